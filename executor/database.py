@@ -1,0 +1,240 @@
+"""The one SQLite file of a home: one connection a process, WAL, every commit durable."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from executor.errors import HomeError
+from ir.errors import UNVERIFIED
+
+BUSY_TIMEOUT_S = 30.0
+
+_VERSIONS = "CREATE TABLE IF NOT EXISTS components (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT"
+
+
+class Database:
+    """A connection that threads share under a lock. Open it again after a fork; close it when done."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = threading.RLock()
+        self._owner = os.getpid()
+
+    @classmethod
+    def open(cls, path: Path) -> Database:
+        """Open or create the file (mode 0600). Raises HomeError (see `explain`)."""
+        try:
+            if not path.exists():
+                # SQLite gives its WAL and index files the mode of the database file.
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            return cls(path, _connect(path))
+        except OSError as error:
+            raise explain_os(error, path) from error
+        except sqlite3.Error as error:
+            raise explain(error, path) from error
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that holds the write lock from its start; commits durably, or leaves no trace.
+
+        Inside another `write` of the same thread it is a savepoint of that one. Never await inside: other
+        tasks of the thread would join the transaction. Raises HomeError; constraint violations
+        (sqlite3.IntegrityError) pass through to the caller, who knows what they mean.
+        """
+        with self._lock, self._explained():
+            connection = self._here()
+            nested = connection.in_transaction
+            connection.execute("SAVEPOINT inner" if nested else "BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("RELEASE inner" if nested else "COMMIT")
+            except BaseException:
+                if connection.in_transaction:  # a full disk may have rolled everything back already
+                    connection.execute("ROLLBACK TO inner" if nested else "ROLLBACK")
+                    if nested:
+                        connection.execute("RELEASE inner")
+                raise
+
+    def read(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """All rows of one query. Raises HomeError."""
+        with self._lock, self._explained():
+            return self._here().execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """A second connection that sees one moment of the file, whatever others write. Raises HomeError."""
+        with self._explained():
+            connection = _connect(self.path)
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                connection.close()
+
+    def migrate(self, component: str, steps: Sequence[str]) -> None:
+        """Bring the tables of `component` to version len(steps); step n (SQL, several statements allowed) leads
+        to version n+1 and never changes once released. Safe when several processes do it at once.
+
+        Raises HomeError DATABASE_NEWER where the file was written by a later program.
+        """
+        with self._lock:
+            if self._version(component) == len(steps):
+                return
+            with self.write() as connection:
+                connection.execute(_VERSIONS)
+                version = self._version(component)
+                if version > len(steps):
+                    raise HomeError(
+                        "DATABASE_NEWER",
+                        f"the tables of {component} have version {version}; this program knows {len(steps)}",
+                        place=str(self.path),
+                        fix="use the newer mcl that wrote this home, or another home (MCL_HOME)",
+                    )
+                for step in steps[version:]:
+                    for statement in _statements(step):
+                        connection.execute(statement)
+                connection.execute(
+                    "INSERT INTO components VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version",
+                    (component, len(steps)),
+                )
+
+    def close(self) -> None:
+        """Close the connection; what was committed stays."""
+        with self._lock:
+            self._connection.close()
+
+    def _version(self, component: str) -> int:
+        known = self.read("SELECT count(*) FROM sqlite_schema WHERE name = 'components'")
+        if not known[0][0]:
+            return 0
+        rows = self.read("SELECT version FROM components WHERE name = ?", (component,))
+        return int(rows[0][0]) if rows else 0
+
+    def _here(self) -> sqlite3.Connection:
+        if os.getpid() != self._owner:
+            raise HomeError(
+                "DATABASE_FORKED",
+                "this database was opened before the process was forked",
+                place=str(self.path),
+                fix="open the home again in the child process",
+            )
+        return self._connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.Error as error:
+            raise explain(error, self.path) from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    try:
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            connection.execute("PRAGMA journal_mode = WAL")
+        for pragma in ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; `executescript` would commit the transaction around it."""
+    statement = ""
+    for piece in script.split(";"):
+        statement += piece + ";"
+        if sqlite3.complete_statement(statement):
+            if statement.strip(" \n;"):
+                yield statement
+            statement = ""
+
+
+def explain(error: sqlite3.Error, path: Path) -> HomeError:
+    """What an SQLite error means for the person: one code, the place, a way out."""
+    number = getattr(error, "sqlite_errorcode", None) or 0
+    primary = number & 0xFF
+    if primary == sqlite3.SQLITE_IOERR and _is_full(path):
+        primary = sqlite3.SQLITE_FULL
+    if primary in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM) and not os.access(path.parent, os.W_OK):
+        primary = sqlite3.SQLITE_READONLY
+    code, meaning, fix, exit_code = _MEANING.get(primary, _OTHER)
+    name = getattr(error, "sqlite_errorname", None) or type(error).__name__
+    return HomeError(code, f"{meaning} ({name}: {error})", place=str(path), fix=fix, exit=exit_code)
+
+
+def explain_os(error: OSError, path: Path) -> HomeError:
+    """The same for an error of the file system."""
+    primary = _ERRNO.get(error.errno or 0, 0)
+    code, meaning, fix, exit_code = _MEANING.get(primary, _OTHER)
+    return HomeError(code, f"{meaning} ({error.strerror or error})", place=str(path), fix=fix, exit=exit_code)
+
+
+def _is_full(path: Path) -> bool:
+    try:
+        return os.statvfs(path.parent).f_bavail == 0
+    except OSError:
+        return False
+
+
+_OTHER = ("DATABASE_FAILED", "the home cannot be used", "see the message; try another home (MCL_HOME)", None)
+_MEANING: dict[int, tuple[str, str, str, int | None]] = {
+    sqlite3.SQLITE_FULL: (
+        "DISK_FULL",
+        "the disk is full; nothing was written",
+        "free some space and try again",
+        None,
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "HOME_READ_ONLY",
+        "the home cannot be written to",
+        "make the folder writable, or choose another home (MCL_HOME)",
+        None,
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "HOME_UNREADABLE",
+        "the home cannot be opened",
+        "check that the path is a folder of yours, or choose another home (MCL_HOME)",
+        None,
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "DATABASE_CORRUPT",
+        "the database file is damaged",
+        "keep the file, restore it from a backup, then run `mcl log verify`",
+        UNVERIFIED,
+    ),
+    sqlite3.SQLITE_BUSY: (
+        "DATABASE_BUSY",
+        f"another process held the database for more than {BUSY_TIMEOUT_S:.0f} s",
+        "end the other mcl process, or try again",
+        None,
+    ),
+}
+_MEANING[sqlite3.SQLITE_NOTADB] = _MEANING[sqlite3.SQLITE_CORRUPT]
+_MEANING[sqlite3.SQLITE_PERM] = _MEANING[sqlite3.SQLITE_CANTOPEN]
+_MEANING[sqlite3.SQLITE_LOCKED] = _MEANING[sqlite3.SQLITE_BUSY]
+
+_ERRNO = {
+    errno.ENOSPC: sqlite3.SQLITE_FULL,
+    errno.EDQUOT: sqlite3.SQLITE_FULL,
+    errno.EROFS: sqlite3.SQLITE_READONLY,
+    errno.EACCES: sqlite3.SQLITE_READONLY,
+    errno.EPERM: sqlite3.SQLITE_READONLY,
+    errno.ENOTDIR: sqlite3.SQLITE_CANTOPEN,
+    errno.EEXIST: sqlite3.SQLITE_CANTOPEN,  # a file where the folder should be
+    errno.EISDIR: sqlite3.SQLITE_CANTOPEN,
+    errno.ENOENT: sqlite3.SQLITE_CANTOPEN,
+    errno.ELOOP: sqlite3.SQLITE_CANTOPEN,
+}
