@@ -1,0 +1,136 @@
+"""Deadlines and durations in words → ISO 8601, relative to a recorded time in a named zone. Never the
+machine's clock."""
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from mcl.values.durations import in_english, later
+from mcl.values.languages import read_foreign_date
+from mcl.values.periods import Days, period
+
+_LONGEST = 96
+_LEAD = re.compile(
+    r"(?:(?:by|until|til|till|no later than|not later than|at the latest|latest|due|done|ready|finished|"
+    r"deadline|within|"
+    r"on|at|the|in|is|of|it|for|from now|sometime|around|be|before|ahead of|prior to|:)\s+)*"
+)
+_BEFORE = re.compile(r"\b(?:before|ahead of|prior to)\b")
+_CLOCK = re.compile(
+    r"(?:^|\s)(?:at |by |"
+    r"@ ?)?(?:(?P<h>[0-9]{1,2})(?:[:.](?P<m>[0-9]{2}))?(?::(?P<s>[0-9]{2}))?\s*(?P<half>[ap])\.?m\b\.?"
+    r"|(?P<h24>[0-9]{1,2}):(?P<m24>[0-9]{2})(?::(?P<s24>[0-9]{2}))?|at (?P<sharp>[0-9]{1,2})(?=$|\s)"
+    r"|(?:in the )?(?P<word>noon|midday|midnight|morning|afternoon|evening|tonight|night|lunchtime|lunch|cob|"
+    r"close of business|eod|end of (?:the )?(?:business )?day))\s*(?P<zone>utc|gmt|z)?(?=$|\s|,)"
+)
+_WORD_TIMES = {
+    "noon": time(12), "midday": time(12), "lunch": time(12), "lunchtime": time(12), "morning": time(12),
+    "afternoon": time(18), "evening": time(21), "cob": time(17), "close of business": time(17),
+}  # fmt: skip
+_TAIL = re.compile(
+    r"(?:\s*(?:at the latest|latest|sharp|please|from now|at most|max|or sooner|or earlier|local time))+$"
+)
+_LAST = time(23, 59, 59)
+_ISO = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[t ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,6}))?)?"
+    r"\s*(z|utc|gmt|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+
+
+def read_moment(text: str, at: str, zone: str = "UTC") -> str | None:
+    """The moment that the whole of `text` names, as UTC text ("2026-11-27T23:59:59.000Z"); None where it is
+    unclear.
+
+    `at` is when it was said (ISO 8601 UTC) and `zone` an IANA name. A day, week or month means its end,
+    "before" it its
+    beginning; a weekday is the next one after today; a day without a year is the next such day; "12/01" is
+    refused
+    unless both readings agree. Raises zoneinfo.ZoneInfoNotFoundError for an unknown zone and ValueError for
+    a bad `at`.
+    """
+    where = ZoneInfo(zone)
+    now = datetime.fromisoformat(at).astimezone(where)
+    text = " ".join(text.lower().split()).strip(" .,;!?")
+    if not text or len(text) > _LONGEST:
+        return None
+    try:
+        found = _iso(text, where) or _moment(in_english(text), now, where)
+        found = found or read_foreign_date(text, now)
+        return None if found is None else _utc(found)
+    except (ValueError, OverflowError):  # 31 February, the year 10000
+        return None
+
+
+def _utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _iso(text: str, where: ZoneInfo) -> datetime | None:
+    found = _ISO.fullmatch(_LEAD.sub("", text, count=1))
+    if not found:
+        return None
+    day = date(int(found[1]), int(found[2]), int(found[3]))
+    before = _BEFORE.search(text) is not None
+    if found[4] is None:
+        return datetime.combine(day, time(0) if before else _LAST, where)
+    micro = int((found[7] or "0").ljust(6, "0"))
+    moment = datetime.combine(day, time(int(found[4]), int(found[5]), int(found[6] or 0), micro), where)
+    if found[8] in {"z", "utc", "gmt"}:
+        return moment.replace(tzinfo=UTC)
+    return (
+        datetime.fromisoformat(f"{moment.replace(tzinfo=None).isoformat()}{found[8]}") if found[8] else moment
+    )
+
+
+def _moment(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
+    before = _BEFORE.search(text) is not None
+    text = _TAIL.sub("", text)
+    whole = period(
+        _LEAD.sub("", text, count=1), now.date()
+    )  # "end of the day" is a period before it is a clock time
+    if whole:
+        start = before and " end of " not in text
+        return datetime.combine(whole.first if start else whole.last, time(0) if start else _LAST, where)
+    moment = later(text, now)
+    if moment:
+        return moment
+    clock = _CLOCK.search(text)
+    if not clock:
+        return None
+    hour = _time(clock)
+    if hour is None:
+        return None
+    zone = UTC if clock["zone"] else where
+    rest = re.sub(
+        r"\b(?:at|by|in|on)$", "", f"{text[: clock.start()]} {text[clock.end() :]}".strip(" ,")
+    ).strip(" ,")
+    rest = _LEAD.sub("", f"{rest} ", count=1).strip()
+    if not rest:
+        moment = datetime.combine(now.date(), hour, zone)
+        return moment if moment > now else datetime.combine(now.date() + timedelta(days=1), hour, zone)
+    day = period(rest, now.date()) or _days_ahead(rest, now)
+    if day is None or day.first != day.last:
+        return None
+    if clock["word"] == "midnight":
+        return datetime.combine(day.first + timedelta(days=1), time(0), zone)
+    return datetime.combine(day.first, hour, zone)
+
+
+def _time(clock: re.Match[str]) -> time | None:
+    if clock["word"]:
+        return time(0) if clock["word"] == "midnight" else _WORD_TIMES.get(clock["word"], _LAST)
+    if clock["half"]:
+        hour = int(clock["h"])
+        if not 1 <= hour <= 12:
+            return None
+        return time(
+            hour % 12 + (12 if clock["half"] == "p" else 0), int(clock["m"] or 0), int(clock["s"] or 0)
+        )
+    if clock["h24"]:
+        return time(int(clock["h24"]), int(clock["m24"]), int(clock["s24"] or 0))
+    return time(int(clock["sharp"])) if int(clock["sharp"]) >= 13 else None  # "at 5" is two times a day
+
+
+def _days_ahead(text: str, now: datetime) -> Days | None:
+    found = later(text, now)
+    return Days(found.date(), found.date()) if found else None

@@ -1,0 +1,178 @@
+"""Lengths of time in words → ISO 8601 durations and seconds; Swedish words are read as their English ones."""
+
+import re
+from calendar import monthrange
+from datetime import UTC, datetime, timedelta
+
+from mcl.values.numbers import read_number
+
+_LONGEST = 96
+_SWEDISH = {
+    "i morgon": "tomorrow", "imorgon": "tomorrow", "i dag": "today", "idag": "today", "ikväll": "tonight",
+    "i kväll": "tonight", "i övermorgon": "day after tomorrow", "övermorgon": "day after tomorrow",
+    "innan": "before",
+    "före": "before", "senast": "by", "inom": "within", "om": "in", "på": "on", "till": "by", "klockan": "at",
+    "kl": "at", "nästa": "next", "denna": "this", "slutet av": "end of", "början av": "start of",
+    "måndag": "monday",
+    "tisdag": "tuesday", "onsdag": "wednesday", "torsdag": "thursday", "fredag": "friday",
+    "lördag": "saturday",
+    "söndag": "sunday", "januari": "january", "februari": "february", "mars": "march", "maj": "may",
+    "juni": "june",
+    "juli": "july", "augusti": "august", "oktober": "october", "sekunder": "seconds", "minuter": "minutes",
+    "minut": "minute", "timmar": "hours", "timme": "hour", "dagar": "days", "dag": "day", "dygn": "days",
+    "veckor": "weeks", "vecka": "week", "veckan": "week", "månader": "months", "månad": "month",
+    "månaden": "month",
+    "år": "year", "den": "the", "en": "one", "ett": "one", "året": "year", "kvartal": "quarter",
+    "kvartalet": "quarter", "och": "and",
+}  # fmt: skip
+_TO_ENGLISH = re.compile(r"\b(" + "|".join(sorted(_SWEDISH, key=len, reverse=True)) + r")\b")
+_UNITS = {
+    name: unit
+    for unit, names in {
+        "seconds": "s sec secs second seconds", "minutes": "min mins minute minutes",
+        "hours": "h hr hrs hour hours",
+        "days": "d day days", "weeks": "w wk wks week weeks", "fortnights": "fortnight fortnights",
+        "months": "month months mo", "years": "y yr yrs year years", "business": "workdays workday",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+_TAIL = re.compile(
+    r"(?:\s*(?:at the latest|latest|sharp|please|from now|at most|max|or sooner|or earlier|local time))+$"
+)
+_DURATION_PART = re.compile(
+    r"(?P<n>[0-9][0-9., ]*|(?:[a-zåäö-]+ ){0,5}?[a-zåäö-]+?)(?:\s+(?P<half>and a half|och en halv))?\s*"
+    r"(?<![a-zåäö])(?P<unit>" + "|".join(sorted(_UNITS, key=len, reverse=True)) + r")(?![a-zåäö])"
+    r"(?:\s+(?P<half2>and a half))?(?:\s*,?\s*(?:and\s+)?)"
+)
+
+
+_COMPACT = re.compile(r"([0-9]+)\s?h\s?([0-9]{1,2})\s?m(?:in)?")
+_AHEAD = re.compile(
+    r"^(?:(?:by|on|the|done|ready|due|finished|be|not later than|no later than)\s+)*(?:in|within|over)?\s*"
+    r"(?:the next\s+|next\s+|at most\s+|less than\s+|about\s+)?"
+)
+_WORKING = re.compile(r"\b(?:business|working|work|banking) (day)(s?)\b")
+
+
+def in_english(text: str) -> str:
+    """`text` in lower case, blanks collapsed, with Swedish words of time replaced."""
+    plain = " ".join(text.lower().split()).strip(" .,;!?")
+    return _WORKING.sub(r"work\1\2", _TO_ENGLISH.sub(lambda found: _SWEDISH[found[1]], plain))
+
+
+def read_duration(text: str) -> str | None:
+    """The ISO 8601 duration that the whole of `text` says ("2 hours" → "PT2H", "a day and a half" →
+    "P1DT12H") or None."""
+    text = in_english(text)
+    if re.fullmatch(
+        r"p(?=.)([0-9]+w|([0-9]+y)?([0-9]+m)?([0-9]+d)?(t(?=.)([0-9]+h)?([0-9]+m)?([0-9]+s)?)?)", text
+    ):
+        return text.upper()
+    text = _TAIL.sub(
+        "",
+        re.sub(r"^(?:(?:in|within|at most|no more than|up to|under|max|less than|for|about)\s+)+", "", text),
+    )
+    parts = _parts(text)
+    if not parts:
+        return None
+    whole = {unit: int(count) for unit, count in parts.items() if count == int(count)}
+    if len(whole) != len(parts):
+        seconds = _seconds(parts)
+        return None if seconds is None else _iso_duration(seconds)
+    if set(whole) <= {"weeks", "fortnights"}:
+        return f"P{whole.get('weeks', 0) + 2 * whole.get('fortnights', 0)}W"
+    days = whole.get("days", 0) + 7 * whole.get("weeks", 0) + 14 * whole.get("fortnights", 0)
+    if "business" in whole:
+        return None
+    dates = "".join(
+        f"{n}{c}" for n, c in ((whole.get("years", 0), "Y"), (whole.get("months", 0), "M"), (days, "D")) if n
+    )
+    clock = "".join(
+        f"{whole[u]}{c}" for u, c in (("hours", "H"), ("minutes", "M"), ("seconds", "S")) if whole.get(u)
+    )
+    return f"P{dates}{'T' + clock if clock else ''}" if dates or clock else None
+
+
+def _iso_duration(seconds: int) -> str:
+    days, rest = divmod(seconds, 86400)
+    clock = "".join(
+        f"{n}{c}" for n, c in ((rest // 3600, "H"), (rest // 60 % 60, "M"), (rest % 60, "S")) if n
+    )
+    return f"P{f'{days}D' if days else ''}{'T' + clock if clock else ''}"
+
+
+def _parts(text: str) -> dict[str, float]:
+    """Unit → count for "2 hours and 5 minutes"; empty where any of it is something else."""
+    found: dict[str, float] = {}
+    place = 0
+    if len(text) > _LONGEST:
+        return found
+    text = _COMPACT.sub(r"\1 hours \2 minutes", text)
+    while place < len(text):
+        part = _DURATION_PART.match(text, place)
+        if not part:
+            return {}
+        unit, words = _UNITS[part["unit"]], part["n"].strip()
+        if words in {"half a", "half an", "a half", "en halv"}:
+            count = 0.5
+        else:
+            number = read_number(words)
+            if number is None or number > 10**7:
+                return {}
+            count = float(number)
+        count += 0.5 if part["half"] or part["half2"] else 0
+        if unit in found:
+            return {}
+        found[unit], place = count, part.end()
+    return found
+
+
+def _seconds(parts: dict[str, float]) -> int | None:
+    """Length in seconds, None where months or years make it depend on the calendar."""
+    sizes = {
+        "seconds": 1,
+        "minutes": 60,
+        "hours": 3600,
+        "days": 86400,
+        "weeks": 604800,
+        "fortnights": 1209600,
+    }
+    if not set(parts) <= set(sizes):
+        return None
+    return round(sum(count * sizes[unit] for unit, count in parts.items()))
+
+
+def later(text: str, now: datetime) -> datetime | None:
+    """ "in 3 days", "within two hours", "a month from now": the same time of day that much later."""
+    parts = _parts(_AHEAD.sub("", text).removesuffix(" from now"))
+    if not parts:
+        return None
+    if "business" in parts:
+        return _workdays(now, parts)
+    months = round(parts.pop("months", 0) + 12 * parts.pop("years", 0))
+    seconds = _seconds(parts)
+    if seconds is None:
+        return None
+    shifted = now.replace(
+        year=now.year + (now.month - 1 + months) // 12, month=(now.month - 1 + months) % 12 + 1, day=1
+    )
+    shifted = shifted.replace(day=min(now.day, monthrange(shifted.year, shifted.month)[1])) if months else now
+    days, rest = divmod(seconds, 86400)
+    local = (shifted.replace(tzinfo=None) + timedelta(days=days)).replace(
+        tzinfo=now.tzinfo
+    )  # the wall clock stays
+    return (local.astimezone(UTC) + timedelta(seconds=rest)).astimezone(now.tzinfo)
+
+
+def _workdays(now: datetime, parts: dict[str, float]) -> datetime | None:
+    if (
+        set(parts) != {"business"}
+        or not 0 < parts["business"] <= 10**4
+        or parts["business"] != int(parts["business"])
+    ):
+        return None
+    day, left = now, int(parts["business"])
+    while left:
+        day += timedelta(days=1)
+        left -= day.weekday() < 5
+    return day

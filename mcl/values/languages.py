@@ -1,0 +1,41 @@
+"""Dates in languages other than English and Swedish, through dateparser, held to what it cannot guess.
+
+Alone it guesses ("the 5th" is the 21st of May to it, "12/01" the first of December), so it is asked last,
+only for text
+with letters, and an absolute date must name its day and its month. Importing it and its first answer take
+0.3 s.
+"""
+
+import re
+from datetime import datetime, time
+
+_LANGUAGES = ["en", "de", "fr", "es", "it", "pt", "nl", "da", "nb", "fi", "pl"]
+_VAGUE = frozenset(
+    ("asap", "as soon as possible", "soon", "now", "immediately", "later", "right away", "quickly", "snart")
+)
+
+
+def read_foreign_date(text: str, now: datetime) -> datetime | None:
+    """The moment that `text` names, in the zone of `now`, or None. A day without a time means its end."""
+    if text in _VAGUE or len(text) > 48 or not re.search(r"[^\W\d_]{3}", text):
+        return None
+    from dateparser.date import DateDataParser
+
+    for parser, required in (("absolute-time", ["day", "month"]), ("relative-time", [])):
+        settings = {
+            "RELATIVE_BASE": now.replace(tzinfo=None),
+            "TIMEZONE": str(now.tzinfo),
+            "TO_TIMEZONE": str(now.tzinfo),
+            "RETURN_AS_TIMEZONE_AWARE": True,
+            "PREFER_DATES_FROM": "future",
+            "PARSERS": [parser],
+            "REQUIRE_PARTS": required,
+            "RETURN_TIME_AS_PERIOD": True,
+        }
+        data = DateDataParser(languages=_LANGUAGES, settings=settings).get_date_data(text)
+        found = data.date_obj
+        if found is None or found <= now:
+            continue
+        whole_day = data.period == "day" and (required or not re.search("[0-9]", text))
+        return datetime.combine(found.date(), time(23, 59, 59), now.tzinfo) if whole_day else found
+    return None

@@ -1,0 +1,116 @@
+"""Numbers as people write them: grouped digits, decimal comma or point, scales ("3k") and words (English,
+Swedish)."""
+
+import re
+from decimal import Decimal
+
+_LONGEST = 64  # characters; longer "numbers" are not numbers that somebody meant
+
+_ONES = {
+    **dict.fromkeys(("a", "an", "one", "en", "ett"), 1),
+    **dict.fromkeys(("two", "två", "couple", "par"), 2),
+    **dict.fromkeys(("three", "tre"), 3),
+    **dict.fromkeys(("four", "fyra"), 4),
+    **dict.fromkeys(("five", "fem"), 5),
+    **dict.fromkeys(("six", "sex"), 6),
+    **dict.fromkeys(("seven", "sju"), 7),
+    **dict.fromkeys(("eight", "åtta"), 8),
+    **dict.fromkeys(("nine", "nio"), 9),
+    **dict.fromkeys(("ten", "tio"), 10),
+    **dict.fromkeys(("eleven", "elva"), 11),
+    **dict.fromkeys(("twelve", "tolv", "dozen", "dussin"), 12),
+    "zero": 0, "noll": 0, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
+    "eighteen": 18, "nineteen": 19, "tretton": 13, "fjorton": 14, "femton": 15, "sexton": 16, "sjutton": 17,
+    "arton": 18, "nitton": 19,
+}  # fmt: skip
+_TENS = {
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
+    "ninety": 90,
+    "tjugo": 20, "trettio": 30, "fyrtio": 40, "femtio": 50, "sextio": 60, "sjuttio": 70, "åttio": 80,
+    "nittio": 90,
+}  # fmt: skip
+_SCALES = {
+    "hundred": 100, "hundra": 100,
+    "k": 1000, "thousand": 1000, "grand": 1000, "tusen": 1000,
+    "m": 10**6, "mn": 10**6, "mio": 10**6, "million": 10**6, "millions": 10**6, "miljon": 10**6,
+    "miljoner": 10**6,
+    "bn": 10**9, "billion": 10**9, "miljard": 10**9, "miljarder": 10**9,
+}  # fmt: skip
+_SHORT_SCALES = frozenset({"k", "m", "mn", "mio", "bn"})  # only behind digits: "3k", never "two m"
+_GROUPED = re.compile(r"[0-9]{1,3}(?:([,.'’\u00a0\u202f ])[0-9]{3})(?:\1[0-9]{3})*(?:(?!\1)[.,]([0-9]+))?")
+_PLAIN = re.compile(r"[0-9]+(?:[.,]([0-9]+))?")
+_SCALED = re.compile(
+    r"([0-9][0-9.,'’\u00a0\u202f ]*?)\s*(" + "|".join(sorted(_SCALES, key=len, reverse=True)) + r")?"
+)
+
+
+def read_number(text: str) -> Decimal | None:
+    """The non-negative number that the whole of `text` says, exactly; None where it says none or can be read
+    two ways.
+
+    "1,200.50" "1.200,50" "1 200" "3k" "1.5 million" "two hundred and fifty" "a dozen". "1.200" alone is
+    refused: a
+    thousand to some readers, one and a fifth to others. "1,200" is twelve hundred, as in English texts.
+    """
+    text = text.strip().lower()
+    if not text or len(text) > _LONGEST:
+        return None
+    if text[0].isascii() and text[0].isdigit():
+        found = _SCALED.fullmatch(text)
+        return _digits(found[1].rstrip(), found[2]) if found else None
+    return _words(text.replace("-", " ").split())
+
+
+def _digits(text: str, scale: str | None) -> Decimal | None:
+    grouped = _GROUPED.fullmatch(text)
+    if grouped:
+        separator, fraction = grouped[1], grouped[2]
+        if separator == "." and fraction is None and text.count(".") == 1:
+            return None
+        whole = re.sub(r"[^0-9]", "", text[: len(text) - len(fraction) - 1] if fraction else text)
+    else:
+        plain = _PLAIN.fullmatch(text)
+        if not plain:
+            return None
+        fraction = plain[1]
+        whole = text[: len(text) - len(fraction) - 1] if fraction else text
+    value = Decimal(f"{whole}.{fraction}" if fraction else whole)
+    return _scaled(value, _SCALES[scale]) if scale else value
+
+
+def _scaled(value: Decimal, factor: int) -> Decimal:
+    product = value * factor
+    return product.quantize(Decimal(1)) if product == product.to_integral_value() else product.normalize()
+
+
+def _words(words: list[str]) -> Decimal | None:
+    total, part, room, seen = (
+        0,
+        0,
+        100,
+        False,
+    )  # room: what the next word must stay below ("twenty" leaves 10)
+    for place, word in enumerate(words):
+        if word in {"and", "och", "of"}:
+            if not seen or (word == "of" and place != len(words) - 1):
+                return None
+            continue
+        if word in _TENS and room > 10:
+            part, room = part + _TENS[word], 10
+        elif word in _ONES and (_ONES[word] < room or (_ONES[word] == 12 and part == 1)):
+            part, room = (12 if _ONES[word] == 12 else part + _ONES[word]), 1
+        elif word in {"couple", "par"} and part == 1:
+            part = 2
+        elif word in _SCALES and word not in _SHORT_SCALES:
+            factor = _SCALES[word]
+            if factor == 100:
+                if part >= 100:
+                    return None
+                part = (part or 1) * 100
+            else:
+                total, part = total + (part or 1) * factor, 0
+            room = 100
+        else:
+            return None
+        seen = True
+    return Decimal(total + part) if seen and words[-1] not in {"and", "och"} else None

@@ -1,0 +1,161 @@
+"""Days, weeks, months, quarters and years in words → local days; pure calendar arithmetic from a given
+day."""
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from mcl.values.numbers import read_number
+
+_DAYS = {
+    name: place
+    for place, names in enumerate(
+        ("monday mon", "tuesday tue tues", "wednesday wed", "thursday thu thur thurs", "friday fri",
+        "saturday sat",
+         "sunday sun")
+    )
+    for name in names.split()
+}  # fmt: skip
+_MONTHS = {
+    name: place + 1
+    for place, names in enumerate(
+        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+         "september sep sept", "october oct", "november nov", "december dec")
+    )
+    for name in names.split()
+}  # fmt: skip
+_MONTH = "(" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\.?"
+_DAY = "(" + "|".join(sorted(_DAYS, key=len, reverse=True)) + r")\.?"
+_ORDINAL = r"([0-9]{1,2})(?:st|nd|rd|th|:?e|:a)?"
+
+
+@dataclass(frozen=True)
+class Days:
+    """The local days from `first` to `last`, both included."""
+
+    first: date
+    last: date
+
+
+def _one(day: date) -> Days:
+    return Days(day, day)
+
+
+def period(text: str, today: date) -> Days | None:
+    """The local day, week, month, quarter or year that `text` names."""
+    shifted = re.fullmatch(r"(an?|one|two|three|four|[0-9]{1,3}) (day|week)s? (?:from|after) (.+)", text)
+    if shifted and (base := period(shifted[3], today)) and base.first == base.last:
+        count = read_number(shifted[1])
+        return _one(base.last + timedelta(days=int(count or 0) * (7 if shifted[2] == "week" else 1)))
+    edge = re.fullmatch(r"(?:the )?(end|close|start|beginning|middle|mid)(?: of|-)?\s*(.+)", text)
+    if edge:
+        inner = period(edge[2], today) or period(f"this {edge[2].removeprefix('the ')}", today)
+        if not inner or edge[1] in {"middle", "mid"}:
+            return None
+        return _one(inner.last if edge[1] in {"end", "close"} else inner.first)
+    short = {
+        "eod": "this day",
+        "eow": "this week",
+        "eom": "this month",
+        "eoy": "this year",
+        "eoq": "this quarter",
+    }
+    text = short.get(text, text)
+    named = {
+        "today": 0,
+        "tonight": 0,
+        "tomorrow": 1,
+        "tmrw": 1,
+        "day after tomorrow": 2,
+        "the day after tomorrow": 2,
+    }
+    if text in named:
+        return _one(today + timedelta(days=named[text]))
+    return _weekday(text, today) or _unit(text, today) or _calendar(text, today)
+
+
+def _weekday(text: str, today: date) -> Days | None:
+    found = re.fullmatch(
+        r"(?:(this|next|coming|the coming|this coming)\s+)?" + _DAY + r"(?: (next) week)?", text
+    )
+    if not found:
+        return None
+    monday = today - timedelta(days=today.weekday())
+    if found[1] == "next" or found[3]:
+        return _one(monday + timedelta(days=7 + _DAYS[found[2]]))
+    return _one(today + timedelta(days=(_DAYS[found[2]] - today.weekday() - 1) % 7 + 1))
+
+
+def _unit(text: str, today: date) -> Days | None:
+    if text in {"weekend", "the weekend"}:
+        text = "this weekend"
+    found = re.fullmatch(r"(this|next|the|current|coming)\s+(day|week|weekend|month|quarter|year)", text)
+    if not found:
+        return None
+    step = int(found[1] in {"next", "coming"})
+    if found[2] == "day":
+        return _one(today + timedelta(days=step))
+    if found[2] in {"week", "weekend"}:
+        monday = today + timedelta(days=7 * step - today.weekday())
+        return Days(monday if found[2] == "week" else monday + timedelta(days=5), monday + timedelta(days=6))
+    size = {"month": 1, "quarter": 3, "year": 12}[found[2]]
+    first = (today.month - 1) // size * size + size * step
+    return _months(today.year + first // 12, first % 12 + 1, size)
+
+
+def _months(year: int, month: int, size: int) -> Days:
+    last = month + size - 1
+    return Days(date(year, month, 1), date(year, last, monthrange(year, last)[1]))
+
+
+def _calendar(text: str, today: date) -> Days | None:
+    named = re.match(rf"{_DAY},?\s+(?:the\s+)?(?=.)", text)  # "Friday 27 November"
+    if named:
+        day = _calendar(text[named.end() :], today)
+        agrees = day and day.first == day.last and day.first.weekday() == _DAYS[named[1]]
+        return day if agrees else None
+    patterns = (
+        (rf"{_MONTH}\s+(?:the\s+)?{_ORDINAL}(?:,?\s*([0-9]{{4}}))?", (1, 2, 3)),
+        (rf"{_ORDINAL}(?:\s+of)?[\s-]+{_MONTH}(?:,?[\s-]*([0-9]{{4}}))?", (2, 1, 3)),
+    )
+    for pattern, (m, d, y) in patterns:
+        if found := re.fullmatch(pattern, text):
+            return _yearly(int(found[y]) if found[y] else None, _MONTHS[found[m]], int(found[d]), today)
+    if found := re.fullmatch(rf"(?:in\s+)?{_MONTH}(?:,?\s+([0-9]{{4}}))?", text):
+        month = _MONTHS[found[1]]
+        return _months(int(found[2]) if found[2] else today.year + (month < today.month), month, 1)
+    if found := re.fullmatch(r"q([1-4])(?:\s+([0-9]{4}))?", text):
+        first = 3 * int(found[1]) - 2
+        return _months(int(found[2]) if found[2] else today.year + (first + 2 < today.month), first, 3)
+    if found := re.fullmatch(r"(?:in\s+|year\s+)?(20[0-9]{2})", text):
+        return _months(int(found[1]), 1, 12)
+    if found := re.fullmatch(r"(?:the )?([0-9]{1,2})(?:st|nd|rd|th)", text):
+        month = today.month + (int(found[1]) < today.day)
+        return _one(date(today.year + (month > 12), (month - 1) % 12 + 1, int(found[1])))
+    return _figures(text, today)
+
+
+def _yearly(year: int | None, month: int, day: int, today: date) -> Days:
+    if year is not None:
+        return _one(date(year, month, day))
+    this = date(today.year, month, day)
+    return _one(this if this >= today else date(today.year + 1, month, day))
+
+
+def _figures(text: str, today: date) -> Days | None:
+    """2026/12/01, 1.12.2026 (points: the day first), 24/12/2026; refused where day and month could be
+    swapped."""
+    if found := re.fullmatch(r"([0-9]{4})[/.]([0-9]{1,2})[/.]([0-9]{1,2})", text):
+        return _one(date(int(found[1]), int(found[2]), int(found[3])))
+    found = re.fullmatch(r"([0-9]{1,2})([/.])([0-9]{1,2})(?:\2([0-9]{4}))?\.?", text)
+    if not found:
+        return None
+    first, second = int(found[1]), int(found[3])
+    if found[2] == "." or first > 12:
+        day, month = first, second
+    elif second > 12 or first == second:
+        day, month = second, first
+    else:
+        return None
+    return _yearly(int(found[4]) if found[4] else None, month, day, today)

@@ -1,0 +1,53 @@
+"""Quality that must be reached: a measure and its least value ("at least 95 % test coverage")."""
+
+import re
+from dataclasses import dataclass
+
+from mcl.values.numbers import read_number
+
+
+@dataclass(frozen=True)
+class Quality:
+    """`metric` in the words of the text, lower case; `minimum` as a plain number, percentages as a share (95
+    % = 0.95)."""
+
+    metric: str
+    minimum: float
+
+
+_UPPER = re.compile(
+    r"\b(?:at most|no more than|not more than|under|below|less than|fewer than|up to|max(?:imum)?|högst|"
+    r"or less|or fewer)\b"
+    r"|[<≤]"
+)
+_LEAST = (
+    r"(?:at least|atleast|no less than|not less than|more than|better than|higher than|greater than|"
+    r"a minimum of|minimum|"
+    r"min\.?|above|over|exceeding|exceeds|exceed|of|is|be|must be|rated|>=|≥|>|=|:|minst|över|with|a|an|"
+    r"have|has)"
+)
+_NUMBER = r"(?P<n>[0-9][0-9.,]*)\s*(?P<unit>%|percent|per cent|procent)?(?P<plus>\s*\+)?"
+_TAIL = r"(?:\s*(?:or (?:better|more|higher|above|up)|minimum|and up|or greater|eller (?:mer|bättre)))?"
+_METRIC = r"(?P<metric>[^\W\d_][^0-9%<>=≥≤]*?)"
+_FIRST = re.compile(rf"(?:{_LEAST}\s*)*\s*{_NUMBER}[\s-]*{_TAIL}\s*(?:of\s+)?(?:the\s+)?{_METRIC}{_TAIL}")
+_LAST = re.compile(
+    rf"(?:(?:with|a|an|the|have|"
+    rf"has)\s+)*{_METRIC}\s*(?:{_LEAST}\s*)*{_NUMBER}{_TAIL}(?:\s*(?P<of>stars?))?{_TAIL}"
+)
+
+
+def read_quality(text: str) -> Quality | None:
+    """The measure and its least value that the whole of `text` says; None where either is missing or it is
+    an upper bound."""
+    text = " ".join(text.lower().split()).strip(" .,;!?")
+    if not text or len(text) > 160 or _UPPER.search(text):
+        return None
+    found = _FIRST.fullmatch(text) or _LAST.fullmatch(text)
+    if not found:
+        return None
+    number = read_number(found["n"].rstrip(".,"))
+    metric = re.sub(rf"(?:\s*\b{_LEAST}$)+", "", found["metric"].strip()).strip(" -")
+    if number is None or not metric:
+        return None
+    share = float(number) / 100 if found["unit"] else float(number)
+    return Quality(metric, round(share, 12))

@@ -1,0 +1,121 @@
+"""Countries and regions → ISO 3166-1 alpha-2 (EU is the code reserved for the Union)."""
+
+import re
+from functools import cache
+
+_KNOWN = {
+    **dict.fromkeys(("eu", "e.u.", "european union", "the union"), ("EU",)),
+    **dict.fromkeys(("us", "u.s.", "usa", "u.s.a.", "states", "america",
+    "united states of america"), ("US",)),
+    **dict.fromkeys(("uk", "u.k.", "britain", "great britain", "england", "scotland", "wales"), ("GB",)),
+    **dict.fromkeys(("holland",), ("NL",)),
+    **dict.fromkeys(("korea", "south korea"), ("KR",)),
+    **dict.fromkeys(("uae", "emirates"), ("AE",)),
+    **dict.fromkeys(("czech republic",), ("CZ",)),
+    "russia": ("RU",), "turkey": ("TR",), "burma": ("MM",), "ivory coast": ("CI",), "macedonia": ("MK",),
+    "eea": ("EU", "IS", "LI", "NO"), "european economic area": ("EU", "IS", "LI", "NO"),
+    **dict.fromkeys(("nordics", "nordic countries", "norden"), ("DK", "FI", "IS", "NO", "SE")),
+    "scandinavia": ("DK", "NO", "SE"),
+    "baltics": ("EE", "LT", "LV"), "benelux": ("BE", "LU", "NL"), "dach": ("AT", "CH", "DE"),
+    "north america": ("CA", "MX", "US"),
+}  # fmt: skip
+_COMMON = {  # read without loading Babel's tables (60 ms)
+    "sweden": "SE", "norway": "NO", "denmark": "DK", "finland": "FI", "iceland": "IS", "germany": "DE",
+    "france": "FR", "spain": "ES", "italy": "IT", "portugal": "PT", "netherlands": "NL", "belgium": "BE",
+    "austria": "AT", "switzerland": "CH", "poland": "PL", "ireland": "IE", "estonia": "EE", "latvia": "LV",
+    "lithuania": "LT", "greece": "GR", "ukraine": "UA", "canada": "CA", "mexico": "MX", "brazil": "BR",
+    "australia": "AU", "japan": "JP", "china": "CN", "india": "IN", "singapore": "SG", "israel": "IL",
+    "sverige": "SE", "norge": "NO", "danmark": "DK", "tyskland": "DE", "frankrike": "FR",
+}  # fmt: skip
+_DEMONYMS = {
+    "american": "US", "argentine": "AR", "argentinian": "AR", "australian": "AU", "austrian": "AT",
+    "belgian": "BE",
+    "brazilian": "BR", "british": "GB", "english": "GB", "scottish": "GB", "bulgarian": "BG",
+    "canadian": "CA",
+    "chilean": "CL", "chinese": "CN", "colombian": "CO", "croatian": "HR", "cypriot": "CY", "czech": "CZ",
+    "danish": "DK", "dutch": "NL", "egyptian": "EG", "estonian": "EE", "european": "EU", "finnish": "FI",
+    "french": "FR", "german": "DE", "greek": "GR", "hungarian": "HU", "icelandic": "IS", "indian": "IN",
+    "indonesian": "ID", "irish": "IE", "israeli": "IL", "italian": "IT", "japanese": "JP", "kenyan": "KE",
+    "korean": "KR", "latvian": "LV", "lithuanian": "LT", "luxembourgish": "LU", "malaysian": "MY",
+    "maltese": "MT",
+    "mexican": "MX", "moroccan": "MA", "nigerian": "NG", "norwegian": "NO", "pakistani": "PK",
+    "peruvian": "PE",
+    "filipino": "PH", "polish": "PL", "portuguese": "PT", "romanian": "RO", "russian": "RU", "saudi": "SA",
+    "serbian": "RS", "singaporean": "SG", "slovak": "SK", "slovenian": "SI", "south african": "ZA",
+    "spanish": "ES",
+    "swedish": "SE", "swiss": "CH", "taiwanese": "TW", "thai": "TH", "turkish": "TR", "ukrainian": "UA",
+    "vietnamese": "VN", "svensk": "SE", "svenska": "SE", "norska": "NO", "danska": "DK", "finska": "FI",
+    "tyska": "DE",
+}  # fmt: skip
+_SKIP = re.compile(
+    r"^(?:(?:only|just|exclusively|strictly|not|never|no|in|inside|within|from|at|on|to|of|outside|"
+    r"anywhere|hosted|based|"
+    r"located|stored|stay|stays|keep|kept|leave|leaves|leaving|the|a|any|bara|endast|inte|inom|från|"
+    r"utanför|i)\s+)+"
+)
+_NOUN = re.compile(
+    r"\s+(?:only|compan(?:y|ies)|suppliers?|vendors?|providers?|servers?|soil|territory|region|citizens?|"
+    r"residents?|"
+    r"countries|jurisdictions?|law|banks?|sellers?|firms?|regions?|leverantörer|företag)$"
+)
+_SPLIT = re.compile(r"\s*(?:,\s*(?:and|or|och|eller)\s|,|/|;|&|\s(?:and|or|och|eller|nor)\s)\s*")
+
+
+def read_regions(text: str) -> tuple[str, ...] | None:
+    """The ISO 3166-1 alpha-2 codes that `text` names, in order, each once; None if any part of it is not a
+    region.
+
+    "Sweden and Norway", "the EU", "German companies", "Trinidad and Tobago". Whether they are allowed or
+    denied is
+    not decided here.
+    """
+    text = " ".join(text.split()).strip(" .!?")
+    if not text or len(text) > 400:
+        return None
+    found: list[str] = []
+    for part in _parts(text):
+        codes = _codes(part)
+        if codes is None:
+            return None
+        found.extend(codes)
+    return tuple(dict.fromkeys(found))
+
+
+def _parts(text: str) -> list[str]:
+    return [text] if _codes(text) else [part for part in _SPLIT.split(text) if part]
+
+
+def _codes(name: str) -> tuple[str, ...] | None:
+    if len(name) == 2 and name.isascii() and name.isupper() and name not in {"UK", "US", "EU"}:
+        return (name,) if name in _named().values() else None
+    name = name.lower()
+    stripped = _SKIP.sub("", name)
+    bare = _NOUN.sub("", stripped)
+    for known in (name, stripped, bare):
+        if known in _KNOWN:
+            return _KNOWN[known]
+        code = _COMMON.get(known) or _DEMONYMS.get(known)
+        if code:
+            return (code,)
+    code = _named().get(bare)
+    return (code,) if code else None
+
+
+@cache
+def _named() -> dict[str, str]:
+    """Every territory with an alpha-2 code by its English and Swedish names, "and" and "&" alike."""
+    from babel import Locale  # 30 ms: only where a jurisdiction is named that the tables do not have
+
+    names: dict[str, str] = {}
+    for language in ("sv", "en"):
+        for code, name in Locale(language).territories.items():
+            if len(code) == 2 and code.isalpha() and code not in {"EZ", "UN", "ZZ", "XA", "XB", "QO", "EU"}:
+                plain = name.lower().replace("&", "and")
+                for spelling in (
+                    plain,
+                    plain.removeprefix("the "),
+                    plain.replace("st. ", "saint "),
+                    plain.split(" (")[0],
+                ):
+                    names.setdefault(spelling, code)
+    return names

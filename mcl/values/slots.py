@@ -1,0 +1,87 @@
+"""The value of a typed slot: what the text must look like for each type of MatrixScript."""
+
+import re
+from collections.abc import Sequence
+
+from mcl.values.dates import read_moment
+from mcl.values.durations import read_duration
+from mcl.values.money import read_money
+from mcl.values.numbers import read_number
+
+_YES = frozenset(["true", "yes", "y", "on", "1", "ja", "sant"])
+_NO = frozenset(["false", "no", "n", "off", "0", "nej", "falskt"])
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_LEAD = re.compile(
+    r"^(?:the|last|latest|first|top|about|exactly|at most|up to|de|senaste|första)\s+", re.IGNORECASE
+)
+_COUNTED = re.compile(
+    r"(?P<n>[0-9][0-9.,' ]*[0-9]|[0-9]|(?:[a-zåäö]+[ -]){0,6}?[a-zåäö]+)(?:\s+[^\W\d_]+)?", re.IGNORECASE
+)
+
+
+def read_slot(text: str, type_: str, options: Sequence[str], at: str, zone: str) -> str | None:
+    """The canonical text of a slot's value, or None where `text` is not of that type.
+
+    `type_` is the element's type ("uint", "enum", "ArtifactRef", …; never "T[]"); `options` are an enum's
+    members, in
+    the skill's spelling. "yes" → "true", "the last five" → "5", "$500" → "500 USD", "Business" → the member
+    "business".
+    """
+    text = text.strip()
+    if not text:
+        return None
+    if options:
+        return _member(text, options)
+    read = {
+        "uint": _uint,
+        "float": _float,
+        "bool": _bool,
+        "ulid": lambda t: t.upper() if _ULID.fullmatch(t.upper()) else None,
+        "sha256": lambda t: t.lower() if re.fullmatch(r"[0-9a-f]{64}", t.lower()) else None,
+        "did": lambda t: t if re.fullmatch(r"did:[a-z0-9]+:[A-Za-z0-9._:%-]+", t) else None,
+        "iso8601": lambda t: read_moment(t, at, zone) or read_duration(t),
+        "AssetAmount": _amount,
+    }.get(type_)
+    return read(text) if read else text
+
+
+def _member(text: str, options: Sequence[str]) -> str | None:
+    if text in options:
+        return text
+    plain = {re.sub(r"[\s_-]+", " ", option.casefold()): option for option in reversed(options)}
+    return plain.get(re.sub(r"[\s_-]+", " ", text.casefold()))
+
+
+def _number(text: str) -> str | None:
+    while (shorter := _LEAD.sub("", text)) != text:
+        text = shorter
+    value = read_number(text)
+    if value is None and (counted := _COUNTED.fullmatch(text)):  # "five commits"
+        value = read_number(counted["n"])
+    return None if value is None else format(value, "f")
+
+
+def _uint(text: str) -> str | None:
+    number = _number(text)
+    if number is None or "." in number or int(number) > 2**53:
+        return None
+    return str(int(number))
+
+
+def _float(text: str) -> str | None:
+    percent = re.fullmatch(r"(.+?)\s*(?:%|percent|per cent|procent)", text)
+    number = _number(percent[1] if percent else text.lstrip("+-"))
+    if number is None:
+        return None
+    value = float(number) / 100 if percent else float(number)
+    return repr(-value if text.startswith("-") else value)
+
+
+def _bool(text: str) -> str | None:
+    word = text.casefold()
+    return "true" if word in _YES else "false" if word in _NO else None
+
+
+def _amount(text: str) -> str | None:
+    amount = read_money(text)
+    return f"{amount.amount} {amount.asset}" if amount else None
