@@ -1,0 +1,138 @@
+"""A llama.cpp context: one sequence, one thread, a fixed batch size; evaluates tokens and hands out logits."""
+
+import ctypes
+import hashlib
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcl.errors import ModelError
+from mcl.model.weights import NO_AI, Weights
+
+_SEQUENCE = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSize:
+    """tokens: cells of the KV cache. batch: most tokens evaluated at once (logit bits change with it)."""
+
+    tokens: int
+    batch: int
+
+
+class Context:
+    """The KV cache of one model. Not for several threads at once."""
+
+    def __init__(self, weights: Weights, size: ContextSize) -> None:
+        """Reserve the buffers. Raises ModelError MODEL_BROKEN where llama.cpp refuses."""
+        self.weights = weights
+        self.size = size
+        self.used = 0
+        """Tokens now in the KV cache, at positions 0..used-1."""
+        c = self._c = weights.library.c
+        params = c.llama_context_default_params()
+        params.n_ctx = size.tokens
+        params.n_batch = params.n_ubatch = size.batch
+        params.n_seq_max = 1
+        params.n_outputs_max = params.n_outputs_max_per_seq = 0  # as many as the batch holds
+        params.n_threads = params.n_threads_batch = 1
+        params.no_perf = True
+        self._context = c.llama_init_from_model(weights.model, params)
+        if not self._context:
+            raise ModelError(
+                "MODEL_BROKEN",
+                f"llama.cpp cannot make a context: {weights.library.complaints()}",
+                place=str(weights.path),
+                fix=NO_AI,
+            )
+        self._batch: Any = c.llama_batch_init(size.batch, 0, 1)
+        self._memory = c.llama_get_memory(self._context)
+        # The model must outlive its context: the finalizer holds the weights.
+        self._finalizer = weakref.finalize(self, _free, c, self._context, self._batch, weights)
+        for i in range(size.batch):
+            self._batch.n_seq_id[i] = 1
+            self._batch.seq_id[i][0] = _SEQUENCE
+
+    def feed(self, tokens: Sequence[int], *, reads: Sequence[int] = (), whole: bool = False) -> None:
+        """Evaluate `tokens` after those already held.
+
+        reads: indexes into `tokens` whose logits are wanted (they must lie in the last batch).
+        whole: never split into batches (a model that attends both ways needs that).
+        Raises ModelError MODEL_CONTEXT when they do not fit, MODEL_FAILED when llama.cpp fails.
+        """
+        count = len(tokens)
+        if self.used + count > self.size.tokens or (whole and count > self.size.batch):
+            raise ModelError(
+                "MODEL_CONTEXT",
+                f"{self.used + count} tokens do not fit into this model's context of {self.size.tokens}",
+                place=str(self.weights.path),
+                fix="shorten the goal or the skill's texts, or choose a model with a longer context",
+            )
+        step = self.size.batch
+        for start in range(0, count, step):
+            part = tokens[start : start + step]
+            self._evaluate(part, [read - start for read in reads if start <= read < start + step])
+
+    def _evaluate(self, tokens: Sequence[int], reads: Sequence[int]) -> None:
+        batch, count = self._batch, len(tokens)
+        batch.n_tokens = count
+        ctypes.memmove(batch.token, (ctypes.c_int32 * count)(*tokens), 4 * count)
+        positions = (ctypes.c_int32 * count)(*range(self.used, self.used + count))
+        ctypes.memmove(batch.pos, positions, 4 * count)
+        ctypes.memset(batch.logits, 0, count)
+        for read in reads:
+            batch.logits[read] = 1
+        status = self._c.llama_decode(self._context, batch)
+        if status != 0:
+            detail = self.weights.library.complaints()
+            raise ModelError(
+                "MODEL_FAILED",
+                f"llama.cpp could not evaluate {count} tokens (status {status}) {detail}".rstrip(),
+                place=str(self.weights.path),
+                fix=NO_AI,
+            )
+        self.used += count
+
+    def logits(self, read: int) -> Any:
+        """Pointer to the vocabulary's logits (float32) at index `read` of the last batch; valid until the next."""
+        return self._c.llama_get_logits_ith(self._context, read)
+
+    def keep(self, count: int) -> bool:
+        """Forget all but the first `count` tokens. False (and everything forgotten) where the model cannot."""
+        if count < self.used:
+            if count and self._c.llama_memory_seq_rm(self._memory, _SEQUENCE, count, -1):
+                self.used = count
+                return True
+            self._c.llama_memory_clear(self._memory, False)
+            self.used = 0
+            return count == 0
+        return True
+
+    def state(self) -> bytes:
+        """The KV cache as bytes, for `restore` in a context of the same size over the same file."""
+        c = self._c
+        size: int = c.llama_state_seq_get_size(self._context, _SEQUENCE)
+        buffer = (ctypes.c_uint8 * size)()
+        written: int = c.llama_state_seq_get_data(self._context, buffer, size, _SEQUENCE)
+        return bytes(memoryview(buffer)[:written])
+
+    def restore(self, state: bytes, count: int) -> bool:
+        """Replace the KV cache by a `state` of `count` tokens. False (and nothing held) when it is refused."""
+        self.keep(0)
+        buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+        if self._c.llama_state_seq_set_data(self._context, buffer, len(state), _SEQUENCE) != len(state):
+            self._c.llama_memory_clear(self._memory, False)
+            return False
+        self.used = count
+        return True
+
+
+def digest_of_tokens(tokens: Sequence[int]) -> str:
+    """sha256 (hex) of a token sequence, each as four bytes."""
+    return hashlib.sha256((ctypes.c_int32 * len(tokens))(*tokens)).hexdigest()
+
+
+def _free(c: Any, context: Any, batch: Any, _weights: Weights) -> None:
+    c.llama_free(context)
+    c.llama_batch_free(batch)

@@ -1,0 +1,151 @@
+"""Walk a GGUF file's header without trusting it: metadata, tensor table and sizes, all within the file.
+
+llama.cpp reads the same header, but stops the whole process on some damage; so a file is walked here first.
+Source: the GGUF specification (ggml/docs/gguf.md), versions 2 and 3, little endian.
+"""
+
+import math
+import mmap
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcl.errors import ModelError
+from mcl.model.weights import NO_AI
+
+_MAGIC = b"GGUF"
+_VERSIONS = (2, 3)
+_STRING, _ARRAY = 8, 9
+_SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+# ggml type: (elements, bytes) of a block. A type that is not listed is left to llama.cpp to judge.
+_BLOCKS = {
+    0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 9: (32, 40),
+    10: (256, 84), 11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210), 15: (256, 292),
+    16: (256, 66), 17: (256, 74), 18: (256, 98), 19: (256, 50), 20: (32, 18), 21: (256, 110), 22: (256, 82),
+    23: (256, 136), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8), 28: (1, 8), 29: (256, 56), 30: (1, 2),
+    34: (256, 54), 35: (256, 66), 39: (32, 17),
+}  # fmt: skip
+_MOST_DIMENSIONS = 4
+_LONGEST_KEY = 65_535
+_MOST_TENSORS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a GGUF says of itself: scalar and string metadata (arrays left out) and its tensors' number."""
+
+    version: int
+    metadata: dict[str, object]
+    tensors: int
+
+
+def read_header(path: Path) -> Header:
+    """Walk the header of the file at `path`.
+
+    Raises ModelError: MODEL_MISSING, MODEL_NOT_GGUF, MODEL_VERSION, MODEL_TRUNCATED or MODEL_BROKEN.
+    """
+    try:
+        with path.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise _error("MODEL_NOT_GGUF", "this is not a GGUF file", path)
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return _Walk(path, data).header()
+    except FileNotFoundError as error:
+        raise _error("MODEL_MISSING", "there is no such model file", path) from error
+    except OSError as error:
+        raise _error("MODEL_MISSING", f"the model file cannot be read: {error.strerror}", path) from error
+    except struct.error as error:
+        raise _error("MODEL_TRUNCATED", "the file ends within its header", path) from error
+
+
+class _Walk:
+    """A cursor over the mapped file; every step stays inside it or raises."""
+
+    def __init__(self, path: Path, data: mmap.mmap) -> None:
+        self._path, self._data, self._at = path, data, len(_MAGIC)
+
+    def header(self) -> Header:
+        version = self._scalar("I")
+        if version not in _VERSIONS:
+            raise _error("MODEL_VERSION", f"GGUF version {version}; known are 2 and 3", self._path)
+        tensors, keys = self._scalar("Q"), self._scalar("Q")
+        if tensors > _MOST_TENSORS or keys > _LONGEST_KEY:
+            raise self._broken(f"{tensors} tensors and {keys} keys are more than any model has")
+        metadata: dict[str, object] = {}
+        for _ in range(keys):
+            name = self._string()
+            if name in metadata:
+                raise self._broken(f"the key {name!r} is there twice")
+            metadata[name] = self._value(self._scalar("I"))
+        if not isinstance(metadata.get("general.architecture"), str):
+            raise self._broken("the key general.architecture is missing")
+        alignment = metadata.get("general.alignment", 32)
+        if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):
+            raise self._broken(f"alignment {alignment!r} is not a power of two")
+        end = max((self._tensor(alignment) for _ in range(tensors)), default=0)
+        needed = -(-self._at // alignment) * alignment + end
+        if tensors and needed > len(self._data):
+            raise _error(
+                "MODEL_TRUNCATED",
+                f"the file should have {needed:,} bytes and has {len(self._data):,}",
+                self._path,
+                fix="copy or download it again",
+            )
+        return Header(version, metadata, tensors)
+
+    def _tensor(self, alignment: int) -> int:
+        """End of a tensor's data, counted from the data's start."""
+        name = self._string()
+        dimensions = self._scalar("I")
+        if dimensions > _MOST_DIMENSIONS:
+            raise self._broken(f"tensor {name!r} has {dimensions} dimensions")
+        elements = math.prod(self._scalar("Q") for _ in range(dimensions))
+        kind, offset = self._scalar("I"), self._scalar("Q")
+        if offset % alignment:
+            raise self._broken(f"tensor {name!r} is not aligned")
+        block, size = _BLOCKS.get(kind, (1, 0))
+        if elements % block:
+            raise self._broken(f"tensor {name!r} is not a whole number of blocks")
+        return offset + elements // block * size
+
+    def _value(self, kind: int) -> object:
+        if kind == _STRING:
+            return self._string()
+        if kind == _ARRAY:
+            return self._array()
+        if kind not in _SCALARS:
+            raise self._broken(f"unknown kind of value {kind}")
+        return self._scalar(_SCALARS[kind])
+
+    def _array(self) -> None:
+        kind, count = self._scalar("I"), self._scalar("Q")
+        if kind == _STRING:
+            for _ in range(self._within(count)):
+                self._at = self._within(self._at + 8 + self._scalar("Q", move=False))
+        elif kind in _SCALARS:
+            self._at = self._within(self._at + count * struct.calcsize(_SCALARS[kind]))
+        else:
+            raise self._broken(f"an array of kind {kind}")
+
+    def _string(self) -> str:
+        size = self._scalar("Q")
+        start, self._at = self._at, self._within(self._at + size)
+        return self._data[start : self._at].decode("utf-8", "replace")
+
+    def _scalar(self, form: str, *, move: bool = True) -> int:
+        value: int = struct.unpack_from(f"<{form}", self._data, self._at)[0]
+        if move:
+            self._at += struct.calcsize(form)
+        return value
+
+    def _within(self, position: int) -> int:
+        if position > len(self._data):
+            raise struct.error("past the end")
+        return position
+
+    def _broken(self, what: str) -> ModelError:
+        return _error("MODEL_BROKEN", f"the header is damaged: {what}", self._path)
+
+
+def _error(code: str, message: str, path: Path, *, fix: str = NO_AI) -> ModelError:
+    return ModelError(code, message, place=str(path), fix=fix)

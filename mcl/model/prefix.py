@@ -1,0 +1,91 @@
+"""The KV cache of a prompt's fixed beginning, kept in memory and on disk, so that it is evaluated once.
+
+On disk a state is a file `<key>.kv` = sha256 of the rest (32 bytes) + llama.cpp's bytes. The key covers all that
+the bytes depend on: the model's digest, the library's version, the context's size and the tokens. A file that
+does not match its sum is thrown away and made again. The folder is a cache: losing it costs time only.
+"""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+
+from mcl.model.context import Context, digest_of_tokens
+
+_SUM = 32
+_IN_MEMORY = 16
+_ON_DISK = 64
+
+
+class Prefixes:
+    """Makes a context hold a given prefix, by the cheapest way there is."""
+
+    def __init__(self, context: Context, *, model_digest: str, folder: Path | None) -> None:
+        """folder: where states are kept, made when first written; None: in memory only."""
+        self._context = context
+        self._folder = folder
+        self._states: OrderedDict[str, bytes] = OrderedDict()
+        self._held = ""
+        version: bytes = context.weights.library.c.llama_version()
+        size = context.size
+        self._salt = f"{model_digest} {version.decode()} {size.tokens} {size.batch}"
+
+    def hold(self, tokens: Sequence[int], *, whole: bool) -> None:
+        """Make the context hold exactly `tokens`; `whole` as in `Context.feed`."""
+        key = hashlib.sha256(f"{self._salt} {digest_of_tokens(tokens)}".encode()).hexdigest()
+        context = self._context
+        if key == self._held and context.keep(len(tokens)):
+            return
+        self._held = ""
+        state = self._states.get(key) or self._load(key)
+        if state is None or not context.restore(state, len(tokens)):
+            context.keep(0)
+            context.feed(tokens, whole=whole)
+            state = context.state()
+            self._save(key, state)
+        self._states[key] = state
+        self._states.move_to_end(key)
+        if len(self._states) > _IN_MEMORY:
+            self._states.popitem(last=False)
+        self._held = key
+
+    def _load(self, key: str) -> bytes | None:
+        if self._folder is None:
+            return None
+        file = self._folder / f"{key}.kv"
+        try:
+            data = file.read_bytes()
+        except OSError:
+            return None
+        if hashlib.sha256(data[_SUM:]).digest() == data[:_SUM]:
+            return data[_SUM:]
+        with contextlib.suppress(OSError):
+            file.unlink()
+        return None
+
+    def _save(self, key: str, state: bytes) -> None:
+        if self._folder is None:
+            return
+        # A cache that cannot be written (read-only home, full disk) is no reason to fail.
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_whole(self._folder / f"{key}.kv", hashlib.sha256(state).digest() + state)
+            states = sorted(self._folder.glob("*.kv"), key=lambda file: file.stat().st_mtime_ns)
+            for old in states[:-_ON_DISK]:
+                old.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that others see the old bytes or the new ones, never a part. Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise

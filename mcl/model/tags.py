@@ -1,0 +1,176 @@
+"""The bundled model: reads prose and questions in one pass and tags them (`form.py` says how)."""
+
+import hashlib
+import math
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mcl.errors import ModelError
+from mcl.model import form as shape
+from mcl.model.context import Context, ContextSize
+from mcl.model.prefix import Prefixes
+from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
+from mcl.model.weights import NO_AI, Weights
+
+_LONGEST_CONTEXT = 4096
+_HEADERS_KEPT = 64
+_BODY_SHARE = 2  # the body may take 1/2 of the context, so that a header always has the other half
+
+
+class TagModel:
+    """A GGUF whose key `mcl.form` is `tags@1`. Nothing is generated: every answer is a softmax over what is allowed."""
+
+    def __init__(self, weights: Weights, *, digest: str, cache: Path | None) -> None:
+        """cache: folder for the KV cache of headers, None for memory only. Raises ModelError MODEL_FORM."""
+        self.digest = digest
+        self.version = f"{weights.meta('general.name') or 'tags'}/{weights.meta('general.version') or '0'}"
+        self.grammar = f"{shape.FORM} sha256:{_form_digest()}"
+        self._weights = weights
+        self._ids = _special_ids(weights)
+        self._first, self._last = min(self._ids.values()), max(self._ids.values())
+        cells = min(weights.context_length, _LONGEST_CONTEXT)
+        self._context = Context(weights, ContextSize(tokens=cells, batch=cells))
+        self._prefixes = Prefixes(self._context, model_digest=digest, folder=cache)
+        self._headers: OrderedDict[tuple[shape.Piece, ...], list[int]] = OrderedDict()
+
+    def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
+        """Choose among at most 16 candidates. Raises ModelError MODEL_CANDIDATES for more."""
+        if not candidates:
+            return Choice(None, "", 1.0, 1.0, (("", 1.0),))
+        if len(candidates) > shape.MAX_CANDIDATES:
+            raise ModelError(
+                "MODEL_CANDIDATES",
+                f"at most {shape.MAX_CANDIDATES} skills can be shown to this model at once, not {len(candidates)}",
+                fix="rank the skills first and show the best",
+            )
+        picks, verbs = self._answers(shape.choose_prompt(prose, candidates))
+        best = max(range(len(picks)), key=picks.__getitem__)
+        chosen = candidates[best - 1] if best else None
+        allowed = chosen.verbs if chosen else shape.VERBS
+        weights = {verb: p for verb, p in zip(shape.VERBS, verbs, strict=True) if verb in allowed}
+        # A skill may declare only verbs of its own (`x:...`): the model knows none of them.
+        verb = max(weights, key=weights.__getitem__) if weights else allowed[0]
+        return Choice(
+            skill_id=chosen.skill_id if chosen else None,
+            verb=verb,
+            skill_probability=picks[best],
+            verb_probability=weights[verb] / sum(weights.values()) if weights else 1 / len(allowed),
+            probabilities=(
+                *((candidate.skill_id, p) for candidate, p in zip(candidates, picks[1:], strict=True)),
+                ("", picks[0]),
+            ),
+        )
+
+    def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
+        """Find values in the whole prose, window by window; a slot that takes one value gets the most probable.
+
+        Raises ModelError MODEL_SLOTS when the skill has more slots or options than the form has tokens for.
+        """
+        try:
+            shape.extract_header(form)
+        except ValueError as error:
+            raise ModelError(
+                "MODEL_SLOTS", str(error), place=form.skill_id, fix="split the skill, or use sub-skills"
+            ) from error
+        spans = [
+            Span(*found)
+            for units in self._windows(prose)
+            for prompt in [shape.extract_prompt(prose, units, form)]
+            for found in shape.found(prose, units, form, self._answers(prompt))
+        ]
+        return best_of_each(spans, {slot.name: slot.many for slot in form.slots})
+
+    def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
+        """What of `user` answers each output, word for word; "" where nothing does.
+
+        This model extracts: it cannot write, summarise or judge. A step that needs that wants another model.
+        """
+        slots = tuple(SlotForm(name=name, type="text", hint=shape.plain(name)) for name in outputs)
+        answer: dict[str, object] = dict.fromkeys(outputs, "")
+        spans = self.extract(user, ExtractForm(skill_id=kind, description=system, slots=slots))
+        answer.update((span.field.removeprefix("slot."), span.value) for span in spans if span.field[:5] == "slot.")
+        return answer
+
+    def _windows(self, prose: str) -> list[Sequence[shape.Unit]]:
+        """Runs of units, each short enough for half the context (long words have many tokens)."""
+        room = self._context.size.tokens // _BODY_SHARE - 3 * shape.MAX_SLOTS
+        units = shape.words(prose)
+        size = shape.WINDOW_UNITS
+        while size > 1:
+            runs = shape.windows(units, size)
+            # A token has at least one byte, so only windows of many bytes need to be counted.
+            if all(sum(len(unit.text[: shape.UNIT_CHARS].encode()) + 1 for unit in run) <= room for run in runs):
+                return runs
+            size //= 2
+        return shape.windows(units, 1)
+
+    def _answers(self, prompt: shape.Prompt) -> list[list[float]]:
+        """Probabilities of what is allowed, one row a read."""
+        self._prefixes.hold(self._header(prompt.header), whole=True)
+        tokens: list[int] = []
+        at: list[int] = []
+        for piece in prompt.body:
+            at.append(len(tokens))
+            tokens += self._tokens(piece)
+        reads = [at[read.piece] for read in prompt.reads]
+        self._context.feed(tokens, reads=reads, whole=True)
+        first, last, ids = self._first, self._last + 1, self._ids
+        rows = []
+        for index, read in zip(reads, prompt.reads, strict=True):
+            logits = self._context.logits(index)[first:last]
+            rows.append(softmax([logits[ids[name] - first] for name in read.allowed]))
+        return rows
+
+    def _header(self, pieces: tuple[shape.Piece, ...]) -> list[int]:
+        tokens = self._headers.get(pieces)
+        if tokens is None:
+            tokens = [token for piece in pieces for token in self._tokens(piece)]
+            self._headers[pieces] = tokens
+            if len(self._headers) > _HEADERS_KEPT:
+                self._headers.popitem(last=False)
+        return tokens
+
+    def _tokens(self, piece: shape.Piece) -> list[int]:
+        return [self._ids[piece.text]] if piece.special else self._weights.tokens(piece.text)
+
+
+def best_of_each(spans: Sequence[Span], many: Mapping[str, int]) -> tuple[Span, ...]:
+    """Keep, for each slot, its `many` most probable different values, and every constraint; in the order given."""
+    kept: set[int] = set()
+    taken: dict[str, set[str]] = {}
+    for index in sorted(range(len(spans)), key=lambda index: -spans[index].probability):
+        span = spans[index]
+        values = taken.setdefault(span.field, set())
+        limit = many.get(span.field.removeprefix("slot."), 0) if span.field.startswith("slot.") else None
+        if (limit is None or len(values) < limit) and span.value not in values:
+            values.add(span.value)
+            kept.add(index)
+    return tuple(span for index, span in enumerate(spans) if index in kept)
+
+
+def softmax(logits: Sequence[float]) -> list[float]:
+    """Probabilities of logits, in their order."""
+    top = max(logits)
+    weights = [math.exp(logit - top) for logit in logits]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]
+
+
+def _form_digest() -> str:
+    return hashlib.sha256("\n".join((shape.FORM, *shape.SPECIALS)).encode()).hexdigest()
+
+
+def _special_ids(weights: Weights) -> dict[str, int]:
+    ids: dict[str, int] = {}
+    for name in shape.SPECIALS:
+        tokens = weights.tokens(shape.token_text(name), specials=True)
+        if len(tokens) != 1:
+            raise ModelError(
+                "MODEL_FORM",
+                f"the vocabulary has no token for {name!r}, which the form {shape.FORM} needs",
+                place=str(weights.path),
+                fix=NO_AI,
+            )
+        ids[name] = tokens[0]
+    return ids

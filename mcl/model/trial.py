@@ -1,0 +1,35 @@
+"""`python -m mcl.model.trial FILE`: load a model and evaluate one token, in a process of its own.
+
+Exits 0 when that works; else 2 with the error as JSON on stdout. Where llama.cpp aborts, only this process dies.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from mcl.errors import ModelError
+from mcl.model.context import Context, ContextSize
+from mcl.model.vocabulary import Vocabulary
+from mcl.model.weights import Weights
+
+_CELLS = 256
+# Characters of every byte class: a vocabulary that lacks a piece for one of them aborts llama.cpp's tokeniser.
+_TEXT = "".join(map(chr, range(0x20, 0x250))) + "\n\t …€漢字😀"
+
+
+def main(path: Path) -> int:
+    """Try the file; 0 or 2."""
+    try:
+        weights = Weights(path)
+        Vocabulary.of(weights)
+        context = Context(weights, ContextSize(tokens=_CELLS, batch=_CELLS))
+        weights.tokens(_TEXT)
+        context.feed([0], reads=[0])
+    except ModelError as error:
+        sys.stdout.write(json.dumps(error.to_json()))
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

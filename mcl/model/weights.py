@@ -1,0 +1,66 @@
+"""An opened GGUF: metadata and vocabulary lookups, text to tokens. Knows nothing of forms or grammars."""
+
+import ctypes
+import weakref
+from pathlib import Path
+
+from mcl.errors import ModelError
+from mcl.model.binding import Library, library
+
+NO_AI = "choose another model (mcl model list), or work without one: --no-ai"
+
+
+class Weights:
+    """A model in memory (mapped from its file, never on a GPU). Freed when garbage collected."""
+
+    def __init__(self, path: Path) -> None:
+        """Map the file. Raises ModelError MODEL_ARCHITECTURE or MODEL_BROKEN with llama.cpp's own words."""
+        self.path = path
+        self.library: Library = library()
+        c = self.library.c
+        self.library.complaints()
+        params = c.llama_model_default_params()
+        params.n_gpu_layers = 0
+        self.model = c.llama_model_load_from_file(str(path).encode(), params)
+        if not self.model:
+            raise _refused(path, self.library.complaints())
+        self._finalizer = weakref.finalize(self, c.llama_model_free, self.model)
+        self.vocab = c.llama_model_get_vocab(self.model)
+        self.vocab_size: int = c.llama_vocab_n_tokens(self.vocab)
+        self.context_length: int = c.llama_model_n_ctx_train(self.model)
+
+    def meta(self, key: str) -> str | None:
+        """The metadata value of `key` as text, None where the file has no such key."""
+        c = self.library.c
+        size: int = c.llama_model_meta_val_str(self.model, key.encode(), None, 0)
+        if size < 0:
+            return None
+        buffer = ctypes.create_string_buffer(size + 1)
+        c.llama_model_meta_val_str(self.model, key.encode(), buffer, size + 1)
+        return buffer.value.decode("utf-8", "replace")
+
+    def tokens(self, text: str, *, specials: bool = False, begin: bool = False) -> list[int]:
+        """Tokens of `text`; `specials`: also where it spells control tokens; `begin`: with the model's own BOS."""
+        c = self.library.c
+        data = text.encode()
+        room = len(data) + 8
+        buffer = (ctypes.c_int32 * room)()
+        count: int = c.llama_tokenize(self.vocab, data, len(data), buffer, room, begin, specials)
+        if count < 0:
+            raise ModelError("MODEL_TOKENS", "the text cannot be tokenised", place=str(self.path), fix=NO_AI)
+        return buffer[:count]
+
+
+def _refused(path: Path, complaints: str) -> ModelError:
+    if "unknown model architecture" in complaints:
+        name = complaints.split("unknown model architecture:", 1)[1].split("'")[1]
+        return ModelError(
+            "MODEL_ARCHITECTURE",
+            f"this llama.cpp does not know the architecture {name!r}",
+            place=str(path),
+            fix=NO_AI,
+            data={"architecture": name},
+        )
+    return ModelError(
+        "MODEL_BROKEN", f"llama.cpp cannot load the file: {complaints}", place=str(path), fix=NO_AI
+    )
