@@ -1,7 +1,9 @@
 """What can go wrong in mcl, in one tree.
 
 MclError                 ir.errors: every error of this project
-└── ModelError           a model file, its form, its grammar or its answer
+├── ModelError           a model file, its form, its grammar or its answer
+├── InputError           what cannot be compiled: a goal, time, id, zone, slot, verb, skill or answer
+└── CortexError          a memory that cannot be stored, found or proved
 
 Codes are stable and UPPER_SNAKE; messages may change.
 """
@@ -11,3 +13,11 @@ from ir.errors import MclError
 
 class ModelError(MclError):
     """A model file that cannot be used, or an answer that could not be had; `place` is the file."""
+
+
+class InputError(MclError):
+    """What a person gave cannot be compiled; `place` names it (goal, at, id, zone, slot.<name>, …)."""
+
+
+class CortexError(MclError):
+    """A memory that cannot be stored, found or proved; `place` is its address."""
