@@ -1,0 +1,266 @@
+"""The bodies of the fifteen kinds of envelope, and how each lies in CBOR.
+
+Keys are integers. A field with a default is optional and left out when empty; one without is always there.
+`*_json` and `patches` hold the bytes they were made from: whoever needs the value parses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Final, NamedTuple, Self
+
+from ir.scalars import FrozenMap
+from ir.shapes import DATA, DIGEST, FLAG, INSTANT, NAME, NATURAL, TEXT, Shape, flaw, one_of, text_map, texts
+
+NODE_STATES: Final = ("pending", "running", "completed", "failed", "cancelled", "denied", "skipped")
+OUTCOMES: Final = ("success", "failure", "partial")
+_EMPTY: Final[tuple[object, ...]] = (None, "", 0, b"", [], {})
+
+
+class _Place(NamedTuple):
+    name: str
+    shape: Shape
+    required: bool
+
+
+def _at(key: int, shape: Shape, default: Any = MISSING) -> Any:
+    return field(default=default, metadata={"key": key, "shape": shape})
+
+
+@dataclass(frozen=True)
+class Body:
+    """A record with integer keys."""
+
+    @classmethod
+    def layout(cls) -> dict[int, _Place]:
+        """For each key the field's name, its shape, and whether it must be there."""
+        known: dict[int, _Place] | None = cls.__dict__.get("_layout")
+        if known is None:
+            known = {
+                one.metadata["key"]: _Place(one.name, one.metadata["shape"], one.default is MISSING)
+                for one in fields(cls)
+            }
+            cls._layout = known  # type: ignore[attr-defined]  # worked out once a class, at first use
+        return known
+
+    @classmethod
+    def from_map(cls, values: object, place: str = "body") -> Self:
+        """Read a decoded CBOR map. Raises EnvelopeError BODY_SHAPE with the field in `place`."""
+        if not isinstance(values, dict):
+            raise flaw(place, "is not a map")
+        layout = cls.layout()
+        found: dict[str, Any] = {}
+        for key, value in values.items():
+            if key not in layout:
+                raise flaw(place, f"has an unknown key {key!r}")
+            name, shape, required = layout[key]
+            if not required and value in _EMPTY:
+                raise flaw(f"{place}.{name}", "is empty and should be left out")
+            found[name] = shape(value, f"{place}.{name}")
+        if len(found) < len(layout):
+            for name, _, required in layout.values():
+                if required and name not in found:
+                    raise flaw(f"{place}.{name}", "is missing")
+        return cls(**found)
+
+    def to_map(self, place: str = "body") -> dict[int, Any]:
+        """The CBOR map. Raises EnvelopeError BODY_SHAPE where a field does not have its shape."""
+        written: dict[int, Any] = {}
+        for key, (name, shape, required) in self.layout().items():
+            value = getattr(self, name)
+            if required or value:
+                where = f"{place}.{name}"
+                written[key] = value = _plain(value, where)
+                shape(value, where)
+        return written
+
+
+def _plain(value: Any, place: str) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(item, f"{place}[{position}]") for position, item in enumerate(value)]
+    return value.to_map(place) if isinstance(value, Body) else value
+
+
+@dataclass(frozen=True)
+class IntentDraftBody(Body):
+    """A goal in a person's words; `slot_values` and `preferred_skill` are what they fixed beforehand."""
+
+    prose: str = _at(0, NAME)
+    slot_values: Mapping[str, str] = _at(1, text_map, FrozenMap())
+    preferred_skill: str = _at(2, TEXT, "")
+
+
+@dataclass(frozen=True)
+class IntentCompiledBody(Body):
+    """The canonical bytes of an Intent."""
+
+    intent_json: bytes = _at(0, DATA)
+    compile_latency_ms: int = _at(1, NATURAL, 0)
+
+
+@dataclass(frozen=True)
+class ClarifyQuestion(Body):
+    """A question about the Unknown with this id."""
+
+    unknown_id: str = _at(0, NAME)
+    field: str = _at(1, TEXT)
+    prompt: str = _at(2, NAME)
+    type: str = _at(3, TEXT, "")
+    required: bool = _at(4, FLAG, False)
+    options: tuple[str, ...] = _at(5, texts, ())
+    default: str = _at(6, TEXT, "")
+
+
+def _questions(value: object, place: str) -> tuple[ClarifyQuestion, ...]:
+    if not isinstance(value, list) or not value:
+        raise flaw(place, "is not a list of questions")
+    return tuple(
+        ClarifyQuestion.from_map(item, f"{place}[{position}]") for position, item in enumerate(value)
+    )
+
+
+@dataclass(frozen=True)
+class IntentClarifyBody(Body):
+    """What must be known before the goal can be an Intent."""
+
+    questions: tuple[ClarifyQuestion, ...] = _at(0, _questions)
+
+
+@dataclass(frozen=True)
+class IntentAnswerBody(Body):
+    """RFC 6902 patches of the draft; `answer_of` is the id of the clarify envelope."""
+
+    patches: bytes = _at(0, DATA)
+    answer_of: str = _at(1, NAME)
+
+
+@dataclass(frozen=True)
+class IntentAcceptBody(Body):
+    """A person signs what is wanted (`intent_hash`) and what will run (`plan_hash`)."""
+
+    intent_hash: str = _at(0, DIGEST)
+    accepted_at: str = _at(1, INSTANT)
+    anchor_requested: bool = _at(2, FLAG, False)
+    plan_hash: str = _at(3, DIGEST, "")
+
+
+@dataclass(frozen=True)
+class PlanProposedBody(Body):
+    """The canonical bytes of a PlanTree."""
+
+    plan_json: bytes = _at(0, DATA)
+
+
+@dataclass(frozen=True)
+class PlanStepBody(Body):
+    """A node's state changed."""
+
+    plan_id: str = _at(0, NAME)
+    node_id: str = _at(1, NAME)
+    status: str = _at(2, one_of(NODE_STATES))
+    result: str = _at(3, TEXT, "")
+    error: str = _at(4, TEXT, "")
+    latency_ms: int = _at(5, NATURAL, 0)
+
+
+@dataclass(frozen=True)
+class PlanOutputBody(Body):
+    """A piece of a node's output, as it comes."""
+
+    plan_id: str = _at(0, NAME)
+    node_id: str = _at(1, NAME)
+    sequence: int = _at(2, NATURAL)
+    chunk: str = _at(3, TEXT)
+    channel: str = _at(4, TEXT, "")
+    final: bool = _at(5, FLAG, False)
+
+
+@dataclass(frozen=True)
+class IntentCorrectBody(Body):
+    """RFC 6902 patches of a running Intent or plan; `target` is the hash or id they apply to."""
+
+    target: str = _at(0, NAME)
+    patches: bytes = _at(1, DATA)
+    reason: str = _at(2, TEXT, "")
+    retry_from: str = _at(3, TEXT, "")
+
+
+@dataclass(frozen=True)
+class IntentDispatchBody(Body):
+    """A part of the work handed to another agent."""
+
+    sub_intent_json: bytes = _at(0, DATA)
+    scope_uri: str = _at(1, TEXT, "")
+    payment_channel: str = _at(2, TEXT, "")
+
+
+@dataclass(frozen=True)
+class IntentAttestBody(Body):
+    """The run has ended; the agent says how."""
+
+    outcome: str = _at(0, one_of(OUTCOMES))
+    completed_at: str = _at(3, INSTANT)
+    cited_uris: tuple[str, ...] = _at(1, texts, ())
+    evidence_json: bytes = _at(2, DATA, b"")
+    anchor_tx: str = _at(4, TEXT, "")
+
+
+@dataclass(frozen=True)
+class IntentFailBody(Body):
+    """The goal was not reached; `reason` is a code."""
+
+    reason: str = _at(0, NAME)
+    failed_at: str = _at(3, INSTANT)
+    message: str = _at(1, TEXT, "")
+    evidence_json: bytes = _at(2, DATA, b"")
+    partial_uris: tuple[str, ...] = _at(4, texts, ())
+
+
+@dataclass(frozen=True)
+class IntentCancelBody(Body):
+    """A person stops it."""
+
+    cancelled_at: str = _at(1, INSTANT)
+    reason: str = _at(0, TEXT, "")
+
+
+@dataclass(frozen=True)
+class PolicyGateBody(Body):
+    """A question that a person must decide before the walk goes on."""
+
+    rule_ref: str = _at(0, TEXT)
+    question: str = _at(3, NAME)
+    plan_id: str = _at(1, TEXT, "")
+    node_id: str = _at(2, TEXT, "")
+    options: tuple[str, ...] = _at(4, texts, ())
+    expires_at: str = _at(5, INSTANT, "")
+
+
+@dataclass(frozen=True)
+class PolicyGateResolveBody(Body):
+    """The decision on the gate whose envelope has the id `gate_of`."""
+
+    gate_of: str = _at(0, NAME)
+    decision: str = _at(1, NAME)
+    resolved_at: str = _at(3, INSTANT)
+    answer: str = _at(2, TEXT, "")
+
+
+BODY_OF_KIND: Final[Mapping[str, type[Body]]] = {
+    "intent.draft": IntentDraftBody,
+    "intent.compiled": IntentCompiledBody,
+    "intent.clarify": IntentClarifyBody,
+    "intent.answer": IntentAnswerBody,
+    "intent.accept": IntentAcceptBody,
+    "plan.proposed": PlanProposedBody,
+    "plan.step": PlanStepBody,
+    "plan.output": PlanOutputBody,
+    "intent.correct": IntentCorrectBody,
+    "intent.dispatch": IntentDispatchBody,
+    "intent.attest": IntentAttestBody,
+    "intent.fail": IntentFailBody,
+    "intent.cancel": IntentCancelBody,
+    "policy.gate": PolicyGateBody,
+    "policy.gate.resolve": PolicyGateResolveBody,
+}

@@ -1,0 +1,300 @@
+"""JSON in and out: strict reading, canonical bytes (RFC 8785 after leaving out empty fields), hashes.
+
+A schema field whose value is its zero (null, "", 0, false, [], {}) is left out. The test looks at the value
+before its own fields are left out, so an empty Frame stays as `"frame":{}`. Elements of arrays and entries of
+free maps (`args`, `inputs`) are always kept. The bytes never change for an older document when a new field is
+added, as long as the new field is empty.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from json.encoder import encode_basestring
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel
+
+from ir.errors import DocumentError
+from ir.scalars import MAX_INTEGER, FrozenMap
+
+MAX_NESTING: Final = 64
+Hashed = TypeVar("Hashed", bound=BaseModel)
+
+
+class _NeedsExactWriter(Exception):  # noqa: N818  # a signal between the two writers, never seen outside
+    """The fast encoder would not write this value as RFC 8785 asks."""
+
+
+# ---- reading ---------------------------------------------------------------------------------------------
+
+
+def parse_json(data: bytes | str, *, max_nesting: int = MAX_NESTING) -> Any:
+    """Read one JSON document strictly.
+
+    data: UTF-8 bytes without a byte order mark, or text. max_nesting: the most arrays and objects inside one
+    another. Raises DocumentError, with the JSON path in `place`: NOT_UTF8, JSON_SYNTAX, DUPLICATE_KEY,
+    NOT_A_NUMBER (NaN, Infinity or too large for a double), INTEGER_TOO_LARGE (beyond 2^53), LONE_SURROGATE,
+    TOO_DEEP.
+    """
+    try:
+        text = data.decode("utf-8") if isinstance(data, bytes) else data
+    except UnicodeDecodeError as error:
+        raise DocumentError("NOT_UTF8", f"byte {error.start} is not UTF-8", place="$") from error
+    try:
+        value = _DECODER.decode(text)
+    except RecursionError as error:
+        raise _too_deep(max_nesting, "$") from error
+    except ValueError as error:
+        place = f"{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else "$"
+        raise DocumentError("JSON_SYNTAX", f"not JSON: {error}", place=place) from error
+    if not _shallow(value, max_nesting):
+        raise _too_deep(max_nesting, "$")
+    _examine(value, "$")
+    return value
+
+
+class _Flaw:
+    """Stands in a decoded document where something is wrong, until its path is known."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code, self.message = code, message
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Flaw:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    seen: set[str] = set()
+    for key, value in pairs:
+        if isinstance(value, _Flaw):
+            return value
+        if key in seen:
+            return _Flaw("DUPLICATE_KEY", f"the key {key!r} stands there twice")
+        seen.add(key)
+    raise AssertionError("unreachable: fewer keys than pairs without a duplicate")
+
+
+def _integer(text: str) -> int | _Flaw:
+    # The length is looked at first: int() of a million digits takes a while.
+    if len(text) > 17 or abs(int(text)) > MAX_INTEGER:
+        return _Flaw("INTEGER_TOO_LARGE", f"the integer {text[:24]} is beyond 2^53")
+    return int(text)
+
+
+def _fraction(text: str) -> float | _Flaw:
+    value = float(text)
+    return value if math.isfinite(value) else _Flaw("NOT_A_NUMBER", f"{text[:24]} does not fit a double")
+
+
+def _constant(text: str) -> _Flaw:
+    return _Flaw("NOT_A_NUMBER", f"{text} is not a JSON number")
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_int=_integer, parse_float=_fraction, parse_constant=_constant
+)
+
+
+def _too_deep(limit: int, place: str) -> DocumentError:
+    return DocumentError("TOO_DEEP", f"nesting deeper than {limit}", place=place, fix="flatten the document")
+
+
+def _shallow(value: Any, room: int) -> bool:
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list):
+        return True
+    return room > 0 and all(_shallow(item, room - 1) for item in value)
+
+
+def _examine(value: Any, path: str) -> None:
+    """Raise for the first flaw in document order."""
+    if isinstance(value, str):
+        if not value.isascii():
+            _require_unicode(value, path)
+    elif isinstance(value, _Flaw):
+        raise DocumentError(value.code, value.message, place=path)
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            _examine(item, f"{path}[{position}]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _require_unicode(key, path)
+            _examine(item, f"{path}.{key}")
+
+
+def _require_unicode(text: str, path: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        message = f"a lone surrogate stands at character {error.start}"
+        raise DocumentError("LONE_SURROGATE", message, place=path) from error
+
+
+# ---- writing ---------------------------------------------------------------------------------------------
+
+
+def canonical_bytes(value: Any) -> bytes:
+    """The canonical bytes of a document (a model of this package) or of plain JSON values.
+
+    For a model, empty schema fields are left out first; plain values are written as they are.
+    Raises DocumentError: INTEGER_TOO_LARGE, NOT_A_NUMBER, LONE_SURROGATE, NOT_JSON, TOO_DEEP.
+    """
+    if isinstance(value, BaseModel):
+        try:
+            return _ENCODER.encode(value).encode()
+        except _NeedsExactWriter:
+            value = as_document(value)
+        except UnicodeEncodeError:
+            _examine(as_document(value), "$")
+            raise
+        except RecursionError as error:
+            raise _too_deep(MAX_NESTING, "$") from error
+    out: list[str] = []
+    try:
+        _write(value, "$", out)
+    except RecursionError as error:
+        raise _too_deep(MAX_NESTING, "$") from error
+    text = "".join(out)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        _examine(value, "$")
+        raise
+
+
+def as_document(model: BaseModel) -> dict[str, Any]:
+    """The document of a model as plain dicts and lists, empty fields left out, numbers as they were given."""
+    return {name: _plain(value) for name, value in model.__dict__.items() if value}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return as_document(value)
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return dict(value) if isinstance(value, dict) else value
+
+
+def _fields(model: Any) -> dict[str, Any]:
+    """What the fast encoder asks for each model: the fields that are not empty, fit for C code."""
+    if not isinstance(model, BaseModel):
+        raise _NeedsExactWriter
+    kept: dict[str, Any] = {}
+    for name, value in model.__dict__.items():
+        if not value:
+            continue
+        kind = type(value)
+        if kind is float:
+            # C code writes repr(): right but for whole numbers (1.0) and small exponents (1e-07).
+            if value.is_integer() and abs(value) <= MAX_INTEGER:
+                value = int(value)
+            elif not 1e-4 <= abs(value) < 1e16:
+                raise _NeedsExactWriter
+        elif kind is int:
+            if abs(value) > MAX_INTEGER:
+                raise _NeedsExactWriter
+        elif kind is FrozenMap:
+            # C code sorts by code point, RFC 8785 by UTF-16 unit: they differ only above U+D7FF.
+            if max(map(max, filter(None, value)), default="") > "\ud7ff":
+                raise _NeedsExactWriter
+        elif kind is tuple:
+            if not all(type(item) is str or isinstance(item, BaseModel) for item in value):
+                raise _NeedsExactWriter
+        elif kind is not str and kind is not bool and not isinstance(value, BaseModel):
+            raise _NeedsExactWriter
+        kept[name] = value
+    return kept
+
+
+_ENCODER: Final = json.JSONEncoder(
+    ensure_ascii=False,
+    check_circular=False,
+    allow_nan=False,
+    sort_keys=True,
+    separators=(",", ":"),
+    default=_fields,
+)
+
+
+def _write(value: Any, path: str, out: list[str]) -> None:
+    """Append the RFC 8785 text of a plain value: slower than the fast encoder, and exact in every case."""
+    if value is None or value is True or value is False:
+        out.append("null" if value is None else "true" if value else "false")
+    elif isinstance(value, str):
+        out.append(encode_basestring(value))
+    elif isinstance(value, int):
+        if abs(value) > MAX_INTEGER:
+            raise DocumentError(
+                "INTEGER_TOO_LARGE", "an integer beyond 2^53", place=path, fix="write it as text"
+            )
+        out.append(int.__repr__(value))
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise DocumentError("NOT_A_NUMBER", f"{value!r} is not a JSON number", place=path)
+        out.append(number_text(value))
+    elif isinstance(value, list | tuple):
+        separator = "["
+        for position, item in enumerate(value):
+            out.append(separator)
+            _write(item, f"{path}[{position}]", out)
+            separator = ","
+        out.append("]" if value else "[]")
+    elif isinstance(value, dict):
+        separator = "{"
+        for key in sorted(_keys(value, path), key=lambda text: text.encode("utf-16-be", "surrogatepass")):
+            out.append(f"{separator}{encode_basestring(key)}:")
+            _write(value[key], f"{path}.{key}", out)
+            separator = ","
+        out.append("}" if value else "{}")
+    elif isinstance(value, BaseModel):
+        _write(as_document(value), path, out)
+    else:
+        raise DocumentError("NOT_JSON", f"{type(value).__name__} is no JSON value", place=path)
+
+
+def _keys(value: dict[Any, Any], path: str) -> list[str]:
+    for key in value:
+        if not isinstance(key, str):
+            raise DocumentError("NOT_JSON", f"the key {key!r} is not text", place=path)
+    return list(value)
+
+
+def number_text(value: float) -> str:
+    """A finite double as ECMAScript writes it (RFC 8785, 3.2.2.3): shortest digits that read back equal."""
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = repr(abs(value)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    point = len(whole) + int(exponent or 0)
+    digits = whole + fraction
+    stripped = digits.lstrip("0")
+    point -= len(digits) - len(stripped)
+    digits = stripped.rstrip("0")
+    count = len(digits)
+    if count <= point <= 21:
+        return f"{sign}{digits}{'0' * (point - count)}"
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    tail = f".{digits[1:]}" if count > 1 else ""
+    return f"{sign}{digits[0]}{tail}e{point - 1:+d}"
+
+
+# ---- hashes ----------------------------------------------------------------------------------------------
+
+
+def content_hash(model: BaseModel) -> str:
+    """Lowercase hex sha256 of the canonical bytes with `hash` cleared."""
+    if getattr(model, "hash", ""):
+        model = model.model_copy(update={"hash": ""})
+    return hashlib.sha256(canonical_bytes(model)).hexdigest()
+
+
+def with_hash(model: Hashed) -> Hashed:
+    """A copy that carries its own content hash in `hash`."""
+    return model.model_copy(update={"hash": content_hash(model)})

@@ -1,0 +1,89 @@
+"""Strict, deterministic CBOR (RFC 8949, section 4.2.1): one value, one sequence of bytes.
+
+The decoder of cbor2 also takes longer-than-needed forms, trailing bytes and tags, so decoding here is:
+decode, look at every type, encode again, compare bytes. Maps have text keys only or unsigned integer keys
+only; for these the length-first key order of cbor2 equals the bytewise order of RFC 8949 (a test says so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NoReturn, TypeAlias
+
+import cbor2
+
+from ir.errors import CborError
+
+MAX_BYTES: Final = 4 * 1024 * 1024
+MAX_DEPTH: Final = 32
+_LARGEST: Final = 2**64 - 1
+
+Value: TypeAlias = bool | int | float | str | bytes | Sequence[Any] | Mapping[Any, Any] | None
+
+
+def encode(value: Value) -> bytes:
+    """The one encoding of a value. Raises CborError CBOR_TYPE, CBOR_TOO_DEEP, CBOR_TOO_LARGE."""
+    _check(value, MAX_DEPTH)
+    data = cbor2.dumps(value, canonical=True)
+    if len(data) > MAX_BYTES:
+        raise CborError("CBOR_TOO_LARGE", f"{len(data)} bytes; the limit is {MAX_BYTES}")
+    return data
+
+
+def decode(data: bytes) -> Any:
+    """The value of `data`, which must be exactly its encoding.
+
+    Raises CborError: CBOR_TOO_LARGE, CBOR_SYNTAX (not CBOR, cut short, a tag, an indefinite length, a key
+    twice), CBOR_TYPE (outside the allow-list), CBOR_TOO_DEEP, CBOR_NOT_CANONICAL (longer forms, unsorted
+    keys, trailing bytes).
+    """
+    if len(data) > MAX_BYTES:
+        raise CborError("CBOR_TOO_LARGE", f"{len(data)} bytes; the limit is {MAX_BYTES}")
+    try:
+        value = cbor2.loads(
+            data,
+            tag_hook=_refuse_tag,
+            semantic_decoders=_NO_TAGS,
+            allow_indefinite=False,
+            allow_duplicate_keys=False,
+            max_depth=MAX_DEPTH + 1,
+        )
+    except cbor2.CBORDecodeError as error:
+        raise CborError("CBOR_SYNTAX", f"not strict CBOR: {error}") from error
+    _check(value, MAX_DEPTH)
+    if cbor2.dumps(value, canonical=True) != data:
+        raise CborError("CBOR_NOT_CANONICAL", "not the deterministic encoding (RFC 8949, section 4.2.1)")
+    return value
+
+
+def _refuse_tag(*_: object) -> NoReturn:
+    raise cbor2.CBORDecodeError("tags are not allowed")
+
+
+# Tags that cbor2 acts upon before asking a hook: 35 compiles a regular expression, 28 and 29 share values.
+_NO_TAGS: Final = dict.fromkeys(range(1024), _refuse_tag)
+
+
+def _check(value: Any, room: int) -> None:
+    kind = type(value)
+    if kind is str or kind is bytes or value is None or kind is bool or kind is float:
+        return
+    if kind is int:
+        if -_LARGEST - 1 <= value <= _LARGEST:
+            return
+        raise CborError("CBOR_TYPE", "an integer of more than 64 bits")
+    if room == 0:
+        raise CborError("CBOR_TOO_DEEP", f"nesting deeper than {MAX_DEPTH}")
+    if kind is list or kind is tuple:
+        for item in value:
+            _check(item, room - 1)
+    elif isinstance(value, dict):
+        kinds = {type(key) for key in value}
+        if not (kinds <= {str} or (kinds == {int} and min(value) >= 0)):
+            raise CborError(
+                "CBOR_TYPE", "a map with keys that are neither all texts nor all unsigned integers"
+            )
+        for item in value.values():
+            _check(item, room - 1)
+    else:
+        raise CborError("CBOR_TYPE", f"{kind.__name__} is not allowed")

@@ -1,0 +1,275 @@
+"""What must hold of a plan before anything of it runs. All flaws are reported, not only the first.
+
+| code | what is wrong |
+|---|---|
+| PLAN_ID_MISSING | the tree has no id |
+| INTENT_ID_MISSING | the tree names no Intent |
+| INTENT_ID_MISMATCH | it names another Intent than the one at hand |
+| SKILL_REF_MISSING | the tree names no skill |
+| NODE_ID_MISSING | a node has no id |
+| NODE_ID_REPEATED | two nodes share an id |
+| KIND_UNKNOWN | a node kind outside the closed set |
+| BRANCH_EMPTY | a sequential or parallel node without children |
+| BRANCH_HAS_PAYLOAD | a sequential or parallel node with a payload |
+| TERMINAL_HAS_CHILDREN | a step, tool call, sub-dispatch or gate with children |
+| PAYLOAD_MISSING | a terminal without the payload of its kind |
+| PAYLOAD_FOREIGN | a terminal with a payload of another kind |
+| REF_UNPINNED | a tool or skill without `@<semver>` or `@sha256:<64 hex>` |
+| TOOL_UNDECLARED | a tool that the skill's §TOOLS does not name |
+| SUB_SKILL_UNDECLARED | a sub-skill that the skill's §SUB_SKILLS does not name |
+| SIDE_EFFECT_UNKNOWN | a side effect class outside the closed set |
+| STEP_EMPTY | a step with no prompt_name, no inputs and no expected_outputs |
+| STEP_KIND_UNKNOWN | a step kind outside the closed set |
+| QUESTION_BLANK | a gate that asks nothing |
+| REFERENCE_UNKNOWN | `${node.output}` names no node of this plan |
+| REFERENCE_NOT_EARLIER | it names a node that has not finished when this one starts |
+| REFERENCE_PARALLEL | it names a node that may run at the same time |
+| REFERENCE_MALFORMED | `${` that is no `${node.output...}` |
+| TOO_DEEP | more than 64 levels |
+| TOO_MANY_NODES | more than 10,000 nodes |
+| SECRET_INLINE | what looks like a key or token stands in the arguments |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from ir.errors import IrError
+from ir.inline_secrets import find_secret
+from ir.plan import (
+    BRANCH_KINDS,
+    MAX_DEPTH,
+    MAX_NODES,
+    NODE_KINDS,
+    SIDE_EFFECTS,
+    STEP_KINDS,
+    TERMINAL_KINDS,
+    PlanNode,
+    PlanTree,
+    Step,
+)
+from ir.references import OutputRef, parse_references
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One flaw. `node_id` is "" for the tree itself."""
+
+    code: str
+    node_id: str
+    message: str
+    fix: str
+
+
+class SkillScope(Protocol):
+    """What a skill declares: the pinned addresses of its §TOOLS and §SUB_SKILLS."""
+
+    @property
+    def tools(self) -> Iterable[str]: ...
+
+    @property
+    def sub_skills(self) -> Iterable[str]: ...
+
+
+_NUMBER = r"(?:0|[1-9]\d*)"
+_LABEL = r"[0-9A-Za-z-]+"
+_PIN: Final = re.compile(
+    rf"[^@\s]+@(?:{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-(?:{_LABEL}\.)*{_LABEL})?(?:\+(?:{_LABEL}\.)*{_LABEL})?"
+    r"|sha256:[0-9a-f]{64})",
+    re.ASCII,
+)
+
+
+def is_pinned(ref: str) -> bool:
+    """Whether a tool or skill address ends in `@<semver>` or `@sha256:<64 hex>`."""
+    return _PIN.fullmatch(ref) is not None
+
+
+def check_plan(
+    plan: PlanTree, skill: SkillScope | None = None, *, intent_id: str | None = None
+) -> list[Finding]:
+    """Every flaw of a plan, in walk order; an empty list when there is none.
+
+    skill: what the skill declares (None: tools and sub-skills are not compared). intent_id: the Intent this
+    plan must belong to (None: not compared). Codes: the table at the top of this module.
+    """
+    findings = list(_tree_flaws(plan, intent_id))
+    nodes: list[PlanNode] = []
+    for node, depth in plan.root.walk():
+        if len(nodes) == MAX_NODES:
+            fix = "split the plan into sub-dispatches"
+            findings.append(Finding("TOO_MANY_NODES", node.id, f"more than {MAX_NODES} nodes", fix))
+            return findings
+        if depth == MAX_DEPTH + 1:
+            findings.append(
+                Finding("TOO_DEEP", node.id, f"deeper than {MAX_DEPTH} levels", "flatten the plan")
+            )
+        nodes.append(node)
+    seen: set[str] = set()
+    for node in nodes:
+        findings += _id_flaws(node, seen)
+        findings += _shape_flaws(node)
+        findings += _payload_flaws(node, skill)
+    if not any(finding.code == "TOO_DEEP" for finding in findings):
+        findings += _reference_flaws(plan.root)
+    return findings
+
+
+def _tree_flaws(plan: PlanTree, intent_id: str | None) -> Iterator[Finding]:
+    if not plan.id:
+        yield Finding("PLAN_ID_MISSING", "", "the plan has no id", "give it a ULID")
+    if not plan.intent_id:
+        yield Finding("INTENT_ID_MISSING", "", "the plan names no Intent", "set intent_id")
+    elif intent_id is not None and plan.intent_id != intent_id:
+        message = f"the plan is for {plan.intent_id}, not for {intent_id}"
+        yield Finding("INTENT_ID_MISMATCH", "", message, "make a plan for this Intent")
+    if not plan.skill_ref:
+        yield Finding("SKILL_REF_MISSING", "", "the plan names no skill", "set skill_ref")
+    else:
+        yield from _pin_flaws("", "skill_ref", plan.skill_ref)
+
+
+def _id_flaws(node: PlanNode, seen: set[str]) -> Iterator[Finding]:
+    if not node.id:
+        yield Finding(
+            "NODE_ID_MISSING", "", f"a {node.kind or 'node'} has no id", "give each node an id of its own"
+        )
+    elif node.id in seen:
+        yield Finding(
+            "NODE_ID_REPEATED", node.id, "two nodes have this id", "give each node an id of its own"
+        )
+    seen.add(node.id)
+
+
+def _shape_flaws(node: PlanNode) -> Iterator[Finding]:
+    payloads = [kind for kind in TERMINAL_KINDS if getattr(node, kind) is not None]
+    if node.kind not in NODE_KINDS:
+        yield Finding(
+            "KIND_UNKNOWN", node.id, f"{node.kind!r} is no kind of node", f"one of {', '.join(NODE_KINDS)}"
+        )
+    elif node.kind in BRANCH_KINDS:
+        if not node.children:
+            yield Finding(
+                "BRANCH_EMPTY", node.id, f"a {node.kind} node without children", "add one or remove the node"
+            )
+        if payloads:
+            message = f"a {node.kind} node with a payload ({', '.join(payloads)})"
+            yield Finding("BRANCH_HAS_PAYLOAD", node.id, message, "move the payload into a child")
+    else:
+        if node.children:
+            message = f"a {node.kind} node with children"
+            yield Finding("TERMINAL_HAS_CHILDREN", node.id, message, "put both under a sequential node")
+        if node.kind not in payloads:
+            yield Finding("PAYLOAD_MISSING", node.id, f"no {node.kind} payload", f"fill in {node.kind}")
+        for kind in payloads:
+            if kind != node.kind:
+                message = f"a {node.kind} node with a {kind} payload"
+                yield Finding("PAYLOAD_FOREIGN", node.id, message, f"remove {kind}")
+
+
+def _payload_flaws(node: PlanNode, skill: SkillScope | None) -> Iterator[Finding]:
+    if node.step is not None:
+        yield from _step_flaws(node.id, node.step)
+    if node.tool_call is not None:
+        call = node.tool_call
+        yield from _pin_flaws(node.id, "tool_ref", call.tool_ref)
+        if skill is not None and call.tool_ref and call.tool_ref not in skill.tools:
+            message = f"{call.tool_ref} is not among the tools of the skill"
+            yield Finding("TOOL_UNDECLARED", node.id, message, "name it in §TOOLS")
+        if call.side_effect_class not in SIDE_EFFECTS:
+            message = f"{call.side_effect_class!r} is no side effect class"
+            yield Finding("SIDE_EFFECT_UNKNOWN", node.id, message, f"one of {', '.join(SIDE_EFFECTS)}")
+        yield from _secret_flaws(node.id, call.args)
+    if node.sub_dispatch is not None:
+        ref = node.sub_dispatch.skill_ref
+        yield from _pin_flaws(node.id, "skill_ref", ref)
+        if skill is not None and ref and ref not in skill.sub_skills:
+            message = f"{ref} is not among the sub-skills of the skill"
+            yield Finding("SUB_SKILL_UNDECLARED", node.id, message, "name it in §SUB_SKILLS")
+    if node.gate is not None and not node.gate.question.strip():
+        yield Finding(
+            "QUESTION_BLANK", node.id, "the gate asks nothing", "write the question a person can decide"
+        )
+
+
+def _step_flaws(node_id: str, step: Step) -> Iterator[Finding]:
+    if not (step.prompt_name or step.inputs or step.expected_outputs):
+        message = "a step with no prompt_name, no inputs and no expected_outputs"
+        yield Finding("STEP_EMPTY", node_id, message, "say at least one of them")
+    yield from _secret_flaws(node_id, step.inputs)
+    if step.kind and step.kind not in STEP_KINDS:
+        message = f"{step.kind!r} is no kind of step"
+        yield Finding("STEP_KIND_UNKNOWN", node_id, message, f"one of {', '.join(STEP_KINDS)}")
+
+
+def _pin_flaws(node_id: str, name: str, ref: str) -> Iterator[Finding]:
+    if not is_pinned(ref):
+        message = f"{name} {ref!r} is not pinned to a version"
+        yield Finding("REF_UNPINNED", node_id, message, "end it in @<major.minor.patch> or @sha256:<64 hex>")
+
+
+def _secret_flaws(node_id: str, texts: Mapping[str, str]) -> Iterator[Finding]:
+    for name, value in texts.items():
+        if what := find_secret(name, value):
+            message = f"{name} looks like {what}"
+            yield Finding("SECRET_INLINE", node_id, message, "name it as $env:NAME and set that variable")
+
+
+# The chain of nodes from the root, each with its position among its siblings.
+_Route: TypeAlias = tuple[tuple[PlanNode, int], ...]
+
+
+def _texts(node: PlanNode) -> Iterator[str]:
+    """Every text of a node that may hold references."""
+    if node.step is not None:
+        yield from node.step.inputs.values()
+    if node.tool_call is not None:
+        yield from node.tool_call.args.values()
+    if node.sub_dispatch is not None and node.sub_dispatch.sub_intent is not None:
+        yield from (entry.value for entry in node.sub_dispatch.sub_intent.objects)
+    if node.gate is not None:
+        yield node.gate.question
+
+
+def _reference_flaws(root: PlanNode) -> Iterator[Finding]:
+    routes: dict[str, _Route] = {}
+    waiting: list[_Route] = [((root, 0),)]
+    order: list[_Route] = []
+    while waiting:
+        route = waiting.pop()
+        order.append(route)
+        routes.setdefault(route[-1][0].id, route)
+        children = route[-1][0].children
+        waiting.extend((*route, (child, place)) for place, child in reversed(list(enumerate(children))))
+    for route in order:
+        node = route[-1][0]
+        for text in _texts(node):
+            try:
+                pieces = parse_references(text)
+            except IrError as error:
+                yield Finding(error.code, node.id, error.message, error.fix)
+                continue
+            for piece in pieces:
+                if isinstance(piece, OutputRef):
+                    yield from _order_flaws(node.id, piece.node_id, route, routes.get(piece.node_id))
+
+
+def _order_flaws(node_id: str, target: str, here: _Route, there: _Route | None) -> Iterator[Finding]:
+    """Whether the node at the end of `there` is done before the one at the end of `here` starts."""
+    if there is None:
+        yield Finding("REFERENCE_UNKNOWN", node_id, f"no node is called {target}", "name a node of this plan")
+        return
+    for (parent, _), (_, mine), (_, its) in zip(here, here[1:], there[1:], strict=False):
+        if mine == its:
+            continue
+        if parent.kind == "parallel":
+            message = f"{target} may run at the same time, under {parent.id}"
+            yield Finding("REFERENCE_PARALLEL", node_id, message, "put both under a sequential node")
+        elif its > mine:
+            break
+        return
+    message = f"{target} is not done when this node starts"
+    yield Finding("REFERENCE_NOT_EARLIER", node_id, message, "move that node before this one")

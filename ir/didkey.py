@@ -1,0 +1,42 @@
+"""did:key for ed25519: `did:key:z` + base58btc(0xED 0x01 + 32 bytes of public key)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ir.errors import KeyTextError
+
+_ALPHABET: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_VALUES: Final = {digit: value for value, digit in enumerate(_ALPHABET)}
+_PREFIX: Final = "did:key:z6Mk"  # the multicodec prefix and 32 bytes always give `6Mk` and 44 digits more
+_LENGTH: Final = len(_PREFIX) + 44
+_ED25519: Final = b"\xed\x01"
+
+
+def did_of(verify_key: bytes) -> str:
+    """The did:key of a 32-byte ed25519 public key. Raises KeyTextError KEY_LENGTH."""
+    if len(verify_key) != 32:
+        raise KeyTextError("KEY_LENGTH", f"an ed25519 public key has 32 bytes, not {len(verify_key)}")
+    number = int.from_bytes(_ED25519 + verify_key, "big")
+    digits: list[str] = []
+    while number:
+        number, rest = divmod(number, 58)
+        digits.append(_ALPHABET[rest])
+    return "did:key:z" + "".join(reversed(digits))
+
+
+def key_of(did: str) -> bytes:
+    """The 32-byte ed25519 public key of a did:key. Raises KeyTextError DID_NOT_ED25519."""
+    number = 0
+    if len(did) == _LENGTH and did.startswith(_PREFIX):
+        try:
+            for digit in did[len("did:key:z") :]:
+                number = number * 58 + _VALUES[digit]
+        except KeyError:
+            number = 0
+    key = number.to_bytes(35, "big")
+    if key[:3] != b"\0" + _ED25519:
+        raise KeyTextError(
+            "DID_NOT_ED25519", f"{did[:80]!r} is no ed25519 did:key", fix="it starts with did:key:z6Mk"
+        )
+    return key[3:]

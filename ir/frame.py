@@ -1,0 +1,224 @@
+"""The Frame: what is wanted, typed. Verb, objects, constraints, success criteria, preferences."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from decimal import Decimal
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag
+
+from ir.canonical import content_hash
+from ir.document import Document
+from ir.scalars import EXTENSION_PATTERN, MAX_INTEGER, ExtensionName, Flag, Instant, Name, Number, Text, Whole
+
+VERBS: Final = (
+    "find",
+    "acquire",
+    "build",
+    "modify",
+    "deliver",
+    "analyze",
+    "negotiate",
+    "schedule",
+    "monitor",
+    "delegate",
+)
+CONSTRAINT_TYPES: Final = ("budget", "deadline", "jurisdiction", "quality", "rule", "policy")
+PREDICATE_TYPES: Final = ("delivered", "signed_off", "external", "attestation")
+
+
+def valid_verb(text: str) -> bool:
+    """Whether `text` is one of the ten verbs or an extension verb (`x:` and a name)."""
+    return text in VERBS or re.match(EXTENSION_PATTERN, text) is not None
+
+
+def _verb(text: str) -> str:
+    if text and not valid_verb(text):
+        raise ValueError(f"is none of {', '.join(VERBS)} and no x:<name>")
+    return text
+
+
+Verb = Annotated[str, Field(strict=True), AfterValidator(_verb)]
+
+
+class SlotEntry(Document):
+    """One named referent; `uri` once it is resolved to a versioned matrix:// address."""
+
+    name: Text = ""
+    value: Text = ""
+    uri: Text = ""
+    type: Text = ""
+
+
+class AssetAmount(Document):
+    """An amount of an asset (an ISO 4217 code or another name), kept as given: text, integer or double."""
+
+    asset: Text = ""
+    amount: (
+        Annotated[str, Field(strict=True, pattern=r"^[0-9]{1,40}(\.[0-9]{1,40})?$")]
+        | Annotated[int, Field(strict=True, ge=0, le=MAX_INTEGER)]
+        | Annotated[float, Field(strict=True, ge=0, le=MAX_INTEGER, allow_inf_nan=False)]
+    ) = 0
+
+    @property
+    def value(self) -> Decimal:
+        """The amount as an exact decimal; a double counts as its shortest decimal text."""
+        return Decimal(str(self.amount))
+
+
+class BudgetConstraint(Document):
+    """Spend at most `max`."""
+
+    type: Literal["budget"] = "budget"
+    hard: Flag = False
+    max: AssetAmount | None = None
+
+
+class DeadlineConstraint(Document):
+    """Be done by the moment `by`."""
+
+    type: Literal["deadline"] = "deadline"
+    hard: Flag = False
+    by: Instant = ""
+
+
+class JurisdictionConstraint(Document):
+    """Only in the regions of `allow`, never in those of `deny` (ISO 3166 codes)."""
+
+    type: Literal["jurisdiction"] = "jurisdiction"
+    hard: Flag = False
+    allow: tuple[Name, ...] = ()
+    deny: tuple[Name, ...] = ()
+
+
+class QualityConstraint(Document):
+    """`metric` is at least `min`."""
+
+    type: Literal["quality"] = "quality"
+    hard: Flag = False
+    metric: Text = ""
+    min: Number = 0.0
+
+
+class RuleConstraint(Document):
+    """The rule at this address holds."""
+
+    type: Literal["rule"] = "rule"
+    hard: Flag = False
+    rule: Text = ""
+
+
+class PolicyConstraint(Document):
+    """The policy at this address holds."""
+
+    type: Literal["policy"] = "policy"
+    hard: Flag = False
+    policy: Text = ""
+
+
+class DeliveredPredicate(Document):
+    """The artifact exists."""
+
+    type: Literal["delivered"] = "delivered"
+    artifact: Text = ""
+
+
+class SignedOffPredicate(Document):
+    """This user has signed."""
+
+    type: Literal["signed_off"] = "signed_off"
+    by: Text = ""
+
+
+class ExternalPredicate(Document):
+    """The check at this URL holds."""
+
+    type: Literal["external"] = "external"
+    url: Text = ""
+    check: Text = ""
+
+
+class AttestationPredicate(Document):
+    """`source` has attested `topic`."""
+
+    type: Literal["attestation"] = "attestation"
+    source: Text = ""
+    topic: Text = ""
+
+
+with warnings.catch_warnings():
+    # `schema` is the JSON name; pydantic's own (deprecated) `schema` classmethod is not used here.
+    warnings.filterwarnings("ignore", message='Field name "schema"', category=UserWarning)
+
+    class ExtensionConstraint(Document):
+        """A constraint of someone else's making: a schema address and opaque JSON text."""
+
+        type: ExtensionName
+        hard: Flag = False
+        schema: Text = ""  # type: ignore[assignment]  # hides a deprecated classmethod on purpose
+        data: Text = ""
+
+    class ExtensionPredicate(Document):
+        """A predicate of someone else's making: a schema address and opaque JSON text."""
+
+        type: ExtensionName
+        schema: Text = ""  # type: ignore[assignment]  # hides a deprecated classmethod on purpose
+        data: Text = ""
+
+
+def _branch(value: Any) -> str:
+    """The tag of the union member that `value` claims to be."""
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return "<x:>" if isinstance(kind, str) and kind.startswith("x:") else f"<{kind}>"
+
+
+def _one_of(kinds: tuple[str, ...]) -> Discriminator:
+    return Discriminator(
+        _branch,
+        custom_error_type="type",
+        custom_error_message=f"type is none of {', '.join(kinds)} and no x:<name>",
+    )
+
+
+Constraint = Annotated[
+    Annotated[BudgetConstraint, Tag("<budget>")]
+    | Annotated[DeadlineConstraint, Tag("<deadline>")]
+    | Annotated[JurisdictionConstraint, Tag("<jurisdiction>")]
+    | Annotated[QualityConstraint, Tag("<quality>")]
+    | Annotated[RuleConstraint, Tag("<rule>")]
+    | Annotated[PolicyConstraint, Tag("<policy>")]
+    | Annotated[ExtensionConstraint, Tag("<x:>")],
+    _one_of(CONSTRAINT_TYPES),
+]
+Predicate = Annotated[
+    Annotated[DeliveredPredicate, Tag("<delivered>")]
+    | Annotated[SignedOffPredicate, Tag("<signed_off>")]
+    | Annotated[ExternalPredicate, Tag("<external>")]
+    | Annotated[AttestationPredicate, Tag("<attestation>")]
+    | Annotated[ExtensionPredicate, Tag("<x:>")],
+    _one_of(PREDICATE_TYPES),
+]
+
+
+class Preference(Document):
+    """A tie-breaker; lower ranks count first."""
+
+    rank: Whole = 0
+    prefer: Text = ""
+
+
+class Frame(Document):
+    """What is wanted. Every field may be empty while questions are open."""
+
+    verb: Verb = ""
+    objects: tuple[SlotEntry, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    success_criteria: tuple[Predicate, ...] = ()
+    preferences: tuple[Preference, ...] = ()
+
+
+def frame_digest(frame: Frame) -> str:
+    """Lowercase hex sha256 of the canonical Frame: equal for equal meaning, whoever asked and when."""
+    return content_hash(frame)

@@ -1,0 +1,96 @@
+"""The PlanTree: what will run. Loose in shape on purpose: check_plan reports every flaw at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Final, Literal
+
+from pydantic import Field
+
+from ir.document import Document
+from ir.frame import Frame
+from ir.intent import Budget
+from ir.scalars import PROTOCOL, Count, Digest, FrozenMap, Instant, Text
+
+BRANCH_KINDS: Final = ("sequential", "parallel")
+TERMINAL_KINDS: Final = ("step", "tool_call", "sub_dispatch", "gate")
+NODE_KINDS: Final = BRANCH_KINDS + TERMINAL_KINDS
+STEP_KINDS: Final = ("reason", "code", "summarize", "write", "transform", "classify", "hard_reason")
+SIDE_EFFECTS: Final = ("read", "write", "network", "shell", "chain")
+MAX_DEPTH: Final = 64
+MAX_NODES: Final = 10_000
+
+
+class Step(Document):
+    """A prompt to the model. An empty `kind` means `reason`."""
+
+    prompt_name: Text = ""
+    inputs: FrozenMap = FrozenMap()
+    expected_outputs: tuple[Text, ...] = ()
+    kind: Text = ""
+
+
+class ToolCall(Document):
+    """One call of a pinned tool; the tool's schema turns `args` into values. 0 ms: the tool's default."""
+
+    tool_ref: Text = ""
+    args: FrozenMap = FrozenMap()
+    timeout_ms: Count = 0
+    side_effect_class: Text = ""
+
+
+class SubDispatch(Document):
+    """A sub-skill, in process when `agent_ref` is empty."""
+
+    skill_ref: Text = ""
+    agent_ref: Text = ""
+    sub_intent: Frame | None = None
+    scope_uri: Text = ""
+
+
+class Gate(Document):
+    """A question to a person. No `options`: free text. 0 ms: no limit."""
+
+    rule_ref: Text = ""
+    question: Text = ""
+    options: tuple[Text, ...] = ()
+    timeout_ms: Count = 0
+
+
+class PlanNode(Document):
+    """A branch (children, no payload) or a terminal (no children, the payload named like its kind)."""
+
+    id: Text = ""
+    kind: Text = ""
+    description: Text = ""
+    children: tuple[PlanNode, ...] = ()
+    step: Step | None = None
+    tool_call: ToolCall | None = None
+    sub_dispatch: SubDispatch | None = None
+    gate: Gate | None = None
+
+    def walk(self) -> Iterator[tuple[PlanNode, int]]:
+        """This node and all below it in walk order (depth first), each with its depth, starting at 1."""
+        waiting = [(self, 1)]
+        while waiting:
+            node, depth = waiting.pop()
+            yield node, depth
+            waiting.extend((child, depth + 1) for child in reversed(node.children))
+
+
+class PlanTree(Document):
+    """What will run for an Intent. Make `hash` with with_hash()."""
+
+    # A level of the plan takes two levels of JSON (a node and its list of children).
+    max_nesting: ClassVar[int] = 2 * MAX_DEPTH + 8
+
+    id: Text = ""
+    v: Literal["mcl/0.1"] = PROTOCOL
+    intent_id: Text = ""
+    created_at: Instant = ""
+    created_by: Text = ""
+    skill_ref: Text = ""
+    model_digest: Digest = ""
+    root: PlanNode = Field(default_factory=PlanNode)
+    budget: Budget | None = None
+    hash: Digest = ""
