@@ -1,0 +1,69 @@
+# Two commands do all the set-up on a machine with Python >= 3.11, a C++ compiler and make:
+#   make demo    compile a goal with the bundled model, accept it, run it, replay it
+#   make test    linters, types, import rule, tests
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+# llama.cpp is compiled once into the venv: only the library that we load, on all cores.
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
+export CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_SERVER=OFF
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: demo test quick lint types slow bench model lock clean help
+.DEFAULT_GOAL := help
+
+help:           ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mcl needs Python 3.11 or newer (PYTHON=... picks one)")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+	@echo "installing (llama.cpp is compiled once, about 3 minutes)"
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
+	$(PIP) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+demo: $(VENV)/.runtime   ## a goal in plain words: compiled, signed, run, replayed
+	@PATH="$(abspath $(BIN)):$$PATH" sh docs/demo.sh
+
+test: lint types         ## all checks (what CI runs)
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m slow
+
+quick: $(VENV)/.dev      ## the tests alone
+	$(BIN)/python -m pytest -n 2
+
+slow: $(VENV)/.dev       ## the long tests alone
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: $(VENV)/.dev       ## ruff, import rule
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(VENV)/.dev      ## mypy --strict
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev      ## figures of benchmarks/README.md
+	$(BIN)/python -m benchmarks.compile
+
+model: $(VENV)/.dev      ## train the bundled model again (about 1.5 h on 2 cores)
+	$(PIP) "torch==2.13.*" "gguf>=0.17,<1" "tokenizers>=0.21,<1"
+	$(BIN)/python -m training.make
+
+lock: | $(BIN)/python    ## lock files from the ranges in pyproject.toml
+	$(PIP) uv
+	$(BIN)/uv pip compile -q --universal --generate-hashes --custom-compile-command "make lock" \
+	  pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --custom-compile-command "make lock" \
+	  pyproject.toml --group dev -o requirements-dev.lock
+
+clean:          ## remove the venv and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
