@@ -54,9 +54,9 @@ _SKIP = re.compile(
     r"utanför|i)\s+)+"
 )
 _NOUN = re.compile(
-    r"\s+(?:only|compan(?:y|ies)|suppliers?|vendors?|providers?|servers?|soil|territory|region|citizens?|"
+    r"(?:\s+(?:only|compan(?:y|ies)|suppliers?|vendors?|providers?|servers?|soil|territory|region|citizens?|"
     r"residents?|"
-    r"countries|jurisdictions?|law|banks?|sellers?|firms?|regions?|leverantörer|företag)$"
+    r"countries|jurisdictions?|law|banks?|sellers?|firms?|regions?|leverantörer|företag))+$"
 )
 _SPLIT = re.compile(r"\s*(?:,\s*(?:and|or|och|eller)\s|,|/|;|&|\s(?:and|or|och|eller|nor)\s)\s*")
 

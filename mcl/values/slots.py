@@ -39,7 +39,7 @@ def read_slot(text: str, type_: str, options: Sequence[str], at: str, zone: str)
         "ulid": lambda t: t.upper() if _ULID.fullmatch(t.upper()) else None,
         "sha256": lambda t: t.lower() if re.fullmatch(r"[0-9a-f]{64}", t.lower()) else None,
         "did": lambda t: t if re.fullmatch(r"did:[a-z0-9]+:[A-Za-z0-9._:%-]+", t) else None,
-        "iso8601": lambda t: read_moment(t, at, zone) or read_duration(t),
+        "iso8601": lambda t: _time(t, at, zone),
         "AssetAmount": _amount,
     }.get(type_)
     return read(text) if read else text
@@ -80,6 +80,12 @@ def _float(text: str) -> str | None:
 def _bool(text: str) -> str | None:
     word = text.casefold()
     return "true" if word in _YES else "false" if word in _NO else None
+
+
+def _time(text: str, at: str, zone: str) -> str | None:
+    if text.lower().startswith(("in ", "within ", "om ", "inom ")):  # a moment; "two hours" is a length
+        return read_moment(text, at, zone)
+    return read_duration(text) or read_moment(text, at, zone)
 
 
 def _amount(text: str) -> str | None:
