@@ -31,7 +31,7 @@ def instant(moment: datetime) -> str:
 
 
 class _Ids:
-    """ULIDs that only grow, also within a millisecond and when the clock is set back; safe between threads."""
+    """ULIDs that only grow, also when the clock is set back; safe between threads."""
 
     def __init__(self) -> None:
         self._last = 0

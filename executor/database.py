@@ -63,6 +63,11 @@ class Database:
                         connection.execute("RELEASE inner")
                 raise
 
+    @property
+    def writing(self) -> bool:
+        """Whether a `write` is under way, so that what is read may still be undone."""
+        return self._connection.in_transaction
+
     def read(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of one query. Raises HomeError."""
         with self._lock, self._explained():
@@ -80,8 +85,10 @@ class Database:
                 connection.close()
 
     def migrate(self, component: str, steps: Sequence[str]) -> None:
-        """Bring the tables of `component` to version len(steps); step n (SQL, several statements allowed) leads
-        to version n+1 and never changes once released. Safe when several processes do it at once.
+        """Bring the tables of `component` to version len(steps).
+
+        Step n (SQL, several statements allowed) leads to version n+1 and never changes once released.
+        Safe when several processes do it at once.
 
         Raises HomeError DATABASE_NEWER where the file was written by a later program.
         """
@@ -101,10 +108,7 @@ class Database:
                 for step in steps[version:]:
                     for statement in _statements(step):
                         connection.execute(statement)
-                connection.execute(
-                    "INSERT INTO components VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version",
-                    (component, len(steps)),
-                )
+                connection.execute("INSERT OR REPLACE INTO components VALUES (?, ?)", (component, len(steps)))
 
     def close(self) -> None:
         """Close the connection; what was committed stays."""
@@ -180,6 +184,11 @@ def explain_os(error: OSError, path: Path) -> HomeError:
     primary = _ERRNO.get(error.errno or 0, 0)
     code, meaning, fix, exit_code = _MEANING.get(primary, _OTHER)
     return HomeError(code, f"{meaning} ({error.strerror or error})", place=str(path), fix=fix, exit=exit_code)
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether files in the folder can be made and changed."""
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _is_full(path: Path) -> bool:

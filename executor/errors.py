@@ -5,7 +5,14 @@ ir.MclError
     ├── HomeError        the folder or its database: read-only, full, corrupt, newer than this program
     ├── KeyringError     a key: missing, sealed, wrong passphrase, in the wrong role
     ├── JournalError     a row that cannot be appended, found or proved
-    └── LifecycleError   an event that is not legal in the state of its intent
+    ├── LifecycleError   an event that is not legal in the state of its intent
+    ├── ScopeError       a path that tools may not touch, or that is not what it should be
+    ├── ToolError        a tool that did not do its work
+    ├── ManifestError    a tool's manifest that contradicts itself
+    ├── UnresolvedError  a `${node.output}` that leads nowhere
+    ├── PolicyError      the operator's policy file or a grant that cannot be read
+    ├── GateError        an attempt to get round the gate, or an answer to it that does not count
+    └── WalkError        a run that cannot begin or go on
 """
 
 from __future__ import annotations
@@ -52,3 +59,41 @@ class LifecycleError(ExecutorError):
         self.legal = tuple(sorted(legal))
         data = {"state": state, "legal": list(self.legal)}
         super().__init__(code, message, place=place, fix=fix, data=data)
+
+
+class ScopeError(ExecutorError):
+    """A path that tools may not touch, or that is not what it should be; `place` is the path."""
+
+    exit_code = REFUSED
+
+
+class ToolError(ExecutorError):
+    """A tool that did not do its work; `place` is what it was working on."""
+
+    exit_code = FAILED
+
+
+class ManifestError(ExecutorError):
+    """A tool's manifest that cannot be read or contradicts itself; `place` is the file."""
+
+
+class UnresolvedError(ExecutorError):
+    """A reference to another node's output that leads nowhere; `place` is the reference."""
+
+    exit_code = FAILED
+
+
+class PolicyError(ExecutorError):
+    """The operator's policy or a grant cannot be used; `place` is the file or the grant."""
+
+
+class GateError(ExecutorError):
+    """An attempt to get round the gate, or an answer to it that does not count; `place` is the node or gate."""
+
+    exit_code = REFUSED
+
+
+class WalkError(ExecutorError):
+    """A run that cannot begin or go on; `place` is the intent or the node."""
+
+    exit_code = REFUSED

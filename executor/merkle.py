@@ -24,7 +24,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class Frontier:
-    """A tree that only grows, kept as the roots of its complete subtrees, largest first: O(log n) per append."""
+    """A tree that only grows, kept as the roots of its complete subtrees, largest first."""
 
     __slots__ = ("peaks", "size")
 
@@ -82,7 +82,7 @@ def _split(size: int) -> int:
 
 
 def inclusion_path(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
-    """The audit path of the leaf at `index` (from 0) in the tree over `leaves`. Raises IndexError outside of it."""
+    """The audit path of the leaf at `index` (from 0). Raises IndexError where there is none."""
     if not 0 <= index < len(leaves):
         raise IndexError(f"a tree of {len(leaves)} leaves has no leaf {index}")
     path: list[bytes] = []

@@ -1,0 +1,98 @@
+"""The home: one folder with the keys and the one database, opened once at the edge and passed in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from executor.clock import Clock, SystemClock
+from executor.database import Database, explain_os, is_writable
+from executor.errors import HomeError, KeyringError
+from executor.journal import TABLES, Journal
+from executor.keyfile import exclusive
+from executor.keyring import Keyring
+from executor.lifecycle import Materiality, always_material
+
+
+class Home:
+    """An open home: its folder (`path`) and parts. Close it, or use it as a context."""
+
+    def __init__(self, path: Path, db: Database, journal: Journal, keyring: Keyring, clock: Clock) -> None:
+        self.path = path
+        self.db = db
+        self.journal = journal
+        self.keyring = keyring
+        self.clock = clock
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        passphrase: bytes | None = None,
+        clock: Clock | None = None,
+        material: Materiality = always_material,
+    ) -> Home:
+        """Open the home in folder `path`; make it (0700), its database and keys where they are missing.
+
+        Several processes may do so at once, also the first time: all get the same keys. passphrase: seals new
+        keys, opens sealed ones. Raises HomeError HOME_READ_ONLY, HOME_UNREADABLE, DISK_FULL,
+        DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_BUSY; KeyringError KEY_MISSING, KEY_FILE_CORRUPT, KEY_FILE_EXPOSED.
+        """
+        clock = clock or SystemClock()
+        path, keys = path.absolute(), path.absolute() / "keys"
+        if not path.is_dir() or not Keyring.complete(keys):
+            _make(path, keys, clock, passphrase)
+        if not is_writable(path):
+            raise HomeError(
+                "HOME_READ_ONLY",
+                "the home cannot be written to",
+                place=str(path),
+                fix="make the folder writable, or choose another home (MCL_HOME)",
+            )
+        db = Database.open(path / "mcl.db")
+        try:
+            db.migrate("journal", TABLES)
+            keyring = Keyring.open(keys, clock=clock, passphrase=passphrase)
+        except BaseException:
+            db.close()
+            raise
+        return cls(path, db, Journal(db, keyring, clock, material=material), keyring, clock)
+
+    def close(self) -> None:
+        """Close the database."""
+        self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _make(path: Path, keys: Path, clock: Clock, passphrase: bytes | None) -> None:
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        keys.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise explain_os(error, path) from error
+    with exclusive(path):
+        if Keyring.complete(keys):
+            return
+        db = Database.open(path / "mcl.db")
+        try:
+            db.migrate("journal", TABLES)
+            written = db.read("SELECT size FROM tree")[0][0]
+        finally:
+            db.close()
+        if written:
+            raise KeyringError(
+                "KEY_MISSING",
+                f"the journal of this home has {written} rows, but its keys are gone",
+                place=str(keys),
+                fix="restore the keys folder from a backup, or start with an empty home (MCL_HOME)",
+            )
+        Keyring.create(keys, clock=clock, passphrase=passphrase)
