@@ -82,6 +82,7 @@ from ir.plan import (
 from ir.references import OutputRef, parse_references
 from ir.scalars import PROTOCOL, is_instant
 from ir.seed import NO_SNAPSHOT, Seed, derive_seed
+from ir.signature import verify_signature
 
 __all__ = [
     "BODY_OF_KIND",
@@ -182,5 +183,6 @@ __all__ = [
     "read_unverified",
     "seal",
     "valid_verb",
+    "verify_signature",
     "with_hash",
 ]

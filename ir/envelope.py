@@ -39,6 +39,7 @@ from ir.bodies import BODY_OF_KIND, Body
 from ir.didkey import did_of
 from ir.errors import EnvelopeError
 from ir.scalars import PROTOCOL, ULID_PATTERN, is_instant
+from ir.signature import verify_signature
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey
@@ -173,7 +174,8 @@ def open_envelope(
         raise EnvelopeError("KEY_MISMATCH", "the resolver gave another key than `from` spells", place="from")
     if key.revoked:
         raise EnvelopeError("KEY_REVOKED", f"the key {key.did} was revoked", place="from")
-    _check_signature(key.verify_key, signed, envelope.signature)
+    if not verify_signature(key.verify_key, signed, envelope.signature):
+        raise EnvelopeError("BAD_SIGNATURE", "the signature is wrong", place="signature")
     role = ROLE_OF_KIND[envelope.kind]
     if key.role != role:
         raise EnvelopeError(
@@ -257,16 +259,6 @@ def _body_type(kind: object) -> type[Body]:
     if found is None:
         raise EnvelopeError("UNKNOWN_KIND", f"{kind!r} is none of the fifteen kinds", place="kind")
     return found
-
-
-def _check_signature(verify_key: bytes, signed: bytes, signature: bytes) -> None:
-    from nacl.exceptions import BadSignatureError  # here: loads libsodium: only when something is checked
-    from nacl.signing import VerifyKey
-
-    try:
-        VerifyKey(verify_key).verify(signed, signature)
-    except BadSignatureError as error:
-        raise EnvelopeError("BAD_SIGNATURE", "the signature is wrong", place="signature") from error
 
 
 def _check_fresh(at: str, now: str) -> None:

@@ -1,0 +1,18 @@
+"""ed25519 signatures, checked with libsodium (which also refuses keys of small order)."""
+
+from __future__ import annotations
+
+
+def verify_signature(verify_key: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether `signature` (64 bytes) over `message` holds for the public key `verify_key` (32 bytes)."""
+    # libsodium is loaded at the first check: most uses of this package need none.
+    from nacl.exceptions import BadSignatureError
+    from nacl.signing import VerifyKey
+
+    if len(signature) != 64 or len(verify_key) != 32:
+        return False
+    try:
+        VerifyKey(verify_key).verify(message, signature)
+    except BadSignatureError:
+        return False
+    return True
