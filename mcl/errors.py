@@ -2,6 +2,7 @@
 
 MclError                 ir.errors: every error of this project
 ├── ModelError           a model file, its form, its grammar or its answer
+├── SkillError           a skill, core module or plan template that is missing, wrong or cannot be used
 ├── InputError           what cannot be compiled: a goal, time, id, zone, slot, verb, skill or answer
 └── CortexError          a memory that cannot be stored, found or proved
 
@@ -13,6 +14,10 @@ from ir.errors import MclError
 
 class ModelError(MclError):
     """A model file that cannot be used, or an answer that could not be had; `place` is the file."""
+
+
+class SkillError(MclError):
+    """A skill or core module that cannot be used; `data["errors"]` lists all findings of its file."""
 
 
 class InputError(MclError):

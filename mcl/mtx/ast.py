@@ -1,0 +1,263 @@
+"""The typed tree of a MatrixScript file.
+
+Every node carries `at`, its place in the text, which takes no part in equality: two files that mean the same
+have equal trees. What has no order in the language (modifiers, the fields of a block) is a field here; what has
+one (settings, slots, entries, failures) is a tuple in the order of declaration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+
+class Position(NamedTuple):
+    """A place in a file: line and column, both from 1, column in characters."""
+
+    line: int
+    column: int
+
+
+NOWHERE = Position(0, 0)
+
+
+@dataclass(frozen=True)
+class Node:
+    """Anything with a place."""
+
+    at: Position = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Text(Node):
+    """A value as written, less quotes and escapes."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class Items(Node):
+    """A value written as a list in brackets."""
+
+    items: tuple[Text, ...]
+
+
+@dataclass(frozen=True)
+class SlotPath(Node):
+    """A value that is read from a slot when it is used: `slot.target` or `slot.target.prose`."""
+
+    slot: str
+    prose: bool = False
+
+
+Value: TypeAlias = Text | Items
+
+
+@dataclass(frozen=True)
+class Setting(Node):
+    """`key.path=value`."""
+
+    key: str
+    value: Text
+
+
+@dataclass(frozen=True)
+class Reference(Node):
+    """A bare `matrix://` reference in §TOOLS or §SUB_SKILLS."""
+
+    uri: str
+
+
+@dataclass(frozen=True)
+class SlotType(Node):
+    """`string`, `enum<a|b>` (name "enum" with its members), each also as a list: `string[]`."""
+
+    name: str
+    members: tuple[str, ...] = ()
+    many: bool = False
+
+    def __str__(self) -> str:
+        name = f"enum<{'|'.join(self.members)}>" if self.name == "enum" else self.name
+        return name + "[]" * self.many
+
+
+@dataclass(frozen=True)
+class Slot(Node):
+    """An input or output: required unless `optional`; `max` is the text of `max=`."""
+
+    name: str
+    type: SlotType
+    optional: bool = False
+    default: Value | None = None
+    hint: Text | None = None
+    max: Text | None = None
+
+
+@dataclass(frozen=True)
+class VerbIs(Node):
+    """`on verb=find`."""
+
+    verb: str
+
+
+@dataclass(frozen=True)
+class ConfidenceIs(Node):
+    """`on confidence<0.75`; `number` as written."""
+
+    comparison: str
+    number: str
+
+
+@dataclass(frozen=True)
+class SlotIs(Node):
+    """`on slot.cabin=economy`."""
+
+    slot: str
+    value: Text
+
+
+@dataclass(frozen=True)
+class AnyUnknown(Node):
+    """`on unknown`: anything is still unknown."""
+
+
+Condition: TypeAlias = VerbIs | ConfidenceIs | SlotIs | AnyUnknown
+
+
+@dataclass(frozen=True)
+class Property(Node):
+    """`kind=` or `output_cardinality=` of a block."""
+
+    key: str
+    value: Text
+
+
+@dataclass(frozen=True)
+class Prompt(Node):
+    """`prompt … end`."""
+
+    system: Text | None = None
+    user: Text | None = None
+
+
+@dataclass(frozen=True)
+class Argument(Node):
+    """One named argument of a resolve line."""
+
+    key: str
+    value: Text | Items | SlotPath
+
+
+@dataclass(frozen=True)
+class Resolve(Node):
+    """`resolve slot.x <- cortex.find(type=Fact, limit=5)`; `call` is the word after the dot."""
+
+    slot: str
+    call: str
+    arguments: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unknown(Node):
+    """`unknown slot.x … end`: what to say when the slot stays empty."""
+
+    slot: str
+    severity: Text | None = None
+    reason: Text | None = None
+    type: Text | None = None
+    options: Items | None = None
+    default: Value | None = None
+
+
+@dataclass(frozen=True)
+class Clarify(Node):
+    """`clarify slot.x … end`: a question to the person."""
+
+    slot: str
+    prompt: Text | None = None
+    type: Text | None = None
+    required: Text | None = None
+    options: Items | None = None
+    default: Value | None = None
+
+
+@dataclass(frozen=True)
+class On(Node):
+    """`on CONDITION … end`."""
+
+    condition: Condition
+    body: tuple[Entry, ...] = ()
+
+
+Entry: TypeAlias = Property | On | Prompt | Resolve | Unknown | Clarify
+
+
+@dataclass(frozen=True)
+class Failure(Node):
+    """A failure mode: its name and what to do."""
+
+    name: str
+    suggest: Text | None = None
+    action: Text | None = None
+    reason: Text | None = None
+    message: Text | None = None
+    retry: Text | None = None
+
+
+@dataclass(frozen=True)
+class Section(Node):
+    """One section; what its entries are depends on `name` (SKILL, INPUTS, …)."""
+
+    name: str
+    entries: tuple[Setting | Slot | Reference | Entry | Failure, ...] = ()
+
+
+@dataclass(frozen=True)
+class File(Node):
+    """A whole file: its sections in the order of the text."""
+
+    sections: tuple[Section, ...] = ()
+
+    def section(self, name: str) -> Section | None:
+        """The section of this name, or None."""
+        return next((section for section in self.sections if section.name == name), None)
+
+    def settings(self, name: str = "SKILL") -> dict[str, str]:
+        """The settings of a section, later ones winning (a checked file has no doubles)."""
+        return {entry.key: entry.value.value for entry in self._entries(name) if isinstance(entry, Setting)}
+
+    def slots(self, name: str = "INPUTS") -> tuple[Slot, ...]:
+        """The slots of §INPUTS or §OUTPUTS."""
+        return tuple(entry for entry in self._entries(name) if isinstance(entry, Slot))
+
+    def references(self, name: str) -> tuple[Reference, ...]:
+        """The references of §TOOLS or §SUB_SKILLS."""
+        return tuple(entry for entry in self._entries(name) if isinstance(entry, Reference))
+
+    @property
+    def procedure(self) -> tuple[Entry, ...]:
+        """The entries of §PROCEDURE."""
+        return tuple(entry for entry in self._entries("PROCEDURE") if isinstance(entry, ENTRY_TYPES))
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The failure modes."""
+        return tuple(entry for entry in self._entries("FAILURE_MODES") if isinstance(entry, Failure))
+
+    def _entries(self, name: str) -> tuple[object, ...]:
+        section = self.section(name)
+        return section.entries if section else ()
+
+
+ENTRY_TYPES = (Property, On, Prompt, Resolve, Unknown, Clarify)
+SECTIONS = (
+    "SKILL",
+    "INPUTS",
+    "CORTEX",
+    "TOOLS",
+    "SUB_SKILLS",
+    "PROCEDURE",
+    "OUTPUTS",
+    "FAILURE_MODES",
+    "HASH",
+)

@@ -1,0 +1,299 @@
+"""Parse tree to typed tree.
+
+Finds what the grammar leaves open: doubled words, escapes, indentation, unknown types. What a broken line left
+behind (stand-ins, see parse.py) is dropped here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mcl.mtx.ast import (
+    NOWHERE,
+    AnyUnknown,
+    Argument,
+    Clarify,
+    Condition,
+    ConfidenceIs,
+    Failure,
+    File,
+    Items,
+    On,
+    Position,
+    Prompt,
+    Property,
+    Reference,
+    Resolve,
+    Section,
+    Setting,
+    Slot,
+    SlotIs,
+    SlotPath,
+    SlotType,
+    Text,
+    Unknown,
+    VerbIs,
+)
+from mcl.mtx.finding import Finding, nearest
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+STAND_IN = "\0"  # the text of a token that no file holds: the source reader takes NUL out
+SCALAR_TYPES = (
+    "string", "uint", "float", "bool", "ulid", "iso8601", "did", "sha256", "ArtifactRef", "Constraint", "Predicate",
+    "Unknown", "PlanDraft", "SkillRef", "ToolRef", "CortexRef", "SlotPath", "AssetAmount", "AgentRef", "UserRef",
+)  # fmt: skip
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
+_Block = TypeVar("_Block", Prompt, Unknown, Clarify)
+
+
+class _Broken(Exception):  # noqa: N818  (a way out of a broken line, not an error that anyone sees)
+    """The node holds a stand-in: it was reported already."""
+
+
+class Builder:
+    """Builds one file; `findings` fills up on the way."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+
+    def file(self, tree: Any) -> File:
+        """The typed tree of a parse tree of rule `file`."""
+        sections: dict[str, Section] = {}
+        for child in tree.children:
+            section = self._section(child)
+            known = sections.get(section.name)
+            if known is not None:  # a doubled section was reported; its entries still want checking
+                section = Section(section.name, known.entries + section.entries, at=known.at)
+            sections[section.name] = section
+        return File(tuple(sections.values()))
+
+    def _section(self, tree: Tree[Token]) -> Section:
+        head = _token(tree.children[0])
+        rest = tree.children[1:]
+        if [getattr(child, "data", "") for child in rest] == ["none"]:
+            rest = []
+        entries = tuple(self._each(rest, self._entry, 0))
+        self._no_doubles(entries)
+        return Section(tree.data.upper(), entries, at=_at(head))
+
+    def _each(self, trees: Sequence[Any], build: Callable[[Any], Any], above: int) -> Iterator[Any]:
+        """Build each child that is whole; `above` is the column that each must be right of."""
+        for tree in trees:
+            first = next(_tokens(tree), None)
+            if above and first is not None and 0 < (first.column or 0) <= above:
+                self._find(
+                    first,
+                    "INDENT",
+                    f"{str(first)!r} is not deeper than what it belongs to",
+                    "indent it with blanks",
+                )
+            try:
+                yield build(tree)
+            except _Broken:
+                continue
+
+    def _entry(self, tree: Any) -> Any:
+        return getattr(self, f"_{tree.data}")(tree.children)
+
+    def _setting(self, children: Sequence[Any]) -> Setting:
+        return Setting(_whole(children[0]), self._value(children), at=_at(children[0]))
+
+    def _kind(self, children: Sequence[Any]) -> Property:
+        return Property(_whole(children[0]), self._value(children), at=_at(children[0]))
+
+    def _reference(self, children: Sequence[Any]) -> Reference:
+        return Reference(_whole(children[0]), at=_at(children[0]))
+
+    def _slot(self, children: Sequence[Any]) -> Slot:
+        head, name, type_tree, *modifiers = children
+        values: dict[str, Any] = {}
+        for key, value in self._each(modifiers, lambda tree: self._modifier(tree.children), head.column or 1):
+            if str(key) in values or (
+                str(key) in ("required", "optional") and {"required", "optional"} & set(values)
+            ):
+                self._find(
+                    key, "DUPLICATE_KEY", f"{str(key)!r} is said twice, or against another word, of this slot"
+                )
+            values[str(key)] = value
+        return Slot(
+            _whole(name),
+            self._type(type_tree),
+            "optional" in values,
+            values.get("default"),
+            values.get("hint"),
+            values.get("max"),
+            at=_at(name),
+        )
+
+    def _modifier(self, children: Sequence[Any]) -> tuple[Token, Any]:
+        return children[0], self._value(children) if children[0].type.endswith("_KEY") else None
+
+    def _type(self, tree: Tree[Token]) -> SlotType:
+        words = [_whole(token) for token in tree.children]
+        many = bool(words) and words[-1] == "[]"
+        first = _token(tree.children[0])
+        if first.type == "MEMBER":
+            members = tuple(words[: len(words) - many])
+            for token in tree.children[: len(members)]:
+                if members.count(str(token)) > 1:
+                    self._find(_token(token), "V3", f"the enum names {str(token)!r} twice")
+            return SlotType("enum", members, many, at=_at(first))
+        if words[0] not in SCALAR_TYPES:
+            hint = nearest(words[0], [*SCALAR_TYPES, "enum"])
+            self._find(
+                first,
+                "UNKNOWN_TYPE",
+                f"there is no type {words[0]!r}",
+                hint or f"types: {' '.join(SCALAR_TYPES)}",
+            )
+        return SlotType(words[0], (), many, at=_at(first))
+
+    def _on(self, children: Sequence[Any]) -> On:
+        head, condition, *rest = children
+        body = tuple(self._each(rest, self._entry, head.column or 1))
+        self._no_doubles(body)
+        try:
+            test: Condition = self._entry(condition)
+        except _Broken:
+            test = AnyUnknown()
+        return On(test, body, at=_at(head))
+
+    def _verb_is(self, children: Sequence[Any]) -> VerbIs:
+        return VerbIs(_whole(children[1]), at=_at(children[1]))
+
+    def _confidence_is(self, children: Sequence[Any]) -> ConfidenceIs:
+        return ConfidenceIs(_whole(children[1]), _whole(children[2]), at=_at(children[0]))
+
+    def _slot_is(self, children: Sequence[Any]) -> SlotIs:
+        value = self._value(children)
+        return SlotIs(_slot_name(children[0]), value, at=_at(children[0]))
+
+    def _unknown_is(self, children: Sequence[Any]) -> AnyUnknown:
+        return AnyUnknown(at=_at(children[0]))
+
+    def _prompt(self, children: Sequence[Any]) -> Prompt:
+        return self._block(Prompt, children, 1)
+
+    def _unknown(self, children: Sequence[Any]) -> Unknown:
+        return self._block(Unknown, children, 2)
+
+    def _clarify(self, children: Sequence[Any]) -> Clarify:
+        return self._block(Clarify, children, 2)
+
+    def _block(self, node: type[_Block], children: Sequence[Any], head: int) -> _Block:
+        fields = self._fields(children[head:], children[0].column or 1)
+        slot: dict[str, Any] = {"slot": _slot_name(children[1])} if head == 2 else {}
+        return node(**slot, **fields, at=_at(children[1] if head == 2 else children[0]))
+
+    def _failure(self, children: Sequence[Any]) -> Failure:
+        fields = self._fields(children[1:], children[0].column or 1)
+        return Failure(_whole(children[0]), **fields, at=_at(children[0]))
+
+    def _fields(self, trees: Sequence[Any], above: int) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key, value in self._each(trees, lambda tree: self._modifier(tree.children), above):
+            if str(key) in values:
+                self._find(key, "DUPLICATE_KEY", f"{str(key)!r} is said twice in this block")
+            if str(key) == "options" and not isinstance(value, Items):
+                self._find(key, "UNEXPECTED", "options is a list", "write options=[first second]")
+                value = None
+            values[str(key)] = value
+        return values
+
+    def _resolve(self, children: Sequence[Any]) -> Resolve:
+        head, path, call, *arguments = children
+        built = tuple(self._each(arguments, lambda tree: self._argument(tree.children), 0))
+        seen: set[str] = set()
+        for argument, tree in zip(built, arguments, strict=False):
+            if argument.key in seen:
+                self._find(_token(tree.children[0]), "DUPLICATE_KEY", f"{argument.key!r} is given twice")
+            seen.add(argument.key)
+        return Resolve(_slot_name(path), _whole(call).removeprefix("cortex."), built, at=_at(head))
+
+    def _argument(self, children: Sequence[Any]) -> Argument:
+        key, value = children
+        if _is_token(value) and value.type == "ARGUMENT":
+            path = re.fullmatch(r"slot\.([A-Za-z_][\w-]*)(\.prose)?", _whole(value))
+            if path:
+                return Argument(_whole(key), SlotPath(path[1], bool(path[2]), at=_at(value)), at=_at(key))
+        return Argument(_whole(key), self._value(children), at=_at(key))
+
+    def _value(self, children: Sequence[Any]) -> Any:
+        """The value after `key=`: the last child, or empty text where there is none."""
+        value = children[-1]
+        if len(children) == 1:
+            return Text("", at=Position(value.line, value.column + len(value) + 1))
+        if not _is_token(value):
+            return Items(tuple(self._text(item) for item in value.children[1:]), at=_at(value.children[0]))
+        return self._text(value)
+
+    def _text(self, token: Token) -> Text:
+        text = _whole(token)
+        if token.type != "STRING":
+            return Text(text.rstrip(), at=_at(token))
+        for match in _ESCAPE.finditer(text):
+            if match[1] not in _ESCAPES:
+                at = Position(token.line or 0, (token.column or 0) + match.start())
+                hint = r"legal escapes: \" \\ \n \t; write a backslash as \\"
+                self.findings.append(
+                    Finding(
+                        at.line, at.column, "BAD_ESCAPE", f"there is no escape {match[0]}", match[0], hint
+                    )
+                )
+        return Text(_ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1]), at=_at(token))
+
+    def _no_doubles(self, entries: Sequence[Any]) -> None:
+        """Report doubled keys, failures and prompts among siblings (doubled slots are check V4)."""
+        seen: set[str] = set()
+        for entry in entries:
+            name = "prompt" if isinstance(entry, Prompt) else getattr(entry, "key", "")
+            if isinstance(entry, Failure):
+                name = entry.name
+            if name and name in seen:
+                line, column = entry.at
+                self.findings.append(
+                    Finding(
+                        line, column, "DUPLICATE_KEY", f"a second {name!r} here", name, "keep one of them"
+                    )
+                )
+            seen.add(name)
+
+    def _find(self, token: Token, code: str, message: str, hint: str = "") -> None:
+        self.findings.append(Finding(token.line or 0, token.column or 0, code, message, str(token), hint))
+
+
+def _whole(token: Any) -> str:
+    """The text of a token, unless it stands in for one that is missing."""
+    if str(token) == STAND_IN:
+        raise _Broken
+    return str(token)
+
+
+def _slot_name(token: Any) -> str:
+    return _whole(token).removeprefix("slot.")
+
+
+def _is_token(child: Any) -> bool:
+    return isinstance(child, str)
+
+
+def _token(child: Any) -> Token:
+    return child  # type: ignore[no-any-return]  # children are Token or Tree; the callers know which
+
+
+def _at(token: Any) -> Position:
+    return Position(token.line or 0, token.column or 0) if _is_token(token) else NOWHERE
+
+
+def _tokens(tree: Any) -> Iterator[Token]:
+    """The tokens of a tree in order."""
+    if _is_token(tree):
+        yield tree
+        return
+    for child in tree.children:
+        yield from _tokens(child)

@@ -1,0 +1,50 @@
+"""Trees and templates kept by the digest of their source, so that a second run reads no grammar."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+class Cache:
+    """A folder of JSON files named by what they were made from; without a folder nothing is kept.
+
+    The folder must be the user's own: what it holds is taken as it is (and the digest of a skill is that of
+    what was read here, so a changed entry shows in every Intent compiled with it). A folder that cannot be
+    written, or an entry that cannot be read, costs time only.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    def get(self, kind: str, version: str, source: bytes, make: Callable[[], Any]) -> Any:
+        """The JSON value that `make` gives for these bytes; `version` names the form of the value."""
+        if self.folder is None:
+            return make()
+        key = hashlib.sha256(f"{kind}\0{version}\0".encode() + source).hexdigest()
+        path = self.folder / f"{key}.json"
+        try:
+            return json.loads(path.read_bytes())
+        except (OSError, ValueError):
+            value = make()
+        with contextlib.suppress(OSError):
+            self._write(path, json.dumps(value, separators=(",", ":")).encode())
+        return value
+
+    def _write(self, path: Path, data: bytes) -> None:
+        """Write whole files only: another process may be reading."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise

@@ -1,0 +1,188 @@
+"""The checks V1–V15: what a well-formed file must also mean.
+
+V1 sections · V2 verbs · V3 slot types, defaults and bounds · V4 slot names · V5 resolve · V6 unknown and clarify ·
+V7 prompts and their places · V8 failure reasons · V9 sub-skill pins · V10 tool pins · V11 kind ·
+V12 output_cardinality · V13 identity · V14 recorded digest · V15 reachable conditions
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ir import VERBS
+from ir.checks import is_pinned
+from ir.frame import valid_verb
+from mcl.mtx.ast import SECTIONS, File, Setting
+from mcl.mtx.check_procedure import bad_verb, check_procedure
+from mcl.mtx.check_slots import check_slots
+from mcl.mtx.digest import file_digest
+from mcl.mtx.finding import Finding, found, nearest
+
+VERSION = 1  # raise it when a check changes: what the cache holds was checked by the older one
+FAILURE_REASONS = (
+    "unknown_information",
+    "policy_violation",
+    "out_of_budget",
+    "out_of_scope",
+    "ambiguous_request",
+    "tool_failure",
+    "external_failure",
+    "timeout",
+    "cancelled_by_user",
+    "correction_invalid",
+)
+MEMORY_TYPES = (
+    "Identity",
+    "Fact",
+    "Preference",
+    "Belief",
+    "Event",
+    "Goal",
+    "Constraint",
+    "Capability",
+    "Pattern",
+)
+MAX_DESCRIPTION = 280
+_CORTEX_KEYS = ("reads", "writes", "tags")
+_SEMVER = re.compile(
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII
+)
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
+
+
+def check(file: File, *, name: str = "", strict: bool = False) -> list[Finding]:
+    """Everything that is wrong with a parsed file, in the order of its lines.
+
+    name: the id that V13 expects (the folder's name; "" for none). strict: V13–V15 are errors throughout.
+    """
+    findings = [
+        *_sections(file),
+        *_header(file, name),
+        *_verbs(file),
+        *check_slots(file),
+        *_cortex(file),
+        *_references(file),
+        *check_procedure(file),
+        *_failures(file),
+        *_hash(file),
+    ]
+    if strict:
+        findings = [
+            replace(finding, severity="error") if finding.code in ("V13", "V14", "V15") else finding
+            for finding in findings
+        ]
+    return sorted(findings)
+
+
+def _sections(file: File) -> Iterator[Finding]:
+    present = {section.name for section in file.sections}
+    for name in SECTIONS:
+        if name not in present and name != "HASH":
+            hint = f"add §{name}" + ("" if name == "SKILL" else " with `none` below it")
+            yield Finding(1, 1, "V1", f"there is no section §{name}", "", hint)
+
+
+def _header(file: File, name: str) -> Iterator[Finding]:
+    section = file.section("SKILL")
+    if section is None:
+        return
+    settings = {entry.key: entry for entry in section.entries if isinstance(entry, Setting)}
+    for key, pattern, what in (
+        ("id", _ID, "a name of letters, digits, dots, - and _"),
+        ("version", _SEMVER, "a semantic version such as 1.0.0"),
+    ):
+        entry = settings.get(key)
+        if entry is None or not entry.value.value:
+            yield found(entry or section, "V13", f"§SKILL has no {key}", key, f"add {key}=, {what}")
+        elif not pattern.fullmatch(entry.value.value):
+            yield found(entry.value, "V13", f"{key} is not {what}", entry.value.value)
+    if "id" in settings and name and settings["id"].value.value != name:
+        value = settings["id"].value
+        message = f"the id is {value.value!r} and the folder (or file) is called {name!r}"
+        yield found(value, "V13", message, value.value, "give both the same name", warning=True)
+    description = settings.get("description")
+    if description is None or not description.value.value:
+        at = description or section
+        hint = "say in a sentence what it does: goals are matched with it"
+        yield found(at, "V13", "§SKILL has no description", "description", hint, warning=True)
+    elif len(description.value.value) > MAX_DESCRIPTION:
+        message = f"the description has {len(description.value.value)} characters, at most {MAX_DESCRIPTION} are read"
+        yield found(description.value, "V13", message, description.value.value[:40], warning=True)
+
+
+def _verbs(file: File) -> Iterator[Finding]:
+    section = file.section("SKILL")
+    if section is None:
+        return
+    entry = next((e for e in section.entries if isinstance(e, Setting) and e.key == "mcl.verbs"), None)
+    if entry is None or not entry.value.value.split():
+        hint = f"add mcl.verbs= with some of: {' '.join(VERBS)}"
+        yield found(
+            entry or section,
+            "V2",
+            "§SKILL names no mcl.verbs, so no goal can choose it",
+            "",
+            hint,
+            warning=True,
+        )
+        return
+    verbs = entry.value.value.split()
+    for position, verb in enumerate(verbs):
+        if not valid_verb(verb):
+            yield bad_verb(entry.value, verb)
+        elif verb in verbs[:position]:
+            yield found(entry.value, "V2", f"the verb {verb!r} is named twice", verb, "keep one of them")
+
+
+def _cortex(file: File) -> Iterator[Finding]:
+    section = file.section("CORTEX")
+    for entry in section.entries if section else ():
+        if not isinstance(entry, Setting):
+            continue
+        if entry.key not in _CORTEX_KEYS:
+            hint = nearest(entry.key, _CORTEX_KEYS)
+            yield found(entry, "CORTEX", f"§CORTEX has no {entry.key!r}", entry.key, hint, warning=True)
+        elif entry.key != "tags":
+            for word in entry.value.value.split():
+                if word not in MEMORY_TYPES:
+                    hint = nearest(word, MEMORY_TYPES) or f"types: {' '.join(MEMORY_TYPES)}"
+                    yield found(
+                        entry.value, "CORTEX", f"there is no memory type {word!r}", word, hint, warning=True
+                    )
+
+
+def _references(file: File) -> Iterator[Finding]:
+    for section, code, noun in (("SUB_SKILLS", "V9", "skill"), ("TOOLS", "V10", "tool")):
+        seen: set[str] = set()
+        for reference in file.references(section):
+            uri = reference.uri
+            if not uri.startswith(f"matrix://{noun}/"):
+                message = f"§{section} names matrix://{noun}/ references only"
+                yield found(reference, code, message, uri)
+            elif not is_pinned(uri):
+                hint = "end it with @<semver> or @sha256:<64 hex>"
+                yield found(reference, code, f"this {noun} is not pinned to a version", uri, hint)
+            if uri in seen:
+                yield found(reference, code, f"this {noun} is named twice", uri, "keep one of them")
+            seen.add(uri)
+
+
+def _failures(file: File) -> Iterator[Finding]:
+    for failure in file.failures:
+        reason = failure.reason
+        if reason is not None and reason.value not in FAILURE_REASONS:
+            hint = nearest(reason.value, FAILURE_REASONS) or f"reasons: {' '.join(FAILURE_REASONS)}"
+            yield found(reason, "V8", f"there is no failure reason {reason.value!r}", reason.value, hint)
+
+
+def _hash(file: File) -> Iterator[Finding]:
+    section = file.section("HASH")
+    for entry in section.entries if section else ():
+        if not isinstance(entry, Setting) or entry.key != "digest" or not entry.value.value:
+            continue
+        digest = file_digest(file)
+        if entry.value.value.removeprefix("sha256:") != digest:
+            message, text = "the recorded digest is not that of this file", entry.value.value
+            yield found(entry.value, "V14", message, text, f"digest={digest}", warning=True)

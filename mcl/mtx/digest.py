@@ -1,0 +1,33 @@
+"""The digest of a file: what it means, not how it is laid out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from mcl.mtx.ast import SECTIONS, File
+from mcl.mtx.codec import plain
+
+
+def file_digest(file: File) -> str:
+    """sha256 (hex) of the RFC 8785 form of the tree: node kinds named, every field present, the order of
+    declaration kept; comments, layout, the order of sections and §HASH left out.
+
+    An absent section and an empty one differ.
+    """
+    order = {name: index for index, name in enumerate(SECTIONS)}
+    kept = sorted(
+        (section for section in file.sections if section.name != "HASH"),
+        key=lambda section: order[section.name],
+    )
+    return value_digest({"node": "File", "sections": [plain(section) for section in kept]})
+
+
+def value_digest(value: Any) -> str:
+    """sha256 (hex) of the RFC 8785 form of strings, booleans, integers, None, lists and maps with ASCII keys.
+
+    For these the sorted compact form of the standard library is the canonical one.
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
