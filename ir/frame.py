@@ -7,7 +7,7 @@ import warnings
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, Discriminator, Field, PlainValidator, Tag
 
 from ir.canonical import content_hash
 from ir.document import Document
@@ -27,6 +27,7 @@ VERBS: Final = (
 )
 CONSTRAINT_TYPES: Final = ("budget", "deadline", "jurisdiction", "quality", "rule", "policy")
 PREDICATE_TYPES: Final = ("delivered", "signed_off", "external", "attestation")
+_DECIMAL: Final = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?")
 
 
 def valid_verb(text: str) -> bool:
@@ -43,6 +44,14 @@ def _verb(text: str) -> str:
 Verb = Annotated[str, Field(strict=True), AfterValidator(_verb)]
 
 
+def _amount(value: object) -> str | int | float:
+    if isinstance(value, str) and _DECIMAL.fullmatch(value):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MAX_INTEGER:
+        return value
+    raise ValueError("is no amount: decimal text, or a number from 0 to 2^53")
+
+
 class SlotEntry(Document):
     """One named referent; `uri` once it is resolved to a versioned matrix:// address."""
 
@@ -56,11 +65,7 @@ class AssetAmount(Document):
     """An amount of an asset (an ISO 4217 code or another name), kept as given: text, integer or double."""
 
     asset: Text = ""
-    amount: (
-        Annotated[str, Field(strict=True, pattern=r"^[0-9]{1,40}(\.[0-9]{1,40})?$")]
-        | Annotated[int, Field(strict=True, ge=0, le=MAX_INTEGER)]
-        | Annotated[float, Field(strict=True, ge=0, le=MAX_INTEGER, allow_inf_nan=False)]
-    ) = 0
+    amount: Annotated[str | int | float, PlainValidator(_amount)] = 0
 
     @property
     def value(self) -> Decimal:
