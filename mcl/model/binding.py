@@ -1,8 +1,8 @@
 """llama.cpp's C interface as llama-cpp-python declares it, loaded when first needed, silent.
 
-Importing the package `llama_cpp` takes about 200 ms (numpy, jinja2, chat formats); its module of C declarations
-takes 11 ms and is all we use. So that module is loaded under a bare parent, which is taken out of `sys.modules`
-again: whoever imports llama_cpp later gets the whole of it.
+Importing the package `llama_cpp` takes about 200 ms (numpy, jinja2, chat formats); its module of C
+declarations takes 11 ms and is all we use. So that module is loaded under a bare parent, which is taken out
+of `sys.modules` again: whoever imports llama_cpp later gets the whole of it.
 """
 
 import ctypes
@@ -46,7 +46,8 @@ class Library:
 
 @functools.cache
 def library() -> Library:
-    """The library, loaded once a process. Raises ModelError where llama-cpp-python is missing or does not load."""
+    """The library, loaded once a process. Raises ModelError MODEL_LIBRARY where it is missing or does not
+    load."""
     try:
         return Library(_declarations())
     except (ImportError, OSError, RuntimeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""A llama.cpp context: one sequence, one thread, a fixed batch size; evaluates tokens and hands out logits."""
+"""A llama.cpp context: one sequence, one thread, a fixed batch size. Evaluates tokens, hands out logits."""
 
 import ctypes
 import hashlib
@@ -95,11 +95,12 @@ class Context:
         self.used += count
 
     def logits(self, read: int) -> Any:
-        """Pointer to the vocabulary's logits (float32) at index `read` of the last batch; valid until the next."""
+        """The vocabulary's logits (C float32) at index `read` of the last batch, -1 the last; valid until
+        the next."""
         return self._c.llama_get_logits_ith(self._context, read)
 
     def keep(self, count: int) -> bool:
-        """Forget all but the first `count` tokens. False (and everything forgotten) where the model cannot."""
+        """Forget all but the first `count` tokens. False, and all forgotten, where the model cannot."""
         if count < self.used:
             if count and self._c.llama_memory_seq_rm(self._memory, _SEQUENCE, count, -1):
                 self.used = count
@@ -118,7 +119,8 @@ class Context:
         return bytes(memoryview(buffer)[:written])
 
     def restore(self, state: bytes, count: int) -> bool:
-        """Replace the KV cache by a `state` of `count` tokens. False (and nothing held) when it is refused."""
+        """Replace the KV cache by a `state` of `count` tokens. False, and nothing held, when it is
+        refused."""
         self.keep(0)
         buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
         if self._c.llama_state_seq_set_data(self._context, buffer, len(state), _SEQUENCE) != len(state):

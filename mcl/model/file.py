@@ -1,8 +1,8 @@
 """A model file that may be opened: its header is sound, its digest known, and llama.cpp has loaded it once.
 
-A file never seen before is loaded in a child process first, for llama.cpp stops the whole process on some damage
-that no header shows (two tokens with the same text, for one). Files that passed are remembered by path, size and
-time of change in `<home>/cache/models.json`, so all this is paid once.
+A file never seen before is loaded in a child process first, for llama.cpp stops the whole process on some
+damage that no header shows (two tokens with the same text, for one). Files that passed are remembered by
+path, size and time of change in `<home>/cache/models.json`, so all this is paid once.
 """
 
 import contextlib
@@ -40,8 +40,8 @@ class _Seen:
 def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
     """Check the file at `path`, from memory of an earlier check where nothing changed.
 
-    home_path: where that memory is kept; None: nothing is remembered. A file with its digest in `<path>.sha256`
-    beside it (the bundled model) need not be loaded in a child process when the digest is right.
+    home_path: where that memory is kept; None: nothing is remembered. A file with its digest beside it in
+    `<path>.sha256` (the bundled model) need not be loaded in a child process when the digest is right.
     Raises ModelError: MODEL_MISSING, MODEL_NOT_GGUF, MODEL_VERSION, MODEL_TRUNCATED, MODEL_BROKEN,
     MODEL_ARCHITECTURE, MODEL_KIND.
     """
@@ -84,7 +84,7 @@ def _published_digest(path: Path) -> str | None:
 
 
 def _load_apart(path: Path) -> None:
-    """Load the file in a child process. Raises ModelError with the child's error, or with how the child died."""
+    """Load the file in a child process. Raises ModelError: the child's, or MODEL_BROKEN with how it died."""
     command = [sys.executable, "-m", "mcl.model.trial", str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:

@@ -112,7 +112,8 @@ class _Walk:
         if kind == _STRING:
             return self._string()
         if kind == _ARRAY:
-            return self._array()
+            self._array()
+            return None
         if kind not in _SCALARS:
             raise self._broken(f"unknown kind of value {kind}")
         return self._scalar(_SCALARS[kind])

@@ -1,8 +1,8 @@
 """The KV cache of a prompt's fixed beginning, kept in memory and on disk, so that it is evaluated once.
 
-On disk a state is a file `<key>.kv` = sha256 of the rest (32 bytes) + llama.cpp's bytes. The key covers all that
-the bytes depend on: the model's digest, the library's version, the context's size and the tokens. A file that
-does not match its sum is thrown away and made again. The folder is a cache: losing it costs time only.
+On disk a state is a file `<key>.kv` = sha256 of the rest (32 bytes) + llama.cpp's bytes. The key covers all
+that the bytes depend on: the model's digest, the library's version, the context's size and the tokens. A file
+that does not match its sum is thrown away and made again. The folder is a cache: losing it costs time only.
 """
 
 import contextlib

@@ -19,7 +19,8 @@ _BODY_SHARE = 2  # the body may take 1/2 of the context, so that a header always
 
 
 class TagModel:
-    """A GGUF whose key `mcl.form` is `tags@1`. Nothing is generated: every answer is a softmax over what is allowed."""
+    """A GGUF whose key `mcl.form` is `tags@1`. Nothing is generated: an answer is a softmax over what is
+    allowed."""
 
     def __init__(self, weights: Weights, *, digest: str, cache: Path | None) -> None:
         """cache: folder for the KV cache of headers, None for memory only. Raises ModelError MODEL_FORM."""
@@ -41,7 +42,7 @@ class TagModel:
         if len(candidates) > shape.MAX_CANDIDATES:
             raise ModelError(
                 "MODEL_CANDIDATES",
-                f"at most {shape.MAX_CANDIDATES} skills can be shown to this model at once, not {len(candidates)}",
+                f"at most {shape.MAX_CANDIDATES} skills can be shown at once, not {len(candidates)}",
                 fix="rank the skills first and show the best",
             )
         picks, verbs = self._answers(shape.choose_prompt(prose, candidates))
@@ -63,7 +64,7 @@ class TagModel:
         )
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
-        """Find values in the whole prose, window by window; a slot that takes one value gets the most probable.
+        """Find values in all of the prose, window by window; a slot of one value gets the most probable.
 
         Raises ModelError MODEL_SLOTS when the skill has more slots or options than the form has tokens for.
         """
@@ -89,7 +90,9 @@ class TagModel:
         slots = tuple(SlotForm(name=name, type="text", hint=shape.plain(name)) for name in outputs)
         answer: dict[str, object] = dict.fromkeys(outputs, "")
         spans = self.extract(user, ExtractForm(skill_id=kind, description=system, slots=slots))
-        answer.update((span.field.removeprefix("slot."), span.value) for span in spans if span.field[:5] == "slot.")
+        answer.update(
+            (span.field.removeprefix("slot."), span.value) for span in spans if span.field[:5] == "slot."
+        )
         return answer
 
     def _windows(self, prose: str) -> list[Sequence[shape.Unit]]:
@@ -100,7 +103,9 @@ class TagModel:
         while size > 1:
             runs = shape.windows(units, size)
             # A token has at least one byte, so only windows of many bytes need to be counted.
-            if all(sum(len(unit.text[: shape.UNIT_CHARS].encode()) + 1 for unit in run) <= room for run in runs):
+            if all(
+                sum(len(unit.text[: shape.UNIT_CHARS].encode()) + 1 for unit in run) <= room for run in runs
+            ):
                 return runs
             size //= 2
         return shape.windows(units, 1)
@@ -135,8 +140,13 @@ class TagModel:
         return [self._ids[piece.text]] if piece.special else self._weights.tokens(piece.text)
 
 
+def _most_tokens(unit: shape.Unit) -> int:
+    return len(unit.text[: shape.UNIT_CHARS].encode()) + 1
+
+
 def best_of_each(spans: Sequence[Span], many: Mapping[str, int]) -> tuple[Span, ...]:
-    """Keep, for each slot, its `many` most probable different values, and every constraint; in the order given."""
+    """Keep of each slot its `many` most probable different values, and every constraint; in the order
+    given."""
     kept: set[int] = set()
     taken: dict[str, set[str]] = {}
     for index in sorted(range(len(spans)), key=lambda index: -spans[index].probability):

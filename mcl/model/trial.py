@@ -1,6 +1,6 @@
 """`python -m mcl.model.trial FILE`: load a model and evaluate one token, in a process of its own.
 
-Exits 0 when that works; else 2 with the error as JSON on stdout. Where llama.cpp aborts, only this process dies.
+Exits 0 when that works; else 2 with the error as JSON on stdout. Where llama.cpp aborts, it aborts only this.
 """
 
 import json
@@ -13,7 +13,7 @@ from mcl.model.vocabulary import Vocabulary
 from mcl.model.weights import Weights
 
 _CELLS = 256
-# Characters of every byte class: a vocabulary that lacks a piece for one of them aborts llama.cpp's tokeniser.
+# Characters of many kinds: a vocabulary that lacks a piece for a byte aborts llama.cpp's tokeniser.
 _TEXT = "".join(map(chr, range(0x20, 0x250))) + "\n\t …€漢字😀"
 
 

@@ -1,4 +1,5 @@
-"""The bytes of each token, read from the vocabulary's own text (the library's call is slow and drops long pieces)."""
+"""The bytes of each token, from the vocabulary's own text (the library's call is slow and drops long
+pieces)."""
 
 import ctypes
 import functools
@@ -15,15 +16,16 @@ _BYTE_TEXT = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """pieces: the bytes of each token, by id; a control token's are its name. specials: ids of control tokens.
+    """pieces: the bytes of each token by id; a control token's are its name. specials: ids of control tokens.
 
-    ends: ids that end a text. eos: the one that the vocabulary names as its end.
+    ends: ids that end a text. eos, bos: the ones that the vocabulary names as end and begin, -1 for none.
     """
 
     pieces: tuple[bytes, ...]
     specials: frozenset[int]
     ends: frozenset[int]
     eos: int
+    bos: int
 
     @classmethod
     def of(cls, weights: Weights) -> "Vocabulary":
@@ -32,7 +34,10 @@ class Vocabulary:
         kind = weights.meta("tokenizer.ggml.model")
         if kind in (None, "none", "no_vocab"):
             raise ModelError(
-                "MODEL_KIND", "the file has no vocabulary: not a text model", place=str(weights.path), fix=NO_AI
+                "MODEL_KIND",
+                "the file has no vocabulary: not a text model",
+                place=str(weights.path),
+                fix=NO_AI,
             )
         text_of, attributes_of, ends_at = c.llama_vocab_get_text, c.llama_vocab_get_attr, c.llama_vocab_is_eog
         pieces: list[bytes] = []
@@ -54,7 +59,13 @@ class Vocabulary:
                 pieces.append(_sentence_piece(text.decode()))
             else:
                 pieces.append(_asked(weights, token))
-        return cls(tuple(pieces), frozenset(specials), frozenset(ends), c.llama_vocab_eos(vocab))
+        return cls(
+            tuple(pieces),
+            frozenset(specials),
+            frozenset(ends),
+            c.llama_vocab_eos(vocab),
+            c.llama_vocab_bos(vocab),
+        )
 
     def text(self, tokens: list[int]) -> str:
         """The text of tokens; bytes that are no UTF-8 become U+FFFD."""

@@ -40,7 +40,8 @@ class Weights:
         return buffer.value.decode("utf-8", "replace")
 
     def tokens(self, text: str, *, specials: bool = False, begin: bool = False) -> list[int]:
-        """Tokens of `text`; `specials`: also where it spells control tokens; `begin`: with the model's own BOS."""
+        """Tokens of `text`. specials: also where it spells control tokens; begin: with the model's own
+        BOS."""
         c = self.library.c
         data = text.encode()
         room = len(data) + 8

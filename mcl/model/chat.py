@@ -1,0 +1,187 @@
+"""Any other GGUF: asked through its chat template, answering JSON under a grammar.
+
+Whatever the weights, an answer is one of the given alternatives, or runs of whole words of the goal: the
+grammar leaves nothing else to say.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from llguidance import LLMatcher
+
+import grammars
+from mcl.errors import ModelError
+from mcl.model.answers import (
+    CONSTRAINT_VALUES,
+    frame_rules,
+    literal,
+    marks,
+    most,
+    read_frame,
+    separators,
+    shown,
+)
+from mcl.model.context import Context, ContextSize
+from mcl.model.decode import Decoder
+from mcl.model.grammar import Grammars
+from mcl.model.prefix import Prefixes
+from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
+from mcl.model.template import ChatTemplate
+from mcl.model.vocabulary import Vocabulary
+from mcl.model.weights import Weights
+
+_LONGEST_CONTEXT = 8192
+_BATCH = 512
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXY"
+_NONE = "Z"
+_LONGEST_VERB = 64
+_LONGEST_SPAN, _SHORTEST_SPAN = 240, 8
+_LONGEST_OUTPUT, _SHORTEST_OUTPUT = 1500, 16
+_MOST_BYTES = 4  # of one character, and so the most tokens of it
+_GRAMMARS = ("verb_vocab@1", "intent_frame@1", "step_outputs@1")
+
+_CHOOSE = (
+    "You are given a goal and a list of skills. Answer with the letter of the one skill that the goal asks "
+    f"for, or {_NONE} when none of them fits, and with the verb that says what is to be done. Answer in JSON."
+)
+_EXTRACT = (
+    "You are given a goal. Copy the words that fill each slot, exactly as they stand in the goal; null where "
+    "the goal does not say. Under constraints, copy only what the goal demands: budget (an amount of money), "
+    "deadline (when it must be done), jurisdiction_allow and jurisdiction_deny (countries), quality (a "
+    "measure), rule, delivered, signed_off (by whom), external, attestation, preference. Answer in JSON."
+)
+_REASON = "Do what is asked with the text you are given. Answer in JSON with these keys: "
+
+
+class ChatModel:
+    """A GGUF without a form of its own."""
+
+    def __init__(self, weights: Weights, *, digest: str, cache: Path | None, spaced: bool = False) -> None:
+        """spaced: JSON with a blank behind `,` and `:`, which some models write better.
+
+        cache: folder for the KV cache of prefixes. Raises ModelError MODEL_KIND, MODEL_TEMPLATE,
+        MODEL_BROKEN.
+        """
+        self.digest = digest
+        self.version = f"{weights.meta('general.name') or weights.path.stem}/chat"
+        texts = [grammars.load(id) for id in _GRAMMARS]
+        self._texts = {grammar.id: grammar.text for grammar in texts}
+        together = hashlib.sha256("".join(grammar.digest for grammar in texts).encode()).hexdigest()
+        self.grammar = f"intent_frame@1 sha256:{together}"
+        self._weights = weights
+        self._vocabulary = Vocabulary.of(weights)
+        self._template = ChatTemplate(weights, self._vocabulary)
+        cells = min(weights.context_length, _LONGEST_CONTEXT)
+        self._context = Context(weights, ContextSize(tokens=cells, batch=min(_BATCH, cells)))
+        self._prefixes = Prefixes(self._context, model_digest=digest, folder=cache)
+        self._grammars = Grammars(weights, self._vocabulary)
+        self._decoder = Decoder(self._context, self._vocabulary)
+        self._spaced = spaced
+
+    def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
+        """Choose among at most 25 candidates. Raises ModelError MODEL_CANDIDATES for more."""
+        if len(candidates) > len(_LETTERS):
+            raise ModelError(
+                "MODEL_CANDIDATES",
+                f"at most {len(_LETTERS)} skills can be shown to a model at once, not {len(candidates)}",
+                fix="rank the skills first and show the best",
+            )
+        lettered = list(zip(_LETTERS, candidates, strict=False))
+        lines = [_offered(letter, candidate) for letter, candidate in lettered]
+        fixed = "\n".join(["Skills:", *lines, f"{_NONE}) none of these", "", "Goal: "])
+        blank = " " if self._spaced else ""
+        rest = self._hold(_CHOOSE, fixed, prose, f'{{"choice":{blank}"')
+        # All alternatives differ in their first byte, so one look gives the probability of every skill.
+        verbs = {letter: " | ".join(map(literal, candidate.verbs)) for letter, candidate in lettered}
+        ways = [f'"{letter}" between ({words}) close' for letter, words in verbs.items()]
+        ways.append(f'"{_NONE}" close')
+        matcher = self._matcher("verb_vocab@1", f"start: {' | '.join(ways)}\n")
+        chances = dict.fromkeys([*verbs, _NONE], 0.0)
+        for token, chance in self._decoder.first(rest, matcher).items():
+            chances[self._vocabulary.pieces[token][:1].decode()] += chance
+        best = max(chances, key=chances.__getitem__)
+        probabilities = (
+            *((candidate.skill_id, chances[letter]) for letter, candidate in lettered),
+            ("", chances[_NONE]),
+        )
+        if best == _NONE:
+            return Choice(None, "", chances[best], 1.0, probabilities)
+        chosen = candidates[_LETTERS.index(best)]
+        after = self._weights.tokens(f'{best}",{blank}"verb":{blank}"')
+        matcher = self._matcher("verb_vocab@1", f"start: ({verbs[best]}) close\n")
+        answer = self._decoder.answer(after, matcher, budget=_LONGEST_VERB, weigh=True)
+        verb = self._vocabulary.text(answer.tokens).partition('"')[0]
+        return Choice(chosen.skill_id, verb, chances[best], math.prod(answer.probabilities), probabilities)
+
+    def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
+        """Slots and constraints as spans of `prose`. Raises ModelError MODEL_CONTEXT when it does not fit."""
+        text = shown(prose)
+        if not text.strip():
+            return ()
+        fixed = "\n".join([form.description, "Slots:", *map(_described, form.slots), "", "Goal: "])
+        rest = self._hold(f"{form.system}\n\n{_EXTRACT}".strip(), fixed, text, "")
+        room = self._context.size.tokens - self._context.used - len(rest)
+        values = sum(map(most, form.slots)) + CONSTRAINT_VALUES
+        bytes_each = 1 if text.isascii() else _MOST_BYTES
+        longest = min(_LONGEST_SPAN, (room - marks(form.slots)) // values // bytes_each)
+        if longest < _SHORTEST_SPAN:
+            raise self._too_long()
+        matcher = self._matcher("intent_frame@1", frame_rules(text, form.slots, longest))
+        answer = self._decoder.answer(rest, matcher, budget=room, weigh=True)
+        return tuple(read_frame(answer, self._vocabulary, prose, form))
+
+    def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
+        """One text for each output, written by the model, at most 1,500 characters each."""
+        if not outputs:
+            return {}
+        keys = f"{_REASON}{', '.join(outputs)}."
+        rest = self._hold(f"{system}\n\n{keys}".strip(), f"({kind or 'reason'}) ", user, "")
+        room = self._context.size.tokens - self._context.used - len(rest)
+        overhead = sum(len(json.dumps(output).encode()) + 8 for output in outputs) + 8
+        longest = min(_LONGEST_OUTPUT, (room - overhead) // len(outputs) // _MOST_BYTES)
+        if longest < _SHORTEST_OUTPUT:
+            raise self._too_long()
+        pairs = " COMMA ".join(f"{literal(json.dumps(output))} COLON text" for output in outputs)
+        rules = f'start: "{{" {pairs} "}}"\nCHARACTERS: CHARACTER{{0,{longest}}}\n'
+        matcher = self._matcher("step_outputs@1", rules)
+        answer = self._decoder.answer(rest, matcher, budget=room, weigh=False)
+        value: dict[str, object] = json.loads(self._vocabulary.text(answer.tokens))
+        return value
+
+    def _hold(self, system: str, fixed: str, user: str, start: str) -> list[int]:
+        """Make the context hold what does not change; the tokens of what does."""
+        prefix, rest = self._template.prompt(system, fixed, user, start)
+        if len(prefix) + len(rest) >= self._context.size.tokens:
+            raise self._too_long()
+        self._prefixes.hold(prefix, whole=False)
+        return rest
+
+    def _matcher(self, grammar: str, rules: str) -> LLMatcher:
+        text = f"{self._texts[grammar]}\n{separators(self._spaced)}{rules}"
+        return self._grammars.matcher(text, name=grammar)
+
+    def _too_long(self) -> ModelError:
+        return ModelError(
+            "MODEL_CONTEXT",
+            f"the request does not fit into this model's context of {self._context.size.tokens} tokens",
+            place=str(self._weights.path),
+            fix="shorten the goal or the skill's texts, or choose a model with a longer context",
+        )
+
+
+def _offered(letter: str, candidate: Candidate) -> str:
+    examples = "".join(f"\n   e.g. {example}" for example in candidate.examples[:2])
+    verbs = ", ".join(candidate.verbs)
+    return f"{letter}) {candidate.display}: {candidate.description} (verbs: {verbs}){examples}"
+
+
+def _described(slot: SlotForm) -> str:
+    limits = [slot.type]
+    if slot.options:
+        limits.append("one of " + ", ".join(slot.options))
+    if slot.many > 1:
+        limits.append(f"a list of at most {most(slot)}")
+    return f"- {slot.name} ({'; '.join(limits)}): {slot.hint}"

@@ -1,0 +1,104 @@
+"""The matcher's knowledge of language, read from `cues.toml`."""
+
+import functools
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+_FILE = Path(__file__).with_name("cues.toml")
+_PART = re.compile(r"\{([A-Z]+)\}")
+
+
+class Place(NamedTuple):
+    """A run of characters of the prose; end exclusive."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class SlotCue:
+    """Which slots the patterns are for: by type, or by words of the name."""
+
+    types: frozenset[str]
+    names: frozenset[str]
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cues:
+    """All tables of `cues.toml`; digest is the sha256 (hex) of the file's bytes.
+
+    Patterns are text, compiled when first used (`re` keeps them): all of them at once take 200 ms.
+    """
+
+    version: str
+    digest: str
+    choice: dict[str, float]
+    probability: dict[str, float]
+    verbs: dict[str, str]  # cue word -> verb; a word of several verbs belongs to the first
+    constraints: dict[str, tuple[str, ...]]
+    slots: tuple[SlotCue, ...]
+    rest_names: frozenset[str]
+    stops: str
+    drop: str
+
+
+@functools.cache
+def load_cues() -> Cues:
+    """Read the tables, once a process."""
+    data = _FILE.read_bytes()
+    table = tomllib.loads(data.decode())
+    parts: dict[str, str] = {}
+    for name, pattern in table["parts"].items():
+        parts[name] = _filled(pattern, parts)
+
+    verbs: dict[str, str] = {}
+    for verb, words in table["verbs"].items():
+        for word in words.split():
+            verbs.setdefault(word, verb)
+    return Cues(
+        version=table["version"],
+        digest=hashlib.sha256(data).hexdigest(),
+        choice=table["choice"],
+        probability=table["probability"],
+        verbs=verbs,
+        constraints={
+            field: tuple(rf"(?<!\w){_filled(pattern, parts)}" for pattern in patterns)
+            for field, patterns in table["constraints"].items()
+        },
+        slots=tuple(
+            SlotCue(
+                types=frozenset(entry.get("types", ())),
+                names=frozenset(entry.get("names", ())),
+                patterns=tuple(_filled(pattern, parts) for pattern in entry["take"]),
+            )
+            for entry in table["slots"]
+        ),
+        rest_names=frozenset(table["rest"]["names"]),
+        stops=table["rest"]["stops"],
+        drop=table["rest"]["drop"],
+    )
+
+
+def _filled(pattern: str, parts: dict[str, str]) -> str:
+    return _PART.sub(lambda part: parts[part[1]], pattern)
+
+
+def places(pattern: str, prose: str) -> Iterator[Place]:
+    """The `span` of each match, in order; edges trimmed of blanks."""
+    for match in re.compile(pattern, re.IGNORECASE).finditer(prose):
+        name = next(name for name, text in match.groupdict().items() if text is not None)
+        start, end = match.span(name)
+        text = prose[start:end]
+        if text.strip():
+            yield Place(start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip()))
+
+
+def free(place: Place, taken: Sequence[Place]) -> bool:
+    """Whether no character of `place` is taken."""
+    return all(place.end <= other.start or other.end <= place.start for other in taken)

@@ -1,0 +1,172 @@
+"""`--no-ai`: a verb lexicon, BM25 over the skills, and patterns for spans. Deterministic; learns nothing.
+
+It answers the same questions as a model, in the same shapes, from `cues.toml` alone. What it does not find it
+leaves out, so the stages ask the person.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+from mcl.model.bm25 import Bm25, stems
+from mcl.model.cues import Place, SlotCue, free, load_cues, places
+from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_SEPARATORS = re.compile(r"[\s_.-]+")
+
+
+class Matcher:
+    """A model without weights. digest covers its tables, version is "no-ai/1"."""
+
+    def __init__(self) -> None:
+        """Read the tables (about 3 ms, once a process)."""
+        self._cues = load_cues()
+        self.digest = self._cues.digest
+        self.version = self._cues.version
+        self.grammar = f"cues sha256:{self.digest}"
+
+    def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
+        """The best by BM25 over names, descriptions and examples, among those that declare the verb heard."""
+        heard = self._heard(prose)
+        chance, settings = self._cues.probability, self._cues.choice
+        index = Bm25([stems(_shown(candidate)) for candidate in candidates])
+        scores = []
+        for score, candidate in zip(index.scores(stems(prose)), candidates, strict=True):
+            if any(verb in candidate.verbs for verb in heard):
+                score += settings["verb_weight"]
+            scores.append(score + settings["breadth_weight"] * len(candidate.verbs) / 10)
+        weights = _softmax([*scores, settings["none_score"]], settings["sharpness"])
+        best = max(range(len(weights)), key=weights.__getitem__)
+        probabilities = tuple(
+            zip([*(candidate.skill_id for candidate in candidates), ""], weights, strict=True)
+        )
+        if best == len(candidates):
+            verb = heard[0] if heard else ""
+            return Choice(None, verb, weights[best], chance["verb_heard"] if heard else 0.0, probabilities)
+        allowed = candidates[best].verbs
+        verb = next((verb for verb in heard if verb in allowed), "")
+        if len(allowed) == 1:
+            verb_probability = 1.0
+        else:
+            verb_probability = chance["verb_heard"] if verb else chance["verb_guessed"]
+        return Choice(
+            candidates[best].skill_id, verb or allowed[0], weights[best], verb_probability, probabilities
+        )
+
+    def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
+        """Constraints by cue patterns, then slots by type, by name, by what is left; in the order of the
+        prose."""
+        spans: list[Span] = []
+        taken: list[Place] = []
+        chance = self._cues.probability
+        for field, patterns in self._cues.constraints.items():
+            for pattern in patterns:
+                for place in places(pattern, prose):
+                    if free(place, taken):
+                        taken.append(place)
+                        spans.append(_span(field, prose, place, chance["pattern"]))
+        waiting = []
+        for slot in form.slots:
+            found = list(self._members(prose, slot) if slot.options else self._places(prose, slot, taken))
+            spans += found[: slot.many]
+            taken += [
+                Place(span.start, span.end)
+                for span in found[: slot.many]
+                if span.start is not None and span.end
+            ]
+            if not found and not slot.options and not self._typed(slot):
+                waiting.append(slot)
+        for slot in sorted(waiting, key=lambda slot: not slot.required):
+            rest = self._rest(prose, taken) if _words_of(slot.name) & self._cues.rest_names else None
+            if rest:
+                taken.append(rest)
+                spans.append(_span(f"slot.{slot.name}", prose, rest, chance["rest"]))
+        return tuple(
+            sorted(spans, key=lambda span: (span.start if span.start is not None else -1, span.field))
+        )
+
+    def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
+        """The text of `user` for every output, unchanged: nothing is understood, nothing is lost."""
+        return dict.fromkeys(outputs, user.strip())
+
+    def _heard(self, prose: str) -> list[str]:
+        """Verbs whose cue words are in the prose, in its order."""
+        words = [word.casefold() for word in _WORD.findall(prose)]
+        return list(dict.fromkeys(self._cues.verbs[word] for word in words if word in self._cues.verbs))
+
+    def _members(self, prose: str, slot: SlotForm) -> Iterator[Span]:
+        """Options that the prose names, in the order of the prose."""
+        named = []
+        for option in slot.options:
+            spelled = r"[\s_.-]+".join(map(re.escape, _SEPARATORS.split(option)))
+            if match := re.search(rf"(?<!\w){spelled}s?(?!\w)", prose, re.IGNORECASE):
+                named.append((match.start(), -match.end(), option))
+        for start, end, option in sorted(named):
+            yield Span(f"slot.{slot.name}", option, start, -end, self._cues.probability["mention"])
+
+    def _typed(self, slot: SlotForm) -> bool:
+        return any(_element(slot.type) in cue.types for cue in self._cues.slots) or slot.type == "bool"
+
+    def _places(self, prose: str, slot: SlotForm, taken: Sequence[Place]) -> Iterator[Span]:
+        """Free places by the patterns for the slot's type, else for its name, else for its hint."""
+        seen: list[Place] = list(taken)
+        for cue in self._cues_for(slot):
+            for pattern in cue.patterns:
+                for place in places(pattern, prose):
+                    if free(place, seen):
+                        seen.append(place)
+                        yield _span(f"slot.{slot.name}", prose, place, self._cues.probability["pattern"])
+
+    def _cues_for(self, slot: SlotForm) -> list[SlotCue]:
+        typed = [cue for cue in self._cues.slots if _element(slot.type) in cue.types]
+        if typed:
+            return typed
+        names = _words_of(slot.name)
+        return [cue for cue in self._cues.slots if names & cue.names]
+
+    def _rest(self, prose: str, taken: Sequence[Place]) -> Place | None:
+        """What the request is about: the words after its first verb, up to the first stop or taken place."""
+        start = 0
+        for word in _WORD.finditer(prose):
+            if word[0].casefold() in self._cues.verbs:
+                start = word.end()
+                break
+        start += len(prose[start:]) - len(prose[start:].lstrip())
+        drop = re.compile(self._cues.drop, re.IGNORECASE)
+        while dropped := drop.match(prose, start):
+            start = dropped.end()
+        ends = [place.start for place in taken if place.start >= start]
+        if stop := re.compile(self._cues.stops, re.IGNORECASE).search(prose, start):
+            ends.append(stop.start())
+        end = min(ends, default=len(prose))
+        end -= len(prose[start:end]) - len(prose[start:end].rstrip(" \t\n.,;:!?"))
+        place = Place(start, end)
+        return place if start < end and free(place, taken) else None
+
+
+def _shown(candidate: Candidate) -> str:
+    name = candidate.skill_id.rsplit("/", 1)[-1].partition("@")[0]
+    return " ".join([name, candidate.display, candidate.description, *candidate.examples])
+
+
+def _element(type_: str) -> str:
+    return type_.removesuffix("[]")
+
+
+def _words_of(name: str) -> frozenset[str]:
+    return frozenset([name.casefold(), *stems(name), *(part for part in _SEPARATORS.split(name.casefold()))])
+
+
+def _span(field: str, prose: str, place: Place, probability: float) -> Span:
+    return Span(field, prose[place.start : place.end], place.start, place.end, probability)
+
+
+def _place(span: Span) -> Place:
+    return Place(span.start or 0, span.end or 0)
+
+
+def _softmax(scores: Sequence[float], sharpness: float) -> list[float]:
+    top = max(scores)
+    weights = [math.exp(sharpness * (score - top)) for score in scores]
+    return [weight / math.fsum(weights) for weight in weights]
