@@ -32,7 +32,7 @@ _DECIMAL: Final = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?")
 
 def valid_verb(text: str) -> bool:
     """Whether `text` is one of the ten verbs or an extension verb (`x:` and a name)."""
-    return text in VERBS or re.match(EXTENSION_PATTERN, text) is not None
+    return text in VERBS or re.fullmatch(EXTENSION_PATTERN, text) is not None
 
 
 def _verb(text: str) -> str:

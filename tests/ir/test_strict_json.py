@@ -74,6 +74,7 @@ def test_any_input_is_read_as_json_reads_it_or_refused_with_an_error_of_ours(dat
         (ir.Frame, '{"verb":"fly"}', "$.verb"),
         (ir.Frame, '{"verb":"x:"}', "$.verb"),
         (ir.Frame, '{"verb":"Find"}', "$.verb"),
+        (ir.Frame, '{"verb":"x:a\\n"}', "$.verb"),
         (ir.Frame, '{"objects":[{"name":"a"},{"name":1}]}', "$.objects[1].name"),
         (ir.Frame, '{"objects":{}}', "$.objects"),
         (ir.Frame, '{"constraints":[{"type":"fuel"}]}', "$.constraints[0]"),
