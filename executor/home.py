@@ -38,7 +38,8 @@ class Home:
 
         Several processes may do so at once, also the first time: all get the same keys. passphrase: seals new
         keys, opens sealed ones. Raises HomeError HOME_READ_ONLY, HOME_UNREADABLE, DISK_FULL,
-        DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_BUSY; KeyringError KEY_MISSING, KEY_FILE_CORRUPT, KEY_FILE_EXPOSED.
+        DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_BUSY; KeyringError KEY_MISSING,
+        KEY_FILE_CORRUPT, KEY_FILE_EXPOSED.
         """
         clock = clock or SystemClock()
         path, keys = path.absolute(), path.absolute() / "keys"

@@ -231,7 +231,8 @@ class Journal:
         """Check everything again from the bytes: rows, signatures, transitions, tree, saved heads.
 
         intent: only the rows of one intent, without the tree. heads: more heads to hold the journal against,
-        such as one kept elsewhere. Flaws are in the report; raises HomeError only where the file cannot be opened.
+        such as one kept elsewhere. Flaws are in the report; raises HomeError only where the file cannot be
+        opened.
         """
         with self._database.snapshot() as connection:
             only = intent_id(intent) if intent else None

@@ -10,11 +10,12 @@ them, so that what they signed can still be checked.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
@@ -25,6 +26,7 @@ from executor.keyfile import KeyFile, exclusive, read_document, seal_secret, wri
 from ir import PublicKey, Role, did_of, key_of
 
 ROLES: Final[tuple[Role, ...]] = ("user", "agent")
+Stamp: TypeAlias = tuple[int, int, int] | None
 _TRUSTED: Final = "trusted.json"
 _TRUST_CONTEXT: Final = b"mcl/0.1 trusted keys\x00"
 
@@ -66,12 +68,13 @@ class Keyring:
 
     def __init__(self, folder: Path, clock: Clock, passphrase: bytes | None) -> None:
         self._folder = folder
+        self._prefix = f"{folder}{os.sep}"
         self._clock = clock
         self._passphrase = passphrase
         self._pairs: dict[Role, KeyPair] = {}
         self._entries: dict[str, KeyEntry] = {}
         self._public: dict[str, PublicKey] = {}
-        self._seen: tuple[int, ...] = ()
+        self._seen: tuple[Stamp, ...] = ()
 
     @classmethod
     def open(cls, folder: Path, *, clock: Clock, passphrase: bytes | None = None) -> Keyring:
@@ -113,18 +116,9 @@ class Keyring:
 
     def resolver(self, did: str) -> PublicKey | None:
         """The public key of a DID with its role, or None for a stranger (`ir.open_envelope` asks this)."""
-        self._refresh()
+        if did not in self._public or self._stamp_of("trusted") != self._seen[-1]:
+            self._refresh()
         return self._public.get(did)
-
-    def resolver_of_history(self, did: str) -> PublicKey | None:
-        """The same without looking at revocation: for what was signed before. See `revoked_at`."""
-        key = self.resolver(did)
-        return replace(key, revoked=False) if key and key.revoked else key
-
-    def revoked_at(self, did: str) -> str:
-        """When the key was revoked (ISO 8601 UTC), or "" if it was not."""
-        entry = self._find(did)
-        return entry.revoked_at if entry else ""
 
     def entries(self) -> tuple[KeyEntry, ...]:
         """All keys: own, retired, trusted, revoked."""
@@ -212,15 +206,16 @@ class Keyring:
             yield
         self._refresh()
 
-    def _stamp(self) -> tuple[int, ...]:
-        stamp: list[int] = []
-        for name in (*ROLES, "trusted"):
-            try:
-                status = (self._folder / f"{name}.json").stat()
-                stamp += status.st_ino, status.st_mtime_ns, status.st_size
-            except FileNotFoundError:
-                stamp.append(0)
-        return tuple(stamp)
+    def _stamp(self) -> tuple[Stamp, ...]:
+        return tuple(self._stamp_of(name) for name in (*ROLES, "trusted"))
+
+    def _stamp_of(self, name: str) -> Stamp:
+        # Every change makes a new file; asked before each signature that is checked, hence no Path.
+        try:
+            status = os.stat(f"{self._prefix}{name}.json")  # noqa: PTH116
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _refresh(self) -> None:
         stamp = self._stamp()

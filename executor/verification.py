@@ -13,7 +13,7 @@ from executor.lifecycle import Materiality, View, advance, intent_id
 from executor.merkle import Frontier, leaf_hash
 from executor.proofs import Head
 from executor.record import is_record, open_record
-from ir import Envelope, MclError, open_envelope
+from ir import Envelope, MclError, PublicKey, key_of, open_envelope
 
 _MOST: Final = 1000  # findings in one report
 
@@ -82,7 +82,10 @@ class _Check:
         self.report = Report()
         self.seq = 0
         self._connection = connection
-        self._keyring = keyring
+        entries = keyring.entries()
+        # Revocation is judged by the date of a row, so that what was signed before it stays good.
+        self._keys = {entry.did: PublicKey(entry.did, entry.role, key_of(entry.did)) for entry in entries}
+        self._revoked = {entry.did: entry.revoked_at for entry in entries if entry.revoked_at}
         self._material = material
         self._views: dict[str, View | None] = {}  # None: a row of it is broken, so its story cannot be told
         self._ids: set[str] = set()
@@ -143,8 +146,7 @@ class _Check:
         if leaf != leaf_hash(bytes(wire)):
             self._add("LEAF_MISMATCH", "the leaf is not the hash of the row's bytes")
         try:
-            resolver = self._keyring.resolver_of_history
-            message = (open_record if is_record(wire) else open_envelope)(wire, resolver)
+            message = (open_record if is_record(wire) else open_envelope)(wire, self._keys.get)
         except MclError as error:
             self._add(error.code, str(error))
             self._views[(intent or b"").decode(errors="replace")] = None
@@ -162,7 +164,7 @@ class _Check:
         if message.id in self._ids:
             self._add("ID_REUSED", f"the id {message.id} was used before")
         self._ids.add(message.id)
-        revoked_at = self._keyring.revoked_at(message.from_)
+        revoked_at = self._revoked.get(message.from_)
         if revoked_at and message.at >= revoked_at:
             self._add("KEY_REVOKED", f"the key {message.from_} was revoked at {revoked_at}")
         if isinstance(message, Envelope):
@@ -187,7 +189,7 @@ class _Check:
             roots.setdefault(head.size, []).append(head.root)
         for size, wire in self._connection.execute("SELECT size, wire FROM heads ORDER BY size"):
             try:
-                head = Head.of(open_record(wire, self._keyring.resolver_of_history))
+                head = Head.of(open_record(wire, self._keys.get))
             except MclError as error:
                 self._add(
                     "HEAD_" + error.code.removeprefix("HEAD_"),
