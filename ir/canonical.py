@@ -45,13 +45,14 @@ def parse_json(data: bytes | str, *, max_nesting: int = MAX_NESTING) -> Any:
     try:
         value = _DECODER.decode(text)
     except RecursionError as error:
-        raise _too_deep(max_nesting, "$") from error
+        raise _too_deep("$") from error
     except ValueError as error:
         place = f"{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else "$"
         raise DocumentError("JSON_SYNTAX", f"not JSON: {error}", place=place) from error
-    if not _shallow(value, max_nesting):
-        raise _too_deep(max_nesting, "$")
-    _examine(value, "$")
+    # Only an escape, or text that never was UTF-8, can hold a lone surrogate.
+    plain = type(value) in (dict, list) and "\\u" not in text and isinstance(data, bytes)
+    if not (plain and _sound(value, max_nesting)):
+        _examine(value, "$", max_nesting)
     return value
 
 
@@ -71,7 +72,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Flaw:
         if isinstance(value, _Flaw):
             return value
         if key in seen:
-            return _Flaw("DUPLICATE_KEY", f"the key {key!r} stands there twice")
+            return _Flaw("DUPLICATE_KEY", f"the key {key[:80]!r} stands there twice")
         seen.add(key)
     raise AssertionError("unreachable: fewer keys than pairs without a duplicate")
 
@@ -97,32 +98,39 @@ _DECODER: Final = json.JSONDecoder(
 )
 
 
-def _too_deep(limit: int, place: str) -> DocumentError:
-    return DocumentError("TOO_DEEP", f"nesting deeper than {limit}", place=place, fix="flatten the document")
+def _too_deep(place: str) -> DocumentError:
+    return DocumentError("TOO_DEEP", "nested too deep", place=place, fix="flatten the document")
 
 
-def _shallow(value: Any, room: int) -> bool:
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, list):
-        return True
-    return room > 0 and all(_shallow(item, room - 1) for item in value)
+def _sound(value: Any, room: int) -> bool:
+    """Whether nothing is wrong with a container but, perhaps, its texts: the quick look at every document."""
+    if room == 0:
+        return False
+    for item in value.values() if type(value) is dict else value:
+        kind = type(item)
+        if (kind is dict or kind is list) and not _sound(item, room - 1):
+            return False
+        if kind is _Flaw:
+            return False
+    return True
 
 
-def _examine(value: Any, path: str) -> None:
-    """Raise for the first flaw in document order."""
+def _examine(value: Any, path: str, room: int) -> None:
+    """Raise for the first flaw in document order: the slow look, which knows the path. Room -1: no end."""
     if isinstance(value, str):
-        if not value.isascii():
-            _require_unicode(value, path)
+        _require_unicode(value, path)
     elif isinstance(value, _Flaw):
         raise DocumentError(value.code, value.message, place=path)
-    elif isinstance(value, list):
-        for position, item in enumerate(value):
-            _examine(item, f"{path}[{position}]")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            _require_unicode(key, path)
-            _examine(item, f"{path}.{key}")
+    elif isinstance(value, dict | list):
+        if room == 0:
+            raise _too_deep(path)
+        if isinstance(value, list):
+            for position, item in enumerate(value):
+                _examine(item, f"{path}[{position}]", room - 1)
+        else:
+            for key, item in value.items():
+                _require_unicode(key, path)
+                _examine(item, f"{path}.{key}", room - 1)
 
 
 def _require_unicode(text: str, path: str) -> None:
@@ -148,20 +156,20 @@ def canonical_bytes(value: Any) -> bytes:
         except _NeedsExactWriter:
             value = as_document(value)
         except UnicodeEncodeError:
-            _examine(as_document(value), "$")
+            _examine(as_document(value), "$", -1)
             raise
         except RecursionError as error:
-            raise _too_deep(MAX_NESTING, "$") from error
+            raise _too_deep("$") from error
     out: list[str] = []
     try:
         _write(value, "$", out)
     except RecursionError as error:
-        raise _too_deep(MAX_NESTING, "$") from error
+        raise _too_deep("$") from error
     text = "".join(out)
     try:
         return text.encode()
     except UnicodeEncodeError:
-        _examine(value, "$")
+        _examine(value, "$", -1)
         raise
 
 
@@ -180,32 +188,37 @@ def _plain(value: Any) -> Any:
 
 def _fields(model: Any) -> dict[str, Any]:
     """What the fast encoder asks for each model: the fields that are not empty, fit for C code."""
-    if not isinstance(model, BaseModel):
+    if BaseModel not in type(model).__mro__:  # isinstance() of pydantic is ten times slower
         raise _NeedsExactWriter
     kept: dict[str, Any] = {}
     for name, value in model.__dict__.items():
         if not value:
             continue
         kind = type(value)
-        if kind is float:
+        if kind is str or kind is bool:
+            kept[name] = value
+        elif kind is float:
             # C code writes repr(): right but for whole numbers (1.0) and small exponents (1e-07).
             if value.is_integer() and abs(value) <= MAX_INTEGER:
                 value = int(value)
             elif not 1e-4 <= abs(value) < 1e16:
                 raise _NeedsExactWriter
-        elif kind is int:
-            if abs(value) > MAX_INTEGER:
+            kept[name] = value
+        else:
+            if kind is int:
+                if abs(value) > MAX_INTEGER:
+                    raise _NeedsExactWriter
+            elif kind is FrozenMap:
+                # C code sorts by code point, RFC 8785 by UTF-16 unit: they differ only above U+D7FF.
+                if max(map(max, filter(None, value)), default="") > "\ud7ff":
+                    raise _NeedsExactWriter
+            elif kind is tuple:
+                for item in value:
+                    if type(item) is not str and BaseModel not in type(item).__mro__:
+                        raise _NeedsExactWriter
+            elif BaseModel not in kind.__mro__:
                 raise _NeedsExactWriter
-        elif kind is FrozenMap:
-            # C code sorts by code point, RFC 8785 by UTF-16 unit: they differ only above U+D7FF.
-            if max(map(max, filter(None, value)), default="") > "\ud7ff":
-                raise _NeedsExactWriter
-        elif kind is tuple:
-            if not all(type(item) is str or isinstance(item, BaseModel) for item in value):
-                raise _NeedsExactWriter
-        elif kind is not str and kind is not bool and not isinstance(value, BaseModel):
-            raise _NeedsExactWriter
-        kept[name] = value
+            kept[name] = value
     return kept
 
 
