@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
 
+from ir import canonical_bytes
 from mcl.mtx.ast import SECTIONS, File
 from mcl.mtx.codec import plain
 
@@ -25,9 +25,5 @@ def file_digest(file: File) -> str:
 
 
 def value_digest(value: Any) -> str:
-    """sha256 (hex) of the RFC 8785 form of strings, booleans, integers, None, lists and maps with ASCII keys.
-
-    For these the sorted compact form of the standard library is the canonical one.
-    """
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    """sha256 (hex) of the RFC 8785 form of plain JSON values."""
+    return hashlib.sha256(canonical_bytes(value)).hexdigest()

@@ -1,0 +1,175 @@
+"""From a signed Intent to the plan that its skill makes of it. Deterministic; no model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from ir import Intent, PlanNode, PlanTree, check_plan, with_hash
+from mcl.errors import SkillError
+from mcl.mtx.finding import nearest
+from mcl.plan_template import PLACE, Case, is_runtime, slot_place
+from mcl.skills import Skill
+
+_ESCAPED = ("args", "inputs", "question", "sub_intent")  # where the walker reads references
+
+
+class Tools(Protocol):
+    """The installed tools."""
+
+    def find(self, reference: str) -> object | None:
+        """What is known of a pinned tool; None where there is no such tool."""
+        ...
+
+
+def make_plan(
+    skill: Skill, intent: Intent, *, id: str, created_at: str, created_by: str, registry: Tools | None = None
+) -> PlanTree:
+    """The plan of the first case that holds for this Intent, with its hash, checked.
+
+    id: ULID. created_at: ISO 8601 UTC. created_by: DID of the agent. registry: the installed tools (None: not
+    compared). Raises SkillError: NO_PLAN (the skill has no plan for this goal), SLOT_EMPTY (a text needs a slot
+    that nothing fills), TOOL_MISSING, PLAN_FLAWED (`data["findings"]`, from ir.check_plan).
+    """
+    filling = _Filling(skill, intent)
+    root = filling.node(filling.choose().root)
+    plan = PlanTree.from_json(
+        json.dumps(
+            {
+                "id": id,
+                "v": intent.v,
+                "intent_id": intent.id,
+                "created_at": created_at,
+                "created_by": created_by,
+                "skill_ref": skill.ref,
+                "root": root,
+            }
+        )
+    )
+    digest = intent.compile_metadata.model_digest if intent.compile_metadata else ""
+    plan = plan.model_copy(update={"model_digest": digest, "budget": intent.budget})
+    if registry is not None:
+        _require_tools(plan.root, registry, skill)
+    findings = check_plan(plan, skill, intent_id=intent.id)
+    if findings:
+        told = [{"code": f.code, "node_id": f.node_id, "message": f.message, "fix": f.fix} for f in findings]
+        raise SkillError(
+            "PLAN_FLAWED",
+            f"the plan of skill {skill.id} does not hold: {findings[0].message}",
+            place=findings[0].node_id,
+            fix=findings[0].fix,
+            data={"findings": told},
+        )
+    return with_hash(plan)
+
+
+def _require_tools(root: PlanNode, registry: Tools, skill: Skill) -> None:
+    for node, _ in root.walk():
+        if node.tool_call is not None and registry.find(node.tool_call.tool_ref) is None:
+            message = f"skill {skill.id} needs the tool {node.tool_call.tool_ref}, which is not installed"
+            raise SkillError(
+                "TOOL_MISSING", message, place=node.id, fix="install the tool or use another skill"
+            )
+
+
+class _Filling:
+    """What fills the places of a template."""
+
+    def __init__(self, skill: Skill, intent: Intent) -> None:
+        self.skill = skill
+        self.verb = intent.frame.verb
+        self.plain = {"prose": intent.prose, "verb": self.verb, "intent.id": intent.id}
+        self.slots: dict[str, list[tuple[str, str]]] = {  # value and address of each entry
+            slot.name: [(text, "") for text in slot.default] for slot in skill.slots
+        }
+        for name in {entry.name for entry in intent.frame.objects} & set(self.slots):
+            self.slots[name] = [
+                (entry.value, entry.uri)
+                for entry in intent.frame.objects
+                if entry.name == name and (entry.value or entry.uri)
+            ]
+        self.lists = {slot.name for slot in skill.slots if slot.most > 1}
+
+    def choose(self) -> Case:
+        """The first case that holds."""
+        for case in self.skill.template.cases if self.skill.template else ():
+            if all(self.holds(key, wanted) for key, wanted in case.when.items()):
+                return case
+        filled = ", ".join(name for name, values in self.slots.items() if values) or "nothing"
+        message = f"skill {self.skill.id} has no plan to {self.verb} with {filled} given"
+        raise SkillError(
+            "NO_PLAN", message, place=str(self.skill.path / "plan.yaml"), fix="say more, or use another skill"
+        )
+
+    def holds(self, key: str, wanted: Sequence[str]) -> bool:
+        """Whether one test of a `when` holds."""
+        path = slot_place(key)
+        have = [self.verb] if path is None else [value for value, _ in self.slots[path[0]]]
+        return ("*" in wanted and bool(have)) or ("" in wanted and not have) or bool(set(have) & set(wanted))
+
+    def node(self, node: Mapping[str, Any]) -> dict[str, Any]:
+        """A node with its places filled."""
+        return {key: self.value(value, key, escaped=False) for key, value in node.items()}
+
+    def value(self, value: Any, key: str, *, escaped: bool) -> Any:
+        """Any value below a node."""
+        escaped = escaped or key in _ESCAPED
+        if isinstance(value, Mapping):
+            filled = {name: self.value(item, name, escaped=escaped) for name, item in value.items()}
+            return {name: item for name, item in filled.items() if item is not None}
+        if isinstance(value, list):
+            return [
+                item
+                for item in (self.value(item, key, escaped=escaped) for item in value)
+                if item is not None
+            ]
+        return self.text(value, escaped=escaped) if isinstance(value, str) else value
+
+    def text(self, text: str, *, escaped: bool) -> str | None:
+        """A text with its places filled; None when it is one place that nothing fills.
+
+        Literal text is gathered between the walker's references and escaped as a whole, so that no two pieces
+        of data can make a reference together.
+        """
+        whole = PLACE.fullmatch(text)
+        if whole and whole["name"] and (path := slot_place(whole["name"])):
+            return self.alone(*path, escaped=escaped)
+        done, literal, end = "", "", 0
+        for match in PLACE.finditer(text):
+            literal += text[end : match.start()]
+            end = match.end()
+            name = match["name"]
+            if name is None:
+                literal += "${"
+            elif is_runtime(name):
+                done, literal = done + _data(literal, escaped=escaped) + match.group(), ""
+            else:
+                literal += self.inline(name)
+        return done + _data(literal + text[end:], escaped=escaped)
+
+    def alone(self, slot: str, uri: bool, *, escaped: bool) -> str | None:
+        """What fills a place that is all of its text: a list becomes JSON."""
+        values = [address if uri else value for value, address in self.slots[slot]]
+        if not any(values):
+            return None
+        text = json.dumps(values, ensure_ascii=False) if slot in self.lists else values[0]
+        return _data(text, escaped=escaped)
+
+    def inline(self, name: str) -> str:
+        """What fills a place inside a longer text."""
+        path = slot_place(name)
+        if path is None:
+            return self.plain[name]
+        values = [address if path[1] else value for value, address in self.slots[path[0]]]
+        text = ", ".join(value for value in values if value)
+        if not text:
+            message = f"the plan needs slot {path[0]!r}, which the goal does not say"
+            hint = nearest(path[0], self.slots) and f"say it, or give it with --slot {path[0]}=…"
+            raise SkillError("SLOT_EMPTY", message, place=f"slot.{path[0]}", fix=hint, exit=3)
+        return text
+
+
+def _data(text: str, *, escaped: bool) -> str:
+    """Text as the plan holds it: where references are read, none can be read from it."""
+    return text.replace("${", "$${") if escaped else text

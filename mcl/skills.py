@@ -1,0 +1,226 @@
+"""Skills: folders with a SKILL.mtx and, where something can be run, a plan.yaml. Found, read, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import skills as shipped
+from mcl.errors import SkillError
+from mcl.model.bm25 import stems
+from mcl.mtx import ast
+from mcl.mtx.cache import Cache
+from mcl.mtx.core import Core
+from mcl.mtx.digest import value_digest
+from mcl.mtx.interpret import texts
+from mcl.mtx.load import load_file, read_bytes
+from mcl.plan_template import PlanTemplate, read_template
+
+MOST = 16  # entries of a list slot that names no max=
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One input. type: that of one entry ("string", "enum", …). options: an enum's members. most: 1, or how many
+    entries a list takes."""
+
+    name: str
+    type: str
+    options: tuple[str, ...] = ()
+    required: bool = True
+    default: tuple[str, ...] = ()
+    hint: str = ""
+    most: int = 1
+
+
+@dataclass(frozen=True)
+class Skill:
+    """A checked skill. `file` is its tree, `path` its folder; `digest` covers both of its files."""
+
+    path: Path
+    file: ast.File
+    file_digest: str
+    template: PlanTemplate | None
+
+    @cached_property
+    def _settings(self) -> dict[str, str]:
+        return self.file.settings()
+
+    @property
+    def id(self) -> str:
+        """The skill's id."""
+        return self._settings["id"]
+
+    @property
+    def version(self) -> str:
+        """Its semantic version."""
+        return self._settings["version"]
+
+    @property
+    def ref(self) -> str:
+        """Its pinned address."""
+        return f"matrix://skill/{self.id}@{self.version}"
+
+    @property
+    def display(self) -> str:
+        """Its name for people."""
+        return self._settings.get("display") or self.id
+
+    @property
+    def description(self) -> str:
+        """What it does, in a sentence."""
+        return self._settings.get("description", "")
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """The verbs it may be chosen with."""
+        return tuple(self._settings.get("mcl.verbs", "").split())
+
+    @cached_property
+    def examples(self) -> tuple[str, ...]:
+        """Goals that it must be chosen for (`example.N` lines)."""
+        return tuple(value for key, value in self._settings.items() if key.startswith("example."))
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """Its inputs, in order of declaration."""
+        return tuple(_slot(slot) for slot in self.file.slots())
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The pinned tools that its plans may call."""
+        return tuple(reference.uri for reference in self.file.references("TOOLS"))
+
+    @property
+    def sub_skills(self) -> tuple[str, ...]:
+        """The pinned skills that its plans may dispatch to."""
+        return tuple(reference.uri for reference in self.file.references("SUB_SKILLS"))
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The types of memories that it reads."""
+        return tuple(self.file.settings("CORTEX").get("reads", "").split())
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the memories that it reads."""
+        return tuple(self.file.settings("CORTEX").get("tags", "").split())
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 (hex) over the meaning of SKILL.mtx and plan.yaml."""
+        plan = self.template.digest if self.template else None
+        return value_digest({"file": self.file_digest, "plan": plan})
+
+    @cached_property
+    def stems(self) -> list[str]:
+        """The stems of all words that say what it is for: id, display, description, tags, hints and examples."""
+        hints = (slot.hint for slot in self.slots)
+        words = (self.id, self.display, self.description, *self.tags, *hints, *self.examples)
+        return stems(" ".join(words))
+
+
+@dataclass(frozen=True)
+class Skills:
+    """The installed skills by id, in id order. A later folder's skill hides an earlier one of the same id.
+
+    shadowed: the folders that are hidden so. broken: what is wrong with the skills that cannot be used.
+    """
+
+    by_id: Mapping[str, Skill]
+    shadowed: tuple[Path, ...] = ()
+    broken: Mapping[str, SkillError] | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All ids."""
+        return tuple(self.by_id)
+
+    def get(self, id: str) -> Skill | None:
+        """The skill with this id; None where there is none.
+
+        Raises SkillError SKILL_INVALID and the like when it is installed and broken.
+        """
+        if id not in self.by_id and self.broken and id in self.broken:
+            raise self.broken[id]
+        return self.by_id.get(id)
+
+    def __iter__(self) -> Iterator[Skill]:
+        return iter(self.by_id.values())
+
+    def __len__(self) -> int:
+        return len(self.by_id)
+
+
+def skill_folders(home: Path | None, *, here: Path | None = None, extra: Sequence[Path] = ()) -> list[Path]:
+    """Where skills are looked for, later ones win: the package, the home, ./skills (of `here`), `extra`."""
+    places = [Path(shipped.__file__).parent]
+    places += [home / "skills"] if home is not None else []
+    places += [here / "skills"] if here is not None else []
+    places += extra
+    return list({place.resolve(): place for place in places}.values())
+
+
+def find_skills(folders: Sequence[Path], *, cache: Path | None = None) -> Skills:
+    """Read the skills in these folders: each sub-folder with a SKILL.mtx, and a folder that has one itself.
+
+    cache: where parsed files are kept by digest (None: parse them anew). A broken skill is left out and told of
+    in `Skills.broken`; it also hides an earlier one of its name, which nobody meant to run instead.
+    """
+    store = Cache(cache)
+    found: dict[str, Skill] = {}
+    broken: dict[str, SkillError] = {}
+    shadowed: list[Path] = []
+    for folder in folders:
+        for path in _skill_files(folder):
+            name = path.absolute().parent.name
+            try:
+                skill = load_skill(path.parent, store)
+                name = skill.id
+                broken.pop(name, None)
+            except SkillError as error:
+                broken[name] = error
+                skill = None
+            hidden = found.pop(name, None)
+            shadowed += [hidden.path] if hidden else []
+            if skill is not None:
+                found[name] = skill
+    return Skills({id: found[id] for id in sorted(found)}, tuple(shadowed), broken)
+
+
+def load_skill(folder: Path, store: Cache | None = None) -> Skill:
+    """Read one skill's folder. Raises SkillError with every error of the file that is wrong first."""
+    store = store or Cache(None)
+    loaded = load_file(folder / "SKILL.mtx", store)
+    plan = folder / "plan.yaml"
+    skill = Skill(folder, loaded.file, loaded.digest, None)
+    if not plan.exists():
+        return skill
+    source = read_bytes(plan)
+    template = read_template(plan, source, skill_digest=loaded.digest, scope=skill, store=store)
+    return Skill(folder, loaded.file, loaded.digest, template)
+
+
+def mtx_digest(skill: Skill, core: Core) -> str:
+    """sha256 (hex) over the skill, its plan template and all core modules: what an Intent records."""
+    return value_digest({"skill": skill.digest, "core": core.digests})
+
+
+def _skill_files(folder: Path) -> list[Path]:
+    own = folder / "SKILL.mtx"
+    return sorted(folder.glob("*/SKILL.mtx")) + ([own] if own.is_file() else [])
+
+
+def _slot(slot: ast.Slot) -> Slot:
+    most = int(slot.max.value) if slot.max else MOST
+    return Slot(
+        slot.name,
+        slot.type.name,
+        slot.type.members,
+        not slot.optional,
+        texts(slot.default),
+        slot.hint.value if slot.hint else "",
+        most if slot.type.many else 1,
+    )
