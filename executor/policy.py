@@ -1,0 +1,61 @@
+"""The operator's policy: ``policy.toml`` in the home. What it denies, no verb, plan or grant allows."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from executor.errors import PolicyError
+
+_FIELDS = {"deny", "approval_minutes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Denied tools (addresses with or without ``@version``), and how long an approval is good for.
+
+    version: sha256 (hex) of the file; approvals are bound to it. approval_minutes: 1 to 1440.
+    """
+
+    deny: frozenset[str] = frozenset()
+    approval_minutes: int = 15
+    version: str = hashlib.sha256(b"").hexdigest()
+
+    @classmethod
+    def load(cls, place: Path) -> Policy:
+        """Read the file; a missing one denies nothing more.
+
+        Raises:
+            PolicyError: BAD_POLICY. A policy that cannot be read stops everything: it may deny what comes
+            next.
+        """
+        try:
+            data = place.read_bytes()
+        except FileNotFoundError:
+            return cls()
+        except OSError as problem:
+            raise _bad(place, str(problem)) from problem
+        try:
+            values = tomllib.loads(data.decode())
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+            raise _bad(place, str(problem)) from problem
+        deny, minutes = values.get("deny", []), values.get("approval_minutes", 15)
+        if unknown := sorted(set(values) - _FIELDS):
+            raise _bad(place, f"unknown field {unknown[0]!r}")
+        if not isinstance(deny, list) or not all(isinstance(one, str) and one for one in deny):
+            raise _bad(place, "deny is a list of tool addresses")
+        if type(minutes) is not int or not 1 <= minutes <= 1440:
+            raise _bad(place, "approval_minutes is a whole number from 1 to 1440")
+        return cls(frozenset(deny), minutes, hashlib.sha256(data).hexdigest())
+
+    def denies(self, uri: str) -> bool:
+        """Tell whether a tool is on the deny list, by its address with or without version."""
+        return uri in self.deny or uri.partition("@")[0] in self.deny
+
+
+def _bad(place: Path, why: str) -> PolicyError:
+    return PolicyError(
+        "BAD_POLICY", f"the policy cannot be read: {why}", place=str(place), fix="repair or remove it"
+    )

@@ -1,0 +1,103 @@
+"""Child processes: an argument list, never a shell; own session; killed as a group; output capped."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import DEVNULL, PIPE
+
+import anyio
+from anyio.abc import ByteReceiveStream, Process
+
+from executor.errors import ToolError
+
+_GRACE = 0.3  # seconds between the polite signal and the final one
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a command ended: exit ``status`` (negative = killed by that signal) and its capped output."""
+
+    status: int
+    out: bytes
+    err: bytes
+    truncated: bool
+
+
+async def run_command(
+    argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], max_output: int
+) -> Finished:
+    """Run one command to its end. When the surrounding scope is cancelled, its whole group is killed and
+    awaited.
+
+    Args:
+        argv: program (an absolute path) and arguments; nothing is interpreted by a shell.
+        cwd: the folder it runs in.
+        environment: all the variables it sees; nothing is inherited.
+        max_output: bytes kept of each of its two outputs; the rest is read and dropped.
+
+    Raises:
+        ToolError: COMMAND_NOT_FOUND.
+    """
+    try:
+        process = await anyio.open_process(
+            list(argv),
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=cwd,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    except OSError as problem:
+        raise ToolError(
+            "COMMAND_NOT_FOUND", f"{argv[0]} could not be started: {problem.strerror}", fix="install it"
+        ) from problem
+    out, err = _Capped(max_output), _Capped(max_output)
+    try:
+        async with anyio.create_task_group() as readers:
+            readers.start_soon(out.drain, process.stdout)
+            readers.start_soon(err.drain, process.stderr)
+            await process.wait()
+            # The command is done; a grandchild that still holds the pipe has no more say.
+            _signal(process, signal.SIGKILL)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _end(process)
+    return Finished(process.returncode or 0, bytes(out.kept), bytes(err.kept), out.truncated or err.truncated)
+
+
+class _Capped:
+    def __init__(self, limit: int) -> None:
+        self.kept = bytearray()
+        self.truncated = False
+        self._limit = limit
+
+    async def drain(self, stream: ByteReceiveStream | None) -> None:
+        assert stream is not None
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            async for chunk in stream:
+                room = self._limit - len(self.kept)
+                self.kept += chunk[:room]
+                self.truncated = self.truncated or len(chunk) > room
+
+
+async def _end(process: Process) -> None:
+    if process.returncode is None:
+        _signal(process, signal.SIGTERM)
+        with anyio.move_on_after(_GRACE):
+            await process.wait()
+    _signal(process, signal.SIGKILL)
+    await process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            await stream.aclose()
+
+
+def _signal(process: Process, which: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, which)

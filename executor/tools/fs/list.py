@@ -1,0 +1,43 @@
+"""Lists a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from anyio import from_thread, to_thread
+
+from executor.sandbox.paths import Entry
+from executor.tools.fs.glob import matches
+from executor.tools.tool import Bench
+
+_LIMIT = 1000
+_ROOM = 128  # bytes of JSON a entry takes beside its path, generously
+
+
+async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    """Answer with the entries that fit ``glob``, at most ``limit``."""
+    return await to_thread.run_sync(_list, args, bench)
+
+
+def _list(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    path, glob = str(args.get("path", ".")), str(args.get("glob", ""))
+    limit = int(str(args.get("limit", _LIMIT)))
+    recursive = bool(args.get("recursive", False)) or "/" in glob or "**" in glob
+    prefix = "/".join(bench.workspace.split(path))
+    found: list[Entry] = []
+    room, truncated = bench.max_output - 1024, False
+    for entry in bench.workspace.walk(path, check=from_thread.check_cancelled, recursive=recursive):
+        if not matches(glob, entry.path[len(prefix) + 1 :] if prefix else entry.path):
+            continue
+        room -= _ROOM + 4 * len(entry.path)
+        if len(found) == limit or room < 0:
+            truncated = True
+            break
+        found.append(entry)
+    return {
+        "path": prefix or ".",
+        "entries": [{"path": entry.path, "type": entry.kind, "size": entry.size} for entry in found],
+        "count": len(found),
+        "truncated": truncated,
+        "text": "\n".join(entry.path + ("/" if entry.kind == "folder" else "") for entry in found),
+    }

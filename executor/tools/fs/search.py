@@ -1,0 +1,121 @@
+"""Finds text in files."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator, Mapping
+
+from anyio import from_thread, to_thread
+
+from executor.errors import ScopeError
+from executor.sandbox.paths import Entry
+from executor.tools.fs.glob import matches
+from executor.tools.tool import Bench
+
+_LIMIT = 200
+_MAX_FILE = 8 << 20  # bytes
+_SHOWN = 400  # characters of a line that are shown
+_PROBE = 8192  # bytes looked at to tell a binary file
+
+
+async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    """Answer with the matching lines in the order of paths, at most ``limit``."""
+    return await to_thread.run_sync(_search, args, bench)
+
+
+def _search(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    query, glob = str(args["query"]), str(args.get("glob", ""))
+    limit = int(str(args.get("limit", _LIMIT)))
+    finder = _finder(query, ignore_case=bool(args.get("ignore_case")), word=bool(args.get("word")))
+    found: list[dict[str, object]] = []
+    files = searched = skipped = 0
+    room, truncated = bench.max_output - 4096, False
+    for entry in _files(str(args.get("path", ".")), glob, bench):
+        from_thread.check_cancelled()
+        text = _text(entry, bench)
+        if text is None:
+            skipped += 1
+            continue
+        searched += 1
+        before = len(found)
+        for number, line in finder(text):
+            room -= 2 * (len(entry.path.encode()) + len(line.encode())) + 96
+            if len(found) == limit or room < 0:
+                truncated = True
+                break
+            found.append({"path": entry.path, "line": number, "text": line})
+        files += len(found) > before
+        if truncated:
+            break
+    return {
+        "query": query,
+        "matches": found,
+        "count": len(found),
+        "files": files,
+        "searched": searched,
+        "skipped": skipped,
+        "truncated": truncated,
+        "text": "\n".join(f"{match['path']}:{match['line']}: {match['text']}" for match in found),
+    }
+
+
+def _files(path: str, glob: str, bench: Bench) -> Iterator[Entry]:
+    status = bench.workspace.check(path)
+    prefix = "/".join(bench.workspace.split(path))
+    if status is not None and stat.S_ISREG(status.st_mode):
+        yield Entry(prefix, "file", status.st_size)
+        return
+    for entry in bench.workspace.walk(path, check=from_thread.check_cancelled):
+        if entry.kind == "file" and matches(glob, entry.path[len(prefix) + 1 :] if prefix else entry.path):
+            yield entry
+
+
+def _text(entry: Entry, bench: Bench) -> str | None:
+    if entry.size > _MAX_FILE:
+        return None
+    try:
+        data, _ = bench.workspace.read(entry.path, _MAX_FILE)
+    except ScopeError:  # unreadable, hard linked, or gone since it was listed
+        return None
+    return None if b"\0" in data[:_PROBE] else data.decode("utf-8", "replace")
+
+
+def _finder(query: str, *, ignore_case: bool, word: bool) -> Callable[[str], Iterator[tuple[int, str]]]:
+    """A function from a file's text to its matching lines: number (from 1) and what is shown of the line."""
+    needle = query.casefold() if ignore_case else query
+
+    def find(text: str) -> Iterator[tuple[int, str]]:
+        folded = text.casefold() if ignore_case else text
+        if needle not in folded:
+            return
+        for number, line in enumerate(text.split("\n"), start=1):
+            place = _place(line.casefold() if ignore_case else line, needle, word=word)
+            if place >= 0:
+                yield number, _shown(line.rstrip("\r"), place)
+
+    return find
+
+
+def _place(line: str, needle: str, *, word: bool) -> int:
+    place = line.find(needle)
+    while word and place >= 0:
+        end = place + len(needle)
+        if not (_inside(line, place) or _inside(line, end)):
+            break
+        place = line.find(needle, place + 1)
+    return place
+
+
+def _inside(line: str, cut: int) -> bool:
+    """Does a word go on across this place?"""
+    if not 0 < cut < len(line):
+        return False
+    return all(char == "_" or char.isalnum() for char in line[cut - 1 : cut + 1])
+
+
+def _shown(line: str, place: int) -> str:
+    if len(line) <= _SHOWN:
+        return line
+    start = max(0, min(place - _SHOWN // 4, len(line) - _SHOWN))
+    end = start + _SHOWN
+    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")

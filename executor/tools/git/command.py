@@ -1,0 +1,165 @@
+"""git, run so that the repository it reads cannot make it run anything else.
+
+A repository is not trusted: its configuration can name programs (hooks, fsmonitor, filters, pagers, diff
+drivers, signature checkers). System and global configuration are left out, and what the local one names is
+overridden.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from executor.errors import ScopeError, ToolError
+from executor.sandbox.process import Finished, run_command
+from executor.sandbox.redaction import visible
+from executor.tools.tool import Bench
+
+_MAX_OUTPUT = 4 << 20  # bytes read of git's answer before it is cut
+_ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/nonexistent",
+    "LC_ALL": "C",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "false",
+    "GIT_ASKPASS": "false",
+    "GIT_SSH_COMMAND": "false",
+}
+_OVERRIDES = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.untrackedCache": "false",
+    "core.pager": "cat",
+    "core.attributesFile": os.devnull,
+    "core.excludesFile": os.devnull,
+    "core.alternateRefsCommand": "",
+    "core.sshCommand": "false",
+    "diff.external": "",
+    "log.showSignature": "false",
+    "status.submoduleSummary": "false",
+    "submodule.recurse": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "color.ui": "never",
+}
+# Inside .git none of these may be a link, and the last two would lead git to objects elsewhere.
+_OWN = ("HEAD", "config", "objects", "refs", "packed-refs", "index", "objects/info", "objects/pack")
+_ELSEWHERE = ("commondir", "objects/info/alternates")
+
+
+class Git:
+    """git in one repository of the workspace; made by ``repository``."""
+
+    def __init__(self, program: str, place: Path, overrides: Mapping[str, str]) -> None:
+        self._program = program
+        self._place = place
+        self._overrides = overrides
+
+    async def run(self, *arguments: str) -> Finished:
+        """Run git with these arguments and give its answer, whatever its exit status."""
+        environment = dict(_ENVIRONMENT)
+        for number, (name, value) in enumerate(self._overrides.items()):
+            environment[f"GIT_CONFIG_KEY_{number}"] = name
+            environment[f"GIT_CONFIG_VALUE_{number}"] = value
+        environment["GIT_CONFIG_COUNT"] = str(len(self._overrides))
+        argv = [self._program, "--git-dir=.git", "--work-tree=.", "--no-pager", *arguments]
+        return await run_command(argv, cwd=self._place, environment=environment, max_output=_MAX_OUTPUT)
+
+    async def answer(self, *arguments: str) -> Finished:
+        """The same, where anything but success is an error.
+
+        Raises:
+            ToolError: GIT_FAILED with what git said.
+        """
+        finished = await self.run(*arguments)
+        if finished.status != 0:
+            raise failure(arguments[0], finished)
+        return finished
+
+
+@asynccontextmanager
+async def repository(bench: Bench, path: str) -> AsyncIterator[Git]:
+    """Open the repository in a folder of the workspace.
+
+    Raises:
+        ToolError: COMMAND_NOT_FOUND, NOT_A_REPOSITORY, REPOSITORY_ELSEWHERE.
+        ScopeError: the folder is out of scope.
+    """
+    program = shutil.which("git")
+    if program is None:
+        raise ToolError("COMMAND_NOT_FOUND", "git is not installed", fix="install git")
+    with bench.workspace.open_folder(path) as descriptor:
+        _check_repository(descriptor, path)
+        if sys.platform == "linux":  # by descriptor: nobody can move another folder into its place meanwhile
+            place = Path(f"/proc/self/fd/{descriptor}")
+        else:
+            place = bench.workspace.root.joinpath(*bench.workspace.split(path))
+        listed = await Git(program, place, _OVERRIDES).answer(
+            "config", "--local", "--includes", "--list", "--name-only", "-z"
+        )
+        filters = {
+            name: "false" if name.endswith(".required") else ""
+            for name in sorted(set(text(listed.out).split("\0")))
+            if name.startswith("filter.") and name.endswith((".clean", ".smudge", ".process", ".required"))
+        }
+        yield Git(program, place, {**_OVERRIDES, **filters})
+
+
+def text(data: bytes) -> str:
+    """git's bytes as text; what is no UTF-8 shows as replacement characters."""
+    return data.decode("utf-8", "replace")
+
+
+def failure(command: str, finished: Finished) -> ToolError:
+    """The error that git's own words amount to."""
+    said = visible(text(finished.err).strip().splitlines()[0][:300]) if finished.err.strip() else "no message"
+    return ToolError(
+        "GIT_FAILED",
+        f"git {command} ended with status {finished.status}: {said}",
+        fix="see what git says; try the same in the repository",
+    )
+
+
+def _check_repository(folder: int, path: str) -> None:
+    status = _status(".git", folder)
+    if status is None or not stat.S_ISDIR(status.st_mode):
+        raise ToolError(
+            "NOT_A_REPOSITORY",
+            f"{path!r} holds no git repository of its own (a linked worktree or submodule is none)",
+            place=path,
+            fix="choose the folder that holds the .git folder as workspace or as `repo`",
+        )
+    links = [
+        name for name in _OWN if (found := _status(f".git/{name}", folder)) and stat.S_ISLNK(found.st_mode)
+    ]
+    if away := links or [name for name in _ELSEWHERE if _status(f".git/{name}", folder)]:
+        raise ToolError(
+            "REPOSITORY_ELSEWHERE",
+            f"the repository in {path!r} leads out of the workspace (.git/{away[0]})",
+            place=path,
+            fix="use a clone that keeps everything in its own .git folder",
+        )
+
+
+def _status(name: str, folder: int) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as problem:
+        raise ScopeError("UNREADABLE", str(problem), place=name, fix="change its permissions") from problem

@@ -1,0 +1,61 @@
+"""The latest commits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from executor.sandbox.redaction import visible
+from executor.tools.git.command import failure, repository, text
+from executor.tools.tool import Bench
+
+_COUNT = 10
+_FORMAT = "--format=tformat:%H%x00%an%x00%aI%x00%s%x00"  # %G… would start a signature checker
+_SHOWN = 500  # characters kept of an author's name and of a subject
+
+
+async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    """Answer with the commits reachable from HEAD."""
+    path = str(args.get("path", ""))
+    async with repository(bench, str(args.get("repo", "."))) as git:
+        finished = await git.run(
+            "log",
+            f"--max-count={args.get('count', _COUNT)}",
+            "--no-show-signature",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-patch",
+            "--no-mailmap",
+            _FORMAT,
+            "--end-of-options",
+            "HEAD",
+            "--",
+            *([path] if path else []),
+        )
+        if finished.status != 0:
+            unborn = await git.run("rev-parse", "--verify", "--quiet", "HEAD")
+            if unborn.status == 0:
+                raise failure("log", finished)
+            finished = unborn
+    fields = text(finished.out).split("\0")
+    commits: list[dict[str, object]] = []
+    room = bench.max_output // 2
+    for place in range(0, len(fields) - 4, 4):
+        commit, author, date, subject = fields[place : place + 4]
+        shown = {
+            "commit": commit.strip(),
+            "author": visible(author[:_SHOWN]),
+            "date": date,
+            "subject": visible(subject[:_SHOWN]),
+        }
+        room -= 160 + 4 * (len(shown["author"]) + len(shown["subject"]))
+        if room < 0:
+            break
+        commits.append({**shown})
+    return {
+        "commits": commits,
+        "count": len(commits),
+        "text": "\n".join(
+            f"{str(one['commit'])[:8]} {str(one['date'])[:10]} {one['author']}: {one['subject']}"
+            for one in commits
+        ),
+    }

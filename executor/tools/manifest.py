@@ -1,0 +1,156 @@
+"""What a tool says of itself: one TOML file beside its code; the sha256 of its meaning is its pin."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from executor.errors import ManifestError
+from executor.hashing import json_hash
+
+SideEffect = Literal["read", "write", "network", "shell", "chain"]
+Operation = Literal["read", "write", "destructive"]
+Mode = Literal["read", "write", "list"]
+
+_URI = r"^matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+$"
+_TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one call may do: side-effect classes of the plan's vocabulary, and how it treats what is there."""
+
+    classes: frozenset[str]
+    operation: Operation
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Case(_Closed):
+    """An exception to the manifest's effects; fits when all of its conditions hold.
+
+    absent: arguments that are not given. equals: arguments with exactly these values. exists: an argument
+    whose path exists in the workspace.
+    """
+
+    absent: list[str] = []
+    equals: dict[str, str | int | bool] = {}
+    exists: str = ""
+    effects: list[SideEffect] = []
+    operation: Operation | None = None
+
+    def fits(self, args: Mapping[str, object], exists: Callable[[str], bool]) -> bool:
+        if any(name in args for name in self.absent):
+            return False
+        if any(name not in args or args[name] != value for name, value in self.equals.items()):
+            return False
+        return not self.exists or exists(str(args.get(self.exists, "")))
+
+
+class Scope(_Closed):
+    """Where a tool acts, and which of its arguments are paths (and what it does with them)."""
+
+    kind: Literal["none", "workspace", "network"]
+    paths: dict[str, Mode] = {}
+
+
+class Manifest(_Closed):
+    """A tool's manifest.
+
+    effects, operation: the most a call may do, unless a case in ``when`` says otherwise (first that fits).
+    timeout_ms: milliseconds. max_output: bytes of the answer as JSON. safety: A to E, checked against the
+    effects.
+    args, output: JSON Schemas of objects.
+    """
+
+    uri: str = Field(pattern=_URI)
+    description: str = Field(min_length=1, max_length=1000)
+    effects: list[SideEffect] = Field(min_length=1)
+    operation: Operation
+    idempotent: bool
+    timeout_ms: int = Field(gt=0, le=3_600_000)
+    max_output: int = Field(gt=0, le=1 << 20)
+    safety: Literal["A", "B", "C", "D", "E"]
+    scope: Scope
+    when: list[Case] = []
+    args: dict[str, object]
+    output: dict[str, object]
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.safety != (right := safety_class(self)):
+            raise ValueError(f"safety is {self.safety}, but these effects are class {right}")
+        for effects, operation in [
+            (self.effects, self.operation),
+            *((case.effects or self.effects, case.operation or self.operation) for case in self.when),
+        ]:
+            if operation != "read" and set(effects) == {"read"}:
+                raise ValueError(f"a {operation} operation needs another effect than read")
+        for schema in (self.args, self.output):
+            if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
+                raise ValueError("args and output are closed objects (additionalProperties = false)")
+        named = {*self.scope.paths, *(name for case in self.when for name in (*case.absent, *case.equals))}
+        named |= {case.exists for case in self.when if case.exists}
+        if unknown := sorted(named - set(self.properties)):
+            raise ValueError(f"scope or when names arguments that are not declared: {', '.join(unknown)}")
+        if untyped := [name for name, schema in self.properties.items() if schema.get("type") not in _TYPES]:
+            raise ValueError(f"arguments need one type each: {', '.join(untyped)}")
+        return self
+
+    @property
+    def properties(self) -> dict[str, dict[str, object]]:
+        """The schema of each argument."""
+        found = self.args.get("properties", {})
+        return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def pin(self) -> str:
+        """sha256 (hex) of the manifest's meaning (layout and comments left out): what a person approved."""
+        return json_hash(self.model_dump(mode="json"))
+
+    def effect(self, args: Mapping[str, object], exists: Callable[[str], bool]) -> Effect:
+        """What a call with these arguments may do; ``exists`` tells whether a path is there."""
+        for case in self.when:
+            if case.fits(args, exists):
+                return Effect(frozenset(case.effects or self.effects), case.operation or self.operation)
+        return Effect(frozenset(self.effects), self.operation)
+
+
+def safety_class(manifest: Manifest) -> str:
+    """The safety class that the effects amount to (table in docs/executor.md)."""
+    effects = set(manifest.effects)
+    if "shell" in effects:
+        return "D"
+    if "chain" in effects or ("network" in effects and manifest.operation != "read"):
+        return "E"
+    if "write" in effects or manifest.operation != "read":
+        return "C"
+    return "B" if "network" in effects or manifest.scope.kind == "network" else "A"
+
+
+def load_manifest(place: Path) -> Manifest:
+    """Read a manifest file.
+
+    Raises:
+        ManifestError: BAD_MANIFEST with file and first problem.
+    """
+    try:
+        return Manifest.model_validate(tomllib.loads(place.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise ManifestError(
+            "BAD_MANIFEST", str(problem), place=str(place), fix="repair the file"
+        ) from problem
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ManifestError(
+            "BAD_MANIFEST", f"{where}: {first['msg']}", place=str(place), fix="see docs/executor.md"
+        ) from problem

@@ -1,0 +1,97 @@
+"""The tools there are. ``invoke`` is the only way to an adapter, and takes the gate's Allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from executor.call import Call
+from executor.clock import Clock
+from executor.errors import ManifestError, ToolError
+from executor.gate import Allow
+from executor.hashing import json_bytes
+from executor.sandbox.paths import Workspace
+from executor.sandbox.redaction import Redactor
+from executor.tools.builtin import builtin_tools
+from executor.tools.manifest import Manifest
+from executor.tools.tool import Bench, Tool
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+
+class Registry:
+    """Tools by address.
+
+    Raises:
+        ManifestError: TOOL_TWICE, two tools with one address.
+    """
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self.__tools: dict[str, Tool] = {}
+        known: list[Manifest] = []
+        for tool in tools:
+            uri = tool.manifest.uri
+            if uri in self.__tools:
+                raise ManifestError(
+                    "TOOL_TWICE", f"{uri} is there twice", place=uri, fix="give one another name"
+                )
+            known.append(tool.manifest)
+            self.__tools[uri] = tool
+            self.__tools[f"{uri.partition('@')[0]}@sha256:{tool.manifest.pin}"] = tool
+        self.manifests: tuple[Manifest, ...] = tuple(known)
+
+    @classmethod
+    def builtin(cls, extra: Iterable[Tool] = ()) -> Registry:
+        """The tools that come with the package, and more."""
+        return cls([*builtin_tools(), *extra])
+
+    def find(self, reference: str) -> Manifest | None:
+        """The manifest at a pinned address (``…@1.0.0`` or ``…@sha256:<pin>``); None where there is none."""
+        tool = self.__tools.get(reference)
+        return tool.manifest if tool else None
+
+    def args_checker(self, reference: str) -> Validator:
+        """The JSON Schema checker of a known tool's arguments."""
+        return self.__tools[reference].args
+
+    async def invoke(
+        self,
+        allow: Allow,
+        call: Call,
+        *,
+        workspace: Workspace,
+        clock: Clock,
+        redactor: Redactor,
+        idempotency_key: str = "",
+    ) -> dict[str, object]:
+        """Make the call that was allowed. The answer is checked, capped and free of secrets.
+
+        Raises:
+            GateError: the Allow is not for this call, or was used.
+            ToolError: TOOL_FAILED, OUTPUT_TOO_LARGE, BAD_OUTPUT, and the tool's own.
+            ScopeError: the tool met a path it may not touch.
+        """
+        if type(allow) is not Allow:
+            raise ToolError(
+                "NOT_ALLOWED", "no tool runs without the gate's leave", place=call.node_id, fix="ask it"
+            )
+        allow.spend(call)
+        tool = self.__tools[call.tool_ref]
+        limit = tool.manifest.max_output
+        bench = Bench(workspace, clock, allow.operation, limit, idempotency_key)
+        answer = redactor.value(await tool.adapter(call.args, bench))
+        if not isinstance(answer, dict) or next(tool.output.iter_errors(answer), None) is not None:
+            raise ToolError(
+                "BAD_OUTPUT",
+                f"{call.tool_ref} gave an answer that its manifest does not describe",
+                place=call.node_id,
+            )
+        if (size := len(json_bytes(answer))) > limit:
+            raise ToolError(
+                "OUTPUT_TOO_LARGE",
+                f"{call.tool_ref} answered with {size} bytes; its limit is {limit}",
+                place=call.node_id,
+                fix="ask for less",
+            )
+        return answer

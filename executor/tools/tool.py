@@ -1,0 +1,56 @@
+"""A tool: its manifest and the function that does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from executor.clock import Clock
+from executor.sandbox.paths import Workspace
+from executor.tools.manifest import Manifest, Operation
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What an adapter may touch while it runs.
+
+    operation: what the gate allowed this call to do; an adapter does no more. max_output: bytes.
+    """
+
+    workspace: Workspace
+    clock: Clock
+    operation: Operation
+    max_output: int
+    idempotency_key: str
+
+
+Adapter = Callable[[Mapping[str, object], Bench], Awaitable[dict[str, object]]]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A manifest and its adapter. Only the registry's ``invoke`` runs the adapter, and only with an Allow."""
+
+    manifest: Manifest
+    adapter: Adapter = field(repr=False)
+
+    @cached_property
+    def args(self) -> Validator:
+        """The checker of the arguments."""
+        return _validator(self.manifest.args)
+
+    @cached_property
+    def output(self) -> Validator:
+        """The checker of the answer."""
+        return _validator(self.manifest.output)
+
+
+def _validator(schema: Mapping[str, object]) -> Validator:
+    from jsonschema import Draft202012Validator  # 0.1 s of imports that only a run needs
+
+    return Draft202012Validator(schema)

@@ -1,0 +1,64 @@
+"""How a run ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from executor.predicates import Criterion
+from executor.walker.preflight import Verdict
+
+_EXITS = {"completed": 0, "failed": 5, "denied": 4, "cancelled": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a node, or the run, did not complete: stable code, message, way out, and the node."""
+
+    code: str
+    message: str
+    fix: str = ""
+    node_id: str = ""
+    denied: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        """The failure as a JSON object."""
+        return {"code": self.code, "message": self.message, "fix": self.fix, "node": self.node_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended.
+
+    state: denied = refused before it began, or by the gate on its way. nodes: state of each node. outputs:
+    what each completed node gave. verdicts: what the gate said of each node beforehand. envelope_id: of the
+    intent.attest or intent.fail, "" where the run never began or a person cancelled it.
+    """
+
+    intent_id: str
+    state: Literal["completed", "failed", "denied", "cancelled"]
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    outputs: Mapping[str, object] = field(default_factory=dict)
+    failure: Failure | None = None
+    criteria: tuple[Criterion, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    envelope_id: str = ""
+
+    @property
+    def exit(self) -> int:
+        """The exit code of the command line: 0 done, 4 refused or cancelled, 5 failed."""
+        return _EXITS[self.state]
+
+    def to_json(self) -> dict[str, object]:
+        """The outcome as a JSON object."""
+        return {
+            "intent": self.intent_id,
+            "state": self.state,
+            "nodes": dict(self.nodes),
+            "outputs": dict(self.outputs),
+            "failure": self.failure.to_json() if self.failure else None,
+            "criteria": [criterion.to_json() for criterion in self.criteria],
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+            "envelope": self.envelope_id,
+        }

@@ -1,0 +1,269 @@
+"""The walker: runs the plan that a person accepted, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+import anyio
+
+from executor.approvals import Approvals
+from executor.budget import Spending
+from executor.context import RUNNABLE, Context
+from executor.errors import LifecycleError, WalkError
+from executor.grants import Grants
+from executor.home import Home
+from executor.lease import lease
+from executor.lifecycle import View, intent_id
+from executor.listener import Listener, Silent
+from executor.locks import Locks
+from executor.mandate import Mandate
+from executor.people import AlwaysDeny, People
+from executor.pins import Pins
+from executor.policy import Policy
+from executor.reasoner import Prompts, Reasoner
+from executor.sandbox.paths import Workspace
+from executor.sandbox.redaction import Redactor
+from executor.tools.registry import Registry
+from executor.verdict import Deny
+from executor.walker.asking import Asking
+from executor.walker.earlier import Earlier, read_earlier
+from executor.walker.ending import close, judge
+from executor.walker.ledger import Ledger
+from executor.walker.outcome import Failure, Outcome
+from executor.walker.preflight import Verdict, preflight
+from executor.walker.run import Run
+from ir.errors import UNVERIFIED
+
+_WATCH_S = 0.5  # how often the journal is looked at for a cancel by a person
+
+
+class Walker:
+    """Runs accepted plans in one workspace. Use it as an async context.
+
+    Args:
+        home: keys, journal and database.
+        registry: the tools there are.
+        workspace: the folder that tools may work in.
+        reasoner: the model for step nodes; without one a plan with steps is refused.
+        people: who decides at gates; without anybody every gate is denied.
+        listener: who is told of every node's state.
+        prompts: where the prompt blocks of skills are found.
+        environment: variables whose secret values are taken out of outputs (default: this process's).
+
+    Raises:
+        ScopeError: the workspace cannot be used. PolicyError: the operator's policy cannot be read.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        registry: Registry,
+        *,
+        workspace: Path,
+        reasoner: Reasoner | None = None,
+        people: People | None = None,
+        listener: Listener | None = None,
+        prompts: Prompts | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._home = home
+        self._registry = registry
+        self._place = workspace
+        self._reasoner = reasoner
+        self._people = people or AlwaysDeny()
+        self._listener = listener or Silent()
+        self._prompts = prompts
+        self._redactor = Redactor(os.environ if environment is None else environment)
+        self._workspace: Workspace | None = None
+
+    async def __aenter__(self) -> Self:
+        self._open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the workspace back; done by the context too."""
+        if self._workspace is not None:
+            self._workspace.close()
+            self._workspace = None
+
+    def preflight(self, intent: str) -> list[Verdict]:
+        """What the gate says of each node of an intent's plan, before or after a person accepted it.
+
+        Raises:
+            WalkError: NO_PLAN. Also what reading the journal raises.
+        """
+        view = self._home.journal.view(intent_id(intent))
+        mandate = Mandate.of(view)
+        if mandate is not None and view.state in RUNNABLE:
+            context = self._context(mandate)
+            return preflight(mandate.plan, context, reasoner=self._reasoner is not None)
+        if view.intent is None or view.plan is None:
+            raise _no_plan(intent)
+        proposed = Mandate(view.intent, view.plan, view.intent.hash, view.plan.hash, view.drafted_by)
+        context = self._context(proposed)
+        return preflight(proposed.plan, context, reasoner=self._reasoner is not None, accepted=False)
+
+    async def run(self, intent: str, *, resume: bool = False) -> Outcome:
+        """Run the accepted plan of an intent.
+
+        Args:
+            intent: its ULID or ``matrix://intent/<ulid>``.
+            resume: go on with a run that was interrupted; completed nodes are not run again.
+
+        Raises:
+            WalkError: VERIFICATION_FAILED (the journal does not hold; exit 6), NOT_ACCEPTED, NO_PLAN,
+                RUN_INTERRUPTED (resume was not asked for), ALREADY_RUNNING. Also what reading and writing the
+                journal raises. Everything that goes wrong with the plan itself is in the Outcome.
+        """
+        known = intent_id(intent)
+        with lease(self._home.path, known):
+            mandate, view = self._mandate(known)
+            earlier = Earlier()
+            if view.state == "executing":
+                if not resume:
+                    raise WalkError(
+                        "RUN_INTERRUPTED",
+                        "a run of this intent was interrupted",
+                        place=known,
+                        fix="go on with it: mcl run --resume",
+                    )
+                branches = frozenset(node.id for node in mandate.nodes.values() if node.children)
+                earlier = read_earlier(self._home.journal.envelopes(known), branches)
+            return await self._walk(mandate, earlier)
+
+    def _mandate(self, intent: str) -> tuple[Mandate, View]:
+        """What the person signed, with every signature and hash on the way checked again from the bytes."""
+        report = self._home.journal.verify(intent=intent)
+        if not report.ok:
+            first = report.findings[0]
+            raise WalkError(
+                "VERIFICATION_FAILED",
+                f"the journal does not hold: {first.code} in row {first.seq}: {first.message}",
+                place=intent,
+                fix="nothing was run; see mcl log verify",
+                exit=UNVERIFIED,
+                data={"findings": [finding.to_json() for finding in report.findings]},
+            )
+        view = self._home.journal.view(intent, fresh=True)
+        mandate = Mandate.of(view)
+        if view.state not in RUNNABLE:
+            raise WalkError(
+                "NOT_ACCEPTED",
+                f"the intent is {view.state}",
+                place=intent,
+                fix="only an accepted intent runs: mcl accept",
+                data={"state": view.state},
+            )
+        if mandate is None:
+            raise _no_plan(intent)
+        return mandate, view
+
+    async def _walk(self, mandate: Mandate, earlier: Earlier) -> Outcome:
+        intent, plan = mandate.intent.id, mandate.plan
+        clock = self._home.clock
+        started = earlier.started_at or clock.now()
+        spending = Spending(mandate.intent, plan, clock, started_at=started, calls=earlier.calls)
+        context = self._context(mandate, spending)
+        ledger = Ledger(self._home, intent, plan)
+        verdicts = tuple(preflight(plan, context, reasoner=self._reasoner is not None))
+        if refused := [verdict for verdict in verdicts if isinstance(verdict.reply, Deny)]:
+            for verdict in refused:
+                ledger.note(
+                    "refused", {"node": verdict.node_id, **(verdict.reply.to_json() if verdict.reply else {})}
+                )
+            reply = refused[0].reply
+            assert isinstance(reply, Deny)
+            refusal = Failure(reply.code, reply.reason, reply.fix, refused[0].node_id, denied=True)
+            return Outcome(intent, "denied", failure=refusal, verdicts=verdicts)
+        asking = Asking(ledger, self._people, clock, self._redactor)
+        run = Run(
+            context,
+            ledger,
+            asking,
+            self._listener,
+            self._redactor,
+            earlier,
+            plan.skill_ref,
+            self._reasoner,
+            self._prompts,
+        )
+        failure, cancelled = await self._watched(run, ledger, mandate)
+        if cancelled:
+            return Outcome(intent, "cancelled", run.states, run.outputs, failure, verdicts=verdicts)
+        workspace = context.workspace
+        criteria = () if failure else await judge(mandate, self._home, workspace, asking)
+        try:
+            envelope, failure = close(ledger, mandate, failure, criteria)
+        except LifecycleError as problem:
+            if problem.state != "cancelled":
+                raise
+            return Outcome(intent, "cancelled", run.states, run.outputs, failure, criteria, verdicts)
+        state: Literal["completed", "failed", "denied"] = "completed"
+        if failure is not None:
+            state = "denied" if failure.denied else "failed"
+        return Outcome(intent, state, run.states, run.outputs, failure, criteria, verdicts, envelope.id)
+
+    async def _watched(self, run: Run, ledger: Ledger, mandate: Mandate) -> tuple[Failure | None, bool]:
+        """Walk, and stop as soon as a person cancels the intent. Gives the failure, and whether it was
+        cancelled."""
+        failure: Failure | None = None
+        async with anyio.create_task_group() as tasks:
+
+            async def watch() -> None:
+                while ledger.view().state != "cancelled":
+                    await anyio.sleep(_WATCH_S)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(watch)
+            failure = await run.walk(mandate.plan.root)
+            tasks.cancel_scope.cancel()
+        return failure, ledger.view().state == "cancelled"
+
+    def _open(self) -> Workspace:
+        if self._workspace is None:
+            self._workspace = Workspace(self._place, forbidden=[self._home.path])
+        return self._workspace
+
+    def _context(self, mandate: Mandate, spending: Spending | None = None) -> Context:
+        home, agent = self._home, self._home.keyring.agent.did
+        pins, grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
+        pins.admit(self._registry.manifests)
+        grants.ensure_default(agent)
+
+        def record(kind: str, body: dict[str, object]) -> None:
+            Ledger(home, mandate.intent.id, mandate.plan).note(kind, body)
+
+        return Context(
+            agent=agent,
+            registry=self._registry,
+            workspace=self._open(),
+            policy=Policy.load(home.path / "policy.toml"),
+            pins=pins,
+            grants=grants,
+            approvals=Approvals(home.db, home.clock),
+            clock=home.clock,
+            record=record,
+            locks=Locks(),
+            mandate=mandate,
+            view=lambda: home.journal.view(mandate.intent.id),
+            spending=spending,
+            leased=True,
+        )
+
+
+def _no_plan(intent: str) -> WalkError:
+    return WalkError(
+        "NO_PLAN",
+        "no plan was accepted for this intent",
+        place=intent,
+        fix="compile with a skill that has a plan, then accept it",
+    )
