@@ -38,7 +38,19 @@ from ir.envelope import (
     read_unverified,
     seal,
 )
-from ir.errors import CborError, DocumentError, EnvelopeError, IrError, KeyTextError, MclError
+from ir.errors import (
+    CLARIFY,
+    FAILED,
+    REFUSED,
+    UNVERIFIED,
+    USAGE,
+    CborError,
+    DocumentError,
+    EnvelopeError,
+    IrError,
+    KeyTextError,
+    MclError,
+)
 from ir.frame import (
     CONSTRAINT_TYPES,
     PREDICATE_TYPES,
@@ -80,20 +92,23 @@ from ir.plan import (
     ToolCall,
 )
 from ir.references import OutputRef, parse_references
-from ir.scalars import PROTOCOL, is_instant
+from ir.scalars import PROTOCOL, ULID_PATTERN, is_instant, is_ulid
 from ir.seed import NO_SNAPSHOT, Seed, derive_seed
 from ir.signature import verify_signature
 
 __all__ = [
     "BODY_OF_KIND",
     "BRANCH_KINDS",
+    "CLARIFY",
     "CONSTRAINT_TYPES",
+    "FAILED",
     "NODE_KINDS",
     "NODE_STATES",
     "NO_SNAPSHOT",
     "OUTCOMES",
     "PREDICATE_TYPES",
     "PROTOCOL",
+    "REFUSED",
     "ROLE_OF_KIND",
     "SECRET_PATTERNS",
     "SEVERITIES",
@@ -101,6 +116,9 @@ __all__ = [
     "STATES",
     "STEP_KINDS",
     "TERMINAL_KINDS",
+    "ULID_PATTERN",
+    "UNVERIFIED",
+    "USAGE",
     "VERBS",
     "AssetAmount",
     "AttestationPredicate",
@@ -176,6 +194,7 @@ __all__ = [
     "frame_digest",
     "is_instant",
     "is_pinned",
+    "is_ulid",
     "key_of",
     "open_envelope",
     "parse_json",

@@ -150,26 +150,24 @@ def canonical_bytes(value: Any) -> bytes:
     For a model, empty schema fields are left out first; plain values are written as they are.
     Raises DocumentError: INTEGER_TOO_LARGE, NOT_A_NUMBER, LONE_SURROGATE, NOT_JSON, TOO_DEEP.
     """
-    if isinstance(value, BaseModel):
-        try:
-            return _ENCODER.encode(value).encode()
-        except _NeedsExactWriter:
-            value = as_document(value)
-        except UnicodeEncodeError:
-            _examine(as_document(value), "$", -1)
-            raise
-        except RecursionError as error:
-            raise _too_deep("$") from error
-    out: list[str] = []
     try:
-        _write(value, "$", out)
+        return _encode(value)
     except RecursionError as error:
         raise _too_deep("$") from error
-    text = "".join(out)
+
+
+def _encode(value: Any) -> bytes:
     try:
-        return text.encode()
+        if isinstance(value, BaseModel):
+            try:
+                return _ENCODER.encode(value).encode()
+            except _NeedsExactWriter:
+                value = as_document(value)
+        out: list[str] = []
+        _write(value, "$", out)
+        return "".join(out).encode()
     except UnicodeEncodeError:
-        _examine(value, "$", -1)
+        _examine(_plain(value), "$", -1)
         raise
 
 

@@ -38,7 +38,7 @@ from ir import cbor
 from ir.bodies import BODY_OF_KIND, Body
 from ir.didkey import did_of
 from ir.errors import EnvelopeError
-from ir.scalars import PROTOCOL, ULID_PATTERN, is_instant
+from ir.scalars import PROTOCOL, is_instant, is_ulid
 from ir.signature import verify_signature
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ ROLE_OF_KIND: Final[Mapping[str, Role]] = {
     kind: "user" if kind in _USER_KINDS else "agent" for kind in BODY_OF_KIND
 }
 
-_ULID: Final = re.compile(ULID_PATTERN)
 _INTENT: Final = re.compile(r"matrix://intent/[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _DID: Final = re.compile(r"did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{44}")
 _SIGNATURE_KEY: Final = 11
@@ -235,7 +234,7 @@ def _envelope(message: dict[int, Any], body: Body, signature: bytes, signed: byt
 
 
 _HEADER: Final[tuple[tuple[int, str, bool, Callable[[str], object], str], ...]] = (
-    (3, "id", True, _ULID.fullmatch, "a ULID"),
+    (3, "id", True, is_ulid, "a ULID"),
     (4, "at", True, is_instant, "a moment in UTC such as 2026-11-21T10:00:00.000Z"),
     (5, "from", True, _DID.fullmatch, "an ed25519 did:key"),
     (7, "intent", True, _INTENT.fullmatch, "matrix://intent/<ulid>"),

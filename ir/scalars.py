@@ -16,11 +16,17 @@ ULID_PATTERN: Final = r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$"
 DIGEST_PATTERN: Final = r"^[0-9a-f]{64}$"
 EXTENSION_PATTERN: Final = r"^x:[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$"
 
+_ULID = re.compile(ULID_PATTERN)
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z", re.ASCII)
 _DURATION = re.compile(
     r"P(?=\d|T\d)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?",
     re.ASCII,
 )
+
+
+def is_ulid(text: str) -> bool:
+    """Whether `text` is a ULID: 26 digits of Crockford's base 32, capitals."""
+    return _ULID.fullmatch(text) is not None
 
 
 def is_instant(text: str) -> bool:

@@ -184,6 +184,25 @@ def test_a_lone_surrogate_smuggled_into_a_document_is_named() -> None:
     assert (caught.value.code, caught.value.place) == ("LONE_SURROGATE", "$.objects[0].value")
 
 
+def test_a_value_of_no_json_type_smuggled_into_a_document_is_named() -> None:
+    for value in ({"a"}, b"bytes", ({"a"},)):
+        entry = ir.SlotEntry(name="x").model_copy(update={"value": value})
+        with pytest.raises(ir.DocumentError) as caught:
+            ir.canonical_bytes(ir.Frame(objects=(entry,)))
+        assert caught.value.code == "NOT_JSON"
+
+
+def test_a_plan_nested_without_end_is_an_error_and_no_crash() -> None:
+    node = ir.PlanNode(id="n")
+    for _ in range(20_000):
+        node = ir.PlanNode.model_construct(children=(node,))
+    with pytest.raises(ir.DocumentError) as caught:
+        ir.canonical_bytes(node)
+    assert caught.value.code == "TOO_DEEP"
+    plan = ir.PlanTree.model_construct(id="p", intent_id="i", skill_ref="s@1.0.0", root=node)
+    assert "TOO_DEEP" in {finding.code for finding in ir.check_plan(plan)}
+
+
 def test_nesting_without_end_is_an_error_and_no_crash() -> None:
     value: list[object] = []
     for _ in range(100_000):
