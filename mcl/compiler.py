@@ -1,0 +1,338 @@
+"""From a goal in plain words to a signed Intent, and what is kept of it.
+
+    compile_goal(prose, home=…, skills=…, model=…)                            → Compiled | Clarify | Refused
+    recompile_with_answers(id, {"u1": "…"}, home=…, skills=…, load_model=…)   the same, after questions
+    recompile(intent, draft, answers=…, home=…, skills=…, model=…)            → Intent, for replay; stores
+    nothing
+
+Stored in one commit: intent.draft (user), then intent.compiled and plan.proposed, or intent.clarify, or
+intent.fail (agent). The draft says all that the compile was told: the prose, the slots and skill that were
+fixed,
+and in slot_values "@verb" and "@zone". Beside an intent.clarify lies a record.compile with what the model
+answered
+(see trace), so that answers are compiled without the model where it would be asked nothing new. An
+intent.answer
+carries RFC 6902 patches of {"answers": {field of the Unknown: text}}; an empty text drops the field from the
+goal.
+"""
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from executor.home import Home
+from executor.lifecycle import NEW, View
+from executor.record import Record, seal_record
+from ir import (
+    Body,
+    Envelope,
+    Header,
+    Intent,
+    IntentAnswerBody,
+    IntentClarifyBody,
+    IntentCompiledBody,
+    IntentDraftBody,
+    IntentFailBody,
+    PlanProposedBody,
+    canonical_bytes,
+    seal,
+)
+from ir.envelope import ROLE_OF_KIND
+from ir.scalars import ULID_PATTERN
+from mcl.errors import CortexError, InputError
+from mcl.model.protocol import Model
+from mcl.mtx.core import Core, load_core
+from mcl.pipeline import Clarify, Compiled, Outcome, Pipeline, Refused
+from mcl.planner import Tools
+from mcl.skills import Skills
+from mcl.stages.extract import read_answer
+from mcl.stages.normalise import normalise
+from mcl.stages.request import Request, patches_for
+from mcl.trace import Recorder, with_tape
+
+__all__ = [
+    "Clarify",
+    "Compiled",
+    "Outcome",
+    "Refused",
+    "compile_goal",
+    "recompile",
+    "recompile_with_answers",
+]
+
+_TAPE: Final = "record.compile"
+_AMBIGUOUS: Final = "ambiguous_request"
+_EARLIEST: Final = 2000  # a year; ULIDs and time zones make no sense long before it
+
+
+def compile_goal(
+    prose: str | bytes,
+    *,
+    home: Home,
+    skills: Skills,
+    model: Model,
+    skill: str | None = None,
+    verb: str | None = None,
+    slots: Mapping[str, str] | None = None,
+    at: str | None = None,
+    id: str | None = None,
+    zone: str = "UTC",
+    truncate: bool = False,
+    store: bool = True,
+    dry_run: bool = False,
+    core: Core | None = None,
+    registry: Tools | None = None,
+    timer: Callable[[], float] = time.monotonic,
+) -> Outcome:
+    """Compile a goal; with `store` and without `dry_run` it is signed and in the journal when this returns.
+
+    prose: UTF-8 text. skill, verb, slots: what the model shall not choose (a list slot: values between
+    commas).
+    at: when it was said (ISO 8601; default now). id: a ULID (default: fresh). zone: IANA name that days and
+    times
+    of day are meant in. core: the core modules (default: the shipped ones). registry: the installed tools
+    (default:
+    not compared with the plan). timer: seconds that only grow.
+
+    Raises InputError: GOAL_EMPTY, GOAL_TOO_LONG, GOAL_BINARY, TIME_INVALID, ID_INVALID, ID_USED,
+    ZONE_UNKNOWN,
+    SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN, SLOT_VALUE; SkillError,
+    ModelError,
+    HomeError. Nothing is stored then.
+    """
+    pipeline = Pipeline(home, skills, core or load_core(cache=home.path / "cache"), registry, timer)
+    request = Request(
+        id=_fresh(home, id),
+        at=_moment(at) if at else home.clock.now(),
+        zone=_zone(zone),
+        actor=home.keyring.user.did,
+        agent=home.keyring.agent.did,
+        prose=normalise(prose, longest=pipeline.rules.longest_prose, truncate=truncate),
+        skill=skill or "",
+        verb=verb or "",
+        slots=dict(slots or {}),
+    )
+    recorder = Recorder(model)
+    outcome = pipeline.run(request, recorder)
+    if store and not dry_run:
+        draft = _signed(home, "intent.draft", request.draft(), request.id, request.at)
+        _store(home, draft, outcome, request.at, recorder)
+    return outcome
+
+
+def recompile_with_answers(
+    id: str,
+    answers: Mapping[str, str],
+    *,
+    home: Home,
+    skills: Skills,
+    load_model: Callable[[], Model],
+    at: str | None = None,
+    core: Core | None = None,
+    registry: Tools | None = None,
+    timer: Callable[[], float] = time.monotonic,
+) -> Outcome:
+    """Answer open questions of an intent and compile it again; stores intent.answer and what follows from it.
+
+    id: its ULID. answers: texts by the id of the Unknown ("u1") or by its field ("slot.target"); "" drops
+    the field.
+    What stays open is asked again, at most as often as the pipeline module allows; then the intent fails as
+    ambiguous_request. load_model is called only where the recorded answers of the model do not suffice.
+
+    Raises InputError NOT_CLARIFYING, ANSWER_UNKNOWN, ANSWER_MISSING, ANSWER_UNREADABLE and what compile_goal
+    raises.
+    """
+    pipeline = Pipeline(home, skills, core or load_core(cache=home.path / "cache"), registry, timer)
+    view = home.journal.view(id)
+    said = _by_field(view, id, answers)
+    before = _request_of(home, id, view)
+    request = before.answered({**before.answers, **said})
+    tape, chosen = _tape(home, id)
+    skill = skills.get(request.skill or chosen)
+    for field, text in said.items():
+        if skill is not None:
+            read_answer(request, skill, field, text, pipeline.rules)
+
+    def run(model: Model) -> tuple[Outcome, Recorder]:
+        recorder = Recorder(model)
+        return pipeline.run(request, recorder), recorder
+
+    outcome, recorder = with_tape(tape, load_model, run)
+    if isinstance(outcome, Clarify) and view.rounds >= pipeline.rules.rounds:
+        message = f"it is still unclear after {view.rounds} rounds of questions"
+        outcome = Refused(id, _AMBIGUOUS, message, (), outcome.ms)
+    moment = _moment(at) if at else home.clock.now()
+    body = IntentAnswerBody(patches=patches_for(said), answer_of=view.clarify_id)
+    _store(home, _signed(home, "intent.answer", body, id, moment, view.clarify_id), outcome, moment, recorder)
+    return outcome
+
+
+def recompile(
+    intent: Intent,
+    draft: IntentDraftBody,
+    *,
+    answers: Sequence[IntentAnswerBody] = (),
+    home: Home,
+    skills: Skills,
+    model: Model,
+    core: Core | None = None,
+) -> Intent:
+    """Compile again what led to `intent`: same id, time and memories; equal inputs give equal bytes.
+
+    Stores nothing, and has no time limit. Raises CortexError SNAPSHOT_UNKNOWN where this home never had the
+    memories
+    of then; InputError OUT_OF_SCOPE where it is refused now; and what compile_goal raises.
+    """
+    core = core or load_core(cache=home.path / "cache")
+    pipeline = Pipeline(home, skills, core, None, lambda: 0.0)
+    request = Request.of_draft(
+        draft, answers, id=intent.id, at=intent.created_at, actor=intent.actor, agent=intent.agent
+    )
+    root = intent.compile_metadata.cortex_snapshot_hash if intent.compile_metadata else ""
+    snapshot = pipeline.cortex.snapshot_of(root)
+    if snapshot is None:
+        raise CortexError(
+            "SNAPSHOT_UNKNOWN",
+            "this home never had the memories that the intent was compiled with",
+            place=root,
+            fix="replay it in the home that compiled it",
+        )
+    outcome = pipeline.run(request, model, snapshot)
+    if isinstance(outcome, Refused):
+        fix = "install the skill that it was compiled with"
+        raise InputError("OUT_OF_SCOPE", outcome.message, place="goal", fix=fix)
+    return outcome.intent
+
+
+# ---- storing -------------------------------------------------------------------------------------------------
+
+
+def _store(home: Home, said: Envelope, outcome: Outcome, at: str, recorder: Recorder) -> None:
+    """What a person said and what came of it: one durable commit."""
+    messages: list[Envelope | Record] = [said]
+
+    def add(kind: str, body: Body) -> None:
+        messages.append(_signed(home, kind, body, said.intent.rpartition("/")[2], at, messages[-1].id))
+
+    if isinstance(outcome, Compiled):
+        latency = round(outcome.ms)
+        add("intent.compiled", IntentCompiledBody(canonical_bytes(outcome.intent), latency))
+        if outcome.plan is not None:
+            add("plan.proposed", PlanProposedBody(canonical_bytes(outcome.plan)))
+    elif isinstance(outcome, Clarify):
+        add("intent.clarify", IntentClarifyBody(outcome.questions))
+        metadata = outcome.intent.compile_metadata
+        tape = {"tape": recorder.tape(), "skill": metadata.skill_id if metadata else ""}
+        fresh, signer = home.clock.new_id(), home.keyring.agent
+        messages.append(seal_record(_TAPE, tape, id=fresh, at=at, intent=said.intent, signer=signer))
+    else:
+        add("intent.fail", IntentFailBody(outcome.reason, at, outcome.message))
+    home.journal.append_many(messages)
+
+
+def _signed(home: Home, kind: str, body: Body, intent: str, at: str, causation: str = "") -> Envelope:
+    """An envelope, signed by the key of the role that its kind belongs to."""
+    user, agent = home.keyring.user, home.keyring.agent
+    signer, other = (user, agent) if ROLE_OF_KIND[kind] == "user" else (agent, user)
+    header = Header(
+        id=home.clock.new_id(),
+        at=at,
+        from_=signer.did,
+        to=other.did,
+        intent=f"matrix://intent/{intent}",
+        causation_id=causation or None,
+    )
+    return seal(kind, body, header, signer.signing_key)
+
+
+def _tape(home: Home, id: str) -> tuple[bytes | None, str]:
+    """What the model last answered about an intent, and the skill that it chose."""
+    rows = home.journal.rows(id, kind=_TAPE)
+    record = home.journal.open(rows[-1].wire) if rows else None
+    if not isinstance(record, Record):
+        return None, ""
+    return bytes(record.body["tape"]), str(record.body["skill"])
+
+
+# ---- what a person gave --------------------------------------------------------------------------------------
+
+
+def _fresh(home: Home, id: str | None) -> str:
+    if id is None:
+        return home.clock.new_id()
+    if not re.fullmatch(ULID_PATTERN, id):
+        raise InputError(
+            "ID_INVALID", f"{id!r} is not a ULID", place="id", fix="leave it out to get a fresh one"
+        )
+    if home.journal.view(id).state != NEW:
+        raise InputError(
+            "ID_USED", f"there is an intent {id} already", place="id", fix="leave it out to get a fresh one"
+        )
+    return id
+
+
+def _moment(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+        moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        fix = "write it as 2026-11-21T10:00:00Z"
+        raise InputError("TIME_INVALID", f"{text!r} is not a moment: {error}", place="at", fix=fix) from error
+    if moment.year < _EARLIEST:
+        raise InputError(
+            "TIME_INVALID", f"{text!r} is too long ago", place="at", fix="write it as 2026-11-21T10:00:00Z"
+        )
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _zone(name: str) -> str:
+    try:
+        return ZoneInfo(name).key
+    except (
+        ValueError,
+        OSError,
+        LookupError,
+    ) as error:  # ZoneInfo raises one of them for what is no zone's name
+        fix = "name it like Europe/Stockholm"
+        raise InputError("ZONE_UNKNOWN", f"there is no time zone {name!r}", place="zone", fix=fix) from error
+
+
+def _request_of(home: Home, id: str, view: View) -> Request:
+    if view.draft is None:
+        raise InputError(
+            "NOT_CLARIFYING", "this intent has no draft", place=id, fix="mcl list shows what is there"
+        )
+    drafted = home.journal.rows(id, kind="intent.draft")[0]
+    return Request.of_draft(
+        view.draft,
+        view.answers,
+        id=id,
+        at=drafted.at,
+        actor=home.keyring.user.did,
+        agent=home.keyring.agent.did,
+    )
+
+
+def _by_field(view: View, id: str, answers: Mapping[str, str]) -> dict[str, str]:
+    """The answers by the fields of the open questions."""
+    if not view.questions:
+        state = f"it is {view.state}" if view.state != NEW else "there is no such intent"
+        fix = "mcl show tells what it waits for"
+        raise InputError("NOT_CLARIFYING", f"this intent has no open question: {state}", place=id, fix=fix)
+    fields = {
+        name: question.field for question in view.questions for name in (question.unknown_id, question.field)
+    }
+    named = ", ".join(f"{question.unknown_id} ({question.field})" for question in view.questions)
+    for name in answers:
+        if name not in fields:
+            raise InputError(
+                "ANSWER_UNKNOWN", f"no question is called {name}", place=name, fix=f"the questions: {named}"
+            )
+    if not answers:
+        raise InputError(
+            "ANSWER_MISSING", "no answer was given", place="answer", fix=f"the questions: {named}"
+        )
+    return {fields[name]: text.strip() for name, text in answers.items()}

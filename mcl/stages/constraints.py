@@ -1,0 +1,158 @@
+"""Spans that state a constraint, a sign of success or a preference → what the Frame says, or a gap that
+quotes them."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from ir import (
+    AttestationPredicate,
+    Budget,
+    BudgetConstraint,
+    DeadlineConstraint,
+    DeliveredPredicate,
+    ExternalPredicate,
+    JurisdictionConstraint,
+    Preference,
+    QualityConstraint,
+    RuleConstraint,
+    SignedOffPredicate,
+)
+from mcl.stages.gaps import Gap, sentence
+from mcl.values import read_duration, read_moment, read_money, read_quality, read_regions
+
+FIELDS: Final = (
+    "budget",
+    "deadline",
+    "jurisdiction_allow",
+    "jurisdiction_deny",
+    "quality",
+    "rule",
+    "delivered",
+    "signed_off",
+    "external",
+    "attestation",
+    "preference",
+)
+_PATHS: Final = {
+    "budget": ("frame.constraints.budget.max", "AssetAmount", "an amount of money with its currency"),
+    "deadline": ("frame.constraints.deadline.by", "iso8601", "a moment"),
+    "jurisdiction_allow": (
+        "frame.constraints.jurisdiction.allow",
+        "string[]",
+        "a list of countries or regions",
+    ),
+    "jurisdiction_deny": (
+        "frame.constraints.jurisdiction.deny",
+        "string[]",
+        "a list of countries or regions",
+    ),
+    "quality": ("frame.constraints.quality", "string", "a measure and its least value"),
+}
+FIELD_OF_PATH: Final = {path: field for field, (path, _, _) in _PATHS.items()}
+_QUESTIONS: Final = {
+    "budget": "How much may it cost at most? Give the amount and the currency.",
+    "deadline": "By when must it be done?",
+    "jurisdiction_allow": "In which countries or regions only?",
+    "jurisdiction_deny": "In which countries or regions not?",
+    "quality": "What must be reached at least? Give the measure and the number.",
+}
+_CALLS = re.compile(
+    r"(?:at most |max(?:imum)? |up to |no more than )?([0-9]{1,9}) (?:tool |model |api )?calls?"
+)
+_URL = re.compile(r"https?://[^\s<>\"']+")
+
+CONSTRAINTS: Final = (
+    BudgetConstraint,
+    DeadlineConstraint,
+    JurisdictionConstraint,
+    QualityConstraint,
+    RuleConstraint,
+)
+_Limit = BudgetConstraint | DeadlineConstraint | JurisdictionConstraint | QualityConstraint | RuleConstraint
+_Sign = DeliveredPredicate | SignedOffPredicate | ExternalPredicate | AttestationPredicate
+Stated = _Limit | _Sign | Preference | Budget
+
+
+@dataclass(frozen=True)
+class Reading:
+    """When and where a goal was said, for what is relative to it: ISO 8601 UTC and an IANA zone."""
+
+    at: str
+    zone: str
+
+
+def state(field: str, text: str, *, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    """What a span of one of FIELDS says. `rank` is that of a preference; `hard` is for constraints."""
+    return _READERS[field](text, hard, rank, reading)
+
+
+def unread(field: str, text: str, why: str = "") -> Gap:
+    """The gap that a span leaves which cannot be read; blocking until the caller knows that it is only a
+    wish."""
+    path, type_, what = _PATHS[field]
+    why = why or f"“{text}” cannot be read as {what}"
+    return Gap(path, type_, "blocking", why, f"{sentence(why)}. {_QUESTIONS[field]}")
+
+
+def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    amount = read_money(text)
+    if amount is not None:
+        return BudgetConstraint(hard=hard, max=amount)
+    calls = _CALLS.fullmatch(text.strip().lower())
+    if calls:
+        return Budget(max_calls=int(calls[1]))
+    duration = read_duration(text)
+    return Budget(max_time=duration) if duration else unread("budget", text)
+
+
+def _deadline(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    moment = read_moment(text, reading.at, reading.zone)
+    if moment is None:
+        return unread("deadline", text)
+    if moment <= reading.at:
+        return unread("deadline", text, f"“{text}” ({moment}) is already over")
+    return DeadlineConstraint(hard=hard, by=moment)
+
+
+def _allow(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    regions = read_regions(text)
+    return JurisdictionConstraint(hard=hard, allow=regions) if regions else unread("jurisdiction_allow", text)
+
+
+def _deny(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    regions = read_regions(text)
+    return JurisdictionConstraint(hard=hard, deny=regions) if regions else unread("jurisdiction_deny", text)
+
+
+def _quality(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    quality = read_quality(text)
+    if quality is None:
+        return unread("quality", text)
+    return QualityConstraint(hard=hard, metric=quality.metric, min=quality.minimum)
+
+
+def _external(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    url = _URL.search(text)
+    return ExternalPredicate(url=url[0].rstrip(".,;") if url else "", check=text)
+
+
+def _attestation(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    topic, by, source = text.partition(" by ")
+    return AttestationPredicate(topic=topic, source=source) if by else AttestationPredicate(topic=text)
+
+
+_READERS: Final[dict[str, Callable[[str, bool, int, Reading], Stated | Gap]]] = {
+    "budget": _budget,
+    "deadline": _deadline,
+    "jurisdiction_allow": _allow,
+    "jurisdiction_deny": _deny,
+    "quality": _quality,
+    "rule": lambda text, hard, rank, reading: RuleConstraint(hard=hard, rule=text),
+    "delivered": lambda text, hard, rank, reading: DeliveredPredicate(artifact=text),
+    "signed_off": lambda text, hard, rank, reading: SignedOffPredicate(by=text),
+    "external": _external,
+    "attestation": _attestation,
+    "preference": lambda text, hard, rank, reading: Preference(rank=rank, prefer=text),
+}

@@ -1,0 +1,276 @@
+"""Stage 4: what the goal says about the skill's inputs, limits and success, each thing with its place in the
+prose."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ir import Budget, Constraint, DeadlineConstraint, Frame, Predicate, Preference, SlotEntry, SpanMark
+from mcl.cortex import Bundle
+from mcl.errors import InputError
+from mcl.model.protocol import ExtractForm, Model, SlotForm, Span
+from mcl.mtx.interpret import interpret
+from mcl.skills import Skill, Slot
+from mcl.stages.classify import Classified
+from mcl.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, FIELDS, Reading, state
+from mcl.stages.gaps import Gap
+from mcl.stages.request import Request
+from mcl.stages.rules import Rules
+from mcl.values import read_slot
+
+_CLAUSE = re.compile(r"[,.;:!?\n()]")
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The Frame as far as it is known. `certainty` has a probability for each thing found by the model, by
+    its field."""
+
+    frame: Frame
+    spans: tuple[SpanMark, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    budget: Budget | None = None
+    certainty: Mapping[str, float] = field(default_factory=dict)
+
+
+def extract(
+    request: Request, classified: Classified, bundle: Bundle, model: Model, rules: Rules
+) -> Extraction:
+    """Ask the model for spans and read each as what it must be; what cannot be read becomes a gap that
+    quotes it.
+
+    What a person gave or answered is taken instead of what the model finds. Raises InputError SLOT_UNKNOWN,
+    SLOT_VALUE.
+    """
+    skill = classified.skill
+    _check_given(request, skill)
+    asked = tuple(slot for slot in skill.slots if slot.name not in request.slots)
+    given = {
+        slot.name: _texts(slot, request.slots[slot.name])
+        for slot in skill.slots
+        if slot.name in request.slots
+    }
+    meant = interpret(
+        skill, verb=classified.verb, prose=request.prose, slots=given, cortex_bundle=bundle.text
+    )
+    if not meant.system:
+        meant = interpret(rules.frame, verb=classified.verb, prose=request.prose, cortex_bundle=bundle.text)
+    form = ExtractForm(
+        skill.id, skill.description, tuple(_form(slot) for slot in asked), meant.system, meant.user
+    )
+    found = _Found(request, rules)
+    spans = model.extract(request.prose, form)
+    for slot in skill.slots:
+        found.slot(slot, [span for span in spans if span.field == f"slot.{slot.name}"], bundle)
+    for name in FIELDS:
+        found.stated(name, [span for span in spans if span.field == name])
+    return found.result(classified.verb)
+
+
+def read_answer(request: Request, skill: Skill, name: str, text: str, rules: Rules) -> None:
+    """Raise InputError ANSWER_UNREADABLE where an answer to the field `name` is not what that field must
+    be."""
+    probe = _Found(request.answered({name: text}), rules)
+    slot = next((slot for slot in skill.slots if name == f"slot.{slot.name}"), None)
+    if slot is not None:
+        probe.slot(slot, [], Bundle())
+    elif name in FIELD_OF_PATH:
+        probe.stated(FIELD_OF_PATH[name], [])
+    if text and any(gap.field == name for gap in probe.gaps):
+        gap = next(gap for gap in probe.gaps if gap.field == name)
+        raise InputError("ANSWER_UNREADABLE", gap.why, place=name, fix=f"answer with {gap.type or 'a text'}")
+
+
+def _form(slot: Slot) -> SlotForm:
+    return SlotForm(slot.name, slot.type, slot.hint, slot.options, slot.required, slot.most)
+
+
+def _check_given(request: Request, skill: Skill) -> None:
+    known = [slot.name for slot in skill.slots]
+    for name in request.slots:
+        if name not in known:
+            raise InputError(
+                "SLOT_UNKNOWN",
+                f"the skill {skill.id} has no slot {name!r}",
+                place=f"slot.{name}",
+                fix=f"its slots: {', '.join(known) or 'none'}",
+            )
+    for slot in skill.slots:
+        for text in _texts(slot, request.slots.get(slot.name, "")):
+            if read_slot(text, slot.type, slot.options, request.at, request.zone) is None:
+                raise InputError(
+                    "SLOT_VALUE",
+                    f"{text!r} is not {_expected(slot)}",
+                    place=f"slot.{slot.name}",
+                    fix=slot.hint,
+                )
+
+
+def _texts(slot: Slot, given: str) -> list[str]:
+    """The values in a text that a person gave: one, or those of a list between commas."""
+    parts = given.split(",") if slot.most > 1 else [given]
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _expected(slot: Slot) -> str:
+    return f"one of {', '.join(slot.options)}" if slot.options else f"of type {slot.type}"
+
+
+class _Found:
+    """What was found so far, in the order of the Frame."""
+
+    def __init__(self, request: Request, rules: Rules) -> None:
+        self.request = request
+        self.rules = rules
+        self.objects: list[SlotEntry] = []
+        self.constraints: list[Constraint] = []
+        self.success: list[Predicate] = []
+        self.preferences: list[Preference] = []
+        self.budget: Budget | None = None
+        self.gaps: list[Gap] = []
+        self.marks: list[SpanMark] = []
+        self.certainty: dict[str, float] = {}
+
+    def slot(self, slot: Slot, spans: Sequence[Span], bundle: Bundle) -> None:
+        """Fill a slot with what was answered, else given, else found, else its default; else it is a gap."""
+        name = f"slot.{slot.name}"
+        answer = self.request.answers.get(name)
+        said = self.request.slots.get(slot.name) if answer is None else answer
+        if said is not None:
+            for text in _texts(slot, said):
+                self._fill(slot, text, None)
+            if answer == "" and slot.required:
+                self._missing(slot)
+            return
+        known = [span for span in spans if self._said(span, slot, bundle)]
+        for span in known[: slot.most]:
+            self._fill(slot, span.value, span)
+        others = tuple(
+            dict.fromkeys(span.value for span in known[slot.most :] if span.value != known[0].value)
+        )
+        if others and slot.most == 1:
+            both = ", ".join(f"“{text}”" for text in (known[0].value, *others))
+            self.gaps.append(
+                Gap(
+                    name,
+                    slot.type,
+                    "preferred",
+                    f"{slot.name} may be {both}",
+                    options=(known[0].value, *others),
+                )
+            )
+        if not spans and slot.default:
+            for text in slot.default:
+                self.objects.append(SlotEntry(name=slot.name, value=text, type=slot.type))
+        elif not known and slot.required:
+            self._missing(slot)
+
+    def stated(self, name: str, spans: Sequence[Span]) -> None:
+        """Read the spans of one constraint field, or the answer that replaces them."""
+        path = next((path for path, field_ in FIELD_OF_PATH.items() if field_ == name), name)
+        answer = self.request.answers.get(path)
+        if answer is not None:
+            spans = [Span(name, answer, None, None, 1.0)] if answer else []
+        seen: set[str] = set()
+        for span in spans:
+            if span.value and span.value not in seen and self._quotes(span, answered=answer is not None):
+                seen.add(span.value)
+                self._state(name, span)
+
+    def result(self, verb: str) -> Extraction:
+        """Everything as one value."""
+        frame = Frame(
+            verb=verb,
+            objects=tuple(self.objects),
+            constraints=tuple(self.constraints),
+            success_criteria=tuple(self.success),
+            preferences=tuple(self.preferences),
+        )
+        return Extraction(frame, tuple(self.marks), tuple(self.gaps), self.budget, self.certainty)
+
+    def _fill(self, slot: Slot, text: str, span: Span | None) -> None:
+        if text.startswith("matrix://"):
+            self.objects.append(SlotEntry(name=slot.name, value=text, uri=text, type=slot.type))
+            return
+        value = read_slot(text, slot.type, slot.options, self.request.at, self.request.zone)
+        if value is None:
+            severity = self.rules.severities[f"frame.{'required' if slot.required else 'optional'}_unread"]
+            why = f"{slot.name}: “{text}” is not {_expected(slot)}"
+            self.gaps.append(Gap(f"slot.{slot.name}", slot.type, severity, why, options=slot.options))
+            return
+        self._mark(f"frame.objects[{len(self.objects)}]", span)
+        self.objects.append(SlotEntry(name=slot.name, value=value, type=slot.type))
+
+    def _missing(self, slot: Slot) -> None:
+        hint = f" ({slot.hint})" if slot.hint else ""
+        self.gaps.append(
+            Gap(
+                f"slot.{slot.name}",
+                slot.type,
+                self.rules.severities["frame.required_missing"],
+                f"the goal does not say {slot.name}{hint}",
+                options=slot.options,
+            )
+        )
+
+    def _state(self, name: str, span: Span) -> None:
+        hard = span.start is None or not self._is_soft(span)
+        reading = Reading(self.request.at, self.request.zone)
+        found = state(name, span.value, hard=hard, rank=len(self.preferences) + 1, reading=reading)
+        if isinstance(found, Gap):
+            severity = self.rules.severities["constraint.hard_unread" if hard else "constraint.unread"]
+            self.gaps.append(replace(found, severity=severity))
+        elif isinstance(found, Budget):
+            given = {key: value for key, value in found if value}
+            self.budget = (self.budget or Budget()).model_copy(update=given)
+            self._mark(f"budget.{next(iter(given))}", span)
+        elif isinstance(found, Preference):
+            self._mark(f"frame.preferences[{len(self.preferences)}]", span)
+            self.preferences.append(found)
+        elif isinstance(found, CONSTRAINTS):
+            self._mark(f"frame.constraints[{len(self.constraints)}]", span)
+            self.constraints.append(found)
+        else:
+            self._mark(f"frame.success_criteria[{len(self.success)}]", span)
+            self.success.append(found)
+
+    def _mark(self, path: str, span: Span | None) -> None:
+        if span is None:
+            return
+        self.certainty[path] = span.probability
+        if span.start is not None and span.end is not None:
+            self.marks.append(SpanMark(field=path, start=span.start, end=span.end))
+
+    def _is_soft(self, span: Span) -> bool:
+        """Whether the clause around the span words it as a wish."""
+        prose, start, end = self.request.prose.casefold(), span.start or 0, span.end or 0
+        before = _CLAUSE.split(prose[max(0, start - 60) : start])[-1]
+        after = _CLAUSE.split(prose[end : end + 60])[0]
+        clause = f" {before}{prose[start:end]}{after} "
+        return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", clause) for phrase in self.rules.soft)
+
+    def _said(self, span: Span, slot: Slot, bundle: Bundle) -> bool:
+        return (
+            span.value in slot.options
+            or (span.start is None and span.value in bundle.text)
+            or self._quotes(span)
+        )
+
+    def _quotes(self, span: Span, *, answered: bool = False) -> bool:
+        """Whether the span is what the prose says at its place; else it is invented, and said so."""
+        if answered or (
+            span.start is not None
+            and span.end is not None
+            and self.request.prose[span.start : span.end] == span.value
+        ):
+            return True
+        why = f"the model named “{span.value}” for {span.field}, which the goal does not say"
+        self.gaps.append(Gap(span.field, "", "preferred", why))
+        return False
+
+
+def deadline_of(constraints: Iterable[Constraint]) -> str:
+    """The earliest hard deadline, or ""."""
+    return min(
+        (one.by for one in constraints if isinstance(one, DeadlineConstraint) and one.hard), default=""
+    )

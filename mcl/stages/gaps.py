@@ -1,0 +1,76 @@
+"""A gap in what is known, before it has an id: it becomes an Unknown of the Intent and, where asked, a
+question."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ir import ClarifyQuestion, Unknown
+from ir.intent import SEVERITIES
+
+
+@dataclass(frozen=True)
+class Gap:
+    """`field` is what is missing ("slot.<name>", "frame.verb", "frame.constraints.<type>", "skill"), `why`
+    the reason for
+    people, `prompt` the question ("" makes one of the reason)."""
+
+    field: str
+    type: str
+    severity: str
+    why: str
+    prompt: str = ""
+    options: tuple[str, ...] = ()
+    default: str = ""
+    source_hint: str = ""
+
+
+def one_a_field(gaps: Sequence[Gap]) -> tuple[Gap, ...]:
+    """One gap for each field, blocking ones first: one answer fills it."""
+    best: dict[str, Gap] = {}
+    for gap in sorted(gaps, key=lambda gap: SEVERITIES.index(gap.severity)):
+        best.setdefault(gap.field, gap)
+    return tuple(best.values())
+
+
+def unknowns_of(gaps: Sequence[Gap]) -> tuple[Unknown, ...]:
+    """The Unknowns u1, u2, … in the order of the gaps."""
+    return tuple(
+        Unknown.model_validate(
+            {
+                "id": f"u{place}",
+                "field": gap.field,
+                "type": gap.type,
+                "severity": gap.severity,
+                "rationale": gap.why,
+                "default": gap.default,
+                "options": gap.options,
+                "source_hint": gap.source_hint,
+            }
+        )
+        for place, gap in enumerate(gaps, 1)
+    )
+
+
+def questions_of(gaps: Sequence[Gap], template: str, most: int) -> tuple[ClarifyQuestion, ...]:
+    """One question for each of the first `most` gaps, by the ids that `unknowns_of` gives.
+
+    template: makes a question of a gap that has none, with the places {field} and {reason}.
+    """
+    return tuple(
+        ClarifyQuestion(
+            unknown_id=f"u{place}",
+            field=gap.field,
+            prompt=gap.prompt
+            or template.replace("{field}", gap.field).replace("{reason}", sentence(gap.why)),
+            type=gap.type,
+            required=gap.severity == "blocking",
+            options=gap.options,
+            default=gap.default,
+        )
+        for place, gap in enumerate(gaps[:most], 1)
+    )
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital letter."""
+    return text[:1].upper() + text[1:]
