@@ -1,0 +1,1 @@
+"""The bundled model: data -> tokenizer -> model -> GGUF -> evaluation -> card. Not shipped."""

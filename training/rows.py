@@ -1,0 +1,115 @@
+"""Packing: one header, then several bodies that each see the header and themselves; the header is paid once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from mcl.model.form import SPECIALS, Piece
+from training.vocabulary import Vocabulary
+
+INDEX = {name: i for i, name in enumerate(SPECIALS)}
+PAD_SEGMENT = -1
+
+
+@dataclass
+class Body:
+    """Tokens of a body, and its reads: (token offset, allowed special indexes, answer or -1, weight)."""
+
+    tokens: list[int]
+    reads: list[tuple[int, tuple[int, ...], int, float]]
+
+
+@dataclass
+class Row:
+    """A header's tokens and the bodies packed behind it."""
+
+    header: list[int]
+    bodies: list[Body] = field(default_factory=list)
+    length: int = 0
+
+    def fits(self, body: Body, limit: int) -> bool:
+        """Whether the body still fits into `limit` tokens."""
+        return (self.length or len(self.header)) + len(body.tokens) <= limit
+
+    def add(self, body: Body) -> None:
+        """Pack the body."""
+        self.length = (self.length or len(self.header)) + len(body.tokens)
+        self.bodies.append(body)
+
+
+@dataclass
+class Batch:
+    """Tensors: tokens, positions, segments [B, T]; reads: where [R] (flat), allowed [R, S], answer [R], weight [R]."""
+
+    tokens: torch.Tensor
+    positions: torch.Tensor
+    segments: torch.Tensor
+    where: torch.Tensor
+    allowed: torch.Tensor
+    answer: torch.Tensor
+    weight: torch.Tensor
+    examples: int
+
+
+def tokens_of(pieces: Sequence[Piece], vocabulary: Vocabulary) -> list[int]:
+    """Ids of pieces in a row."""
+    return [token for piece in pieces for token in vocabulary.ids(piece)]
+
+
+def body_of(
+    pieces: Sequence[Piece],
+    reads: Sequence[tuple[int, tuple[str, ...], str | None, float]],
+    vocabulary: Vocabulary,
+) -> Body:
+    """A body from pieces; reads are (piece index, allowed names, answer's name or None when unknown, weight)."""
+    tokens: list[int] = []
+    starts: list[int] = []
+    for piece in pieces:
+        starts.append(len(tokens))
+        tokens.extend(vocabulary.ids(piece))
+    return Body(
+        tokens,
+        [
+            (starts[at], tuple(INDEX[n] for n in allowed), -1 if answer is None else INDEX[answer], weight)
+            for at, allowed, answer, weight in reads
+        ],
+    )
+
+
+def collate(rows: Sequence[Row], width: int) -> Batch:
+    """Rows as tensors, padded to `width` tokens."""
+    tokens = np.zeros((len(rows), width), dtype=np.int64)
+    positions = np.zeros((len(rows), width), dtype=np.int64)
+    segments = np.full((len(rows), width), PAD_SEGMENT, dtype=np.int64)
+    where: list[int] = []
+    answers: list[int] = []
+    weights: list[float] = []
+    allowed_sets: list[tuple[int, ...]] = []
+    for i, row in enumerate(rows):
+        at = len(row.header)
+        tokens[i, :at] = row.header
+        positions[i, :at] = np.arange(at)
+        segments[i, :at] = 0
+        for j, body in enumerate(row.bodies):
+            end = at + len(body.tokens)
+            tokens[i, at:end] = body.tokens
+            positions[i, at:end] = len(row.header) + np.arange(end - at)
+            segments[i, at:end] = j + 1
+            for offset, allowed, answer, weight in body.reads:
+                where.append(i * width + at + offset)
+                allowed_sets.append(allowed)
+                answers.append(answer)
+                weights.append(weight)
+            at = end
+    mask = np.zeros((len(where), len(SPECIALS)), dtype=bool)
+    for i, allowed in enumerate(allowed_sets):
+        mask[i, list(allowed)] = True
+    return Batch(
+        torch.from_numpy(tokens), torch.from_numpy(positions), torch.from_numpy(segments),
+        torch.tensor(where), torch.from_numpy(mask), torch.tensor(answers), torch.tensor(weights),
+        sum(len(row.bodies) for row in rows),
+    )  # fmt: skip

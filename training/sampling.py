@@ -1,0 +1,260 @@
+"""Endless rows for training: choices among candidates and extractions, drawn from corpora and generator."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from mcl.model import form
+from mcl.model.protocol import Candidate
+from training.corpora import Corpus, Skill, Utterance
+from training.generator.goals import general
+from training.generator.skills import FAMILIES, GENERAL_DESCRIPTIONS, SKILLS, utter
+from training.rows import Body, Row, body_of, tokens_of
+from training.variation import Variant, Variation
+from training.vocabulary import Vocabulary
+
+CHOOSE_SHARE = 0.45
+CHOOSE_SOURCES = {"clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 12, "own": 13, "mixed": 4}
+EXTRACT_SOURCES = {"snips": 20, "hwu64": 21, "restaurant8k": 8, "sgd": 29, "families": 11, "general": 11}
+STRANGERS = {  # whose utterances are surely none of this source's skills
+    "clinc": ("own",), "banking77": ("snips", "hwu64", "own"), "hwu64": ("banking77", "own"),
+    "snips": ("banking77", "own"), "sgd": ("banking77", "own"), "own": ("clinc", "hwu64", "banking77", "snips"),
+    "mixed": ("open",),
+}  # fmt: skip
+TAG_WEIGHT, PICK_WEIGHT, VERB_WEIGHT, OPTION_WEIGHT = 0.3, 1.0, 0.35, 0.6
+_STOP = frozenset("i a the to my is of for on in me do you what can and it please how that this be have with".split())
+
+
+def tags_of(utterance: Utterance, units: Sequence[form.Unit], variant: Variant) -> tuple[list[str], dict[int, str]] | None:
+    """Tags of the units and options of the slots that have some, or None where labels cannot be told so."""
+    tags = ["none"] * len(units)
+    options: dict[int, str] = {}
+    place = {field: i for i, field in enumerate(variant.original) if field}
+    first_option = [0]
+    for slot in variant.shown.slots:
+        first_option.append(first_option[-1] + len(slot.options))
+    for mark in utterance.marks:
+        at = place.get(mark.field)
+        if at is not None and variant.shown.slots[at].options:
+            values = [v.lower() for v in variant.shown.slots[at].options]
+            wanted = {"true": "yes", "false": "no"}.get(mark.value.lower(), "") if "yes" in values else ""
+            wanted = wanted or mark.value.lower()
+            if wanted in values:
+                options[at] = f"e{first_option[at] + values.index(wanted)}"
+            continue
+        if mark.start is None or (at is None and mark.field not in form.FIELDS):
+            continue
+        inside = [i for i, unit in enumerate(units) if mark.start <= unit.start and unit.end <= (mark.end or 0)]
+        if not inside or units[inside[0]].start != mark.start or units[inside[-1]].end != mark.end:
+            return None
+        for i in inside:
+            tags[i] = "in"
+        tags[inside[0]] = mark.field if at is None else f"s{at}"
+    return tags, options
+
+
+def extract_body(utterance: Utterance, variant: Variant, vocabulary: Vocabulary, variation: Variation | None) -> Body | None:
+    """The body of one utterance under a form, with answers."""
+    units = form.windows(form.words(utterance.text))[0]
+    told = tags_of(utterance, units, variant)
+    if told is None or not units:
+        return None
+    tags, options = told
+    prompt = form.extract_prompt(utterance.text, units, variant.shown)
+    pieces = list(prompt.body)
+    if variation is not None:
+        pieces = variation.noisy(pieces, tags)
+    asked = [i for i, slot in enumerate(variant.shown.slots) if slot.options]
+    answers = [*tags, *(options.get(i, "none") for i in asked)]
+    weights = [TAG_WEIGHT] * len(tags) + [OPTION_WEIGHT] * len(asked)
+    return body_of(pieces, [(q.piece, q.allowed, a, w) for q, a, w in zip(prompt.reads, answers, weights, strict=True)], vocabulary)
+
+
+def choose_body(text: str, answer: str, verb: str, candidates: Sequence[Candidate], vocabulary: Vocabulary, variation: Variation | None) -> Body:
+    """The body of one choice, with answers (verb "" = unknown)."""
+    prompt = form.choose_prompt(text, candidates)
+    pieces = list(prompt.body)
+    if variation is not None:
+        pieces = variation.noisy(pieces, ["none"] * len(pieces))
+    pick, verbs = prompt.reads
+    reads = [(pick.piece, pick.allowed, answer, PICK_WEIGHT), (verbs.piece, verbs.allowed, verb or None, VERB_WEIGHT if verb else 0.0)]
+    return body_of(pieces, reads, vocabulary)
+
+
+def alike(a: tuple[str, str], b: tuple[str, str]) -> bool:
+    """Whether two different skills of sgd say the same (Buses_1 and Buses_2 both find buses)."""
+    if a == b or a[0] != "sgd" or b[0] != "sgd" or a[1].startswith("Services"):
+        return False
+    return form.plain(a[1]) == form.plain(b[1])
+
+
+class Sampler:
+    """Draws rows. Everything random comes from one seed."""
+
+    def __init__(self, corpus: Corpus, texts: Sequence[str], vocabulary: Vocabulary, seed: int, width: int) -> None:
+        self.random = random.Random(seed)
+        self.vocabulary, self.width, self.texts = vocabulary, width, list(texts)
+        self.skills: dict[tuple[str, str], Skill] = {k: s for k, s in corpus.skills.items() if s.name != "oos"} | SKILLS
+        self.variation = Variation(corpus.train, [s for s in self.skills.values() if s.source != "banking77"], self.random)
+        self.by_skill: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
+        self.opening: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
+        self.outside = [u.text for u in corpus.train if u.skill == ("clinc", "oos")]
+        for utterance in corpus.train:
+            if utterance.skill in self.skills:
+                self.by_skill[utterance.skill].append(utterance)
+                if utterance.opens:
+                    self.opening[utterance.skill].append(utterance)
+        self.catalogue: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for key in self.opening:
+            self.catalogue[key[0]].append(key)
+        self.catalogue["own"] = [("own", family.name) for family in FAMILIES]
+        self.near = {key: self._neighbours(key) for keys in self.catalogue.values() for key in keys}
+
+    def _neighbours(self, key: tuple[str, str], limit: int = 14) -> list[tuple[str, str]]:
+        """Skills of the same source whose utterances share most rare words."""
+        if key[0] == "own":
+            return [k for k in self.catalogue["own"] if k != key]
+        if not hasattr(self, "_words"):
+            self._words = {
+                k: Counter(w for u in us[:150] for w in set(u.text.lower().split()) - _STOP) for k, us in self.opening.items()
+            }
+            self._spread = Counter(w for words in self._words.values() for w in words)
+        mine = self._words[key]
+        scores = {
+            other: sum(min(n, words[w]) / self._spread[w] for w, n in mine.items() if w in words)
+            for other, words in self._words.items()
+            if other[0] == key[0] and other != key
+        }
+        return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]
+
+    def row(self) -> Row:
+        """The next row."""
+        while True:
+            row = self._choose() if self.random.random() < CHOOSE_SHARE else self._extract()
+            if row.bodies:
+                return row
+
+    # -- choosing ------------------------------------------------------------------------------------------
+
+    def _choose(self) -> Row:
+        r = self.random
+        source = r.choices(list(CHOOSE_SOURCES), list(CHOOSE_SOURCES.values()))[0]
+        wide = r.choices((16, 8, 0), (40, 20, 40))[0] or r.randint(2, 16)
+        pool = [k for s in ("banking77", "snips", "own", "hwu64")[: r.choice((3, 4))] for k in self.catalogue[s]] if source == "mixed" else self.catalogue[source]
+        keys = self._candidates(pool, min(wide, len(pool)))
+        with_general = source == "own" and r.random() < 0.6
+        if with_general:
+            keys = [*keys[: form.MAX_CANDIDATES - 1], ("own", "general")]
+        r.shuffle(keys)
+        style, examples = r.random(), len(keys) <= 8 and r.random() < 0.3
+        candidates = [self._candidate(self.skills[k], style, examples) for k in keys]
+        row = Row(tokens_of(form.choose_header(candidates), self.vocabulary))
+        while len(row.header) > self.width * 0.6 and len(keys) > 2:  # keep room for bodies
+            del keys[-1], candidates[-1]
+            row = Row(tokens_of(form.choose_header(candidates), self.vocabulary))
+        with_general = ("own", "general") in keys
+        for _ in range(60):
+            text, answer, verb = self._choice(source, pool, keys, with_general)
+            body = choose_body(text, answer, verb, candidates, self.vocabulary, self.variation)
+            if not row.fits(body, self.width):
+                break
+            row.add(body)
+        return row
+
+    def _candidates(self, pool: list[tuple[str, str]], wide: int) -> list[tuple[str, str]]:
+        r = self.random
+        keys: dict[tuple[str, str], None] = {}
+        for _ in range(4 * wide):
+            anchor = r.choice(pool)
+            group = [anchor]
+            if r.random() < 0.6:
+                near = [k for k in self.near[anchor] if k in pool]
+                group += r.sample(near, min(len(near), r.randint(1, 4)))
+            for key in group:
+                if key not in keys and not any(alike(key, other) for other in keys):
+                    keys[key] = None
+            if len(keys) >= wide:
+                break
+        return list(keys)[:wide]
+
+    def _candidate(self, skill: Skill, style: float, examples: bool) -> Candidate:
+        r = self.random
+        name, description = form.plain(skill.name), skill.description
+        if skill.source == "own":
+            variant = self.variation.form(skill).shown
+            description = r.choice(GENERAL_DESCRIPTIONS) if skill.name == "general" else variant.description
+        if style < 0.25:
+            description = ""
+        elif style < 0.45:
+            name = description
+            description = ""
+        shown: tuple[str, ...] = ()
+        if examples:
+            known = self.opening.get((skill.source, skill.name))
+            shown = tuple(u.text for u in r.sample(known, 2)) if known else tuple(self._own(skill.name).text for _ in range(2))
+        return Candidate(skill.name, name, description, skill.verbs, shown)
+
+    def _own(self, name: str) -> Utterance:
+        if name == "general":
+            return general(self.random)
+        return utter(next(f for f in FAMILIES if f.name == name), self.random)
+
+    def _choice(self, source: str, pool: Sequence[tuple[str, str]], keys: Sequence[tuple[str, str]], with_general: bool) -> tuple[str, str, str]:
+        """(text, answer, verb)."""
+        r = self.random
+        if r.random() < 0.72:
+            at = r.randrange(len(keys))
+            key = keys[at]
+            if key == ("own", "general") and r.random() < 0.3:
+                return r.choice(self.texts), f"c{at}", ""
+            utterance = self._own(key[1]) if key[0] == "own" else self.variation.utterance(r.choice(self.opening[key]))
+            return utterance.text, f"c{at}", utterance.verb
+        kind = r.random()
+        if kind < 0.5 and len(pool) > len(keys) + 1:  # a skill of the same catalogue that is not offered
+            key = r.choice(pool)
+            if r.random() < 0.5:
+                key = r.choice(self.near[r.choice([k for k in keys if k[1] != "general"])] or list(pool))
+            if any(alike(key, other) for other in keys):
+                pass
+            elif key not in keys and key[0] != "own":
+                utterance = r.choice(self.opening[key])
+                return utterance.text, "none", utterance.verb
+            elif key not in keys:
+                utterance = self._own(key[1])
+                return utterance.text, f"c{keys.index(('own', 'general'))}" if with_general else "none", utterance.verb
+        if source == "clinc" or (kind > 0.9 and source in ("own", "snips")):
+            return r.choice(self.outside), "none", ""
+        stranger = r.choice(STRANGERS[source] + ("open",) * (not with_general))
+        if stranger == "open":
+            return r.choice(self.texts), "none", ""
+        if stranger == "own":
+            utterance = self._own(r.choice(self.catalogue["own"])[1]) if r.random() < 0.6 else general(r)
+        else:
+            utterance = r.choice(self.opening[r.choice(self.catalogue[stranger])])
+        return utterance.text, "none", utterance.verb
+
+    # -- extracting ----------------------------------------------------------------------------------------
+
+    def _extract(self) -> Row:
+        r = self.random
+        source = r.choices(list(EXTRACT_SOURCES), list(EXTRACT_SOURCES.values()))[0]
+        if source == "families":
+            key = ("own", r.choices(FAMILIES, [6, 4] + [1] * (len(FAMILIES) - 2))[0].name)
+        elif source == "general":
+            key = ("own", "general")
+        else:
+            keys = [k for k in self.by_skill if k[0] == source and self.skills[k].slots]
+            key = r.choices(keys, [len(self.by_skill[k]) ** 0.6 for k in keys])[0]
+        variant = self.variation.form(self.skills[key])
+        row = Row(tokens_of(form.extract_header(variant.shown), self.vocabulary))
+        for _ in range(60):
+            utterance = self._own(key[1]) if key[0] == "own" else self.variation.utterance(r.choice(self.by_skill[key]))
+            body = extract_body(utterance, variant, self.vocabulary, self.variation)
+            if body is None:
+                continue
+            if not row.fits(body, self.width):
+                break
+            row.add(body)
+        return row

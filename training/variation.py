@@ -1,0 +1,190 @@
+"""Making one labelled utterance into many: names, hints, order and options of slots; values, letters, clauses."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mcl.model import form
+from mcl.model.protocol import ExtractForm, SlotForm
+from training.corpora import Mark, Skill, Utterance
+from training.generator.clauses import clauses
+from training.generator.skills import FAMILIES, GENERAL_DESCRIPTIONS, GENERAL_HINTS, GENERAL_NAMES
+
+_FAMILY_WORDS = {
+    "time": "time date day when year timeofday duration length schedule period frequency interval start check stay",
+    "place": "city location place area country state poi where from to origin destination room house address region folder",
+    "number": "number count size people amount price rating score value passengers travelers group quantity riders salary",
+    "name": "name title person who artist owner director actors relation first last recipient participants entity object",
+    "kind": "type kind category genre sort item class descriptor setting list",
+}
+_FAMILY = {word: family for family, words in _FAMILY_WORDS.items() for word in words.split()}
+_CONSTRAINTS_FOR_ALL = frozenset({"deadline", "jurisdiction_allow", "delivered", "preference"})
+_DESCRIPTIONS = {family.name: family.descriptions for family in FAMILIES}
+
+
+def synonyms() -> dict[str, tuple[str, ...]]:
+    """Other names of slots (synonyms.tsv)."""
+    lines = (Path(__file__).parent / "synonyms.tsv").read_text().splitlines()
+    rows = (line.split("\t") for line in lines if line[:1] != "#")
+    return {row[0]: tuple(row[1:]) for row in rows}
+
+
+def families(name: str) -> frozenset[str]:
+    """Kinds of thing a slot's name speaks of."""
+    return frozenset(_FAMILY[w] for w in form.plain(name).split() if w in _FAMILY)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A form as it is shown now: slot forms in order, and which slots stand behind the shown names."""
+
+    shown: ExtractForm
+    original: tuple[str, ...]  # field of the utterance's marks a shown slot stands for, "" for a distractor
+
+
+class Variation:
+    """Random variants of skills and utterances. `values`: known values of (source, slot)."""
+
+    def __init__(self, utterances: Sequence[Utterance], skills: Sequence[Skill], source: random.Random) -> None:
+        self.random = source
+        self.synonyms = synonyms()
+        pools: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for utterance in utterances:
+            for mark in utterance.marks:
+                if mark.start is not None:
+                    pools[utterance.skill[0], mark.field].add(mark.value)
+        self.values = {key: sorted(pool) for key, pool in pools.items() if len(pool) > 3}
+        self.slots = [slot for skill in skills for slot in skill.slots if not slot.options]
+
+    # -- forms ---------------------------------------------------------------------------------------------
+
+    def form(self, skill: Skill) -> Variant:
+        """A variant of a skill's form: order, names, hints, options, dropped slots, distractors."""
+        r = self.random
+        style = r.random()
+        rows: list[tuple[SlotForm, str]] = []
+        for slot in skill.slots:
+            drop = 0.5 if (skill.name, slot.name) == ("files", "what") else 0.07
+            if r.random() < drop and len(skill.slots) > 2:
+                continue
+            rows.append((self._slot(skill, slot, style), f"slot.{slot.name}"))
+        if r.random() < 0.3:
+            taken = frozenset(f for slot in skill.slots for f in families(slot.name)) | {"kind"}
+            for slot in r.sample(self.slots, min(len(self.slots), r.choice((1, 2, 3)))):
+                kinds = families(slot.name)
+                if kinds and not kinds & taken:
+                    rows.append((self._slot(skill, slot, style), ""))
+        if r.random() < 0.7:
+            r.shuffle(rows)
+        rows = rows[: form.MAX_SLOTS]
+        description = skill.description
+        if skill.source == "own":
+            pool = GENERAL_DESCRIPTIONS if skill.name == "general" else _DESCRIPTIONS[skill.name]
+            description = r.choice(pool)
+        elif r.random() < 0.2:
+            description = form.plain(skill.name)
+        return Variant(
+            ExtractForm(skill.name, description, tuple(slot for slot, _ in rows), "", ""),
+            tuple(field for _, field in rows),
+        )
+
+    def _slot(self, skill: Skill, slot: SlotForm, style: float) -> SlotForm:
+        r = self.random
+        name, hint = slot.name, slot.hint
+        if skill == ("own", "general") or (skill.source == "own" and skill.name == "general"):
+            name, hint = r.choice(GENERAL_NAMES), r.choice(GENERAL_HINTS)
+        others = self.synonyms.get(slot.name, ())
+        if form.plain(hint) == form.plain(name):
+            hint = r.choice(others) if others and r.random() < 0.4 else ""
+        if others and r.random() < 0.4:
+            name = r.choice(others)
+        if style < 0.3:
+            hint = ""
+        elif style < 0.42 and hint:
+            name, hint = hint, ""
+        options = list(slot.options)
+        if options and set(options) == {"True", "False"} and r.random() < 0.6:
+            options = ["yes", "no"] if options[0] == "True" else ["no", "yes"]
+        if options and r.random() < 0.5:
+            r.shuffle(options)
+        return replace(slot, name=name, hint=hint, options=tuple(options))
+
+    # -- utterances ----------------------------------------------------------------------------------------
+
+    def utterance(self, utterance: Utterance) -> Utterance:
+        """A variant of an utterance: other values, a constraint behind it."""
+        r = self.random
+        if utterance.skill[0] == "own":
+            return utterance
+        if r.random() < 0.3:
+            utterance = self._other_values(utterance)
+        if r.random() < 0.1 and utterance.skill[0] in ("sgd", "snips", "hwu64"):
+            tail = clauses(r, r.choice((1, 1, 2)), _CONSTRAINTS_FOR_ALL)
+            if not any(families(mark.field[5:]) & {"number"} for mark in utterance.marks):
+                stem = utterance.text.rstrip(" .!?")
+                if all(m.end is None or m.end <= len(stem) for m in utterance.marks):
+                    shift = len(stem)
+                    moved = tuple(Mark(m.field, m.value, (m.start or 0) + shift, (m.end or 0) + shift) for m in tail.marks)
+                    utterance = replace(utterance, text=stem + tail.text, marks=utterance.marks + moved)
+        return utterance
+
+    def _other_values(self, utterance: Utterance) -> Utterance:
+        """With one span's value changed for another one known for this slot."""
+        spans = [m for m in utterance.marks if m.start is not None and (utterance.skill[0], m.field) in self.values]
+        if not spans:
+            return utterance
+        mark = self.random.choice(spans)
+        value = self.random.choice(self.values[utterance.skill[0], mark.field])
+        if utterance.text.islower():
+            value = value.lower()
+        assert mark.start is not None
+        assert mark.end is not None
+        shift = len(value) - (mark.end - mark.start)
+        text = utterance.text[: mark.start] + value + utterance.text[mark.end :]
+        marks = []
+        for other in utterance.marks:
+            if other is mark:
+                marks.append(Mark(mark.field, value, mark.start, mark.start + len(value)))
+            elif other.start is not None and other.end is not None and other.start >= mark.end:
+                marks.append(Mark(other.field, other.value, other.start + shift, other.end + shift))
+            else:
+                marks.append(other)
+        return replace(utterance, text=text, marks=tuple(marks))
+
+    def noisy(self, pieces: list[form.Piece], tags: Sequence[str]) -> list[form.Piece]:
+        """Letters changed: all small, typos outside of values, the last full stop gone. Pieces keep their number."""
+        r = self.random
+        lower = r.random() < 0.25
+        typos = r.random() < 0.15
+        out: list[form.Piece] = []
+        for i, piece in enumerate(pieces):
+            text = piece.text
+            if piece.special:
+                out.append(piece)
+                continue
+            if lower:
+                text = text.lower() or text
+            if typos and r.random() < 0.2 and i - 1 < len(tags) and tags[i - 1] == "none":
+                text = typo(text, r)
+            out.append(form.Piece(text, special=False))
+        return out
+
+
+def typo(text: str, r: random.Random) -> str:
+    """One slip of the fingers inside a word of four letters or more."""
+    if len(text) < 5 or not re.fullmatch(r" ?[A-Za-z]+", text):
+        return text
+    i = r.randrange(2, len(text) - 1)
+    return r.choice(
+        (
+            text[:i] + text[i + 1] + text[i] + text[i + 2 :],
+            text[:i] + text[i + 1 :],
+            text[:i] + text[i] + text[i:],
+            text[:i] + r.choice("etaoinshrdlu") + text[i + 1 :],
+        )
+    )

@@ -1,0 +1,63 @@
+"""Byte-level BPE of the bundled model: trained here, read by llama.cpp as model `gpt2`, pre-tokenizer `qwen2`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from mcl.model import form
+
+QWEN2 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+SIZE = 4096
+
+
+def _bare() -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(QWEN2), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
+
+
+def train(texts: Iterable[str], path: Path, size: int = SIZE) -> None:
+    """Learn `size` pieces from the texts (split into units as the model will see them) and save them."""
+    tokenizer = _bare()
+    trainer = trainers.BpeTrainer(
+        vocab_size=size, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False, min_frequency=3
+    )
+    units = (f" {unit.text[: form.UNIT_CHARS]}" for text in texts for unit in form.words(text))
+    tokenizer.train_from_iterator(units, trainer)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(path))
+
+
+class Vocabulary:
+    """Pieces to ids: text through the BPE (remembered), special tokens behind it in the order of form.SPECIALS."""
+
+    def __init__(self, path: Path) -> None:
+        self.tokenizer: Tokenizer = Tokenizer.from_file(str(path))
+        self.base: int = self.tokenizer.get_vocab_size()
+        self.special = {name: self.base + i for i, name in enumerate(form.SPECIALS)}
+        self.size = self.base + len(form.SPECIALS)
+        self.merges: list[tuple[str, str]] = [tuple(m) for m in json.loads(path.read_text())["model"]["merges"]]
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    def ids(self, piece: form.Piece) -> tuple[int, ...]:
+        """Token ids of a piece."""
+        if piece.special:
+            return (self.special[piece.text],)
+        known = self._known.get(piece.text)
+        if known is None:
+            known = tuple(self.tokenizer.encode(piece.text).ids)
+            if len(self._known) < 400_000:
+                self._known[piece.text] = known
+        return known
