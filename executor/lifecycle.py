@@ -1,132 +1,31 @@
-"""The life of an intent: which event is legal in which state, and what each event changes.
+"""The life of an intent: transitions.TABLE says what is legal, events.EFFECTS what follows from it.
 
 States are never stored: they are derived by replaying the envelopes of an intent in journal order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeAlias
 
-from executor.errors import LifecycleError
-from ir import (
-    ClarifyQuestion,
-    Envelope,
-    Intent,
-    IntentAnswerBody,
-    IntentDraftBody,
-    MclError,
-    PlanTree,
-    canonical_bytes,
-    content_hash,
-)
+from executor.events import EFFECTS, correct, illegal
+from executor.transitions import TABLE, TERMINAL
+from executor.view import GateState, View, intent_id
+from ir import Envelope
 
-NEW: Final = "new"  # before the first event; every other state is one of ir's
-TERMINAL: Final = frozenset({"completed", "failed", "cancelled"})
-MAX_ROUNDS: Final = 3
-
-# state -> event -> the states it may lead to; EFFECTS says what else must hold, and which of several it is.
-TABLE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
-    NEW: {
-        "intent.draft": ("draft",),
-    },
-    "draft": {
-        "intent.compiled": ("proposed",),
-        "intent.clarify": ("clarifying",),
-        "intent.fail": ("failed",),
-        "intent.cancel": ("cancelled",),
-    },
-    "clarifying": {
-        "intent.answer": ("clarifying",),
-        "intent.compiled": ("proposed",),  # once answered
-        "intent.clarify": ("clarifying",),  # once answered, at most MAX_ROUNDS in all
-        "intent.fail": ("failed",),
-        "intent.cancel": ("cancelled",),
-    },
-    "proposed": {
-        "plan.proposed": ("proposed",),
-        "intent.compiled": ("proposed",),  # only after a correction that asks for a new accept
-        "intent.accept": ("accepted",),
-        "intent.fail": ("failed",),
-        "intent.cancel": ("cancelled",),
-    },
-    "accepted": {
-        "plan.step": ("executing",),  # the walk starts
-        "policy.gate": ("accepted",),
-        "policy.gate.resolve": ("accepted",),
-        "intent.fail": ("failed",),
-        "intent.cancel": ("cancelled",),
-    },
-    "executing": {
-        "plan.step": ("executing",),
-        "plan.output": ("executing",),
-        "policy.gate": ("executing",),
-        "policy.gate.resolve": ("executing",),
-        "intent.dispatch": ("executing",),
-        "intent.correct": ("executing", "proposed"),  # proposed where it is material: needs a new accept
-        "intent.attest": ("completed", "failed"),
-        "intent.fail": ("failed",),
-        "intent.cancel": ("cancelled",),
-    },
-    "completed": {},
-    "failed": {},
-    "cancelled": {
-        "plan.step": ("cancelled",),  # only the end of a node that was running: what happened, happened
-    },
-}
-
-
-@dataclass(frozen=True)
-class GateState:
-    """A question to a person. `decision` is empty while it is open."""
-
-    options: tuple[str, ...]
-    expires_at: str
-    node_id: str = ""
-    decision: str = ""
-    answer: str = ""
-
-
-@dataclass(frozen=True)
-class View:
-    """What the envelopes of one intent add up to. Empty texts, None and () where there is nothing yet.
-
-    questions: those of the last clarify that are not answered. nodes: node id -> last status, since the last
-    accept. gates: id of the policy.gate envelope -> its state. reason: why it failed or was cancelled.
-    """
-
-    state: str = NEW
-    draft: IntentDraftBody | None = None
-    drafted_by: str = ""
-    intent: Intent | None = None
-    intent_hash: str = ""
-    plan: PlanTree | None = None
-    plan_hash: str = ""
-    questions: tuple[ClarifyQuestion, ...] = ()
-    clarify_id: str = ""
-    rounds: int = 0
-    answers: tuple[IntentAnswerBody, ...] = ()
-    accepted_hash: str = ""
-    accepted_plan_hash: str = ""
-    accepted_by: str = ""
-    nodes: Mapping[str, str] = field(default_factory=dict)
-    gates: Mapping[str, GateState] = field(default_factory=dict)
-    corrections: tuple[Envelope, ...] = ()
-    outcome: str = ""
-    reason: str = ""
-    last_id: str = ""
-
-    @property
-    def terminal(self) -> bool:
-        """Whether nothing can change it any more."""
-        return self.state in TERMINAL
-
-    def legal(self) -> tuple[str, ...]:
-        """The kinds that the table allows now, sorted."""
-        return tuple(sorted(TABLE[self.state]))
-
+__all__ = [
+    "TABLE",
+    "TERMINAL",
+    "GateState",
+    "Materiality",
+    "View",
+    "advance",
+    "always_material",
+    "check",
+    "fold",
+    "intent_id",
+]
 
 Materiality: TypeAlias = Callable[[View, Envelope], bool]
 
@@ -157,234 +56,11 @@ def check(view: View, envelope: Envelope) -> None:
 def advance(view: View, envelope: Envelope, *, material: Materiality = always_material) -> View:
     """The view after one more event. Raises LifecycleError; `view` is unchanged."""
     if envelope.kind not in TABLE[view.state]:
-        raise _illegal(
+        raise illegal(
             view, envelope, "ILLEGAL_EVENT", f"{envelope.kind} is not legal while the intent is {view.state}"
         )
     changes = EFFECTS[envelope.kind](view, envelope)
     if envelope.kind == "intent.correct":
-        changes |= _correct(view, envelope, material(view, envelope))
+        changes |= correct(view, envelope, material(view, envelope))
     states = TABLE[view.state][envelope.kind]
     return replace(view, **{"state": states[0], **changes, "last_id": envelope.id})
-
-
-# ---- what each event needs and changes ----
-
-Changes: TypeAlias = dict[str, Any]
-
-
-def _draft(view: View, envelope: Envelope) -> Changes:
-    return {"draft": envelope.body, "drafted_by": envelope.from_}
-
-
-def _compiled(view: View, envelope: Envelope) -> Changes:
-    if view.state == "clarifying" and view.questions:
-        raise _illegal(view, envelope, "NOT_ANSWERED", "the questions of the last clarify have no answer yet")
-    if view.state == "proposed" and view.intent is not None:
-        raise _illegal(
-            view, envelope, "ALREADY_COMPILED", "the intent is compiled and was not corrected since"
-        )
-    body: Any = envelope.body
-    intent = _read(view, envelope, Intent, body.intent_json)
-    if intent.id != intent_id(envelope.intent):
-        raise _illegal(view, envelope, "INTENT_ID_MISMATCH", f"the document is the Intent {intent.id}")
-    return {"intent": intent, "intent_hash": intent.hash, "questions": (), "plan": None, "plan_hash": ""}
-
-
-def _clarify(view: View, envelope: Envelope) -> Changes:
-    if view.questions:
-        raise _illegal(view, envelope, "NOT_ANSWERED", "the questions of the last clarify have no answer yet")
-    if view.rounds >= MAX_ROUNDS:
-        raise _illegal(
-            view,
-            envelope,
-            "TOO_MANY_ROUNDS",
-            f"{MAX_ROUNDS} rounds of questions were asked",
-            fix="end it with intent.fail, reason ambiguous_request",
-        )
-    body: Any = envelope.body
-    return {"questions": body.questions, "clarify_id": envelope.id, "rounds": view.rounds + 1}
-
-
-def _answer(view: View, envelope: Envelope) -> Changes:
-    body: Any = envelope.body
-    if not view.questions or body.answer_of != view.clarify_id:
-        raise _illegal(view, envelope, "ANSWER_OF_NOTHING", f"{body.answer_of} is not the open question")
-    return {"questions": (), "answers": (*view.answers, body)}
-
-
-def _plan_proposed(view: View, envelope: Envelope) -> Changes:
-    if view.intent is None:
-        raise _illegal(
-            view, envelope, "NOT_COMPILED", "the intent was corrected and is not compiled again yet"
-        )
-    body: Any = envelope.body
-    plan = _read(view, envelope, PlanTree, body.plan_json)
-    if plan.intent_id not in (envelope.intent, intent_id(envelope.intent)):
-        raise _illegal(view, envelope, "PLAN_OF_ANOTHER", f"the plan belongs to the intent {plan.intent_id}")
-    return {"plan": plan, "plan_hash": plan.hash}
-
-
-def _accept(view: View, envelope: Envelope) -> Changes:
-    body: Any = envelope.body
-    if view.intent is None:
-        raise _illegal(
-            view, envelope, "NOT_COMPILED", "the intent was corrected and is not compiled again yet"
-        )
-    if body.intent_hash != view.intent_hash:
-        raise _illegal(
-            view,
-            envelope,
-            "INTENT_HASH_MISMATCH",
-            f"accepts {body.intent_hash}; the compiled Intent is {view.intent_hash}",
-        )
-    if body.plan_hash != view.plan_hash:
-        signed, proposed = body.plan_hash or "no plan", view.plan_hash or "none"
-        raise _illegal(
-            view, envelope, "PLAN_HASH_MISMATCH", f"accepts {signed}; the proposed plan is {proposed}"
-        )
-    blocking = [unknown.id for unknown in view.intent.unknowns if unknown.severity == "blocking"]
-    if blocking:
-        raise _illegal(view, envelope, "BLOCKING_UNKNOWN", f"still unknown: {', '.join(blocking)}")
-    if _past(view.intent.expires_at, max(envelope.at, body.accepted_at, key=_moment)):
-        raise _illegal(view, envelope, "INTENT_EXPIRED", f"expired at {view.intent.expires_at}")
-    return {
-        "accepted_hash": body.intent_hash,
-        "accepted_plan_hash": body.plan_hash,
-        "accepted_by": envelope.from_,
-        "nodes": {},
-        "gates": {},
-    }
-
-
-def _step(view: View, envelope: Envelope) -> Changes:
-    body: Any = envelope.body
-    _require_plan(view, envelope, body.plan_id)
-    last = view.nodes.get(body.node_id, "pending")
-    if view.state == "cancelled" and (last != "running" or body.status in ("pending", "running")):
-        raise _illegal(
-            view, envelope, "CANCELLED", f"{body.node_id} was not running when the intent was cancelled"
-        )
-    if last == "completed" and body.status != "completed":
-        raise _illegal(
-            view, envelope, "NODE_COMPLETED", f"{body.node_id} is completed and cannot be {body.status}"
-        )
-    return {"nodes": {**view.nodes, body.node_id: body.status}}
-
-
-def _output(view: View, envelope: Envelope) -> Changes:
-    body: Any = envelope.body
-    _require_plan(view, envelope, body.plan_id)
-    return {}
-
-
-def _gate(view: View, envelope: Envelope) -> Changes:
-    body: Any = envelope.body
-    return {"gates": {**view.gates, envelope.id: GateState(body.options, body.expires_at, body.node_id)}}
-
-
-def _resolve(view: View, envelope: Envelope) -> Changes:
-    body: Any = envelope.body
-    gate = view.gates.get(body.gate_of)
-    if gate is None:
-        raise _illegal(view, envelope, "GATE_UNKNOWN", f"no gate {body.gate_of} was opened for this intent")
-    if gate.decision:
-        raise _illegal(
-            view, envelope, "GATE_RESOLVED", f"the gate {body.gate_of} was decided: {gate.decision}"
-        )
-    if _past(gate.expires_at, max(envelope.at, body.resolved_at, key=_moment)):
-        raise _illegal(view, envelope, "GATE_EXPIRED", f"the gate {body.gate_of} closed at {gate.expires_at}")
-    decided = replace(gate, decision=body.decision, answer=body.answer)
-    return {"gates": {**view.gates, body.gate_of: decided}}
-
-
-def _unchanged(view: View, envelope: Envelope) -> Changes:
-    return {}
-
-
-def _correct(view: View, envelope: Envelope, material: bool) -> Changes:
-    changes: Changes = {"corrections": (*view.corrections, envelope)}
-    if material:
-        nothing = dict.fromkeys(
-            ("intent_hash", "plan_hash", "accepted_hash", "accepted_plan_hash", "accepted_by"), ""
-        )
-        changes |= {"state": "proposed", "intent": None, "plan": None, **nothing}
-    return changes
-
-
-def _attest(view: View, envelope: Envelope) -> Changes:
-    body: Any = envelope.body
-    return {"state": "completed" if body.outcome == "success" else "failed", "outcome": body.outcome}
-
-
-def _fail(view: View, envelope: Envelope) -> Changes:
-    body: Any = envelope.body
-    return {"reason": body.reason, "outcome": "failure"}
-
-
-def _cancel(view: View, envelope: Envelope) -> Changes:
-    body: Any = envelope.body
-    return {"reason": body.reason}
-
-
-EFFECTS: Final[Mapping[str, Callable[[View, Envelope], Changes]]] = {
-    "intent.draft": _draft,
-    "intent.compiled": _compiled,
-    "intent.clarify": _clarify,
-    "intent.answer": _answer,
-    "plan.proposed": _plan_proposed,
-    "intent.accept": _accept,
-    "plan.step": _step,
-    "plan.output": _output,
-    "policy.gate": _gate,
-    "policy.gate.resolve": _resolve,
-    "intent.dispatch": _unchanged,
-    "intent.correct": _unchanged,
-    "intent.attest": _attest,
-    "intent.fail": _fail,
-    "intent.cancel": _cancel,
-}
-
-
-# ---- pieces ----
-
-
-def intent_id(uri: str) -> str:
-    """The ULID of `matrix://intent/<ulid>`; a bare id is given back as it is."""
-    return uri.rpartition("/")[2]
-
-
-def _read(view: View, envelope: Envelope, model: type[Any], data: bytes) -> Any:
-    """The document in a body: strict, canonical, carrying its own true hash."""
-    try:
-        document = model.from_json(data)
-    except MclError as error:
-        raise _illegal(view, envelope, error.code, f"the {model.__name__} in the body: {error}") from error
-    if canonical_bytes(document) != data:
-        raise _illegal(view, envelope, "NOT_CANONICAL", f"the {model.__name__} is not in canonical form")
-    if document.hash != content_hash(document):
-        code = "INTENT_HASH_MISMATCH" if model is Intent else "PLAN_HASH_MISMATCH"
-        raise _illegal(view, envelope, code, f"the {model.__name__} does not have the hash that it carries")
-    return document
-
-
-def _require_plan(view: View, envelope: Envelope, plan_id: str) -> None:
-    if view.plan is None or not view.accepted_plan_hash:
-        raise _illegal(view, envelope, "NO_PLAN_ACCEPTED", "no plan was accepted, so none can run")
-    if plan_id != view.plan.id:
-        raise _illegal(
-            view, envelope, "PLAN_HASH_MISMATCH", f"the accepted plan is {view.plan.id}, not {plan_id}"
-        )
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
-def _past(limit: str, at: str) -> bool:
-    return bool(limit) and _moment(at) > _moment(limit)
-
-
-def _illegal(view: View, envelope: Envelope, code: str, message: str, *, fix: str = "") -> LifecycleError:
-    legal = view.legal()
-    fix = fix or (f"legal now: {', '.join(legal)}" if legal else "nothing can follow; start a new intent")
-    return LifecycleError(code, message, place=envelope.intent, fix=fix, state=view.state, legal=legal)

@@ -181,7 +181,9 @@ class _Check:
             self._add(error.code, str(error))
             self._views[intent] = None
         else:
-            self._views[intent] = View(state=view.state, nodes=view.nodes) if view.terminal else view
+            # Most stories are over: only what a late event could still ask about is kept of them.
+            over = view.state in ("completed", "failed")
+            self._views[intent] = View(state=view.state, nodes=view.nodes) if over else view
 
     def _read_heads(self, given: list[Head]) -> dict[int, list[bytes]]:
         roots: dict[int, list[bytes]] = {}

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,3 +107,50 @@ def home(tmp_path: Path) -> Iterator[Home]:
 @pytest.fixture
 def story(home: Home) -> Story:
     return Story(home)
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Runs a script with a small disk of its own at `path`; only the script sees it, and it ends with it."""
+
+    path: Path
+
+    def run(self, script: str, *, size: str = "1m") -> Any:
+        """What the script printed, read as JSON. `DISK` is the folder; `read_only()` freezes the disk."""
+        mount = f'mount -t tmpfs -o size={size} tmpfs "$1" && exec "$2" -c "$3" "$1"'
+        command = [*_OWN_MOUNTS, "sh", "-c", mount, "sh", str(self.path), sys.executable, _DISK_HEAD + script]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+_OWN_MOUNTS = ("unshare", "--user", "--map-root-user", "--mount")
+_DISK_HEAD = """
+import json, os, subprocess, sys
+from pathlib import Path
+from executor import Home, HomeError, JournalError, KeyringError
+import ir
+DISK = Path(sys.argv[1])
+def read_only():
+    subprocess.run(["mount", "-o", "remount,ro", str(DISK)], check=True)
+def free():
+    status = os.statvfs(DISK)
+    return status.f_bavail * status.f_frsize
+def fill(leave):
+    with (DISK / "ballast").open("wb") as file:
+        file.write(bytes(free() - leave))
+"""
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Disk:
+    place = tmp_path / "disk"
+    place.mkdir()
+    attempt = [*_OWN_MOUNTS, "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)]
+    try:
+        tried = subprocess.run(attempt, capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.skip("no small disk here: there is no `unshare` command")
+    if tried.returncode:
+        pytest.skip(f"no small disk here: mounts are not permitted ({tried.stderr.strip()})")
+    return Disk(place)

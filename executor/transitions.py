@@ -1,0 +1,59 @@
+"""Which event is legal in which state of an intent, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+NEW: Final = "new"  # before the first event; every other state is one of ir's
+TERMINAL: Final = frozenset({"completed", "failed", "cancelled"})
+
+# state -> event -> the states it may lead to; events.EFFECTS says what else must hold, and which it is.
+TABLE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    NEW: {
+        "intent.draft": ("draft",),
+    },
+    "draft": {
+        "intent.compiled": ("proposed",),
+        "intent.clarify": ("clarifying",),
+        "intent.fail": ("failed",),
+        "intent.cancel": ("cancelled",),
+    },
+    "clarifying": {
+        "intent.answer": ("clarifying",),
+        "intent.compiled": ("proposed",),  # once answered
+        "intent.clarify": ("clarifying",),  # once answered, at most MAX_ROUNDS in all
+        "intent.fail": ("failed",),
+        "intent.cancel": ("cancelled",),
+    },
+    "proposed": {
+        "plan.proposed": ("proposed",),
+        "intent.compiled": ("proposed",),  # only after a correction that asks for a new accept
+        "intent.accept": ("accepted",),
+        "intent.fail": ("failed",),
+        "intent.cancel": ("cancelled",),
+    },
+    "accepted": {
+        "plan.step": ("executing",),  # the walk starts
+        "policy.gate": ("accepted",),
+        "policy.gate.resolve": ("accepted",),
+        "intent.fail": ("failed",),
+        "intent.cancel": ("cancelled",),
+    },
+    "executing": {
+        "plan.step": ("executing",),
+        "plan.output": ("executing",),
+        "policy.gate": ("executing",),
+        "policy.gate.resolve": ("executing",),
+        "intent.dispatch": ("executing",),
+        "intent.correct": ("executing", "proposed"),  # proposed where it is material: needs a new accept
+        "intent.attest": ("completed", "failed"),
+        "intent.fail": ("failed",),
+        "intent.cancel": ("cancelled",),
+    },
+    "completed": {},
+    "failed": {},
+    "cancelled": {
+        "plan.step": ("cancelled",),  # only the end of a node that was running: what happened, happened
+    },
+}
