@@ -24,8 +24,9 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from executor.home import Home
-from executor.lifecycle import NEW, View
 from executor.record import Record, seal_record
+from executor.transitions import NEW
+from executor.view import View
 from ir import (
     Body,
     Envelope,
@@ -207,7 +208,7 @@ def recompile(
     return outcome.intent
 
 
-# ---- storing -------------------------------------------------------------------------------------------------
+# ---- storing ---------------------------------------------------------------------------------------------
 
 
 def _store(home: Home, said: Envelope, outcome: Outcome, at: str, recorder: Recorder) -> None:
@@ -257,7 +258,7 @@ def _tape(home: Home, id: str) -> tuple[bytes | None, str]:
     return bytes(record.body["tape"]), str(record.body["skill"])
 
 
-# ---- what a person gave --------------------------------------------------------------------------------------
+# ---- what a person gave ----------------------------------------------------------------------------------
 
 
 def _fresh(home: Home, id: str | None) -> str:

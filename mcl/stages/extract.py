@@ -132,15 +132,13 @@ class _Found:
         self.certainty: dict[str, float] = {}
 
     def slot(self, slot: Slot, spans: Sequence[Span], bundle: Bundle) -> None:
-        """Fill a slot with what was answered, else given, else found, else its default; else it is a gap."""
+        """Fill a slot with what was answered, else given, else found, else its default."""
         name = f"slot.{slot.name}"
         answer = self.request.answers.get(name)
         said = self.request.slots.get(slot.name) if answer is None else answer
         if said is not None:
             for text in _texts(slot, said):
                 self._fill(slot, text, None)
-            if answer == "" and slot.required:
-                self._missing(slot)
             return
         known = [span for span in spans if self._said(span, slot, bundle)]
         for span in known[: slot.most]:
@@ -150,20 +148,13 @@ class _Found:
         )
         if others and slot.most == 1:
             both = ", ".join(f"“{text}”" for text in (known[0].value, *others))
+            why, options = f"{slot.name} may be {both}", (known[0].value, *others)
             self.gaps.append(
-                Gap(
-                    name,
-                    slot.type,
-                    "preferred",
-                    f"{slot.name} may be {both}",
-                    options=(known[0].value, *others),
-                )
+                Gap(name, slot.type, self.rules.severities["frame.several"], why, options=options)
             )
         if not spans and slot.default:
             for text in slot.default:
                 self.objects.append(SlotEntry(name=slot.name, value=text, type=slot.type))
-        elif not known and slot.required:
-            self._missing(slot)
 
     def stated(self, name: str, spans: Sequence[Span]) -> None:
         """Read the spans of one constraint field, or the answer that replaces them."""
@@ -200,18 +191,6 @@ class _Found:
             return
         self._mark(f"frame.objects[{len(self.objects)}]", span)
         self.objects.append(SlotEntry(name=slot.name, value=value, type=slot.type))
-
-    def _missing(self, slot: Slot) -> None:
-        hint = f" ({slot.hint})" if slot.hint else ""
-        self.gaps.append(
-            Gap(
-                f"slot.{slot.name}",
-                slot.type,
-                self.rules.severities["frame.required_missing"],
-                f"the goal does not say {slot.name}{hint}",
-                options=slot.options,
-            )
-        )
 
     def _state(self, name: str, span: Span) -> None:
         hard = span.start is None or not self._is_soft(span)

@@ -7,6 +7,7 @@ from ir import Reference, SlotEntry
 from mcl.cortex import TYPES, Memories, Memory
 from mcl.errors import CortexError
 from mcl.mtx.interpret import Interpretation, ResolveRule, SlotValue, interpret
+from mcl.skills import Slot
 from mcl.stages.classify import Classified
 from mcl.stages.extract import Extraction
 from mcl.stages.gaps import Gap
@@ -25,7 +26,7 @@ class Resolution:
 
 
 def resolve(
-    request: Request, classified: Classified, extraction: Extraction, memories: Memories
+    request: Request, classified: Classified, extraction: Extraction, memories: Memories, rules: Rules
 ) -> Resolution:
     """Run the skill's resolve lines for the slots that are filled.
 
@@ -36,18 +37,60 @@ def resolve(
     that is an address already is left as it is; an empty one is never filled from memory.
     """
     run = _Run(request, memories, extraction.frame.objects, rules)
-    filled = {
-        name: tuple(
-            SlotValue(one.value, one.uri, one.value) for one in extraction.frame.objects if one.name == name
-        )
-        for name in {one.name for one in extraction.frame.objects}
-    }
     meant = interpret(
-        classified.skill, verb=classified.verb, prose=request.prose, slots=filled, resolver=run.look_up
+        classified.skill,
+        verb=classified.verb,
+        prose=request.prose,
+        slots=filled(extraction),
+        resolver=run.look_up,
     )
-    gaps = (*extraction.gaps, *(run.gap(rule, meant, classified) for rule in run.failed))
+    unresolved = (run.gap(rule, meant, classified) for rule in run.failed)
+    gaps = tuple(_strict([*extraction.gaps, *unresolved], meant)) + tuple(
+        _missing(slot, meant, rules)
+        for slot in classified.skill.slots
+        if _is_missing(slot, run.objects, extraction, meant)
+    )
     frame = extraction.frame.model_copy(update={"objects": tuple(run.objects)})
     return Resolution(replace(extraction, frame=frame, gaps=gaps), tuple(run.references))
+
+
+def filled(extraction: Extraction) -> dict[str, tuple[SlotValue, ...]]:
+    """What fills each slot, as a skill's procedure is told it."""
+    values: dict[str, tuple[SlotValue, ...]] = {}
+    for one in extraction.frame.objects:
+        values[one.name] = (*values.get(one.name, ()), SlotValue(one.value, one.uri, one.value))
+    return values
+
+
+def _is_missing(
+    slot: Slot, objects: Sequence[SlotEntry], extraction: Extraction, meant: Interpretation
+) -> bool:
+    """Whether nothing fills a slot that the skill requires or asks about, and no gap says so yet."""
+    if any(one.name == slot.name for one in objects) or any(
+        gap.field == f"slot.{slot.name}" for gap in extraction.gaps
+    ):
+        return False
+    return slot.required or any(rule.slot == slot.name for rule in meant.unknowns)
+
+
+def _missing(slot: Slot, meant: Interpretation, rules: Rules) -> Gap:
+    """The gap of an empty slot, as the skill's last `unknown` block for it says, else as the frame module
+    does."""
+    said = next((rule for rule in reversed(meant.unknowns) if rule.slot == slot.name), None)
+    hint = f" ({slot.hint})" if slot.hint else ""
+    why = (said.reason if said else "") or f"the goal does not say {slot.name}{hint}"
+    severity = said.severity if said else rules.severities["frame.required_missing"]
+    options = (said.options if said else ()) or slot.options
+    type_ = (said.type if said else "") or slot.type
+    return Gap(
+        f"slot.{slot.name}", type_, severity, why, options=options, default=said.default if said else ""
+    )
+
+
+def _strict(gaps: Sequence[Gap], meant: Interpretation) -> list[Gap]:
+    """The gaps, blocking where the skill says that their slot blocks."""
+    blocking = {f"slot.{rule.slot}" for rule in meant.unknowns if rule.severity == "blocking"}
+    return [replace(gap, severity="blocking") if gap.field in blocking else gap for gap in gaps]
 
 
 class _Run:

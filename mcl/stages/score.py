@@ -1,15 +1,17 @@
 """Stage 6: how sure the compiler is, what follows from it, and the Intent that is signed."""
 
+import math
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal
 
 from ir import Budget, BudgetConstraint, CompileMetadata, Intent, derive_seed, with_hash
+from mcl.mtx.interpret import interpret
 from mcl.stages.classify import Classified
 from mcl.stages.extract import Extraction, deadline_of
 from mcl.stages.gaps import Gap, one_a_field, unknowns_of
 from mcl.stages.request import Request
-from mcl.stages.resolve import Resolution
+from mcl.stages.resolve import Resolution, filled
 from mcl.stages.rules import Rules
 
 _DIGITS = 4  # of a confidence; the last bits of a model's logits change with its batch size
@@ -45,11 +47,12 @@ def score(request: Request, classified: Classified, resolution: Resolution, rule
     gaps = one_a_field((*classified.gaps, *extraction.gaps))
     gaps = tuple(gap for gap in gaps if request.answers.get(gap.field) is None or gap.severity == "blocking")
     confidence = _confidence(classified, extraction, gaps, rules)
-    if any(gap.severity == "blocking" for gap in gaps):
-        return Verdict("clarify", confidence, gaps)
-    if confidence >= rules.review:
+    blocked = any(gap.severity == "blocking" for gap in gaps)
+    if not blocked and confidence >= rules.review:
         return Verdict("compiled" if confidence >= rules.compiled else "review", confidence, gaps)
-    return Verdict("clarify", confidence, one_a_field((*gaps, *_doubts(classified, extraction, rules))))
+    if not blocked:
+        gaps = one_a_field((*gaps, *_doubts(classified, extraction, rules)))
+    return Verdict("clarify", confidence, _as_asked(request, classified, extraction, gaps, confidence))
 
 
 def build(
@@ -111,9 +114,43 @@ def _confidence(classified: Classified, extraction: Extraction, gaps: tuple[Gap,
     parts = {"skill": classified.skill_probability, "verb": classified.verb_probability}
     parts |= {"slots": sum(slots) / len(slots)} if slots else {}
     parts |= {"constraints": sum(limits) / len(limits)} if limits else {}
-    confidence = prod(p ** rules.weights[name] for name, p in parts.items())
+    confidence = prod(math.pow(p, rules.weights[name]) for name, p in parts.items())
     confidence *= prod(rules.factors[gap.severity] for gap in gaps)
     return round(min(1.0, max(0.0, confidence)), _DIGITS)
+
+
+def _as_asked(
+    request: Request, classified: Classified, extraction: Extraction, gaps: tuple[Gap, ...], confidence: float
+) -> tuple[Gap, ...]:
+    """The gaps with the questions that the skill's clarify blocks word, and those that only these blocks
+    ask."""
+    meant = interpret(
+        classified.skill,
+        verb=classified.verb,
+        prose=request.prose,
+        slots=filled(extraction),
+        confidence=confidence,
+        unknowns=[gap.why for gap in gaps],
+    )
+    worded = {f"slot.{rule.slot}": rule for rule in meant.clarifies}
+    asked = []
+    for gap in gaps:
+        rule = worded.pop(gap.field, None)
+        if rule is not None:
+            gap = replace(
+                gap,
+                prompt=rule.prompt or gap.prompt,
+                options=gap.options or rule.options,
+                default=gap.default or rule.default,
+            )
+        asked.append(gap)
+    empty = {slot.name for slot in classified.skill.slots} - set(filled(extraction))
+    for field, rule in worded.items():
+        if field not in request.answers and rule.slot in empty:
+            severity = "blocking" if rule.required and rule.slot in empty else "preferred"
+            why = f"the goal does not say {rule.slot}"
+            asked.append(Gap(field, rule.type, severity, why, rule.prompt, rule.options, rule.default))
+    return one_a_field(asked)
 
 
 def _doubts(classified: Classified, extraction: Extraction, rules: Rules) -> list[Gap]:
