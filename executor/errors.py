@@ -88,7 +88,7 @@ class PolicyError(ExecutorError):
 
 
 class GateError(ExecutorError):
-    """An attempt to get round the gate, or an answer to it that does not count; `place` is the node or gate."""
+    """An attempt to get round the gate, or an answer that does not count; `place` is the node or gate."""
 
     exit_code = REFUSED
 

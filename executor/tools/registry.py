@@ -15,6 +15,7 @@ from executor.sandbox.redaction import Redactor
 from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import Manifest
 from executor.tools.tool import Bench, Tool
+from ir import MclError
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -69,7 +70,7 @@ class Registry:
 
         Raises:
             GateError: the Allow is not for this call, or was used.
-            ToolError: TOOL_FAILED, OUTPUT_TOO_LARGE, BAD_OUTPUT, and the tool's own.
+            ToolError: TOOL_CRASHED, OUTPUT_TOO_LARGE, BAD_OUTPUT, and the tool's own.
             ScopeError: the tool met a path it may not touch.
         """
         if type(allow) is not Allow:
@@ -80,7 +81,17 @@ class Registry:
         tool = self.__tools[call.tool_ref]
         limit = tool.manifest.max_output
         bench = Bench(workspace, clock, allow.operation, limit, idempotency_key)
-        answer = redactor.value(await tool.adapter(call.args, bench))
+        try:
+            answer = redactor.value(await tool.adapter(call.args, bench))
+        except (MclError, TimeoutError):
+            raise
+        except Exception as problem:  # noqa: BLE001  # a tool is foreign code: its mistakes fail its node only
+            raise ToolError(
+                "TOOL_CRASHED",
+                f"{call.tool_ref} crashed: {type(problem).__name__}: {problem}",
+                place=call.node_id,
+                fix="report it to the author of the tool",
+            ) from problem
         if not isinstance(answer, dict) or next(tool.output.iter_errors(answer), None) is not None:
             raise ToolError(
                 "BAD_OUTPUT",

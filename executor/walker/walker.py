@@ -216,16 +216,19 @@ class Walker:
         """Walk, and stop as soon as a person cancels the intent. Gives the failure, and whether it was
         cancelled."""
         failure: Failure | None = None
-        async with anyio.create_task_group() as tasks:
+        try:
+            async with anyio.create_task_group() as tasks:
 
-            async def watch() -> None:
-                while ledger.view().state != "cancelled":
-                    await anyio.sleep(_WATCH_S)
+                async def watch() -> None:
+                    while ledger.view().state != "cancelled":
+                        await anyio.sleep(_WATCH_S)
+                    tasks.cancel_scope.cancel()
+
+                tasks.start_soon(watch)
+                failure = await run.walk(mandate.plan.root)
                 tasks.cancel_scope.cancel()
-
-            tasks.start_soon(watch)
-            failure = await run.walk(mandate.plan.root)
-            tasks.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            raise _first(group) from group
         return failure, ledger.view().state == "cancelled"
 
     def _open(self) -> Workspace:
@@ -258,6 +261,12 @@ class Walker:
             spending=spending,
             leased=True,
         )
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The error that ended the tasks of a run; the others are its consequences, and stay as its cause."""
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 def _no_plan(intent: str) -> WalkError:
