@@ -1,0 +1,87 @@
+"""Say what you want in plain words; read it, sign it, run it, replay it.
+
+    from mcl import accept, compile_goal, run
+
+    compiled = compile_goal("find the word invoice in the folder notes")
+    accept(compiled.intent.id)
+    outcome = run(compiled.intent.id)
+
+Importing this loads nothing: each name is fetched from its module at first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from executor import Home
+    from ir import Envelope, Frame, Intent, MclError, PlanTree
+    from mcl.acts.accept import Acceptance, accept
+    from mcl.acts.answer import answer
+    from mcl.acts.cancel import cancel
+    from mcl.acts.compile import compile_goal
+    from mcl.acts.plan import plan
+    from mcl.acts.replay import Replay, replay
+    from mcl.acts.run import run
+    from mcl.acts.show import Shown, Summary, list_intents, show
+    from mcl.acts.verify import FileReport, verify
+    from mcl.compiler import Clarify, Compiled, Refused
+    from mcl.home import open_home
+
+__all__ = [
+    "Acceptance",
+    "Clarify",
+    "Compiled",
+    "Envelope",
+    "FileReport",
+    "Frame",
+    "Home",
+    "Intent",
+    "MclError",
+    "PlanTree",
+    "Refused",
+    "Replay",
+    "Shown",
+    "Summary",
+    "__version__",
+    "accept",
+    "answer",
+    "cancel",
+    "compile_goal",
+    "list_intents",
+    "open_home",
+    "plan",
+    "replay",
+    "run",
+    "show",
+    "verify",
+]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "executor": ("Home",),
+    "ir": ("Envelope", "Frame", "Intent", "MclError", "PlanTree"),
+    "mcl.acts.accept": ("Acceptance", "accept"),
+    "mcl.acts.answer": ("answer",),
+    "mcl.acts.cancel": ("cancel",),
+    "mcl.acts.compile": ("compile_goal",),
+    "mcl.acts.plan": ("plan",),
+    "mcl.acts.replay": ("Replay", "replay"),
+    "mcl.acts.run": ("run",),
+    "mcl.acts.show": ("Shown", "Summary", "list_intents", "show"),
+    "mcl.acts.verify": ("FileReport", "verify"),
+    "mcl.compiler": ("Clarify", "Compiled", "Refused"),
+    "mcl.home": ("open_home",),
+}
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'mcl' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(module), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

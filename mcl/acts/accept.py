@@ -1,0 +1,77 @@
+"""`mcl accept`: a person signs what is wanted and what will run."""
+
+from dataclasses import dataclass
+
+from executor.errors import LifecycleError
+from executor.home import Home
+from ir import Intent, IntentAcceptBody
+from mcl.acts.ids import find_intent
+from mcl.acts.seal import sealed
+from mcl.acts.show import Shown, shown
+from mcl.home import open_home
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """What was signed.
+
+    `plan_hash` is empty where the intent has no plan. `envelope`: id of the intent.accept.
+    """
+
+    intent_id: str
+    intent_hash: str
+    plan_hash: str
+    signed_by: str
+    accepted_at: str
+    envelope: str
+
+
+def accept(
+    intent: str,
+    *,
+    home: Home | None = None,
+    intent_hash: str | None = None,
+    plan_hash: str | None = None,
+) -> Acceptance:
+    """Sign an intent and its plan with the user's key.
+
+    intent_hash, plan_hash: what the person was shown; anything else is refused (None: whatever is there now).
+    Raises InputError; LifecycleError with INTENT_HASH_MISMATCH, PLAN_HASH_MISMATCH, BLOCKING_UNKNOWN,
+    INTENT_EXPIRED or ILLEGAL_EVENT; KeyringError where the user's key is sealed.
+    """
+    home = home or open_home()
+    found = acceptable(intent, home=home)
+    at = home.clock.now()
+    body = IntentAcceptBody(
+        intent_hash=intent_hash if intent_hash is not None else found.intent.hash,
+        accepted_at=at,
+        plan_hash=plan_hash if plan_hash is not None else found.view.plan_hash,
+    )
+    envelope = sealed(home, "intent.accept", body, intent=found.id, at=at, causation=found.view.last_id)
+    home.journal.append(envelope)
+    return Acceptance(found.id, body.intent_hash, body.plan_hash, envelope.from_, at, envelope.id)
+
+
+@dataclass(frozen=True)
+class Acceptable(Shown):
+    """An intent that a person may be asked to sign."""
+
+    intent: Intent
+
+
+def acceptable(intent: str, *, home: Home) -> Acceptable:
+    """What `accept` would sign. Raises InputError; LifecycleError where there is nothing to accept."""
+    found = shown(home, find_intent(home, intent))
+    legal = found.view.legal()
+    if found.intent is None or "intent.accept" not in legal:
+        raise LifecycleError(
+            "NOT_COMPILED" if found.intent is None else "ILLEGAL_EVENT",
+            f"this intent is {found.state}: there is nothing to accept",
+            place=found.id,
+            fix=f"mcl answer {found.id} …"
+            if found.questions
+            else f"mcl show {found.id} says what can be done",
+            state=found.state,
+            legal=legal,
+        )
+    return Acceptable(**{**vars(found), "intent": found.intent})

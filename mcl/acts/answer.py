@@ -1,0 +1,41 @@
+"""`mcl answer`: a person fills what was unknown, and the goal is compiled again."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from executor.home import Home
+from mcl import compiler
+from mcl.acts.compile import open_model
+from mcl.acts.ids import find_intent
+from mcl.acts.skills import installed
+from mcl.home import open_home
+
+if TYPE_CHECKING:
+    from mcl.compiler import Clarify, Compiled, Refused
+    from mcl.model import Model
+
+
+def answer(
+    intent: str,
+    answers: Mapping[str, str],
+    *,
+    model: "Path | Model | None" = None,
+    ai: bool = True,
+    skills: Sequence[Path] = (),
+    home: Home | None = None,
+) -> "Compiled | Clarify | Refused":
+    """Answer the open questions of an intent, signed with the user's key, and compile it again.
+
+    answers: texts by the id of the question ("u1") or its field; "" drops the field from the goal. The
+    model is opened only where what it said the first time does not suffice. Raises InputError and what
+    compile_goal raises.
+    """
+    home = home or open_home()
+    return compiler.recompile_with_answers(
+        find_intent(home, intent),
+        answers,
+        home=home,
+        skills=installed(home.path, skills),
+        load_model=lambda: open_model(home, model, ai=ai),
+    )

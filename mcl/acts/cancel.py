@@ -1,0 +1,21 @@
+"""`mcl cancel`: a person stops it."""
+
+from executor.home import Home
+from ir import Envelope, IntentCancelBody
+from mcl.acts.ids import find_intent
+from mcl.acts.seal import sealed
+from mcl.home import open_home
+
+
+def cancel(intent: str, *, reason: str = "", home: Home | None = None) -> Envelope:
+    """Cancel an intent that has not ended; a walk in another process stops before its next node.
+
+    Raises InputError; LifecycleError ILLEGAL_EVENT where it has ended; KeyringError.
+    """
+    home = home or open_home()
+    id, at = find_intent(home, intent), home.clock.now()
+    envelope = sealed(
+        home, "intent.cancel", IntentCancelBody(reason=reason, cancelled_at=at), intent=id, at=at
+    )
+    home.journal.append(envelope)
+    return envelope

@@ -1,0 +1,61 @@
+"""`mcl compile`: a goal in plain words becomes an Intent that can be read and signed."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from executor.home import Home
+from mcl import compiler
+from mcl.acts.models import Models
+from mcl.acts.skills import installed
+from mcl.home import open_home
+
+if TYPE_CHECKING:
+    from mcl.compiler import Clarify, Compiled, Refused
+    from mcl.model import Model
+
+
+def compile_goal(
+    goal: str,
+    *,
+    skill: str | None = None,
+    verb: str | None = None,
+    slots: Mapping[str, str] | None = None,
+    model: "Path | Model | None" = None,
+    ai: bool = True,
+    dry_run: bool = False,
+    at: str | None = None,
+    id: str | None = None,
+    zone: str = "UTC",
+    truncate: bool = False,
+    skills: Sequence[Path] = (),
+    home: Home | None = None,
+) -> "Compiled | Clarify | Refused":
+    """Compile a goal; unless it is a dry run, the result is signed and in the journal when this returns.
+
+    skill, verb, slots: fixed beforehand. model: a GGUF or an open model (None: the one in use). ai: False
+    for the deterministic matcher. at: ISO 8601. id: a ULID. zone: IANA name that days are meant in. skills:
+    further folders. Raises InputError, SkillError, ModelError, HomeError, KeyringError.
+    """
+    home = home or open_home()
+    return compiler.compile_goal(
+        goal,
+        home=home,
+        skills=installed(home.path, skills),
+        model=open_model(home, model, ai=ai),
+        skill=skill,
+        verb=verb,
+        slots=slots,
+        at=at,
+        id=id,
+        zone=zone,
+        truncate=truncate,
+        dry_run=dry_run,
+    )
+
+
+def open_model(home: Home, model: "Path | Model | None", *, ai: bool) -> "Model":
+    """The model to ask: the one given, the file at a path, the matcher without `ai`, else the one in use."""
+    if model is None or isinstance(model, Path):
+        return Models(home).open(path=model, ai=ai)
+    return model

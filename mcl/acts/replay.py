@@ -1,0 +1,228 @@
+"""`mcl replay`: is an Intent still what its goal, skill, model and memories make of it?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from executor import View
+from executor.home import Home
+from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed
+from ir.errors import MclError
+from ir.intent import CompileMetadata
+from mcl.acts.compile import open_model
+from mcl.acts.ids import find_intent
+from mcl.acts.models import Models
+from mcl.acts.skills import installed
+from mcl.compiler import recompile
+from mcl.cortex import Cortex
+from mcl.errors import InputError
+from mcl.home import open_home
+from mcl.mtx.core import load_core
+from mcl.planner import make_plan
+from mcl.skills import Skill, Skills, mtx_digest
+
+if TYPE_CHECKING:
+    from mcl.model import Model
+
+Answer = Literal["same", "different", "not available"]
+
+
+@dataclass(frozen=True)
+class ReplayItem:
+    """One thing that was compared.
+
+    recorded: as the Intent has it; found: as it is now; note: why, or where to get it.
+    """
+
+    name: str
+    verdict: Answer
+    recorded: str
+    found: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Everything that was compared, in order; the bytes last."""
+
+    intent_id: str
+    items: tuple[ReplayItem, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether everything was compared and is the same."""
+        return all(item.verdict == "same" for item in self.items)
+
+
+def replay(
+    intent: str,
+    *,
+    model: "Path | Model | None" = None,
+    skills: Sequence[Path] = (),
+    home: Home | None = None,
+) -> Replay:
+    """Check what an Intent records, then compile it again with its id, time and memories; compare the bytes.
+
+    model: where the weights are, when this home does not know them. skills: further folders. What is gone
+    or has changed is an item of the Replay, not an error. Raises InputError (no such intent, or it was
+    never compiled), and what reading the journal raises.
+    """
+    home = home or open_home()
+    id = find_intent(home, intent)
+    view = home.journal.view(id, fresh=True)
+    if view.intent is None or view.intent.compile_metadata is None:
+        raise InputError(
+            "NOT_COMPILED",
+            f"this intent is {view.state}; there is nothing to replay",
+            place=id,
+            fix=f"mcl show {id}",
+        )
+    found = installed(home.path, skills)
+    again = _Again(home, view, view.intent, view.intent.compile_metadata, found, model)
+    return Replay(id, tuple(again.items()))
+
+
+@dataclass
+class _Again:
+    home: Home
+    view: View
+    intent: Intent
+    made: CompileMetadata
+    skills: Skills
+    given: "Path | Model | None"
+    model: "Model | None" = None
+
+    def items(self) -> Iterator[ReplayItem]:
+        """Each comparison in turn. The signature was checked when the view was read from the journal."""
+        yield ReplayItem("signature", "same", self.home.keyring.agent.did)
+        yield _compared("hash", self.intent.hash, content_hash(self.intent))
+        yield _compared("seed", self.made.seed, self._seed())
+        parts = [self._skill(), self._model(), self._grammar(), self._memory()]
+        yield from parts
+        yield self._bytes(parts)
+        if self.view.plan is not None:
+            yield self._plan(self.view.plan)
+
+    def _seed(self) -> str:
+        return derive_seed(
+            intent_id=self.intent.id,
+            actor=self.intent.actor,
+            snapshot_hash=self.made.cortex_snapshot_hash,
+            mtx_digest=self.made.mtx_digest,
+            model_digest=self.made.model_digest,
+        ).hex
+
+    def _skill(self) -> ReplayItem:
+        """The skill and the core modules together, as the Intent records them."""
+        wanted = f"{self.made.skill_id}@{self.made.skill_version}"
+        try:
+            skill = self.skills.get(self.made.skill_id)
+        except MclError as error:
+            return _missing("skill", self.made.mtx_digest, f"{wanted} is broken: {error}")
+        if skill is None:
+            return _missing(
+                "skill", self.made.mtx_digest, f"{wanted} is not installed; name its folder with --skills"
+            )
+        digest = mtx_digest(skill, load_core(cache=self.home.path / "cache"))
+        now = f"{skill.id}@{skill.version}"
+        note = (
+            f"{now} or a core module reads otherwise now"
+            if now == wanted
+            else f"compiled with {wanted}, here is {now}"
+        )
+        return _compared("skill", self.made.mtx_digest, digest, note)
+
+    def _model(self) -> ReplayItem:
+        try:
+            if self.given is not None:
+                self.model = open_model(self.home, self.given, ai=True)
+            else:
+                self.model = Models(self.home).with_digest(self.made.model_digest)
+        except MclError as error:
+            return _missing("model", self.made.model_digest, str(error))
+        if self.model is None:
+            where = f"{self.made.model_version} is not here; name its file with --model, or mcl model add it"
+            return _missing("model", self.made.model_digest, where)
+        return _compared("model", self.made.model_digest, self.model.digest, f"here is {self.model.version}")
+
+    def _grammar(self) -> ReplayItem:
+        if self.model is None:
+            return _missing("grammar", self.made.grammar, "it comes with the model")
+        return _compared("grammar", self.made.grammar, self.model.grammar)
+
+    def _memory(self) -> ReplayItem:
+        root = self.made.cortex_snapshot_hash
+        snapshot = Cortex(self.home).snapshot_of(root)
+        if snapshot is None:
+            return _missing(
+                "memory", root, "this home never had these memories; replay where it was compiled"
+            )
+        now = Cortex(self.home).snapshot()
+        later = now.size - snapshot.size
+        return ReplayItem(
+            "memory", "same", root, now.root, f"{later} later changes were left out" if later else ""
+        )
+
+    def _bytes(self, parts: list[ReplayItem]) -> ReplayItem:
+        """Compile again; whatever differs among the parts is named as the likely cause."""
+        causes = ", ".join(part.name for part in parts if part.verdict != "same")
+        if self.model is None or self.view.draft is None:
+            return _missing("bytes", self.intent.hash, f"cannot be compiled without: {causes}")
+        try:
+            again = recompile(
+                self.intent,
+                self.view.draft,
+                answers=self.view.answers,
+                home=self.home,
+                skills=self.skills,
+                model=self.model,
+            )
+        except MclError as error:
+            return _missing("bytes", self.intent.hash, f"{error.code}: {error.message}")
+        verdict: Answer = "same" if canonical_bytes(again) == canonical_bytes(self.intent) else "different"
+        note = "" if verdict == "same" else f"differs in {_differing(self.intent, again)}"
+        return ReplayItem("bytes", verdict, self.intent.hash, again.hash, note)
+
+    def _plan(self, plan: PlanTree) -> ReplayItem:
+        skill = self._installed()
+        if skill is None:
+            return _missing("plan", plan.hash, "the skill is not installed")
+        try:
+            again = make_plan(
+                skill, self.intent, id=plan.id, created_at=plan.created_at, created_by=plan.created_by
+            )
+        except MclError as error:
+            return _missing("plan", plan.hash, f"{error.code}: {error.message}")
+        return _compared("plan", plan.hash, again.hash, "the skill's plan.yaml makes another plan now")
+
+    def _installed(self) -> Skill | None:
+        try:
+            return self.skills.get(self.made.skill_id)
+        except MclError:
+            return None
+
+
+def _compared(name: str, recorded: str, found: str, note: str = "") -> ReplayItem:
+    if recorded == found:
+        return ReplayItem(name, "same", recorded, found)
+    return ReplayItem(name, "different", recorded, found, note)
+
+
+def _missing(name: str, recorded: str, note: str) -> ReplayItem:
+    return ReplayItem(name, "not available", recorded, "", note)
+
+
+def _differing(old: Intent, new: Intent) -> str:
+    """The fields of the two that differ, but for the hash, which always follows."""
+    before, after = old.model_dump(), new.model_dump()
+    names = []
+    for name in before:
+        if name != "hash" and before[name] != after[name]:
+            if isinstance(before[name], dict) and isinstance(after[name], dict):
+                names += [
+                    f"{name}.{key}" for key in before[name] if before[name][key] != after[name].get(key)
+                ]
+            else:
+                names.append(name)
+    return ", ".join(names) or "the hash alone"

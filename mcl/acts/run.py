@@ -1,0 +1,76 @@
+"""`mcl run`: walk the plan that a person signed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from executor.home import Home
+from executor.tools.registry import Registry
+from executor.walker import Walker
+from ir import Intent, PlanTree
+from mcl.acts.compile import open_model
+from mcl.acts.ids import find_intent
+from mcl.acts.show import shown
+from mcl.acts.skills import installed, the_skill
+from mcl.home import open_home
+from mcl.reasoner import ModelReasoner, SkillPrompts
+
+if TYPE_CHECKING:
+    from executor.listener import Listener
+    from executor.people import People
+    from executor.walker import Outcome
+    from mcl.model import Model
+
+
+def run(
+    intent: str,
+    *,
+    workspace: Path | None = None,
+    people: "People | None" = None,
+    listener: "Listener | None" = None,
+    resume: bool = False,
+    model: "Path | Model | None" = None,
+    ai: bool = True,
+    skills: Sequence[Path] = (),
+    home: Home | None = None,
+) -> "Outcome":
+    """Run the accepted plan of an intent in `workspace` (default: the current folder).
+
+    people: who decides at gates; None: nobody, so every gate is denied. listener: is told of every node's
+    state. resume: go on after an interruption. model, ai, skills: as of compile_goal, for step nodes. What
+    goes wrong with the plan is in the Outcome. Raises InputError; WalkError NOT_ACCEPTED, NO_PLAN,
+    RUN_INTERRUPTED, ALREADY_RUNNING and VERIFICATION_FAILED (a row, signature or hash does not hold;
+    nothing was run); ScopeError.
+    """
+    home = home or open_home()
+    id = find_intent(home, intent)
+    found = shown(home, id)
+    prompts = None
+    if found.intent is not None and found.plan is not None and _has_steps(found.plan):
+        prompts = _prompts(home, found.intent, skills)
+
+    async def walk() -> "Outcome":
+        walker = Walker(
+            home,
+            Registry.builtin(),
+            workspace=workspace or Path.cwd(),
+            reasoner=ModelReasoner(lambda: open_model(home, model, ai=ai)),
+            people=people,
+            listener=listener,
+            prompts=prompts,
+        )
+        async with walker:
+            return await walker.run(id, resume=resume)
+
+    return anyio.run(walk)
+
+
+def _has_steps(plan: PlanTree) -> bool:
+    return any(node.step is not None for node, _ in plan.root.walk())
+
+
+def _prompts(home: Home, intent: Intent, skills: Sequence[Path]) -> SkillPrompts:
+    made = intent.compile_metadata
+    return SkillPrompts(intent, the_skill(installed(home.path, skills), made.skill_id if made else ""))

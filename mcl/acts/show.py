@@ -1,0 +1,84 @@
+"""What the journal says about one intent, and about all."""
+
+from dataclasses import dataclass
+
+from executor import View
+from executor.home import Home
+from ir import ClarifyQuestion, Intent, PlanTree
+from ir.errors import MclError
+from mcl.acts.ids import find_intent
+from mcl.home import open_home
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One intent as it is now.
+
+    `intent` and `plan` are None until they are compiled; `reason`: why it ended.
+    """
+
+    id: str
+    state: str
+    prose: str
+    intent: Intent | None
+    plan: PlanTree | None
+    questions: tuple[ClarifyQuestion, ...]
+    accepted_by: str
+    reason: str
+    view: View
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One line of a list.
+
+    `flaw` is the code of what is wrong where the rows of the intent cannot be believed.
+    """
+
+    id: str
+    state: str
+    at: str
+    verb: str
+    prose: str
+    flaw: str = ""
+
+
+def show(intent: str, *, home: Home | None = None) -> Shown:
+    """One intent, read from its signed rows.
+
+    intent: an id, a unique beginning of one, or @last. Raises InputError, EnvelopeError, LifecycleError.
+    """
+    home = home or open_home()
+    return shown(home, find_intent(home, intent))
+
+
+def shown(home: Home, id: str) -> Shown:
+    """The same for an id that is known to be one."""
+    view = home.journal.view(id)
+    return Shown(
+        id=id,
+        state=view.state,
+        prose=view.draft.prose if view.draft else "",
+        intent=view.intent,
+        plan=view.plan,
+        questions=view.questions,
+        accepted_by=view.accepted_by,
+        reason=view.reason,
+        view=view,
+    )
+
+
+def list_intents(*, home: Home | None = None, limit: int = 50) -> tuple[Summary, ...]:
+    """The intents of a home, the one last written about first; `limit` 0: all."""
+    home = home or open_home()
+    ids = home.journal.intents()
+    return tuple(_summary(home, id) for id in (ids[:limit] if limit else ids))
+
+
+def _summary(home: Home, id: str) -> Summary:
+    first = home.journal.rows(id, limit=1)[0]
+    try:
+        found = shown(home, id)
+    except MclError as error:  # one broken story must not hide the others
+        return Summary(id, "", first.at, "", "", flaw=error.code)
+    return Summary(id, found.state, first.at, found.intent.frame.verb if found.intent else "", found.prose)

@@ -1,0 +1,90 @@
+"""`mcl accept` and `mcl cancel`: a person signs, or stops it."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ir.errors import REFUSED
+from mcl.cli.arguments import AsJson, IntentId, Workspace, example
+from mcl.cli.output import Output, note
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.command("accept", epilog=example("mcl accept @last", "mcl accept 01K --yes"))(accept_command)
+    app.command("cancel", epilog=example('mcl cancel @last --reason "not needed any more"'))(cancel_command)
+
+
+def accept_command(
+    intent: IntentId,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> int:
+    """Read an intent and its plan, and sign both.
+
+    Shows them, asks, and signs the hashes of both with your key.
+
+    Exit code 4 when you do not agree, or when the intent may not be accepted.
+    """
+    from dataclasses import asdict
+
+    from mcl.acts.accept import accept, acceptable
+    from mcl.acts.plan import plan
+    from mcl.cli.home import use_home
+    from mcl.cli.views.intent import intent_view
+    from mcl.cli.views.layout import commands, plain
+    from mcl.cli.views.plan import plan_view
+
+    home, out = use_home(signs=True), Output(as_json)
+    found = acceptable(intent, home=home)
+    if not (as_json and yes):
+        out.tell(intent_view(found.intent, out.people, state=found.state))
+        if found.plan is not None:
+            seen = plan(found.id, home=home, workspace=workspace or Path.cwd())
+            out.tell(["", *plan_view(seen, out.people)])
+        else:
+            out.tell(["", plain("No plan: this skill only understands; there is nothing to run.", "dim")])
+    if not yes and not _agreed():
+        note("not accepted; nothing was signed")
+        return REFUSED
+    signed = accept(found.id, home=home, intent_hash=found.intent.hash, plan_hash=found.view.plan_hash)
+    out.document({**asdict(signed), "next": f"mcl run {found.id}"})
+    if not as_json:
+        out.tell(["", plain(f"accepted, signed by {signed.signed_by}", "green")])
+        out.tell([commands([(f"mcl run {found.id}", "run it")])] if signed.plan_hash else [])
+    return 0
+
+
+def cancel_command(
+    intent: IntentId,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Cancel an intent that has not ended.
+
+    A walk in another process stops before its next node.
+    """
+    from mcl.acts.cancel import cancel
+    from mcl.cli.home import use_home
+
+    envelope = cancel(intent, reason=reason, home=use_home(signs=True))
+    id = envelope.intent.rpartition("/")[2]
+    Output(as_json).document(
+        {"intent_id": id, "state": "cancelled", "reason": reason, "envelope": envelope.id}
+    )
+    note(f"cancelled {id}")
+
+
+def _agreed() -> bool:
+    """Whether the person says yes; end of input, nothing, or anything else is no."""
+    sys.stderr.write("\nSign this intent and this plan? [y/N] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        sys.stderr.write("\n")
+    return answer.strip().lower() in ("y", "yes")

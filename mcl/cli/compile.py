@@ -1,0 +1,171 @@
+"""`mcl compile` and `mcl answer`: from a goal in plain words to an Intent that can be read and signed."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ir.errors import CLARIFY, REFUSED
+from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, example
+from mcl.cli.output import Output
+from mcl.errors import InputError
+
+if TYPE_CHECKING:
+    from mcl.compiler import Clarify, Compiled, Refused
+
+MAX_GOAL_BYTES = 4 * 8192  # no goal of the longest allowed length is larger, whatever its alphabet
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.command(
+        "compile",
+        epilog=example(
+            'mcl compile "find the word invoice in the folder notes"',
+            'mcl compile "list the last 5 commits" --skill repo --json',
+            "mcl compile - < goal.txt",
+        ),
+    )(compile_command)
+    app.command(
+        "answer", epilog=example("mcl answer @last u1=notes", 'mcl answer @last u1="two words" u2=7')
+    )(answer_command)
+
+
+def compile_command(
+    goal: Annotated[
+        str, typer.Argument(metavar="GOAL", help="What you want, in plain words; - reads standard input.")
+    ],
+    skill: Annotated[
+        str, typer.Option("--skill", metavar="SKILL", help="Use this skill; do not choose one.")
+    ] = "",
+    verb: Annotated[
+        str, typer.Option("--verb", metavar="VERB", help="Use this verb; do not choose one.")
+    ] = "",
+    slot: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--slot", metavar="NAME=VALUE", help="Fill a slot yourself; may be given several times."
+        ),
+    ] = None,
+    model: ModelPath = None,
+    no_ai: NoAi = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the result; sign and store nothing.")
+    ] = False,
+    at: Annotated[
+        str, typer.Option("--at", metavar="TIME", help="The moment of the compile, ISO 8601.")
+    ] = "",
+    id: Annotated[str, typer.Option("--id", metavar="ULID", help="The id of the intent.")] = "",
+    zone: Annotated[
+        str, typer.Option("--zone", metavar="ZONE", help="Time zone that dates in the goal are read in.")
+    ] = "UTC",
+    truncate: Annotated[bool, typer.Option("--truncate", help="Cut a goal that is too long.")] = False,
+    skills: SkillDirectories = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compile a goal in plain words into a signed Intent.
+
+    Exit codes: 0 compiled, 3 there are questions (mcl answer), 4 refused.
+    """
+    from mcl.acts.compile import compile_goal
+    from mcl.cli.home import use_home
+
+    result = compile_goal(
+        read_goal(goal),
+        home=use_home(),
+        skill=skill or None,
+        verb=verb or None,
+        slots=assignments(slot or [], "slot"),
+        model=model,
+        ai=not no_ai,
+        dry_run=dry_run,
+        at=at or None,
+        id=id or None,
+        zone=zone,
+        truncate=truncate,
+        skills=skills or (),
+    )
+    return tell_result(result, Output(as_json), stored=not dry_run)
+
+
+def answer_command(
+    intent: IntentId,
+    answers: Annotated[
+        list[str],
+        typer.Argument(metavar="UNKNOWN=VALUE...", help="An answer to each question, such as u1=notes."),
+    ],
+    model: ModelPath = None,
+    no_ai: NoAi = False,
+    skills: SkillDirectories = None,
+    as_json: AsJson = False,
+) -> int:
+    """Answer the questions of an intent, and compile it again.
+
+    Exit codes: as of compile.
+    """
+    from mcl.acts.answer import answer
+    from mcl.cli.home import use_home
+
+    result = answer(
+        intent,
+        assignments(answers, "answer"),
+        home=use_home(),
+        model=model,
+        ai=not no_ai,
+        skills=skills or (),
+    )
+    return tell_result(result, Output(as_json), stored=True)
+
+
+def read_goal(goal: str) -> str:
+    """The goal of the command line, or standard input for `-`. Raises InputError for what is not text."""
+    if goal != "-":
+        return goal
+    data = sys.stdin.buffer.read(MAX_GOAL_BYTES + 1)
+    if len(data) > MAX_GOAL_BYTES:
+        raise InputError(
+            "GOAL_TOO_LONG",
+            f"more than {MAX_GOAL_BYTES} bytes on standard input",
+            place="goal",
+            fix="say it in at most 8,192 characters; put long material into a file and name the file",
+        )
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "GOAL_NOT_TEXT",
+            f"byte {error.start} of standard input is not UTF-8",
+            place="goal",
+            fix="give text",
+        ) from error
+    if "\0" in text:
+        raise InputError(
+            "GOAL_NOT_TEXT", "standard input holds a NUL character", place="goal", fix="give text"
+        )
+    return text
+
+
+def assignments(pairs: list[str], what: str) -> dict[str, str]:
+    """NAME=VALUE words as a dict. Raises InputError for a word without `=` and a name given twice."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise InputError(
+                "NOT_AN_ASSIGNMENT", f"{pair!r} is not NAME=VALUE", place=what, fix="write name=value"
+            )
+        if name.strip() in found:
+            raise InputError("GIVEN_TWICE", f"{name.strip()} is given twice", place=what, fix="give it once")
+        found[name.strip()] = value
+    return found
+
+
+def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:
+    """Show a result, or write it as a document; the exit code that goes with it."""
+    from mcl.cli.views.result import result_document, result_view
+
+    document = result_document(result, stored=stored)
+    out.document(document)
+    if not out.as_json:
+        out.tell(result_view(result, out.people, stored=stored))
+    return {"compiled": 0, "clarify": CLARIFY, "refused": REFUSED}[str(document["status"])]

@@ -1,0 +1,50 @@
+"""The home as a command opens it: what first use made is said, and a sealed key asks for its passphrase."""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from ir.errors import USAGE
+from mcl.cli.output import note
+from mcl.errors import InputError
+
+if TYPE_CHECKING:
+    from executor.home import Home
+
+PASSPHRASE = "MCL_PASSPHRASE"  # noqa: S105  # the name of the variable
+
+
+def use_home(*, signs: bool = False) -> "Home":
+    """Open the home of this process; its first use is said on standard error.
+
+    signs: the command will sign something, so a sealed key needs its passphrase, from $MCL_PASSPHRASE or
+    asked for on the terminal.
+    """
+    from mcl.home import locate, open_home
+
+    given = os.environ.get(PASSPHRASE)
+    passphrase = given.encode() if given else None
+    home = open_home(locate(), passphrase=passphrase, announce=note)
+    sealed = (
+        signs
+        and passphrase is None
+        and any(key.sealed for key in home.keyring.entries() if key.origin == "own")
+    )
+    if not sealed or not sys.stdin.isatty():
+        return home
+    home.close()
+    return open_home(locate(), passphrase=ask_passphrase("passphrase of the keys: "))
+
+
+def ask_passphrase(prompt: str, *, again: str = "") -> bytes:
+    """Ask on the terminal without showing what is typed; with `again`, twice. Raises InputError."""
+    from getpass import getpass
+
+    phrase = getpass(prompt)
+    if not phrase:
+        raise InputError(
+            "PASSPHRASE_EMPTY", "the passphrase is empty", fix="leave --passphrase out for none", exit=USAGE
+        )
+    if again and getpass(again) != phrase:
+        raise InputError("PASSPHRASE_DIFFERS", "the two passphrases differ", fix="try again", exit=USAGE)
+    return phrase.encode()

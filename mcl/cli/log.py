@@ -1,0 +1,197 @@
+"""`mcl log`: the journal."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from executor.errors import JournalError
+from ir.errors import UNVERIFIED, MclError
+from mcl.cli.arguments import AsJson, complete_intent, example
+from mcl.cli.output import Output, note
+
+if TYPE_CHECKING:
+    from executor.proofs import Head
+    from ir import PublicKey
+
+
+class _ShowsByDefault(TyperGroup):
+    """A group whose first word may also be an intent: `mcl log @last` is `mcl log show @last`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # Typer's Context is its own
+        if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+Seq = Annotated[int, typer.Argument(metavar="ROW", min=1, help="The number of a row, as mcl log shows it.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    log = typer.Typer(
+        name="log",
+        cls=_ShowsByDefault,
+        help="The journal. `mcl log [INTENT]` is `mcl log show [INTENT]`.",
+        epilog=example("mcl log", "mcl log @last", "mcl log verify"),
+        rich_markup_mode=None,
+        subcommand_metavar="[INTENT] | COMMAND [ARGS]...",
+    )
+    log.command("show", epilog=example("mcl log", "mcl log @last", "mcl log @last --export envelopes"))(
+        show_log
+    )
+    log.command("verify", epilog=example("mcl log verify", "mcl log verify --head head.json"))(verify_log)
+    log.command("head", epilog=example("mcl log head --json > head.json"))(sign_head)
+    log.command("prove", epilog=example("mcl log prove 7 --json > row7.json", "mcl log prove 7 --since 5"))(
+        prove_row
+    )
+    app.add_typer(log)
+
+
+def show_log(
+    intent: Annotated[
+        str,
+        typer.Argument(
+            metavar="[INTENT]", help="Only the rows of this intent.", autocompletion=complete_intent
+        ),
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="The last so many rows; 0: all.")
+    ] = 50,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export", metavar="DIR", help="Also write the signed bytes of each row to a file there."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the rows of the journal, oldest first."""
+    from mcl.acts.ids import find_intent
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import listing
+    from mcl.cli.views.log import row_document, row_line
+
+    home, out = use_home(), Output(as_json)
+    journal = home.journal
+    if intent:
+        rows = journal.rows(find_intent(home, intent))[-limit if limit else 0 :]
+    else:
+        rows = journal.rows(after=max(0, journal.size() - limit) if limit else 0)
+    if export is not None:
+        export.mkdir(parents=True, exist_ok=True)
+        for row in rows:
+            (export / f"{row.seq:06}-{row.kind}.cbor").write_bytes(row.wire)
+        note(f"wrote {len(rows)} files to {export}")
+    out.document({"rows": [row_document(journal, row) for row in rows]})
+    if not as_json:
+        heads = ("row", "at", "kind", "says") if intent else ("row", "at", "kind", "intent", "says")
+        out.tell([listing(heads, [row_line(journal, row, named=not intent) for row in rows])])
+
+
+def verify_log(
+    head: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--head",
+            metavar="FILE",
+            help="A head kept from `mcl log head --json`; may be given several times.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Check the whole journal again, from the bytes.
+
+    Every signature, hash and transition, the Merkle tree, and the heads.
+
+    Exit code 6 when anything does not hold.
+    """
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import BAD, GOOD, listing, plain
+
+    home, out = use_home(), Output(as_json)
+    resolver = home.keyring.resolver
+    report = home.journal.verify(heads=[_read_head(path, resolver) for path in head or ()])
+    out.document(report.to_json())
+    if not as_json:
+        if report.ok:
+            out.tell(
+                [plain(f"{report.rows} rows, nothing wrong", GOOD), plain(f"root {report.root.hex()}", "dim")]
+            )
+        else:
+            lines = [
+                ((str(finding.seq or "-"), ""), (finding.code, BAD), (finding.message, ""))
+                for finding in report.findings
+            ]
+            out.tell([listing(("row", "code", "what is wrong"), lines), ""])
+            out.tell([plain(f"{report.rows} rows, {len(report.findings)} findings", BAD)])
+    return 0 if report.ok else UNVERIFIED
+
+
+def sign_head(as_json: AsJson = False) -> None:
+    """Sign the journal as it is now: its size and root.
+
+    Kept elsewhere, a head shows any later change.
+    """
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import plain, rows
+
+    head, out = use_home(signs=True).journal.head().to_json(), Output(as_json)
+    out.document(head)
+    if not as_json:
+        out.tell([rows([(name, plain(str(value))) for name, value in head.items()])])
+
+
+def prove_row(
+    row: Seq,
+    since: Annotated[
+        int,
+        typer.Option(
+            "--since", metavar="SIZE", min=0, help="Also prove that the first SIZE rows are unchanged."
+        ),
+    ] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Prove that a row is in the journal.
+
+    Its path in the Merkle tree, and the signed head that it leads to.
+    """
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import plain, rows
+
+    journal, out = use_home(signs=True).journal, Output(as_json)
+    head = journal.head()
+    proof = journal.prove(row, size=head.size)
+    document: dict[str, object] = {"head": head.to_json(), "inclusion": proof.to_json()}
+    if since:
+        document["consistency"] = journal.consistency(since, head.size).to_json()
+    out.document(document)
+    if not as_json:
+        lines = [
+            ("row", plain(f"{row} of {head.size}")),
+            ("leaf", plain(proof.leaf.hex())),
+            *(("path", plain(step.hex())) for step in proof.path),
+            ("root", plain(head.root.hex())),
+        ]
+        out.tell([rows(lines)])
+
+
+def _read_head(path: Path, resolver: "Callable[[str], PublicKey | None]") -> "Head":
+    from executor.proofs import Head
+    from ir import parse_json
+
+    try:
+        document = parse_json(path.read_bytes())
+        if not isinstance(document, dict):
+            raise JournalError("HEAD_SHAPE", "this document holds no signed head")
+        return Head.from_json(document, resolver)
+    except MclError as error:
+        raise JournalError(
+            error.code,
+            error.message,
+            place=str(path),
+            fix="give a file made by mcl log head --json",
+            exit=UNVERIFIED,
+        ) from error

@@ -1,0 +1,105 @@
+"""`mcl model`: which weights the compiler asks."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, example
+from mcl.cli.output import Output, note
+
+if TYPE_CHECKING:
+    from mcl.acts.models import KnownModel
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    models = typer.Typer(name="model", help="Models: which weights the compiler asks.", rich_markup_mode=None)
+    models.command("list", epilog=example("mcl model list"))(list_models)
+    models.command("info", epilog=example("mcl model info bundled", "mcl model info ./other.gguf"))(
+        model_info
+    )
+    models.command("add", epilog=example("mcl model add ~/models/qwen3-0.6b.gguf --name qwen"))(add_model)
+    models.command("use", epilog=example("mcl model use qwen", "mcl model use bundled"))(use_model)
+    app.add_typer(models)
+
+
+def list_models(as_json: AsJson = False) -> None:
+    """List the models of this home; the one in use is marked."""
+    from mcl.acts.models import Models
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import DIM, GOOD, listing
+
+    known, out = Models(use_home()).list(), Output(as_json)
+    out.document({"models": [asdict(one) for one in known]})
+    lines = [
+        (
+            ("in use" if one.in_use else "", GOOD),
+            (one.name, ""),
+            (one.digest[:12], DIM),
+            (str(one.path or "deterministic, no weights"), DIM),
+        )
+        for one in known
+    ]
+    if not as_json:
+        out.tell([listing(("", "name", "sha256", "file"), lines)])
+
+
+def model_info(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A name, a digest, or a path to a GGUF.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what a model's file says of itself."""
+    from mcl.acts.models import Models
+    from mcl.cli.home import use_home
+    from mcl.cli.safe import one_line
+    from mcl.cli.views.layout import plain, rows
+    from mcl.model.file import file_digest
+    from mcl.model.gguf import read_header
+
+    found = None if Path(model).is_file() else Models(use_home()).find(model)
+    path = Path(model) if found is None else found.path
+    if path is None:
+        assert found is not None, "only a known model has no path"
+        facts: dict[str, object] = {"name": found.name, "digest": found.digest, "file": ""}
+    else:
+        header = read_header(path)
+        facts = {"file": str(path), "bytes": path.stat().st_size, "digest": file_digest(path)}
+        facts |= {"gguf": header.version, "tensors": header.tensors, **header.metadata}
+    out = Output(as_json)
+    out.document(facts)
+    if not as_json:
+        out.tell(
+            [rows([(name, plain(one_line(str(value), 300))) for name, value in facts.items()], label=28)]
+        )
+
+
+def add_model(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A GGUF file; it stays where it is.")],
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="What to call it (default: the file's name).")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Check that a GGUF loads, and remember it."""
+    from mcl.acts.models import Models
+    from mcl.cli.home import use_home
+
+    _tell(Models(use_home()).add(path, name=name), "added", as_json=as_json)
+
+
+def use_model(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A name or digest; also bundled, no-ai.")],
+    as_json: AsJson = False,
+) -> None:
+    """Compile with this model from now on."""
+    from mcl.acts.models import Models
+    from mcl.cli.home import use_home
+
+    _tell(Models(use_home()).use(model), "in use", as_json=as_json)
+
+
+def _tell(model: "KnownModel", what: str, *, as_json: bool) -> None:
+    Output(as_json).document(asdict(model))
+    note(f"{what}: {model.name} {model.digest[:12]}")

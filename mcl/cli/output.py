@@ -1,0 +1,92 @@
+"""Where words go: views for people and documents for programs never share a stream."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+MAX_WIDTH = 110
+
+
+def write_document(document: object) -> None:
+    """Write one JSON document and a newline to standard output."""
+    _write(sys.stdout, json.dumps(document, ensure_ascii=False, indent=2, default=str) + "\n")
+
+
+def write_event(event: Mapping[str, object]) -> None:
+    """Write one JSON line to standard output."""
+    _write(sys.stdout, json.dumps(event, ensure_ascii=False, default=str) + "\n")
+
+
+def _write(stream: IO[str], text: str) -> None:
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        hush(stream)
+
+
+def hush(stream: IO[str]) -> None:
+    """Let a stream whose reader has gone swallow the rest: what was begun is still finished."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _console(stream: IO[str]) -> "Console":
+    from rich.console import Console
+
+    class Quiet(Console):
+        def on_broken_pipe(self) -> None:
+            hush(stream)
+
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 100
+    console = Quiet(file=stream, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False)
+    if console.width > MAX_WIDTH:
+        console.width = MAX_WIDTH
+    return console
+
+
+@dataclass(frozen=True)
+class Output:
+    """One command's way of speaking.
+
+    With `as_json` the view is replaced by a document on standard output; what a person must still read goes
+    to standard error.
+    """
+
+    as_json: bool = False
+
+    @cached_property
+    def people(self) -> "Console":
+        """The console for people: standard output, or standard error beside a document."""
+        return _console(sys.stderr if self.as_json else sys.stdout)
+
+    def view(self, parts: Iterable["RenderableType"]) -> None:
+        """Print parts for people; nothing when a document is asked for."""
+        if not self.as_json:
+            self.tell(parts)
+
+    def tell(self, parts: Iterable["RenderableType"]) -> None:
+        """Print parts for people, whatever else is asked for."""
+        with self.people.capture() as held:
+            for part in parts:
+                self.people.print(part)
+        lines = (line.rstrip() for line in held.get().split("\n"))  # tables pad their last column
+        _write(self.people.file, "\n".join(lines))
+
+    def document(self, document: object) -> None:
+        """Write the document; nothing when a view is asked for."""
+        if self.as_json:
+            write_document(document)
+
+
+def note(text: str) -> None:
+    """Say something beside the result, on standard error."""
+    _write(sys.stderr, text + "\n")

@@ -1,0 +1,56 @@
+"""Asking the person at the terminal: one line in, and only an exact approval approves."""
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+from anyio import wait_readable
+
+from executor.approvals import APPROVE
+from executor.people import GateAnswer, GateQuestion
+from mcl.cli.safe import safe
+
+
+class AtTerminal:
+    """Puts questions on standard error and reads answers from standard input; its end answers nothing.
+
+    pause: called before a question with what to do while it is open (a live display is taken off the
+    terminal).
+    """
+
+    def __init__(self, pause: Callable[[bool], None] = lambda asking: None) -> None:
+        self._pause = pause
+        self._waiting = b""
+
+    async def ask(self, gate: GateQuestion) -> GateAnswer | None:
+        """Put one question."""
+        self._pause(True)
+        try:
+            sys.stderr.write(_text(gate))
+            sys.stderr.flush()
+            line = await self._line()
+        finally:
+            self._pause(False)
+        return None if line is None else GateAnswer(line.strip())
+
+    async def _line(self) -> str | None:
+        """One line of standard input, or None at its end. Other tasks go on, and may end the wait."""
+        descriptor = sys.stdin.fileno()
+        while b"\n" not in self._waiting:
+            with suppress(OSError):  # a plain file cannot be waited for, and never blocks
+                await wait_readable(descriptor)
+            piece = os.read(descriptor, 65536)
+            if not piece:
+                return None
+            self._waiting += piece
+        line, _, self._waiting = self._waiting.partition(b"\n")
+        return line.decode(errors="replace")
+
+
+def _text(gate: GateQuestion) -> str:
+    lines = ["", safe(gate.question)]
+    lines += [f"  {name} = {value!r}" for name, value in gate.args.items()]
+    until = f" (until {gate.expires_at})" if gate.expires_at else ""
+    choice = " / ".join(gate.options) if gate.options else APPROVE
+    return safe("\n".join(lines)) + f"\n  type {safe(choice)}; anything else refuses{until}: "

@@ -1,0 +1,83 @@
+"""`mcl replay` and `mcl verify`: is it still what it was, and is it what it says."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ir.errors import UNVERIFIED
+from mcl.cli.arguments import AsJson, IntentId, ModelPath, SkillDirectories, example
+from mcl.cli.output import Output
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.command("replay", epilog=example("mcl replay @last"))(replay_command)
+    app.command("verify", epilog=example("mcl verify intent.json plan.json exported/*.cbor"))(verify_command)
+
+
+def replay_command(
+    intent: IntentId,
+    model: ModelPath = None,
+    skills: SkillDirectories = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compile an intent again, and compare.
+
+    From what was recorded: each part is the same, different, or not available.
+
+    Exit code 6 when anything differs or could not be compared.
+    """
+    from mcl.acts.replay import replay
+    from mcl.cli.home import use_home
+    from mcl.cli.views.replay import replay_document, replay_view
+
+    out = Output(as_json)
+    found = replay(intent, home=use_home(), model=model, skills=skills or ())
+    out.document(replay_document(found))
+    out.view(replay_view(found))
+    return 0 if found.same else UNVERIFIED
+
+
+def verify_command(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Intents and plans (JSON), envelopes (CBOR).")
+    ],
+    as_json: AsJson = False,
+) -> int:
+    """Check documents without a model.
+
+    Shape, hash, seed, plan checks, signatures.
+
+    Keys count as trusted when this home trusts them. Exit code 6 when something does not hold.
+    """
+    from mcl.acts.verify import verify
+    from mcl.cli.safe import safe
+
+    out, count, documents = Output(as_json), Counter[bool](), []
+    for report in verify(files):
+        count[report.ok] += 1
+        if as_json:
+            flaws = [vars(flaw) for flaw in report.flaws]
+            documents.append(
+                {
+                    "file": str(report.path),
+                    "ok": report.ok,
+                    "kind": report.kind,
+                    "id": report.id,
+                    "hash": report.hash,
+                    "flaws": flaws,
+                }
+            )
+            continue
+        print(
+            safe(f"{'ok ' if report.ok else 'BAD'}  {report.kind:<16} {report.hash[:12]:<12} {report.path}")
+        )
+        for flaw in report.flaws:
+            place = f" at {flaw.place}" if flaw.place else ""
+            print(safe(f"     {flaw.code}{place}: {flaw.message}"))
+    out.document({"ok": not count[False], "good": count[True], "bad": count[False], "files": documents})
+    if not as_json:
+        print(f"{count[True]} good, {count[False]} bad")
+    return UNVERIFIED if count[False] else 0

@@ -1,0 +1,122 @@
+"""`mcl run`: walk the plan that was signed, and watch it."""
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, Workspace, example
+from mcl.cli.output import Output, write_event
+
+if TYPE_CHECKING:
+    from executor.listener import Listener, WalkEvent
+    from executor.people import People
+    from ir import PlanTree
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.command(
+        "run",
+        epilog=example(
+            "mcl run @last", "mcl run 01K --deny-gates --workspace ~/project", "mcl run @last --resume"
+        ),
+    )(run_command)
+
+
+def run_command(
+    intent: IntentId,
+    yes_gates: Annotated[
+        bool,
+        typer.Option(
+            "--yes-gates", help="Approve every gate unseen; for scripts whose author read the plan."
+        ),
+    ] = False,
+    deny_gates: Annotated[
+        bool, typer.Option("--deny-gates", help="Refuse at every gate; ask nobody.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
+    workspace: Workspace = None,
+    model: ModelPath = None,
+    no_ai: NoAi = False,
+    skills: SkillDirectories = None,
+    as_json: AsJson = False,
+) -> int:
+    """Run the accepted plan of an intent.
+
+    Every call is judged by the gate and kept in the journal.
+
+    Exit codes: 0 done, 4 refused or cancelled, 5 failed, 6 the journal does not hold. With --json: one line
+    an event, the outcome last.
+    """
+    from mcl.acts.run import run
+    from mcl.acts.show import show
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import commands
+    from mcl.cli.views.walk import outcome_view
+
+    if yes_gates and deny_gates:
+        raise typer.BadParameter("--yes-gates and --deny-gates exclude each other")
+    home, out = use_home(signs=True), Output(as_json)
+    found = show(intent, home=home)
+    display, listener = _display(found.plan, out)
+    began = monotonic()
+    with display:
+        outcome = run(
+            found.id,
+            home=home,
+            workspace=workspace or Path.cwd(),
+            people=_people(listener, yes=yes_gates, no=deny_gates),
+            listener=listener,
+            resume=resume,
+            model=model,
+            ai=not no_ai,
+            skills=skills or (),
+        )
+    if as_json:
+        write_event({"event": "outcome", **outcome.to_json()})
+    else:
+        out.tell(["", *outcome_view(outcome, found.plan, (monotonic() - began) * 1000)])
+        out.tell(
+            [
+                commands(
+                    [
+                        (f"mcl log {found.id}", "what was signed"),
+                        (f"mcl replay {found.id}", "compile it again"),
+                    ]
+                )
+            ]
+        )
+    return outcome.exit
+
+
+class _Events:
+    def on(self, event: "WalkEvent") -> None:
+        from mcl.cli.views.walk import event_document
+
+        write_event(event_document(event))
+
+
+def _display(plan: "PlanTree | None", out: Output) -> "tuple[AbstractContextManager[object], Listener]":
+    from mcl.cli.views.walk import Lines, LiveTree
+
+    if out.as_json:
+        return nullcontext(), _Events()
+    if plan is not None and out.people.is_terminal and not out.people.is_dumb_terminal:
+        tree = LiveTree(plan, out.people)
+        return tree, tree
+    return nullcontext(), Lines(out.people)
+
+
+def _people(listener: "Listener", *, yes: bool, no: bool) -> "People":
+    from executor.people import AlwaysApprove, AlwaysDeny
+    from mcl.cli.people import AtTerminal
+    from mcl.cli.views.walk import LiveTree
+
+    if yes:
+        return AlwaysApprove()
+    if no:
+        return AlwaysDeny()
+    return AtTerminal(listener.pause) if isinstance(listener, LiveTree) else AtTerminal()

@@ -1,0 +1,55 @@
+"""`mcl show` and `mcl list`: what the journal says about one intent, and about all."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, IntentId, example
+from mcl.cli.output import Output
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.command("show", epilog=example("mcl show @last", "mcl show 01K --json"))(show_command)
+    app.command("list", epilog=example("mcl list", "mcl list --state proposed"))(list_command)
+
+
+def show_command(intent: IntentId, as_json: AsJson = False) -> None:
+    """Show an intent: its goal, Frame, questions, plan and state."""
+    from mcl.acts.show import show
+    from mcl.cli.home import use_home
+    from mcl.cli.views.shown import shown_document, shown_view
+
+    found, out = show(intent, home=use_home()), Output(as_json)
+    out.document(shown_document(found))
+    if not as_json:
+        out.tell(shown_view(found, out.people))
+
+
+def list_command(
+    state: Annotated[str, typer.Option("--state", metavar="STATE", help="Only intents in this state.")] = "",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="At most so many; 0: all.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List the intents, the one last written about first."""
+    from mcl.acts.show import list_intents
+    from mcl.cli.home import use_home
+    from mcl.cli.safe import one_line
+    from mcl.cli.views.intent import STATE_STYLES
+    from mcl.cli.views.layout import BAD, DIM, listing, moment
+
+    found = [one for one in list_intents(home=use_home(), limit=limit) if not state or one.state == state]
+    out = Output(as_json)
+    out.document({"intents": [asdict(one) for one in found]})
+    lines = [
+        (
+            (one.id, ""),
+            (one.flaw or one.state, BAD if one.flaw else STATE_STYLES.get(one.state, "cyan")),
+            (moment(one.at[:16] + "Z"), DIM),
+            (one_line(one.prose, 120), ""),
+        )
+        for one in found
+    ]
+    if not as_json:
+        out.tell([listing(("intent", "state", "drafted", "goal"), lines)] if lines else ["no intents yet"])

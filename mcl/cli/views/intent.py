@@ -1,0 +1,157 @@
+"""The Frame as a person reads it."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from ir import Constraint, Intent, Predicate, SpanMark, Unknown
+from mcl.cli.safe import one_line, safe
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, columns, joined, moment, plain, rows
+
+STATE_STYLES = {"completed": GOOD, "failed": BAD, "cancelled": DIM, "clarifying": WARN}
+_FIELD_STYLES = (
+    ("frame.objects", "cyan"),
+    ("frame.constraints", "yellow"),
+    ("frame.success_criteria", "green"),
+    ("frame.preferences", "magenta"),
+)
+
+
+def intent_view(intent: Intent, console: Console, *, state: str = "") -> Iterator[RenderableType]:
+    """Head, goal with its spans, Frame, open questions, and what the signature will cover.
+
+    state: where the Intent is now, where that is known better than in the document (the journal knows).
+    """
+    state = state or intent.state
+    yield joined((("Intent", STRONG), (intent.id, STRONG), (state, STATE_STYLES.get(state, "cyan"))))
+    yield ""
+    yield rows(list(_fields(intent, console)))
+
+
+def _fields(intent: Intent, console: Console) -> Iterator[tuple[str, RenderableType]]:
+    frame = intent.frame
+    marks = intent.compile_metadata.spans if intent.compile_metadata else ()
+    yield "goal", marked(intent.prose, marks, written=not coloured(console))
+    yield "verb", plain(frame.verb or "not known", STRONG if frame.verb else WARN)
+    if frame.objects:
+        yield "objects", columns([[(o.name, DIM), (o.value, "cyan"), (o.uri, DIM)] for o in frame.objects])
+    quotes = {mark.field: one_line(intent.prose[mark.start : mark.end], 60) for mark in marks}
+    for index, constraint in enumerate(frame.constraints):
+        yield (
+            "constraints",
+            _ruled(constraint_line(constraint), quotes.get(f"frame.constraints[{index}]"), "yellow"),
+        )
+    for index, predicate in enumerate(frame.success_criteria):
+        yield (
+            "done when",
+            _ruled(predicate_line(predicate), quotes.get(f"frame.success_criteria[{index}]"), "green"),
+        )
+    for index, preference in enumerate(frame.preferences):
+        yield "preferences", _ruled(preference.prefer, quotes.get(f"frame.preferences[{index}]"), "magenta")
+    yield from _limits(intent)
+    if not intent.unknowns:
+        yield "unknowns", plain("none", DIM)
+    for unknown in intent.unknowns:
+        yield "unknowns", unknown_line(unknown)
+    yield "confidence", plain(f"{intent.confidence:.2f}", confidence_style(intent.confidence))
+    if (made := intent.compile_metadata) is not None:
+        yield "skill", joined(((f"{made.skill_id}@{made.skill_version}" if made.skill_id else "none", ""),))
+        yield "model", joined(((made.model_version, ""), (made.model_digest[:12], DIM)))
+    if intent.hash:
+        yield "hash", plain(intent.hash, DIM)
+
+
+def _limits(intent: Intent) -> Iterator[tuple[str, RenderableType]]:
+    if (budget := intent.budget) is not None:
+        cost = f"{budget.max_cost.value} {budget.max_cost.asset}" if budget.max_cost else ""
+        calls = f"{budget.max_calls} calls" if budget.max_calls else ""
+        agents = f"{budget.max_agents} agents" if budget.max_agents else ""
+        yield "limits", joined((part, "yellow") for part in (cost, budget.max_time, calls, agents))
+    if intent.deadline:
+        yield "deadline", plain(moment(intent.deadline), "yellow")
+    if intent.expires_at:
+        yield "expires", plain(moment(intent.expires_at), DIM)
+
+
+def _ruled(line: str, quote: str | None, style: str) -> Text:
+    """A reading of some words of the goal, with those words."""
+    return joined(((line, style), (f"“{quote}”" if quote and quote != line else "", DIM)))
+
+
+def marked(prose: str, marks: Sequence[SpanMark], *, written: bool) -> Text:
+    """The goal with the words that fields came from underlined, or in [brackets] without styles."""
+    text, at = Text(), 0
+    for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
+        if not at <= mark.start < mark.end <= len(prose):
+            continue  # inside another span, or outside the text
+        text.append(safe(prose[at : mark.start]))
+        words = safe(prose[mark.start : mark.end])
+        style = next((style for field, style in _FIELD_STYLES if mark.field.startswith(field)), STRONG)
+        text.append(f"[{words}]" if written else words, style=f"underline {style}")
+        at = mark.end
+    text.append(safe(prose[at:]))
+    return text
+
+
+def constraint_line(constraint: Constraint) -> str:
+    """A constraint in words."""
+    match constraint.type:
+        case "budget":
+            what = (
+                f"spend at most {constraint.max.value} {constraint.max.asset}"
+                if constraint.max
+                else "a budget"
+            )
+        case "deadline":
+            what = f"by {moment(constraint.by)}" if constraint.by else "a deadline"
+        case "jurisdiction":
+            only = f"only in {' '.join(constraint.allow)}" if constraint.allow else ""
+            never = f"not in {' '.join(constraint.deny)}" if constraint.deny else ""
+            what = ", ".join(part for part in (only, never) if part) or "a jurisdiction"
+        case "quality":
+            what = f"{constraint.metric} at least {constraint.min:g}"
+        case "rule":
+            what = constraint.rule
+        case "policy":
+            what = constraint.policy
+        case _:
+            what = f"{constraint.type} {constraint.schema} {constraint.data}".strip()
+    return what if constraint.hard else f"{what} (soft)"
+
+
+def predicate_line(predicate: Predicate) -> str:
+    """A success criterion in words."""
+    match predicate.type:
+        case "delivered":
+            return f"{predicate.artifact} exists"
+        case "signed_off":
+            return f"{predicate.by} has signed off"
+        case "external":
+            return f"{predicate.check or 'the check'} holds at {predicate.url}"
+        case "attestation":
+            return f"{predicate.source} has attested {predicate.topic}"
+        case _:
+            return f"{predicate.type} {predicate.schema} {predicate.data}".strip()
+
+
+def unknown_line(unknown: Unknown) -> Text:
+    """An open question: id, severity, why, and the answers offered."""
+    style = {"blocking": BAD, "preferred": WARN}.get(unknown.severity, DIM)
+    offered = f"one of: {', '.join(unknown.options)}" if unknown.options else ""
+    default = f"default {unknown.default}" if unknown.default else ""
+    return joined(
+        (
+            (unknown.id, STRONG),
+            (unknown.severity, style),
+            (unknown.field, DIM),
+            (unknown.rationale, ""),
+            (offered, DIM),
+            (default, DIM),
+        )
+    )
+
+
+def confidence_style(confidence: float) -> str:
+    """Green from where an Intent is compiled without review, yellow from where it is shown for review."""
+    return GOOD if confidence >= 0.9 else WARN if confidence >= 0.75 else BAD

@@ -1,0 +1,95 @@
+"""Rows of the journal, one line each."""
+
+from executor.journal import Journal, Row
+from executor.record import Record
+from ir import (
+    Body,
+    Intent,
+    IntentAcceptBody,
+    IntentAnswerBody,
+    IntentAttestBody,
+    IntentCancelBody,
+    IntentClarifyBody,
+    IntentCompiledBody,
+    IntentDraftBody,
+    IntentFailBody,
+    PlanProposedBody,
+    PlanStepBody,
+    PlanTree,
+    PolicyGateBody,
+    PolicyGateResolveBody,
+)
+from ir.errors import MclError
+from mcl.cli.safe import one_line
+from mcl.cli.views.layout import BAD, DIM, duration
+
+_STATUS = {"completed": "green", "failed": BAD, "denied": BAD, "cancelled": "yellow"}
+
+
+def row_document(journal: Journal, row: Row) -> dict[str, object]:
+    """One row as JSON."""
+    says, _ = _says(journal, row)
+    return {
+        "row": row.seq,
+        "at": row.at,
+        "kind": row.kind,
+        "id": row.id,
+        "intent": row.intent,
+        "self_hash": row.self_hash,
+        "says": says,
+    }
+
+
+def row_line(journal: Journal, row: Row, *, named: bool) -> tuple[tuple[str, str], ...]:
+    """One row as cells: number, time, kind, the intent's id where `named`, what it says."""
+    says, style = _says(journal, row)
+    at = row.at[:19].replace("T", " ")
+    name = ((row.intent or "", DIM),) if named else ()
+    return ((str(row.seq), DIM), (at, DIM), (row.kind, ""), *name, (says, style))
+
+
+def _says(journal: Journal, row: Row) -> tuple[str, str]:
+    try:
+        message = journal.open(row.wire)
+        if isinstance(message, Record):
+            return one_line(" ".join(f"{name}={value}" for name, value in message.body.items()), 160), ""
+        return _told(message.body)
+    except MclError as error:
+        return f"{error.code}: {error.message}", BAD
+
+
+def _told(body: Body) -> tuple[str, str]:
+    match body:
+        case IntentDraftBody(prose=prose):
+            return one_line(prose, 160), ""
+        case IntentCompiledBody(intent_json=data):
+            intent = Intent.from_json(data)
+            return f"{intent.frame.verb}, confidence {intent.confidence:.2f}, hash {intent.hash[:12]}", ""
+        case IntentClarifyBody(questions=questions):
+            return one_line("; ".join(f"{one.unknown_id}: {one.prompt}" for one in questions), 160), "yellow"
+        case IntentAnswerBody(patches=patches):
+            return one_line(patches.decode(errors="replace"), 160), ""
+        case IntentAcceptBody(intent_hash=intent_hash, plan_hash=plan_hash):
+            return f"signed intent {intent_hash[:12]}" + (
+                f" and plan {plan_hash[:12]}" if plan_hash else ""
+            ), "green"
+        case PlanProposedBody(plan_json=data):
+            plan = PlanTree.from_json(data)
+            return f"{sum(1 for _ in plan.root.walk())} nodes, hash {plan.hash[:12]}", ""
+        case PlanStepBody(node_id=node, status=status, error=error, latency_ms=latency):
+            took = duration(latency) if status not in ("pending", "running") else ""
+            return "  ".join(
+                part for part in (node, status, took, one_line(error, 120)) if part
+            ), _STATUS.get(status, "")
+        case IntentAttestBody(outcome=outcome):
+            return outcome, "green" if outcome == "success" else BAD
+        case IntentFailBody(reason=reason, message=message):
+            return one_line(f"{reason} {message}", 160), BAD
+        case IntentCancelBody(reason=reason):
+            return one_line(reason, 160) or "cancelled", "yellow"
+        case PolicyGateBody(question=question, node_id=node):
+            return one_line(f"{node} {question}", 160), "yellow"
+        case PolicyGateResolveBody(decision=decision, answer=answer):
+            return one_line(f"{decision} {answer}", 160), ""
+        case _:
+            return "", ""

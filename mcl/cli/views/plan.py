@@ -1,0 +1,156 @@
+"""The plan as a tree: what each node does, its side effect, and what the gate says."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from executor.verdict import Ask, Deny
+from ir import PlanNode, PlanTree, canonical_bytes
+from ir.plan import BRANCH_KINDS
+from mcl.cli.safe import safe
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
+
+if TYPE_CHECKING:
+    from executor.walker import Verdict
+    from mcl.acts.plan import Planned
+
+EFFECT_STYLES = {"read": "", "write": WARN, "network": WARN, "shell": BAD, "chain": BAD}
+VERDICT_STYLES = {"allow": GOOD, "ask": WARN, "deny": BAD}
+NARROW = 72  # below this many columns the side effect moves under the node's text
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands to the right of a node: a word with its style, and a remark under the node's text."""
+
+    word: str = ""
+    style: str = ""
+    remark: str = ""
+
+
+def plan_head(plan: PlanTree) -> Text:
+    """One line: how many nodes, which side effects."""
+    nodes = [node for node, _ in plan.root.walk()]
+    effects = sorted({node.tool_call.side_effect_class for node in nodes if node.tool_call} - {""})
+    count = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
+    return joined((("Plan", STRONG), (count, ""), (" ".join(effects) or "no side effects", "")))
+
+
+def plan_table(
+    plan: PlanTree, console: Console, cells: Mapping[str, Cell], *, head: str = "gate"
+) -> RenderableType:
+    """The tree with one column of words beside it (`cells`, by node id) under `head`."""
+    narrow = console.width < NARROW
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM, pad_edge=False)
+    table.add_column("node", no_wrap=True)
+    table.add_column("what", overflow="fold", ratio=1)
+    if not narrow:
+        table.add_column("effect", no_wrap=True)
+    table.add_column(head, no_wrap=True)
+    for node, first, rest in _guided(plan.root):
+        cell = cells.get(node.id, Cell())
+        effect = node.tool_call.side_effect_class if node.tool_call else ""
+        lines = list(_node_lines(node, effect if narrow else ""))
+        if cell.remark:
+            lines.append(plain(cell.remark, cell.style))
+        stem = Text(first, style=DIM).append(safe(node.id), style="")
+        for _ in lines[1:]:
+            stem.append("\n" + rest, style=DIM)
+        words: list[RenderableType] = [stem, Text("\n").join(lines)]
+        if not narrow:
+            words.append(plain(effect, EFFECT_STYLES.get(effect, BAD)))
+        table.add_row(*words, plain(cell.word, cell.style))
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _guided(root: PlanNode) -> Iterator[tuple[PlanNode, str, str]]:
+    """Each node in walk order with the guide before its first line and before its further lines."""
+    waiting = [(root, "", "")]
+    while waiting:
+        node, first, rest = waiting.pop()
+        yield node, first, rest + ("│ " if node.children else "")
+        for index in range(len(node.children) - 1, -1, -1):
+            last = index == len(node.children) - 1
+            waiting.append(
+                (node.children[index], rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))
+            )
+
+
+def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
+    """The description, then exactly what is called: this is what a person signs, so nothing is cut."""
+    if node.kind in BRANCH_KINDS:
+        how = "one after the other" if node.kind == "sequential" else "at the same time"
+        yield joined(((node.description, STRONG), (how, DIM)))
+        return
+    if node.description:
+        yield plain(node.description)
+    if (call := node.tool_call) is not None:
+        pairs = Text("  ").join(
+            Text.assemble((safe(k), DIM), ("=", DIM), safe(v)) for k, v in call.args.items()
+        )
+        tool = call.tool_ref.removeprefix("matrix://tool/")
+        yield Text("  ").join(part for part in (plain(tool, DIM), plain(effect, DIM), pairs) if part.plain)
+    elif (step := node.step) is not None:
+        given = " ".join(f"{name}={value}" for name, value in step.inputs.items())
+        yield joined(
+            (
+                ("model", DIM),
+                (step.kind or "reason", DIM),
+                (given, ""),
+                (f"→ {', '.join(step.expected_outputs)}", DIM),
+            )
+        )
+    elif (sub := node.sub_dispatch) is not None:
+        yield joined(
+            (("skill", DIM), (sub.skill_ref.removeprefix("matrix://skill/"), ""), (sub.agent_ref, DIM))
+        )
+    elif (gate := node.gate) is not None:
+        yield joined((("asks", DIM), (gate.question, ""), (" / ".join(gate.options), DIM)))
+
+
+def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
+    """What the gate says of each node, by node id; a refusal with its reason and the way out."""
+    cells: dict[str, Cell] = {}
+    for verdict in verdicts:
+        remark = ""
+        if isinstance(verdict.reply, Deny):
+            remark = f"{verdict.reply.code}: {verdict.reply.reason}; {verdict.reply.fix}"
+        elif isinstance(verdict.reply, Ask) and verdict.kind != "gate":
+            remark = verdict.reply.question
+        if verdict.decision != "allow" or verdict.node_id not in cells:
+            cells[verdict.node_id] = Cell(verdict.decision, VERDICT_STYLES[verdict.decision], remark)
+    return cells
+
+
+def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
+    """The plan with the gate's verdicts, and the hash that is signed."""
+    cells = verdict_cells(planned.verdicts)
+    yield plan_head(planned.plan)
+    yield plan_table(planned.plan, console, cells)
+    yield rows([("plan hash", plain(planned.plan.hash, DIM))])
+    said = Counter(verdict.decision for verdict in planned.verdicts)
+    if said["deny"]:
+        yield plain("  The gate will refuse this plan as it stands.", BAD)
+    elif said["ask"]:
+        asked = f"{said['ask']} time{'s' if said['ask'] > 1 else ''}"
+        yield plain(f"  You will be asked {asked} while it runs.", WARN)
+    loose = [cells[id].remark for id in cells if not id]  # flaws of the plan as a whole
+    yield from (plain(f"  {remark}", BAD) for remark in loose)
+
+
+def plan_document(planned: "Planned") -> dict[str, object]:
+    """The JSON form."""
+    return {
+        "intent": planned.intent.id,
+        "state": planned.state,
+        "accepted": planned.accepted,
+        "plan": json.loads(canonical_bytes(planned.plan)),
+        "verdicts": [verdict.to_json() for verdict in planned.verdicts],
+    }

@@ -1,0 +1,81 @@
+"""The command line as a test runs it: in this process for speed, or in another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcl.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Standard output as one JSON document."""
+        return json.loads(self.out)
+
+
+@dataclass
+class Shell:
+    """A folder with a home of its own, and commands run in it."""
+
+    folder: Path
+    home: Path
+    capture: pytest.CaptureFixture[str]
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, *arguments: str) -> Ended:
+        """Run a command in this process."""
+        self.capture.readouterr()
+        code = main(arguments)
+        said = self.capture.readouterr()
+        return Ended(code, said.out, said.err)
+
+    def other(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Ended:
+        """Run a command in another process."""
+        done = self.start(*arguments, env=env).communicate(stdin, timeout=60)
+        return Ended(self._last.returncode, done[0].decode(), done[1].decode())
+
+    def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Start a command in another process and do not wait."""
+        self._last = subprocess.Popen(
+            [sys.executable, "-m", "mcl", *arguments],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "MCL_HOME": str(self.home), **(env or {})},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        return self._last
+
+
+@pytest.fixture
+def mcl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    """A shell in a folder with two notes, and an empty home."""
+    folder = tmp_path / "work"
+    (folder / "notes").mkdir(parents=True)
+    (folder / "notes" / "monday.txt").write_text("Call the plumber.\nInvoice 4711 is due on Friday.\n")
+    (folder / "notes" / "tuesday.md").write_text("Invoice 4712 came in.\nBuy coffee.\n")
+    home = tmp_path / "home"
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("MCL_HOME", str(home))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("MCL_DEBUG", raising=False)
+    return Shell(folder, home, capsys)
