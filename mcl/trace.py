@@ -20,19 +20,19 @@ class Recorder:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._answers: dict[str, Any] = {}
+        self._asked: list[tuple[str, Sequence[Candidate] | ExtractForm, Choice | tuple[Span, ...]]] = []
         self.digest, self.version, self.grammar = model.digest, model.version, model.grammar
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         """Ask the model and keep its answer."""
         choice = self._model.choose(prose, candidates)
-        self._answers[_key(prose, [asdict(one) for one in candidates])] = astuple(choice)
+        self._asked.append((prose, candidates, choice))
         return choice
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """Ask the model and keep its answer."""
         spans = self._model.extract(prose, form)
-        self._answers[_key(prose, asdict(form))] = [astuple(span) for span in spans]
+        self._asked.append((prose, form, spans))
         return spans
 
     def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
@@ -41,12 +41,13 @@ class Recorder:
 
     def tape(self) -> bytes:
         """Everything answered so far, as JSON."""
-        said = {
-            "digest": self.digest,
-            "version": self.version,
-            "grammar": self.grammar,
-            "answers": self._answers,
+        answers = {
+            _key(prose, question): astuple(answer)
+            if isinstance(answer, Choice)
+            else [astuple(one) for one in answer]
+            for prose, question, answer in self._asked
         }
+        said = {"digest": self.digest, "version": self.version, "grammar": self.grammar, "answers": answers}
         return json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -62,12 +63,12 @@ class Player:
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         """The recorded choice. Raises NotRecordedError."""
-        skill, verb, sure, verb_sure, ranked = self._answer(_key(prose, [asdict(one) for one in candidates]))
+        skill, verb, sure, verb_sure, ranked = self._answer(_key(prose, candidates))
         return Choice(skill, verb, sure, verb_sure, tuple((id, p) for id, p in ranked))
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """The recorded spans. Raises NotRecordedError."""
-        return tuple(Span(*span) for span in self._answer(_key(prose, asdict(form))))
+        return tuple(Span(*span) for span in self._answer(_key(prose, form)))
 
     def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
         """Raises NotRecordedError: steps are not recorded here."""
@@ -90,5 +91,6 @@ def with_tape(tape: bytes | None, load: Callable[[], Model], use: Callable[[Mode
     return use(load())
 
 
-def _key(prose: str, question: object) -> str:
-    return sha256(json.dumps([prose, question], ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+def _key(prose: str, question: Sequence[Candidate] | ExtractForm) -> str:
+    plain = asdict(question) if isinstance(question, ExtractForm) else [asdict(one) for one in question]
+    return sha256(json.dumps([prose, plain], ensure_ascii=False, sort_keys=True).encode()).hexdigest()

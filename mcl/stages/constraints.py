@@ -20,7 +20,6 @@ from ir import (
     SignedOffPredicate,
 )
 from mcl.stages.gaps import Gap, sentence
-from mcl.values import read_duration, read_moment, read_money, read_quality, read_regions
 
 FIELDS: Final = (
     "budget",
@@ -97,6 +96,9 @@ def unread(field: str, text: str, why: str = "") -> Gap:
 
 
 def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    from mcl.values.durations import read_duration
+    from mcl.values.money import read_money
+
     amount = read_money(text)
     if amount is not None:
         return BudgetConstraint(hard=hard, max=amount)
@@ -108,6 +110,8 @@ def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
 
 
 def _deadline(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    from mcl.values.dates import read_moment
+
     moment = read_moment(text, reading.at, reading.zone)
     if moment is None:
         return unread("deadline", text)
@@ -117,16 +121,22 @@ def _deadline(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Ga
 
 
 def _allow(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    from mcl.values.regions import read_regions
+
     regions = read_regions(text)
     return JurisdictionConstraint(hard=hard, allow=regions) if regions else unread("jurisdiction_allow", text)
 
 
 def _deny(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    from mcl.values.regions import read_regions
+
     regions = read_regions(text)
     return JurisdictionConstraint(hard=hard, deny=regions) if regions else unread("jurisdiction_deny", text)
 
 
 def _quality(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
+    from mcl.values.quantities import read_quality
+
     quality = read_quality(text)
     if quality is None:
         return unread("quality", text)

@@ -16,7 +16,7 @@ from mcl.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, FIELDS, Reading, 
 from mcl.stages.gaps import Gap
 from mcl.stages.request import Request
 from mcl.stages.rules import Rules
-from mcl.values import read_slot
+from mcl.values.slots import read_slot
 
 _CLAUSE = re.compile(r"[,.;:!?\n()]")
 

@@ -1,21 +1,8 @@
-"""Span text → value, or None where the text cannot be read. Pure: no clock, no locale or zone of the
-machine."""
+"""Span text → value, or None where the text cannot be read. Pure: no clock, no locale or zone of the machine.
 
-from mcl.values.dates import read_moment
-from mcl.values.durations import read_duration
-from mcl.values.money import read_money
-from mcl.values.numbers import read_number
-from mcl.values.quantities import Quality, read_quality
-from mcl.values.regions import read_regions
-from mcl.values.slots import read_slot
-
-__all__ = [
-    "Quality",
-    "read_duration",
-    "read_moment",
-    "read_money",
-    "read_number",
-    "read_quality",
-    "read_regions",
-    "read_slot",
-]
+Nothing is re-exported: each reader compiles its patterns when its module is imported, so only those that a
+goal needs are.
+money.read_money · dates.read_moment · durations.read_duration · regions.read_regions ·
+quantities.read_quality ·
+numbers.read_number · slots.read_slot
+"""

@@ -3,9 +3,6 @@
 import re
 from collections.abc import Sequence
 
-from mcl.values.dates import read_moment
-from mcl.values.durations import read_duration
-from mcl.values.money import read_money
 from mcl.values.numbers import read_number
 
 _YES = frozenset(["true", "yes", "y", "on", "1", "ja", "sant"])
@@ -83,11 +80,16 @@ def _bool(text: str) -> str | None:
 
 
 def _time(text: str, at: str, zone: str) -> str | None:
+    from mcl.values.dates import read_moment
+    from mcl.values.durations import read_duration
+
     if text.lower().startswith(("in ", "within ", "om ", "inom ")):  # a moment; "two hours" is a length
         return read_moment(text, at, zone)
     return read_duration(text) or read_moment(text, at, zone)
 
 
 def _amount(text: str) -> str | None:
+    from mcl.values.money import read_money
+
     amount = read_money(text)
     return f"{amount.amount} {amount.asset}" if amount else None

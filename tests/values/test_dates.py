@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ir import DeadlineConstraint
-from mcl.values import read_duration, read_moment
+from mcl.values.dates import read_moment
+from mcl.values.durations import read_duration
 
 SATURDAY = "2026-11-21T10:00:00.000Z"
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.values import read_money, read_number
+from mcl.values.money import read_money
+from mcl.values.numbers import read_number
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,8 @@ def test_what_names_no_single_amount_is_not_read(text: str) -> None:
     [
         ("5", 5), ("1,200", 1200), ("1,200.50", "1200.50"), ("1.200,50", "1200.50"), ("1.200.000", 1200000),
         ("1 200", 1200), ("3,5", "3.5"), ("3k", 3000), ("2.5k", 2500), ("1.5 million", 1500000), ("five", 5),
-        ("twenty-five", 25), ("two hundred and fifty", 250), ("a dozen", 12), ("a couple of", 2), ("one thousand", 1000),
+        ("twenty-five", 25), ("two hundred and fifty", 250), ("a dozen", 12), ("a couple of", 2),
+        ("one thousand", 1000),
         ("two million three hundred thousand", 2300000), ("tjugo", 20), ("zero", 0),
     ],
 )  # fmt: skip

@@ -2,7 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.values import Quality, read_quality, read_regions, read_slot
+from mcl.values.quantities import Quality, read_quality
+from mcl.values.regions import read_regions
+from mcl.values.slots import read_slot
 
 AT = "2026-11-21T10:00:00.000Z"
 
