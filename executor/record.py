@@ -19,22 +19,20 @@ from nacl.signing import VerifyKey
 
 from executor.errors import JournalError
 from executor.keyring import KeyPair
-from ir import PROTOCOL, PublicKey, decode_cbor, encode_cbor, is_instant
-from ir.scalars import ULID_PATTERN
+from ir import PROTOCOL, PublicKey, decode_cbor, encode_cbor, is_instant, is_ulid
 
 _KIND: Final = re.compile(r"record(\.[a-z][a-z0-9_]*)+")
-_ULID: Final = re.compile(ULID_PATTERN)
 _VERSION: Final = {0: 1, 1: PROTOCOL}
 _INTENT_SCHEME: Final = "matrix://intent/"
 
 
 def _is_intent(text: str) -> bool:
-    return text.startswith(_INTENT_SCHEME) and _ULID.fullmatch(text[len(_INTENT_SCHEME) :]) is not None
+    return text.startswith(_INTENT_SCHEME) and is_ulid(text[len(_INTENT_SCHEME) :])
 
 
 _SHAPES: Final[Mapping[int, tuple[str, Callable[[Any], bool]]]] = {
     2: ("kind", lambda value: type(value) is str and _KIND.fullmatch(value) is not None),
-    3: ("id", lambda value: type(value) is str and _ULID.fullmatch(value) is not None),
+    3: ("id", lambda value: type(value) is str and is_ulid(value)),
     4: ("at", lambda value: type(value) is str and is_instant(value)),
     5: ("from", lambda value: type(value) is str),
     7: ("intent", lambda value: type(value) is str and _is_intent(value)),

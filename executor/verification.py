@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 from executor.errors import LifecycleError
@@ -165,7 +166,7 @@ class _Check:
             self._add("ID_REUSED", f"the id {message.id} was used before")
         self._ids.add(message.id)
         revoked_at = self._revoked.get(message.from_)
-        if revoked_at and message.at >= revoked_at:
+        if revoked_at and datetime.fromisoformat(message.at) >= datetime.fromisoformat(revoked_at):
             self._add("KEY_REVOKED", f"the key {message.from_} was revoked at {revoked_at}")
         if isinstance(message, Envelope):
             self._transition(message)

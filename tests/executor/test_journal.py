@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -64,6 +65,14 @@ def test_the_view_is_the_same_from_memory_from_the_file_and_in_another_process(s
         assert other.journal.view(story.id) == view
 
 
+def test_a_walk_that_was_cancelled_may_record_how_its_nodes_ended(story: Story) -> None:
+    story.accepted().tell("plan.step", "intent.cancel")
+    end = ir.PlanStepBody(plan_id=story.plan.id, node_id="n0", status="cancelled")
+    story.home.journal.append(story.seal("plan.step", end))
+    assert story.home.journal.view(story.id).state == "cancelled"
+    assert story.home.journal.verify().findings == []
+
+
 def test_intents_are_found_by_the_beginning_of_their_id_latest_first(home: Home) -> None:
     from conftest import Story
 
@@ -74,9 +83,9 @@ def test_intents_are_found_by_the_beginning_of_their_id_latest_first(home: Home)
     home.journal.record("record.refusal", {"code": "MISSING_INTENT"})
     assert home.journal.intents() == (stories[0].id, stories[2].id, stories[1].id)
     assert (
-        home.journal.intents(stories[1].id[:25]) == (stories[1].id,)
-        or stories[1].id[:25] == stories[2].id[:25]
+        home.journal.intents(os.path.commonprefix([story.id for story in stories])) == home.journal.intents()
     )
+    assert home.journal.intents(stories[1].id) == (stories[1].id,)
     assert home.journal.intents("7ZZZ") == ()
 
 
