@@ -181,7 +181,7 @@ class Cortex:
                 "INSERT INTO cortex_words (rowid, words) VALUES (?, ?)", (memory.seq, " ".join(words))
             )
             self._home.journal.record(
-                "cortex.forget" if memory.forgotten else "cortex.put",
+                "record.cortex.forget" if memory.forgotten else "record.cortex.put",
                 {"uri": memory.uri, "document": document, "size": memory.seq, "root": tree.root()},
                 intent=None,
                 at=memory.at,
