@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -82,9 +81,7 @@ def test_intents_are_found_by_the_beginning_of_their_id_latest_first(home: Home)
         story.tell(kind)
     home.journal.record("record.refusal", {"code": "MISSING_INTENT"})
     assert home.journal.intents() == (stories[0].id, stories[2].id, stories[1].id)
-    assert (
-        home.journal.intents(os.path.commonprefix([story.id for story in stories])) == home.journal.intents()
-    )
+    assert home.journal.intents(stories[0].id[:1]) == home.journal.intents()
     assert home.journal.intents(stories[1].id) == (stories[1].id,)
     assert home.journal.intents("7ZZZ") == ()
 
