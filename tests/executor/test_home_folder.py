@@ -135,7 +135,7 @@ print(json.dumps(codes))
 def test_on_a_full_disk_a_home_is_made_whole_or_not_at_all(disk: Disk) -> None:
     outcomes = disk.run("""
 codes = []
-for pages in range(60):
+for pages in range(0, 60, 2):
     path = DISK / "home"
     fill(leave=pages * 4096)
     try:
