@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 # llama.cpp is compiled once into the venv: only the library that we load, on all cores.
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
-export CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_SERVER=OFF
+export CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama.cpp_INCLUDE=$(CURDIR)/cmake/llama-library-only.cmake
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .PHONY: demo test quick lint types slow bench model lock clean help
