@@ -207,8 +207,8 @@ def _fields(model: Any) -> dict[str, Any]:
                 if abs(value) > MAX_INTEGER:
                     raise _NeedsExactWriter
             elif kind is FrozenMap:
-                # C code sorts by code point, RFC 8785 by UTF-16 unit: they differ only above U+D7FF.
-                if max(map(max, filter(None, value)), default="") > "\ud7ff":
+                # C code sorts by code point, RFC 8785 by UTF-16 unit: different only above U+FFFF.
+                if max(map(max, filter(None, value)), default="") > "\uffff":
                     raise _NeedsExactWriter
             elif kind is tuple:
                 for item in value:
