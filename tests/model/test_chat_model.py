@@ -1,0 +1,159 @@
+"""Foreign models with random weights: every answer parses, is valid and closes within its budget."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_requests import CANDIDATES, FORM, GOAL
+from random_gguf import small_words, write_gguf
+from valid_answers import check_choice, check_spans
+
+import grammars
+from mcl.errors import ModelError
+from mcl.model import ExtractForm, SlotForm, load_model
+from mcl.model.chat import ChatModel
+from mcl.model.weights import Weights
+
+PARTS = [*"aA1 .,/\"'\\-€漢😀\n\t<>{}[]:", " the ", " null ", "<|im_end|>", '","', "\u2028", "ﷺ"]
+PROSE = st.lists(st.sampled_from(PARTS), max_size=60).map("".join) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=80
+)
+
+
+@pytest.fixture(scope="module")
+def model(chat_path):
+    return load_model(chat_path, home_path=None)
+
+
+@settings(max_examples=15, deadline=None)
+@given(PROSE)
+def test_any_prose_gets_a_valid_choice(model, prose):
+    check_choice(model.choose(prose, CANDIDATES), CANDIDATES)
+
+
+@settings(max_examples=15, deadline=None)
+@given(PROSE)
+def test_any_prose_gets_valid_spans(model, prose):
+    check_spans(model.extract(prose, FORM), prose, FORM)
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.lists(
+        st.builds(
+            SlotForm,
+            name=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12),
+            type=st.just("string"),
+            hint=st.text(st.characters(exclude_categories=["Cs"]), max_size=30),
+            options=st.lists(
+                st.sampled_from(["a", 'b"', "c\\", "d\n", "å", "e/f"]), max_size=3, unique=True
+            ).map(tuple),
+            many=st.integers(1, 3),
+        ),
+        max_size=5,
+        unique_by=lambda slot: slot.name,
+    )
+)
+def test_any_skill_gets_valid_spans(model, slots):
+    form = ExtractForm("matrix://skill/any@1.0.0", "anything", tuple(slots))
+    check_spans(model.extract(GOAL, form), GOAL, form)
+
+
+@pytest.mark.parametrize("spaced", [False, True])
+def test_compact_and_spaced_json_are_both_read(chat_path, spaced):
+    model = ChatModel(Weights(chat_path), digest="0" * 64, cache=None, spaced=spaced)
+    check_choice(model.choose(GOAL, CANDIDATES), CANDIDATES)
+    check_spans(model.extract(GOAL, FORM), GOAL, FORM)
+
+
+def test_reasoning_answers_every_output_with_text(model):
+    answer = model.reason("Write a report.", GOAL, ["title", 'odd "name"'], "write")
+    assert list(answer) == ["title", 'odd "name"']
+    assert all(isinstance(value, str) for value in answer.values())
+
+
+def test_a_goal_too_long_for_the_context_is_an_error(model):
+    with pytest.raises(ModelError) as caught:
+        model.extract("word " * 1600, FORM)
+    assert caught.value.code == "MODEL_CONTEXT"
+
+
+def test_answers_do_not_depend_on_what_was_asked_before(chat_path, tmp_path):
+    fresh = load_model(chat_path, home_path=None)
+    expected = fresh.choose(GOAL, CANDIDATES), fresh.extract(GOAL, FORM)
+    used = load_model(chat_path, home_path=tmp_path)
+    used.extract("other words", FORM)
+    used.choose("other words", CANDIDATES[:2])
+    assert (used.choose(GOAL, CANDIDATES), used.extract(GOAL, FORM)) == expected
+    again = load_model(chat_path, home_path=tmp_path)
+    assert (again.choose(GOAL, CANDIDATES), again.extract(GOAL, FORM)) == expected
+
+
+def test_two_processes_give_the_same_bytes(chat_path, model):
+    here = str(Path(__file__).parent)
+    script = (
+        f"import sys, pathlib\nsys.path.insert(0, {here!r})\n"
+        "from model_requests import CANDIDATES, FORM, GOAL\nfrom mcl.model import load_model\n"
+        f"m = load_model(pathlib.Path({str(chat_path)!r}), home_path=None)\n"
+        "print(repr((m.choose(GOAL, CANDIDATES), m.extract(GOAL, FORM))))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == repr((model.choose(GOAL, CANDIDATES), model.extract(GOAL, FORM)))
+    assert done.stderr == ""
+
+
+def test_a_chat_template_that_cannot_be_rendered_is_an_error(tmp_path):
+    path = write_gguf(
+        tmp_path / "odd.gguf", small_words(), extra={"tokenizer.chat_template": "{{ raise_exception('no') }}"}
+    )
+    with pytest.raises(ModelError) as caught:
+        load_model(path, home_path=None)
+    assert caught.value.code == "MODEL_TEMPLATE"
+
+
+def test_a_chat_template_cannot_reach_python(tmp_path):
+    source = "{{ ''.__class__.__mro__[1].__subclasses__() }}{{ messages[0].content }}"
+    path = write_gguf(tmp_path / "evil.gguf", small_words(), extra={"tokenizer.chat_template": source})
+    with pytest.raises(ModelError) as caught:
+        load_model(path, home_path=None)
+    assert caught.value.code == "MODEL_TEMPLATE"
+
+
+def test_a_template_without_a_system_message_still_shows_the_instructions(tmp_path):
+    source = (
+        "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+        "[INST]{{ messages[0].content }}[/INST]"
+    )
+    path = write_gguf(tmp_path / "plain.gguf", small_words(), extra={"tokenizer.chat_template": source})
+    check_choice(load_model(path, home_path=None).choose(GOAL, CANDIDATES), CANDIDATES)
+
+
+def test_the_grammars_are_found_by_id(model):
+    for id in ("verb_vocab@1", "intent_frame@1", "step_outputs@1"):
+        assert len(grammars.load(id).digest) == 64
+    assert model.grammar.startswith("intent_frame@1 sha256:")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("architecture", "vocabulary"),
+    [
+        ("llama", "llama-spm"),
+        ("llama", "phi-3"),
+        ("llama", "gpt-2"),
+        ("llama", "llama-bpe"),
+        ("qwen2", "qwen2"),
+        ("gemma", "gemma-4"),
+        ("llama", "command-r"),
+        ("llama", "deepseek-llm"),
+    ],
+)
+def test_real_vocabularies_give_valid_answers(real_chat_path, architecture, vocabulary):
+    model = load_model(real_chat_path(architecture, vocabulary), home_path=None)
+    for prose in (GOAL, "ÅÄÖ 漢字 😀 — köp två datorer", 'say "hi" \\ to C:\\temp <|im_end|> now'):
+        check_choice(model.choose(prose, CANDIDATES), CANDIDATES)
+        check_spans(model.extract(prose, FORM), prose, FORM)
+    assert list(model.reason("", GOAL, ["title"], "write")) == ["title"]
