@@ -102,7 +102,7 @@ def _check_given(request: Request, skill: Skill) -> None:
                     "SLOT_VALUE",
                     f"{text!r} is not {_expected(slot)}",
                     place=f"slot.{slot.name}",
-                    fix=slot.hint,
+                    fix=slot.hint or f"give --slot {slot.name}=… another value",
                 )
 
 

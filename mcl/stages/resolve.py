@@ -45,7 +45,7 @@ def resolve(
         resolver=run.look_up,
     )
     unresolved = (run.gap(rule, meant, classified) for rule in run.failed)
-    gaps = tuple(_strict([*extraction.gaps, *unresolved], meant)) + tuple(
+    gaps = tuple(_strict([*extraction.gaps, *unresolved], run.objects, meant)) + tuple(
         _missing(slot, meant, rules)
         for slot in classified.skill.slots
         if _is_missing(slot, run.objects, extraction, meant)
@@ -87,9 +87,12 @@ def _missing(slot: Slot, meant: Interpretation, rules: Rules) -> Gap:
     )
 
 
-def _strict(gaps: Sequence[Gap], meant: Interpretation) -> list[Gap]:
-    """The gaps, blocking where the skill says that their slot blocks."""
-    blocking = {f"slot.{rule.slot}" for rule in meant.unknowns if rule.severity == "blocking"}
+def _strict(gaps: Sequence[Gap], objects: Sequence[SlotEntry], meant: Interpretation) -> list[Gap]:
+    """The gaps, blocking where the skill says that their slot must not stay empty and it does."""
+    full = {one.name for one in objects}
+    blocking = {
+        f"slot.{one.slot}" for one in meant.unknowns if one.severity == "blocking" and one.slot not in full
+    }
     return [replace(gap, severity="blocking") if gap.field in blocking else gap for gap in gaps]
 
 

@@ -12,7 +12,9 @@ _LEAD = re.compile(
     r"^(?:the|last|latest|first|top|about|exactly|at most|up to|de|senaste|första)\s+", re.IGNORECASE
 )
 _COUNTED = re.compile(
-    r"(?P<n>[0-9][0-9.,' ]*[0-9]|[0-9]|(?:[a-zåäö]+[ -]){0,6}?[a-zåäö]+)(?:\s+[^\W\d_]+)?", re.IGNORECASE
+    r"(?P<n>[0-9][0-9.,' ]*[0-9]|[0-9]|(?:[a-zåäö]+[ -]){0,6}?[a-zåäö]+)"
+    r"(?:\s+(?!few\b|lot|bunch|number|handful|bit\b|while|par\b)[^\W\d_]+)?",
+    re.IGNORECASE,
 )
 
 

@@ -1,0 +1,182 @@
+"""Two small skills and a model that says what the test tells it to."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from executor import FixedClock, Home
+from mcl.model.protocol import Candidate, Choice, ExtractForm, Span
+from mcl.mtx.core import Core, load_core
+from mcl.skills import Skills, find_skills
+
+AT = "2026-11-21T10:00:00.000Z"
+
+ORDER = """§SKILL
+id=order
+version=1.2.0
+display="Order things"
+author=test
+description="Orders things from suppliers"
+mcl.verbs=acquire negotiate
+example.1="order paper"
+
+§INPUTS
+slot item: string
+  required
+  hint="what to order"
+slot supplier: ArtifactRef
+  optional
+  hint="who to order from"
+slot count: uint
+  optional
+slot speed: enum<standard|express>
+  optional
+  default=standard
+slot tags: string[]
+  optional
+  max=3
+
+§CORTEX
+reads=Fact
+
+§TOOLS
+matrix://tool/fs/write@1.0.0
+
+§SUB_SKILLS
+none
+
+§PROCEDURE
+prompt
+  system="Mark what is ordered."
+  user="Goal: {prose}\\nMemories: {cortex.bundle}"
+end
+resolve slot.supplier <- cortex.find(type=Fact, near=slot.supplier.prose, limit=5)
+on verb=negotiate
+  unknown slot.supplier
+    severity=blocking
+    reason="the goal does not say with whom"
+  end
+end
+on unknown
+  clarify slot.item
+    prompt="What should be ordered?"
+    type=string
+    required=true
+  end
+end
+
+§OUTPUTS
+none
+
+§FAILURE_MODES
+none
+"""
+PLAN = """version: 1
+plans:
+  - root:
+      id: note
+      kind: tool_call
+      description: Write the order down
+      tool_call:
+        tool_ref: matrix://tool/fs/write@1.0.0
+        side_effect_class: write
+        args: {path: order.txt, content: "${slot.item}"}
+"""
+LOOK = """§SKILL
+id=look
+version=1.0.0
+display="Look things up"
+author=test
+description="Finds facts"
+mcl.verbs=find
+
+§INPUTS
+slot what: string
+  required
+
+§CORTEX
+none
+
+§TOOLS
+none
+
+§SUB_SKILLS
+none
+
+§PROCEDURE
+none
+
+§OUTPUTS
+none
+
+§FAILURE_MODES
+none
+"""
+
+
+@dataclass
+class Scripted:
+    """A model for tests: chooses `skill` and `verb`, finds each field's texts where the prose says them
+    first."""
+
+    skill: str | None = "order"
+    verb: str = "acquire"
+    sure: float = 0.99
+    verb_sure: float = 0.99
+    says: dict[str, str | Sequence[str]] = field(default_factory=dict)
+    certainty: dict[str, float] = field(default_factory=dict)
+    spans: tuple[Span, ...] = ()
+    digest: str = "d" * 64
+    version: str = "scripted/1"
+    grammar: str = "none"
+    chosen: list[tuple[Candidate, ...]] = field(default_factory=list)
+    asked: list[ExtractForm] = field(default_factory=list)
+
+    def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
+        self.chosen.append(tuple(candidates))
+        share = (1 - self.sure) / max(1, len(candidates))
+        ranked = [(one.skill_id, self.sure if one.skill_id == self.skill else share) for one in candidates]
+        return Choice(self.skill, self.verb, self.sure, self.verb_sure, (*ranked, ("", share)))
+
+    def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
+        self.asked.append(form)
+        found = list(self.spans)
+        for name, texts in self.says.items():
+            for text in [texts] if isinstance(texts, str) else texts:
+                start = prose.index(text)
+                found.append(Span(name, text, start, start + len(text), self.certainty.get(name, 0.97)))
+        asked = {f"slot.{slot.name}" for slot in form.slots}
+        return tuple(span for span in found if not span.field.startswith("slot.") or span.field in asked)
+
+    def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
+        raise AssertionError("no step is run in a compile")
+
+
+@pytest.fixture(scope="session")
+def skills_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("skills")
+    for name, text in (("order", ORDER), ("look", LOOK)):
+        (folder / name).mkdir()
+        (folder / name / "SKILL.mtx").write_text(text)
+    (folder / "order" / "plan.yaml").write_text(PLAN)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def skills(skills_folder: Path) -> Skills:
+    found = find_skills([skills_folder])
+    assert not found.broken
+    return found
+
+
+@pytest.fixture(scope="session")
+def core() -> Core:
+    return load_core()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    with Home.open(tmp_path / "home", clock=FixedClock(AT)) as opened:
+        yield opened
