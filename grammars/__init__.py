@@ -1,7 +1,7 @@
 """Grammars by id and the compiler's own rules: data with a small loader.
 
-`load("intent_frame@1")` reads `intent_frame@1.lark`; `core_modules()` reads `core/*.mtx`. Nothing is kept: the
-caller holds what it needs. The digest is sha256 (hex) of the file's bytes.
+`load("intent_frame@1")` reads `intent_frame@1.lark`; `core_modules()` reads `core/*.mtx`. Nothing is kept:
+the caller holds what it needs. The digest is sha256 (hex) of the file's bytes.
 """
 
 from __future__ import annotations

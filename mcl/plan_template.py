@@ -7,9 +7,9 @@
 
 `when`: each key is `verb` or `slot.<name>`, each value a text or a list of texts, one of which must be equal;
 "*" is anything, "" is nothing. Places: `${slot.x}`, `${slot.x.uri}`, `${prose}`, `${verb}`, `${intent.id}`.
-`${node.output…}` is for the walker; `$${` is a literal `${`. A map entry that is one place which nothing fills is
-left out; inside a longer text that is an error. Places stand in texts only (arguments, inputs, questions,
-descriptions, sub-intents), never in ids, kinds, tools or side effects: what fills them is data.
+`${node.output…}` is for the walker; `$${` is a literal `${`. A map entry that is one place which nothing
+fills is left out; inside a longer text that is an error. Places stand in texts only (arguments, inputs,
+questions, descriptions, sub-intents), never in ids, kinds, tools or side effects: what fills them is data.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def is_runtime(name: str) -> bool:
 def read_template(path: Path, data: bytes, *, skill_digest: str, scope: Scope, store: Cache) -> PlanTemplate:
     """Read and check a plan.yaml against its skill.
 
-    Raises SkillError PLAN_INVALID with everything that is wrong (`data["errors"]`: a path and a message each).
+    Raises SkillError PLAN_INVALID with everything that is wrong (`data["errors"]`: a path and a message
+    each).
     """
     document = store.get(f"plan {skill_digest}", str(VERSION), data, lambda: _checked(path, data, scope))
     cases = tuple(
@@ -97,7 +98,7 @@ def _checked(path: Path, data: bytes, scope: Scope) -> list[dict[str, Any]]:
     import yaml  # here, because a cached template needs none of it
 
     try:
-        document = yaml.load(data, Loader=_loader(yaml))
+        document = yaml.load(data, Loader=_loader(yaml))  # noqa: S506  # a SafeLoader
     except (yaml.YAMLError, UnicodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
@@ -116,7 +117,7 @@ def _checked(path: Path, data: bytes, scope: Scope) -> list[dict[str, Any]]:
 def _loader(yaml: Any) -> Any:
     """YAML's safe loader without aliases (they grow without end) and without doubled keys."""
 
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # chosen at run time
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # loaded late (C: asks no hooks)
         def compose_node(self, parent: Any, index: Any) -> Any:
             if self.check_event(yaml.events.AliasEvent):
                 event = self.peek_event()

@@ -29,8 +29,8 @@ def make_plan(
     """The plan of the first case that holds for this Intent, with its hash, checked.
 
     id: ULID. created_at: ISO 8601 UTC. created_by: DID of the agent. registry: the installed tools (None: not
-    compared). Raises SkillError: NO_PLAN (the skill has no plan for this goal), SLOT_EMPTY (a text needs a slot
-    that nothing fills), TOOL_MISSING, PLAN_FLAWED (`data["findings"]`, from ir.check_plan).
+    compared). Raises SkillError: NO_PLAN (the skill has no plan for this goal), SLOT_EMPTY (a text needs a
+    slot that nothing fills), TOOL_MISSING, PLAN_FLAWED (`data["findings"]`, from ir.check_plan).
     """
     filling = _Filling(skill, intent)
     root = filling.node(filling.choose().root)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import skills as shipped
 from mcl.errors import SkillError
-from mcl.model.bm25 import stems
 from mcl.mtx import ast
 from mcl.mtx.cache import Cache
 from mcl.mtx.core import Core
@@ -23,8 +22,8 @@ MOST = 16  # entries of a list slot that names no max=
 
 @dataclass(frozen=True)
 class Slot:
-    """One input. type: that of one entry ("string", "enum", …). options: an enum's members. most: 1, or how many
-    entries a list takes."""
+    """One input. type: that of one entry ("string", "enum", …). options: an enum's members. most: 1, or how
+    many entries a list takes."""
 
     name: str
     type: str
@@ -116,7 +115,11 @@ class Skill:
 
     @cached_property
     def stems(self) -> list[str]:
-        """The stems of all words that say what it is for: id, display, description, tags, hints and examples."""
+        """The stems of all words that say what it is for: id, display, description, tags, hints and
+        examples.
+        """
+        from mcl.model.bm25 import stems  # here, because mcl.model loads much that a list of skills needs not
+
         hints = (slot.hint for slot in self.slots)
         words = (self.id, self.display, self.description, *self.tags, *hints, *self.examples)
         return stems(" ".join(words))
@@ -166,8 +169,8 @@ def skill_folders(home: Path | None, *, here: Path | None = None, extra: Sequenc
 def find_skills(folders: Sequence[Path], *, cache: Path | None = None) -> Skills:
     """Read the skills in these folders: each sub-folder with a SKILL.mtx, and a folder that has one itself.
 
-    cache: where parsed files are kept by digest (None: parse them anew). A broken skill is left out and told of
-    in `Skills.broken`; it also hides an earlier one of its name, which nobody meant to run instead.
+    cache: where parsed files are kept by digest (None: parse them anew). A broken skill is left out and told
+    of in `Skills.broken`; it also hides an earlier one of its name, which nobody meant to run instead.
     """
     store = Cache(cache)
     found: dict[str, Skill] = {}

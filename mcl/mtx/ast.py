@@ -1,8 +1,8 @@
 """The typed tree of a MatrixScript file.
 
 Every node carries `at`, its place in the text, which takes no part in equality: two files that mean the same
-have equal trees. What has no order in the language (modifiers, the fields of a block) is a field here; what has
-one (settings, slots, entries, failures) is a tuple in the order of declaration.
+have equal trees. What has no order in the language (modifiers, the fields of a block) is a field here; what
+has one (settings, slots, entries, failures) is a tuple in the order of declaration.
 """
 
 from __future__ import annotations
@@ -21,28 +21,46 @@ class Position(NamedTuple):
 NOWHERE = Position(0, 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Node:
-    """Anything with a place."""
+    """Anything with a place.
 
-    at: Position = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+    Equality, hash and repr are written once here: generated for each kind they double the time that importing
+    this module takes.
+    """
+
+    at: Position = field(default=NOWHERE, kw_only=True)
+
+    def parts(self) -> tuple[object, ...]:
+        """The kind and every field but the place."""
+        return (type(self), *(value for name, value in self.__dict__.items() if name != "at"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Node) and self.parts() == other.parts()
+
+    def __hash__(self) -> int:
+        return hash(self.parts())
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items() if name != "at")
+        return f"{type(self).__name__}({fields})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Text(Node):
     """A value as written, less quotes and escapes."""
 
     value: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Items(Node):
     """A value written as a list in brackets."""
 
     items: tuple[Text, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SlotPath(Node):
     """A value that is read from a slot when it is used: `slot.target` or `slot.target.prose`."""
 
@@ -53,7 +71,7 @@ class SlotPath(Node):
 Value: TypeAlias = Text | Items
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Setting(Node):
     """`key.path=value`."""
 
@@ -61,14 +79,14 @@ class Setting(Node):
     value: Text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reference(Node):
     """A bare `matrix://` reference in §TOOLS or §SUB_SKILLS."""
 
     uri: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SlotType(Node):
     """`string`, `enum<a|b>` (name "enum" with its members), each also as a list: `string[]`."""
 
@@ -81,7 +99,7 @@ class SlotType(Node):
         return name + "[]" * self.many
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Slot(Node):
     """An input or output: required unless `optional`; `max` is the text of `max=`."""
 
@@ -93,14 +111,14 @@ class Slot(Node):
     max: Text | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class VerbIs(Node):
     """`on verb=find`."""
 
     verb: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConfidenceIs(Node):
     """`on confidence<0.75`; `number` as written."""
 
@@ -108,7 +126,7 @@ class ConfidenceIs(Node):
     number: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SlotIs(Node):
     """`on slot.cabin=economy`."""
 
@@ -116,7 +134,7 @@ class SlotIs(Node):
     value: Text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnyUnknown(Node):
     """`on unknown`: anything is still unknown."""
 
@@ -124,7 +142,7 @@ class AnyUnknown(Node):
 Condition: TypeAlias = VerbIs | ConfidenceIs | SlotIs | AnyUnknown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Property(Node):
     """`kind=` or `output_cardinality=` of a block."""
 
@@ -132,7 +150,7 @@ class Property(Node):
     value: Text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prompt(Node):
     """`prompt … end`."""
 
@@ -140,7 +158,7 @@ class Prompt(Node):
     user: Text | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Argument(Node):
     """One named argument of a resolve line."""
 
@@ -148,7 +166,7 @@ class Argument(Node):
     value: Text | Items | SlotPath
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Resolve(Node):
     """`resolve slot.x <- cortex.find(type=Fact, limit=5)`; `call` is the word after the dot."""
 
@@ -157,7 +175,7 @@ class Resolve(Node):
     arguments: tuple[Argument, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Unknown(Node):
     """`unknown slot.x … end`: what to say when the slot stays empty."""
 
@@ -169,7 +187,7 @@ class Unknown(Node):
     default: Value | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Clarify(Node):
     """`clarify slot.x … end`: a question to the person."""
 
@@ -181,7 +199,7 @@ class Clarify(Node):
     default: Value | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class On(Node):
     """`on CONDITION … end`."""
 
@@ -192,7 +210,7 @@ class On(Node):
 Entry: TypeAlias = Property | On | Prompt | Resolve | Unknown | Clarify
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Failure(Node):
     """A failure mode: its name and what to do."""
 
@@ -204,7 +222,7 @@ class Failure(Node):
     retry: Text | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Section(Node):
     """One section; what its entries are depends on `name` (SKILL, INPUTS, …)."""
 
@@ -251,13 +269,10 @@ class File(Node):
 
 ENTRY_TYPES = (Property, On, Prompt, Resolve, Unknown, Clarify)
 SECTIONS = (
-    "SKILL",
-    "INPUTS",
-    "CORTEX",
-    "TOOLS",
-    "SUB_SKILLS",
-    "PROCEDURE",
-    "OUTPUTS",
-    "FAILURE_MODES",
-    "HASH",
-)
+    "SKILL", "INPUTS", "CORTEX", "TOOLS", "SUB_SKILLS", "PROCEDURE", "OUTPUTS", "FAILURE_MODES", "HASH",
+)  # fmt: skip
+SCALAR_TYPES = (
+    "string", "uint", "float", "bool", "ulid", "iso8601", "did", "sha256", "ArtifactRef", "Constraint",
+    "Predicate", "Unknown", "PlanDraft", "SkillRef", "ToolRef", "CortexRef", "SlotPath", "AssetAmount",
+    "AgentRef", "UserRef",
+)  # fmt: skip

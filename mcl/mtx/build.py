@@ -1,7 +1,7 @@
 """Parse tree to typed tree.
 
-Finds what the grammar leaves open: doubled words, escapes, indentation, unknown types. What a broken line left
-behind (stand-ins, see parse.py) is dropped here.
+Finds what the grammar leaves open: doubled words, escapes, indentation, unknown types. What a broken line
+left behind (stand-ins, see parse.py) is dropped here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcl.mtx.ast import (
     NOWHERE,
+    SCALAR_TYPES,
     AnyUnknown,
     Argument,
     Clarify,
@@ -42,10 +43,6 @@ if TYPE_CHECKING:
     from lark import Token, Tree
 
 STAND_IN = "\0"  # the text of a token that no file holds: the source reader takes NUL out
-SCALAR_TYPES = (
-    "string", "uint", "float", "bool", "ulid", "iso8601", "did", "sha256", "ArtifactRef", "Constraint", "Predicate",
-    "Unknown", "PlanDraft", "SkillRef", "ToolRef", "CortexRef", "SlotPath", "AssetAmount", "AgentRef", "UserRef",
-)  # fmt: skip
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 _Block = TypeVar("_Block", Prompt, Unknown, Clarify)
@@ -139,9 +136,11 @@ class Builder:
         first = _token(tree.children[0])
         if first.type == "MEMBER":
             members = tuple(words[: len(words) - many])
+            seen: set[str] = set()
             for token in tree.children[: len(members)]:
-                if members.count(str(token)) > 1:
+                if str(token) in seen:
                     self._find(_token(token), "V3", f"the enum names {str(token)!r} twice")
+                seen.add(str(token))
             return SlotType("enum", members, many, at=_at(first))
         if words[0] not in SCALAR_TYPES:
             hint = nearest(words[0], [*SCALAR_TYPES, "enum"])
@@ -209,9 +208,11 @@ class Builder:
         head, path, call, *arguments = children
         built = tuple(self._each(arguments, lambda tree: self._argument(tree.children), 0))
         seen: set[str] = set()
-        for argument, tree in zip(built, arguments, strict=False):
+        for argument in built:
             if argument.key in seen:
-                self._find(_token(tree.children[0]), "DUPLICATE_KEY", f"{argument.key!r} is given twice")
+                line, column = argument.at
+                message = f"{argument.key!r} is given twice"
+                self.findings.append(Finding(line, column, "DUPLICATE_KEY", message, argument.key))
             seen.add(argument.key)
         return Resolve(_slot_name(path), _whole(call).removeprefix("cortex."), built, at=_at(head))
 

@@ -1,7 +1,7 @@
 """The checks V1–V15: what a well-formed file must also mean.
 
-V1 sections · V2 verbs · V3 slot types, defaults and bounds · V4 slot names · V5 resolve · V6 unknown and clarify ·
-V7 prompts and their places · V8 failure reasons · V9 sub-skill pins · V10 tool pins · V11 kind ·
+V1 sections · V2 verbs · V3 slot types, defaults and bounds · V4 slot names · V5 resolve · V6 unknown and
+clarify · V7 prompts and their places · V8 failure reasons · V9 sub-skill pins · V10 tool pins · V11 kind ·
 V12 output_cardinality · V13 identity · V14 recorded digest · V15 reachable conditions
 """
 
@@ -20,7 +20,6 @@ from mcl.mtx.check_slots import check_slots
 from mcl.mtx.digest import file_digest
 from mcl.mtx.finding import Finding, found, nearest
 
-VERSION = 1  # raise it when a check changes: what the cache holds was checked by the older one
 FAILURE_REASONS = (
     "unknown_information",
     "policy_violation",
@@ -108,7 +107,7 @@ def _header(file: File, name: str) -> Iterator[Finding]:
         hint = "say in a sentence what it does: goals are matched with it"
         yield found(at, "V13", "§SKILL has no description", "description", hint, warning=True)
     elif len(description.value.value) > MAX_DESCRIPTION:
-        message = f"the description has {len(description.value.value)} characters, at most {MAX_DESCRIPTION} are read"
+        message = f"{len(description.value.value)} characters; a description has at most {MAX_DESCRIPTION}"
         yield found(description.value, "V13", message, description.value.value[:40], warning=True)
 
 

@@ -9,6 +9,7 @@ from ir import STEP_KINDS, VERBS
 from ir.frame import valid_verb
 from ir.intent import SEVERITIES
 from mcl.mtx.ast import (
+    SCALAR_TYPES,
     Clarify,
     Condition,
     Entry,
@@ -25,7 +26,6 @@ from mcl.mtx.ast import (
     Unknown,
     VerbIs,
 )
-from mcl.mtx.build import SCALAR_TYPES
 from mcl.mtx.check_slots import fits
 from mcl.mtx.finding import Finding, found, nearest
 from mcl.mtx.interpolate import PLAIN_NAMES, places, slot_of

@@ -8,7 +8,7 @@ from typing import Any
 from mcl.mtx import ast
 from mcl.mtx.ast import File, Node, Position
 
-VERSION = 1  # of this form; part of every cache key
+VERSION = 1  # of this form and of the checks; part of every cache key: raise it when either changes
 _KINDS: dict[str, type[Node]] = {
     kind.__name__: kind
     for kind in vars(ast).values()
@@ -32,7 +32,9 @@ def plain(value: Any) -> Any:
 
 
 def packed(value: Any) -> Any:
-    """A node as `[kind, line, column, field, …]` and a tuple as `[null, item, …]`: short and quick to read."""
+    """A node as `[kind, line, column, field, …]` and a tuple as `[null, item, …]`: short and quick to
+    read.
+    """
     if isinstance(value, tuple):
         return [None, *(packed(item) for item in value)]
     if isinstance(value, Node | File):

@@ -1,4 +1,6 @@
-"""The compiler's own rules: `grammars/core/*.mtx`, read for thresholds, budgets, weights, words and prompts."""
+"""The compiler's own rules: `grammars/core/*.mtx`, read for thresholds, budgets, weights, words and
+prompts.
+"""
 
 from __future__ import annotations
 

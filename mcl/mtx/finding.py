@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -68,6 +67,8 @@ def show(finding: Finding, path: str, source: str) -> str:
 
 def nearest(word: str, legal: Iterable[str]) -> str:
     """`did you mean "…"?` for the legal word nearest to this one, or ""."""
+    import difflib  # here, because a file without errors needs no suggestions
+
     by_case = {word.lower(): word for word in sorted(set(legal))}
     found = difflib.get_close_matches(word[:64].lower(), by_case, n=1, cutoff=0.6)
     return f'did you mean "{by_case[found[0]]}"?' if found else ""

@@ -47,7 +47,9 @@ class Script(Protocol):
 
 @dataclass(frozen=True)
 class SlotValue:
-    """What fills a slot: its value, the address it was resolved to, and the words of the goal it came from."""
+    """What fills a slot: its value, the address it was resolved to, and the words of the goal it came
+    from.
+    """
 
     value: str = ""
     uri: str = ""
@@ -92,7 +94,9 @@ class ClarifyRule:
 
 @dataclass(frozen=True)
 class Interpretation:
-    """What holds for this goal. `slots`: every input by name, in declared order, () where nothing fills it."""
+    """What holds for this goal. `slots`: every input by name, in declared order, () where nothing fills
+    it.
+    """
 
     slots: Mapping[str, tuple[SlotValue, ...]]
     system: str = ""
@@ -121,9 +125,9 @@ def interpret(
     """Run a skill's procedure for one goal.
 
     slots: what is filled so far (a list slot: a sequence); other inputs get their default, or nothing.
-    confidence, unknowns: None before extraction; conditions on them do not hold then. unknowns: one text each,
-    shown at `{unknowns}`. resolver: called for each resolve line; what it returns fills the slot before the
-    prompt is (without it, dry run: nothing is looked up).
+    confidence, unknowns: None before extraction; conditions on them do not hold then. unknowns: one text
+    each, shown at `{unknowns}`. resolver: called for each resolve line; what it returns fills the slot before
+    the prompt is (without it, dry run: nothing is looked up).
     """
     filled = {slot.name: _fill(slot, (slots or {}).get(slot.name)) for slot in skill.file.slots()}
     run = _Run(filled, verb, confidence, unknowns, resolver)

@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grammars import load as load_grammar
 from mcl.errors import SkillError
 from mcl.mtx.ast import File
 from mcl.mtx.cache import Cache
-from mcl.mtx.check import VERSION as CHECK_VERSION
-from mcl.mtx.check import check
-from mcl.mtx.codec import VERSION as TREE_VERSION
-from mcl.mtx.codec import packed, unpacked
+from mcl.mtx.codec import VERSION, packed, unpacked
 from mcl.mtx.digest import file_digest
-from mcl.mtx.finding import Finding
-from mcl.mtx.parse import parse
 from mcl.mtx.source import MAX_BYTES
+
+if TYPE_CHECKING:
+    from mcl.mtx.finding import Finding
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ def load_file(path: Path, store: Cache) -> LoadedFile:
     Raises SkillError: NO_FILE when it cannot be read, SKILL_INVALID with all its errors (`data["errors"]`).
     """
     data = read_bytes(path)
-    version = f"{TREE_VERSION}.{CHECK_VERSION}.{_grammar_digest()}.{_own_name(path)}"
+    version = f"{VERSION}.{_grammar_digest()}.{_own_name(path)}"
     tree, digest = store.get("mtx", version, data, lambda: _checked(path, data))
     return LoadedFile(path, unpacked(tree), digest)
 
@@ -66,6 +65,10 @@ def invalid(path: Path, findings: Sequence[Finding]) -> SkillError:
 
 
 def _checked(path: Path, data: bytes) -> list[object]:
+    # imported here, because a cached tree needs neither grammar nor checks
+    from mcl.mtx.check import check
+    from mcl.mtx.parse import parse
+
     parsed = parse(data)
     findings = [*parsed.findings, *check(parsed.file, name=_own_name(path))]
     errors = sorted(finding for finding in findings if finding.severity == "error")

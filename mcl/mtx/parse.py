@@ -1,56 +1,53 @@
 """Text to tree, with every error of the file.
 
 Lark drives an LALR parser over `grammars/mtx.lark`. Where a line is wrong, the error is noted and the line is
-completed with stand-in tokens (or left out, when it cannot begin here at all), so that the next line is read in
-the state that its author meant. A tree from a text with errors is only good for further checks.
+completed with stand-in tokens (or left out, when it cannot begin here at all), so that the next line is read
+in the state that its author meant. A tree from a text with errors is only good for further checks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcl.mtx.ast import SECTIONS, File
 from mcl.mtx.build import STAND_IN, Builder
 from mcl.mtx.finding import Finding, nearest
 from mcl.mtx.source import MAX_FINDINGS, Lines, read_source
+from mcl.mtx.terminals import COMPLETION, alternatives, described, legal_word
 
 if TYPE_CHECKING:
     from lark import Lark, Token
-    from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 MAX_DEPTH = 64
 _OPENERS = {"ON": "on", "PROMPT": "prompt", "UNKNOWN": "unknown", "CLARIFY": "clarify"}
 _OPENS = re.compile(r"[ \t]*(?:on|unknown|clarify)(?=[ \t])|[ \t]*prompt[ \t]*(?:#|\n)")
 _END = re.compile(r"[ \t]*end[ \t]*(?:#|\n)")
 _WORD = re.compile(r"§?[\w.-]+|\S")
-_DESCRIBED = {
-    "KEY": "key=value", "REFERENCE": "a matrix:// reference", "NAME": "a name", "TYPE_NAME": "a type",
-    "_ENUM": "a type", "MEMBER": "a member of the enum", "VERB_NAME": "a verb", "COMPARISON": "< <= > >= or ==",
-    "NUMBER": "a number", "SLOT_PATH": "slot.<name>", "CORTEX_CALL": "cortex.find, cortex.resolve or cortex.context",
-    "ARGUMENT_KEY": "name=value", "ARGUMENT": "a value", "STRING": "a value", "BARE": "a value", "ITEM": "a value",
-    "LIST_OPEN": "[", "_LIST_CLOSE": "]", "FAILURE": "the name of a failure", "ANY_UNKNOWN": "unknown", "MANY": "[]",
-    "_EQ": "=", "_COLON": ":", "_LT": "<", "_GT": ">", "_BAR": "|", "_ARROW": "<-", "_OPEN": "(", "_CLOSE": ")",
-    "_COMMA": ",", "_NL": "the end of the line",
-}  # fmt: skip
-# what completes a broken line soonest: the first of these that the state accepts
-_COMPLETION = (
-    "_NL", "_CLOSE", "_LIST_CLOSE", "_GT", "_EQ", "_COLON", "_LT", "_ARROW", "_OPEN", "SLOT_PATH", "CORTEX_CALL",
-    "ANY_UNKNOWN", "NAME", "TYPE_NAME", "MEMBER", "VERB_NAME", "COMPARISON", "NUMBER", "STRING",
-)  # fmt: skip
+
+
+class Word(NamedTuple):
+    """One token: the terminal's name in the grammar, and its text."""
+
+    kind: str
+    text: str
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A file's text, its tree, what is wrong with it, and its comments (line → text, `own` lines and trailing)."""
+    """A file's text, its tree, and what is wrong with it.
+
+    rows: the words of each line that says something, by line number, for the formatter. comments: what
+    follows them in the same line.
+    """
 
     text: str
     file: File
     findings: tuple[Finding, ...]
-    trailing: dict[int, str]
+    rows: dict[int, tuple[Word, ...]] = field(default_factory=dict)
+    comments: dict[int, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -64,13 +61,13 @@ def parse(data: bytes) -> Parsed:
     if not text.strip():
         if not findings:
             findings = [Finding(1, 1, "EMPTY", "an empty file", hint="a skill begins with §SKILL")]
-        return Parsed(text, File(), tuple(findings), {})
+        return Parsed(text, File(), tuple(findings))
     run = _Run(text)
     tree = run.tree()
     builder = Builder()
     file = builder.file(tree)
     found = sorted(set(findings + run.findings + builder.findings))[:MAX_FINDINGS]
-    return Parsed(text, file, tuple(found), run.trailing)
+    return Parsed(text, file, tuple(found), run.rows, run.comments)
 
 
 @cache
@@ -90,10 +87,11 @@ class _Run:
         self.text = text
         self.lines = Lines(text)
         self.findings: list[Finding] = []
-        self.trailing: dict[int, str] = {}
+        self.rows: dict[int, tuple[Word, ...]] = {}
+        self.comments: dict[int, str] = {}
         self.blocks: list[tuple[str, int, int]] = []  # word, line, column of each open block
         self.seen: dict[str, int] = {}
-        self.parser: InteractiveParser = _grammar().parse_interactive(text)
+        self.parser: Any = _grammar().parse_interactive(text)  # Lark types none of its methods
 
     def tree(self) -> object:
         """The parse tree, whatever was wrong on the way."""
@@ -106,17 +104,21 @@ class _Run:
                 return self.parser.feed_eof()
             except (UnexpectedCharacters, UnexpectedToken) as error:
                 token = getattr(error, "token", None)
-                offset = error.pos_in_stream if token is None else token.start_pos
+                offset = (error.pos_in_stream if token is None else token.start_pos) or 0
                 if token is not None and token.type == "$END":
                     offset = len(self.text)
                 if len(self.findings) >= MAX_FINDINGS or len(self.blocks) > MAX_DEPTH:
-                    self._jump(len(self.text))
-                    self._complete_line()
-                    self.blocks_to_close()
+                    if len(self.blocks) > MAX_DEPTH or not self._begins_line(offset):
+                        self._complete_line()
+                    self._close_silently()
                     return self.parser.feed_eof()
-                self._recover(offset or 0)
+                self._recover(offset)
 
-    def blocks_to_close(self) -> None:
+    def _begins_line(self, offset: int) -> bool:
+        start = self.lines.starts[self.lines.position(offset)[0] - 1]
+        return not self.text[start:offset].strip()
+
+    def _close_silently(self) -> None:
         """Close what is open without a word about it."""
         for _ in self.blocks:
             self._feed("_END", "_NL")
@@ -124,15 +126,21 @@ class _Run:
 
     def _advance(self) -> None:
         """Read tokens until the text ends or one does not fit."""
+        from lark.exceptions import UnexpectedToken
+
         end = 0
+        words: list[Word] = []
         for token in self.parser.lexer_thread.lex(self.parser.parser_state):
             self.parser.feed_token(token)
             kind = token.type
             if kind == "_NL":
-                if end and (comment := self.text[end : token.start_pos].strip()):
-                    self.trailing[token.line or 0] = comment
-                end = 0
+                if words:
+                    self.rows[token.line] = tuple(words)
+                    if comment := self.text[end : token.start_pos].strip():
+                        self.comments[token.line] = comment
+                end, words = 0, []
                 continue
+            words.append(Word(kind, str(token)))
             end = token.end_pos or 0
             if kind in _OPENERS:
                 self.blocks.append((str(token), token.line or 0, token.column or 0))
@@ -140,7 +148,7 @@ class _Run:
                     self._find(
                         token.start_pos or 0, "TOO_DEEP", f"blocks nested deeper than {MAX_DEPTH}", "on"
                     )
-                    raise _unexpected(token)
+                    raise UnexpectedToken(token, set())  # type: ignore[no-untyped-call]  # Lark's
             elif kind == "_END":
                 self.blocks.pop()
             elif kind.startswith("S_"):
@@ -171,7 +179,7 @@ class _Run:
             self._bad_section(offset, column, source)
             self._jump(self._next_section(stop))
             return
-        first = not self.text[start:offset].strip()
+        first = self._begins_line(offset)
         self._describe(offset, source[column - 1 :].rstrip("\n"), first)
         if not first:
             self._complete_line()
@@ -184,7 +192,7 @@ class _Run:
         accepts = {name for name in self.parser.accepts() if name != "$END"}
         word = _WORD.match(rest)
         text = word.group() if word else rest
-        words = {_legal(name) for name in accepts if name.isupper() and name not in _DESCRIBED}
+        words = {legal_word(name) for name in accepts} - {""}
         if rest.startswith('"') and accepts & {"STRING"}:
             code, message, text = "UNCLOSED_STRING", "this string is not closed", rest.strip()
             hint = 'end it with " in the same line; write a line break as \\n and a quote as \\"'
@@ -199,8 +207,8 @@ class _Run:
             code, message, hint = "UNEXPECTED", f"{text!r} cannot stand here", nearest(text, words)
         if not hint:
             plain = {name for name in accepts if not name.startswith("S_")} - {"NONE"}
-            legal = sorted({_DESCRIBED.get(name) or _legal(name) for name in plain or accepts})
-            hint = f"expected {_alternatives(legal)}" if legal else ""
+            legal = sorted({described(name) for name in plain or accepts})
+            hint = f"expected {alternatives(legal)}" if legal else ""
         self._find(offset, code, message, text, hint)
 
     def _bad_section(self, offset: int, column: int, source: str) -> None:
@@ -226,18 +234,15 @@ class _Run:
                     "add `end`",
                 )
             )
-        self.blocks_to_close()
+        self._close_silently()
 
     def _complete_line(self) -> None:
         """Feed stand-ins until the line is over."""
-        for _ in range(16):
+        name = ""
+        while name != "_NL":
             accepts = self.parser.accepts()
-            name = next((name for name in _COMPLETION if name in accepts), "")
-            if not name:
-                return
+            name = next((name for name in COMPLETION if name in accepts), "") or min(accepts)
             self._feed(name)
-            if name == "_NL":
-                return
 
     def _feed(self, *names: str) -> None:
         from lark import Token
@@ -246,7 +251,9 @@ class _Run:
             self.parser.feed_token(Token(name, STAND_IN, line=0, column=0))
 
     def _jump(self, offset: int) -> None:
-        """Let the lexer go on at `offset`, the start of a line; comments and blank lines there are passed over."""
+        """Let the lexer go on at `offset`, the start of a line; comments and blank lines there are passed
+        over.
+        """
         while offset < len(self.text):
             stop = self.text.find("\n", offset) + 1
             line = self.text[offset:stop].lstrip(" \t")
@@ -281,21 +288,3 @@ class _Run:
     def _add(self, finding: Finding) -> None:
         if len(self.findings) < MAX_FINDINGS:
             self.findings.append(finding)
-
-
-def _unexpected(token: Token) -> Exception:
-    from lark.exceptions import UnexpectedToken
-
-    return UnexpectedToken(token, set())
-
-
-def _legal(terminal: str) -> str:
-    """The word that a terminal stands for."""
-    if terminal.startswith("S_"):
-        return "§" + terminal[2:]
-    return terminal.lower().removesuffix("_key").strip("_")
-
-
-def _alternatives(words: Iterable[str]) -> str:
-    *most, last = words
-    return f"{', '.join(most)} or {last}" if most else last

@@ -1,14 +1,15 @@
 """V15: conditions that can never be reached.
 
-Each condition is about one thing (the verb, the confidence, one slot, whether anything is unknown), so what is
-still possible at a place is a set of values for each of them. A condition that leaves its set empty, or that
-stands behind conditions which together took everything, is never reached. Sets are finite: of an endless domain
-only the values that some condition names, and what lies between, are told apart.
+Each condition is about one thing (the verb, the confidence, one slot, whether anything is unknown), so what
+is still possible at a place is a set of values for each of them. A condition that leaves its set empty, or
+that stands behind conditions which together took everything, is never reached. Sets are finite: of an endless
+domain only the values that some condition names, and what lies between, are told apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 from mcl.mtx.ast import AnyUnknown, Condition, ConfidenceIs, Entry, File, On, SlotIs, SlotType, VerbIs
@@ -82,7 +83,7 @@ def _domain(
     elif isinstance(condition, ConfidenceIs):
         numbers = {float(other.number) for other in conditions if isinstance(other, ConfidenceIs)}
         points = sorted({0.0, 1.0} | {number for number in numbers if 0 <= number <= 1})
-        between = [(low + high) / 2 for low, high in zip(points, points[1:], strict=False)]
+        between = [(low + high) / 2 for low, high in pairwise(points)]
         yield name, frozenset([*points, *between])
     elif isinstance(condition, SlotIs):
         slot = types.get(condition.slot)

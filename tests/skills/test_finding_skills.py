@@ -1,0 +1,171 @@
+"""Where skills are found, which one wins, and what becomes of broken ones and of the cache."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcl.errors import SkillError
+from mcl.mtx.core import load_core
+from mcl.skills import find_skills, load_skill, skill_folders
+
+SKILL = """§SKILL
+id={id}
+version={version}
+description="A test"
+mcl.verbs=find
+§INPUTS
+slot tags: string[]
+  optional
+  max=3
+  default=[a]
+slot what: enum<x|y>
+  hint="which"
+§CORTEX
+reads=Fact Goal
+tags=a b
+§TOOLS
+none
+§SUB_SKILLS
+none
+§PROCEDURE
+none
+§OUTPUTS
+none
+§FAILURE_MODES
+none
+"""
+
+
+def write(folder: Path, id: str, version: str = "1.0.0", plan: str = "") -> Path:
+    (folder / id).mkdir(parents=True)
+    (folder / id / "SKILL.mtx").write_text(SKILL.format(id=id, version=version), encoding="utf-8")
+    if plan:
+        (folder / id / "plan.yaml").write_text(plan, encoding="utf-8")
+    return folder / id
+
+
+def test_a_skill_says_all_that_the_compiler_asks(tmp_path: Path) -> None:
+    skill = load_skill(write(tmp_path, "one"))
+    assert (skill.id, skill.version, skill.ref, skill.display) == (
+        "one",
+        "1.0.0",
+        "matrix://skill/one@1.0.0",
+        "one",
+    )
+    assert (skill.verbs, skill.reads, skill.tags) == (("find",), ("Fact", "Goal"), ("a", "b"))
+    tags, what = skill.slots
+    assert (tags.type, tags.most, tags.required, tags.default) == ("string", 3, False, ("a",))
+    assert (what.type, what.options, what.most, what.required, what.hint) == (
+        "enum",
+        ("x", "y"),
+        1,
+        True,
+        "which",
+    )
+
+
+def test_a_later_folder_wins_and_what_it_hides_is_said(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    hidden = write(first, "one")
+    write(second, "one", "2.0.0")
+    write(second, "two")
+    found = find_skills([first, second])
+    assert [skill.ref for skill in found] == ["matrix://skill/one@2.0.0", "matrix://skill/two@1.0.0"]
+    assert found.shadowed == (hidden,)
+
+
+def test_a_broken_skill_is_left_out_told_of_and_never_replaced_by_the_one_it_hides(tmp_path: Path) -> None:
+    write(tmp_path / "first", "one")
+    bad = write(tmp_path / "second", "one")
+    (bad / "SKILL.mtx").write_text("§SKILL\nid=one\nrequird\n§INPUTS\nslot x; string\n", encoding="utf-8")
+    write(tmp_path / "second", "two")
+    found = find_skills([tmp_path / "first", tmp_path / "second"])
+    assert found.ids == ("two",)
+    assert found.get("three") is None
+    with pytest.raises(SkillError) as told:
+        found.get("one")
+    assert told.value.code == "SKILL_INVALID"
+    assert [error["line"] for error in told.value.data["errors"]][-2:] == [3, 5]
+
+
+def test_folders_come_in_the_order_package_home_here_extra_without_doubles(tmp_path: Path) -> None:
+    folders = skill_folders(tmp_path, here=tmp_path, extra=[tmp_path / "more"])
+    assert folders[1:] == [tmp_path / "skills", tmp_path / "more"]
+    assert (folders[0] / "files" / "SKILL.mtx").is_file()
+
+
+def test_a_second_run_reads_the_cache_and_finds_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = 'version: 1\nplans:\n  - root: {id: n1, kind: gate, gate: {question: "Do ${slot.what}?"}}\n'
+    write(tmp_path / "skills", "one", plan=plan)
+    cache = tmp_path / "cache"
+    skills, core = find_skills([tmp_path / "skills"], cache=cache), load_core(cache=cache)
+    monkeypatch.setitem(sys.modules, "mcl.mtx.parse", None)
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    again = find_skills([tmp_path / "skills"], cache=cache)
+    assert [skill.digest for skill in again] == [skill.digest for skill in skills]
+    assert [skill.file for skill in again] == [skill.file for skill in skills]
+    assert load_core(cache=cache) == core
+
+
+def test_a_damaged_or_read_only_cache_costs_only_time(tmp_path: Path) -> None:
+    write(tmp_path / "skills", "one")
+    cache = tmp_path / "cache"
+    digest = find_skills([tmp_path / "skills"], cache=cache).by_id["one"].digest
+    for entry in cache.iterdir():
+        entry.write_text("{")
+    assert find_skills([tmp_path / "skills"], cache=cache).by_id["one"].digest == digest
+    (tmp_path / "file").write_text("")
+    assert find_skills([tmp_path / "skills"], cache=tmp_path / "file").by_id["one"].digest == digest
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        ("version: 1\nplans: [", "not YAML"),
+        ("version: 1\nplans: []\n", "at least one case"),
+        ("version: 2\nplans: [{root: {}}]\n", "version is 1"),
+        ("version: 1\nversion: 1\nplans: [{root: {}}]\n", "a second 'version'"),
+        ("version: 1\nplans: [{root: &a {}}, {root: *a}]\n", "aliases"),
+        ("version: 1\nplans: [{root: {}, when: {slot.whta: x}}]\n", 'did you mean "slot.what"?'),
+        ("version: 1\nplans: [{root: {}, when: {slot.what: z}}]\n", "never 'z'"),
+        ("version: 1\nplans: [{root: {}, when: {verb: build}}]\n", "never 'build'"),
+        ("version: 1\nplans: [{root: {kid: a}}]\n", "a node has no 'kid'"),
+        ('version: 1\nplans: [{root: {id: "${slot.what}"}}]\n', "cannot stand here"),
+        ('version: 1\nplans: [{root: {tool_call: {tool_ref: "a${slot.what}"}}}]\n', "cannot stand here"),
+        ('version: 1\nplans: [{root: {gate: {question: "${slot.wat}"}}}]\n', 'did you mean "slot.what"?'),
+        ('version: 1\nplans: [{root: {gate: {question: "${slot.what"}}}]\n', "not closed"),
+        ('version: 1\nplans: [{root: {gate: {question: "${slot.what}${n.output}"}}}]\n', "put a blank"),
+        ("version: 1\nplans: [{root: {gate: {question: 2026-01-01}}}]\n", "put it in quotes"),
+    ],
+)  # fmt: skip
+def test_a_bad_plan_is_told_with_its_place(tmp_path: Path, plan: str, told: str) -> None:
+    folder = write(tmp_path, "one", plan=plan)
+    with pytest.raises(SkillError) as refused:
+        load_skill(folder)
+    assert refused.value.code == "PLAN_INVALID"
+    assert told in str(refused.value)
+    assert "plan.yaml" in refused.value.place
+
+
+def test_a_missing_core_module_or_setting_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SkillError) as refused:
+        load_core({})
+    assert refused.value.code == "CORE_MISSING"
+    with pytest.raises(SkillError) as refused:
+        load_core()["pipeline"].number("limits.nothing")
+    assert refused.value.code == "NO_SETTING"
+
+
+def test_the_core_modules_hold_the_published_thresholds() -> None:
+    core = load_core()
+    assert core["pipeline"].whole("limits.max_prose") == 8192
+    assert core["pipeline"].number("limits.wall_clock_s") == 5
+    assert core["pipeline"].whole("limits.rounds") == 3
+    assert core["verb"].number("threshold.certain") == 0.80
+    assert core["confidence"].number("route.compiled") == 0.90
+    assert core["confidence"].number("route.review") == 0.75
+    assert "if possible" in core["constraint"].phrases("soft.phrases")
+    assert set(core["confidence"].family("factor")) == {"blocking", "preferred", "optional"}
