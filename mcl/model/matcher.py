@@ -7,6 +7,7 @@ leaves out, so the stages ask the person.
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from mcl.model.bm25 import Bm25, stems
 from mcl.model.cues import Place, SlotCue, free, load_cues, places
@@ -68,13 +69,10 @@ class Matcher:
                         spans.append(_span(field, prose, place, chance["pattern"]))
         waiting = []
         for slot in form.slots:
-            found = list(self._members(prose, slot) if slot.options else self._places(prose, slot, taken))
-            spans += found[: slot.many]
-            taken += [
-                Place(span.start, span.end)
-                for span in found[: slot.many]
-                if span.start is not None and span.end
-            ]
+            search = self._members(prose, slot) if slot.options else self._places(prose, slot, taken)
+            found = list(islice(search, slot.many))
+            spans += found
+            taken += map(_place, found)
             if not found and not slot.options and not self._typed(slot):
                 waiting.append(slot)
         for slot in sorted(waiting, key=lambda slot: not slot.required):
