@@ -11,17 +11,35 @@ from typing import Any
 import anyio
 
 import ir
-from executor import AlwaysApprove, GateAnswer, GateQuestion, Home, Outcome, Registry, WalkEvent, Walker
-from executor.tools.tool import Tool
+from executor import (
+    AlwaysApprove,
+    Approvals,
+    Context,
+    GateAnswer,
+    GateQuestion,
+    Grants,
+    Home,
+    Outcome,
+    Pins,
+    Policy,
+    Registry,
+    Tool,
+    View,
+    Walker,
+    WalkEvent,
+    Workspace,
+)
+from executor.locks import Locks
+from executor.mandate import Mandate
 
 NODE = dict[str, Any]
 
 
 def tool(
-    id: str, name: str, effect: str = "read", timeout_ms: int = 0, version: str = "1.0.0", **args: str
+    id: str, which: str, effect: str = "read", /, *, timeout_ms: int = 0, version: str = "1.0.0", **args: str
 ) -> NODE:
-    """A tool_call node; ``name`` such as fs/read."""
-    ref = f"matrix://tool/{name}@{version}"
+    """A tool_call node; ``which`` such as fs/read."""
+    ref = f"matrix://tool/{which}@{version}"
     call = {"tool_ref": ref, "side_effect_class": effect, "args": args, "timeout_ms": timeout_ms}
     return {"id": id, "kind": "tool_call", "tool_call": call}
 
@@ -184,3 +202,28 @@ class Walks:
             check=True,
         )
         return done.stdout
+
+
+def context_of(walks: Walks, intent_id: str | None, **more: Any) -> Context:
+    """What the gate looks at for an intent, made from its public parts."""
+    home = walks.home
+    registry = walks.registry()
+    pins, grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
+    pins.admit(registry.manifests)
+    grants.ensure_default(home.keyring.agent.did)
+    parts: dict[str, Any] = {
+        "agent": home.keyring.agent.did,
+        "registry": registry,
+        "workspace": Workspace(walks.workspace, forbidden=[home.path]),
+        "policy": Policy.load(home.path / "policy.toml"),
+        "pins": pins,
+        "grants": grants,
+        "approvals": Approvals(home.db, home.clock),
+        "clock": home.clock,
+        "record": lambda kind, body: None,
+        "locks": Locks(),
+        "mandate": Mandate.of(home.journal.view(intent_id)) if intent_id else None,
+        "view": (lambda: home.journal.view(intent_id)) if intent_id else View,
+        "leased": True,
+    }
+    return Context(**{**parts, **more})

@@ -34,18 +34,18 @@ def check(call: Call, context: Context) -> Deny | None:
             f"declare one of {', '.join(COVERS)}",
         )
     effect = context.effect(call, manifest)
+    if not effect.classes <= COVERS[call.declared]:
+        return Deny(
+            "SERVER_MISMATCH",
+            f"the node declares {call.declared}, but {manifest.uri} does {', '.join(sorted(effect.classes))}",
+            "declare what the tool does, or use a tool that does less",
+        )
     if over_ceiling(verb, call.declared, effect.operation):
         able = [name for name in VERB_CEILING if not over_ceiling(name, call.declared, effect.operation)]
         return Deny(
             "INTENT_MISMATCH",
             f"a goal to {verb} may not {call.declared}",
             f"declare less, or state a goal whose verb may: {', '.join(able)}",
-        )
-    if not effect.classes <= COVERS[call.declared]:
-        return Deny(
-            "SERVER_MISMATCH",
-            f"the node declares {call.declared}, but {manifest.uri} does {', '.join(sorted(effect.classes))}",
-            "declare what the tool does, or use a tool that does less",
         )
     return _declaration(call.declaration, effect) if call.declaration else None
 

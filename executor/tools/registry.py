@@ -85,7 +85,7 @@ class Registry:
             answer = redactor.value(await tool.adapter(call.args, bench))
         except (MclError, TimeoutError):
             raise
-        except Exception as problem:  # noqa: BLE001  # a tool is foreign code: its mistakes fail its node only
+        except Exception as problem:  # a tool is foreign code: its mistakes fail its node only
             raise ToolError(
                 "TOOL_CRASHED",
                 f"{call.tool_ref} crashed: {type(problem).__name__}: {problem}",

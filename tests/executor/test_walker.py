@@ -94,7 +94,8 @@ def test_a_plan_that_searches_and_writes_a_report_leaves_the_report_and_an_attes
     assert outcome.nodes == {"n0": "completed", "n1": "completed", "n2": "completed"}
     assert walks.home.journal.view(outcome.intent_id).state == "completed"
     evidence = outcome.criteria[0].evidence
-    assert evidence["size"] == 26 and len(str(evidence["sha256"])) == 64
+    assert evidence["size"] == 26
+    assert len(str(evidence["sha256"])) == 64
     assert walks.home.journal.verify().ok
 
 
@@ -127,7 +128,8 @@ def test_the_start_of_a_node_is_durable_before_its_effect(walks: Walks) -> None:
     walks.tools.append(probe("look", look))
     intent_id = walks.accept(tool("n1", "test/look"))
     assert walks.run(intent_id).state == "completed"
-    assert seen[0] == "running" and len(seen[1]) == 64
+    assert seen[0] == "running"
+    assert len(seen[1]) == 64
 
 
 def test_the_first_failure_of_a_sequence_skips_what_follows(walks: Walks) -> None:
@@ -140,7 +142,8 @@ def test_the_first_failure_of_a_sequence_skips_what_follows(walks: Walks) -> Non
     )
     assert outcome.nodes == {"n0": "failed", "n1": "failed", "n2": "skipped", "n3": "skipped"}
     assert (outcome.state, outcome.exit) == ("failed", 5)
-    assert outcome.failure is not None and outcome.failure.code == "NOT_FOUND"
+    assert outcome.failure is not None
+    assert outcome.failure.code == "NOT_FOUND"
     view = walks.home.journal.view(outcome.intent_id)
     assert (view.state, view.reason) == ("failed", "tool_failure")
     assert view.nodes["n3"] == "skipped"
@@ -193,7 +196,8 @@ def test_the_first_failure_of_a_parallel_node_ends_its_siblings_and_their_proces
         "f": "failed",
         "z": "skipped",
     }
-    assert outcome.failure is not None and outcome.failure.code == "BROKEN"
+    assert outcome.failure is not None
+    assert outcome.failure.code == "BROKEN"
     for process in children.read_text().split():
         status = Path(f"/proc/{process}/stat")
         assert not status.exists() or status.read_text().split()[2] == "Z"
@@ -218,7 +222,8 @@ def test_a_tool_that_takes_too_long_fails_with_timeout(walks: Walks) -> None:
 
     walks.tools.append(probe("wait", wait))
     outcome = walks.go(tool("n1", "test/wait", timeout_ms=50))
-    assert outcome.failure is not None and outcome.failure.code == "TIMEOUT"
+    assert outcome.failure is not None
+    assert outcome.failure.code == "TIMEOUT"
     assert walks.home.journal.view(outcome.intent_id).reason == "timeout"
 
 
@@ -234,7 +239,8 @@ def test_an_answer_that_the_manifest_does_not_describe_fails_the_node(
 
     walks.tools.append(probe("odd", odd))
     outcome = walks.go(sequence("n0", tool("n1", "test/odd"), tool("n2", "time/now")))
-    assert outcome.failure is not None and outcome.failure.code == code
+    assert outcome.failure is not None
+    assert outcome.failure.code == code
     assert outcome.nodes["n2"] == "skipped"
 
 
@@ -244,7 +250,8 @@ def test_a_tool_that_crashes_fails_its_node_and_not_the_run(walks: Walks) -> Non
 
     walks.tools.append(probe("crash", divide))
     outcome = walks.go(tool("n1", "test/crash"))
-    assert outcome.failure is not None and outcome.failure.code == "TOOL_CRASHED"
+    assert outcome.failure is not None
+    assert outcome.failure.code == "TOOL_CRASHED"
     assert walks.home.journal.view(outcome.intent_id).state == "failed"
 
 
@@ -252,7 +259,8 @@ def test_a_reference_to_a_missing_field_fails_before_anything_is_called(walks: W
     outcome = walks.go(
         sequence("n0", tool("n1", "time/now"), tool("n2", "fs/read", path="${n1.output.nothing}"))
     )
-    assert outcome.failure is not None and outcome.failure.code == "NO_SUCH_FIELD"
+    assert outcome.failure is not None
+    assert outcome.failure.code == "NO_SUCH_FIELD"
     assert "running" not in walks.watch.of("n2")
 
 
@@ -279,13 +287,15 @@ def test_a_model_that_answers_something_else_fails_the_step(walks: Walks) -> Non
     outcome = walks.go(
         step("n1", inputs={"a": "b"}, expected_outputs=["summary"]), reasoner=Model({"other": 1})
     )
-    assert outcome.failure is not None and outcome.failure.code == "BAD_ANSWER"
+    assert outcome.failure is not None
+    assert outcome.failure.code == "BAD_ANSWER"
 
 
 def test_a_plan_with_steps_is_refused_beforehand_where_there_is_no_model(walks: Walks) -> None:
     outcome = walks.go(sequence("n0", tool("n1", "time/now"), step("n2", inputs={"a": "b"})))
     assert (outcome.state, outcome.exit, outcome.nodes) == ("denied", 4, {})
-    assert outcome.failure is not None and outcome.failure.code == "NO_MODEL"
+    assert outcome.failure is not None
+    assert outcome.failure.code == "NO_MODEL"
 
 
 def test_a_sub_dispatch_is_refused_beforehand_by_name(walks: Walks) -> None:
@@ -295,7 +305,8 @@ def test_a_sub_dispatch_is_refused_beforehand_by_name(walks: Walks) -> None:
         "sub_dispatch": {"skill_ref": "matrix://skill/other@1.0.0"},
     }
     outcome = walks.go(sequence("n0", tool("n2", "time/now"), node))
-    assert outcome.failure is not None and outcome.failure.code == "SUB_DISPATCH_UNAVAILABLE"
+    assert outcome.failure is not None
+    assert outcome.failure.code == "SUB_DISPATCH_UNAVAILABLE"
     assert not walks.watch.events
 
 
@@ -314,7 +325,8 @@ def test_a_criterion_that_does_not_hold_fails_the_intent_and_is_named(
     outcome = walks.go(tool("n1", "time/now"), criteria=[criterion])
     assert (outcome.state, outcome.nodes) == ("failed", {"n1": "completed"})
     assert outcome.failure is not None
-    assert outcome.failure.code == "CRITERION_NOT_MET" and criterion["type"] in outcome.failure.message
+    assert outcome.failure.code == "CRITERION_NOT_MET"
+    assert criterion["type"] in outcome.failure.message
     assert walks.home.journal.view(outcome.intent_id).state == "failed"
 
 
@@ -387,7 +399,7 @@ def test_a_cancel_by_a_person_ends_what_is_running(walks: Walks) -> None:
     ("budget", "deadline", "code"),
     [
         ({"max_calls": 1}, "", "BUDGET_EXCEEDED"),
-        ({"max_time": "PT0.05S"}, "", "TIMEOUT"),
+        ({"max_time": "PT1S"}, "", "TIMEOUT"),
         (None, "2001-01-01T00:00:00.000Z", "DEADLINE"),
     ],
 )
@@ -398,14 +410,16 @@ def test_budget_and_deadline_are_enforced_before_the_call(
 
     async def slow(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         called.append(str(args["text"]))
-        await anyio.sleep(0.2)
+        await anyio.sleep(5 if code == "TIMEOUT" else 0)
         return {}
 
     walks.tools.append(probe("slow", slow))
     plan = sequence("n0", tool("n1", "test/slow", text="1"), tool("n2", "test/slow", text="2"))
     outcome = walks.go(plan, budget=budget, deadline=deadline)
-    assert outcome.failure is not None and outcome.failure.code == code
-    assert "2" not in called and (called == ["1"] or code == "DEADLINE")
+    assert outcome.failure is not None
+    assert outcome.failure.code == code
+    assert "2" not in called
+    assert called == ["1"] or code == "DEADLINE"
 
 
 def crash(walks: Walks, intent_id: str) -> None:
@@ -471,7 +485,8 @@ def test_a_gate_that_nobody_answers_denies_and_skips_the_rest(walks: Walks) -> N
     outcome = walks.go(sequence("n0", gate("n1"), tool("n2", "time/now")), people=AlwaysDeny())
     assert outcome.nodes == {"n0": "failed", "n1": "denied", "n2": "skipped"}
     assert (outcome.state, outcome.exit) == ("denied", 4)
-    assert outcome.failure is not None and outcome.failure.code == "GATE_DENIED"
+    assert outcome.failure is not None
+    assert outcome.failure.code == "GATE_DENIED"
 
 
 def test_the_outcome_can_be_written_as_json(walks: Walks) -> None:

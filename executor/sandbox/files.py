@@ -1,0 +1,127 @@
+"""One regular file in an open folder: looked at, opened and named without ever following a link."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from typing import NoReturn
+
+from executor.errors import ScopeError
+
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
+
+
+def status_of(name: str, folder: int) -> os.stat_result | None:
+    """What has this name in a folder (by descriptor), without following a link; None where nothing has."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def open_plain(name: str, folder: int, path: str) -> int:
+    """Open a regular file for reading; ``path`` is what messages call it. Raises ScopeError, OSError."""
+    # Looked at before it is opened: opening a FIFO would wait, opening a device can have effects.
+    before = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if stat.S_ISDIR(before.st_mode):
+        raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
+    require_plain(before, path)
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    descriptor = os.open(name, flags, dir_fd=folder)
+    try:
+        require_plain(os.fstat(descriptor), path)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def place_new(spare: str, name: str, folder: int, path: str) -> None:
+    """Give the finished file its name, unless something has that name by now."""
+    try:
+        os.link(spare, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        refuse_existing(path)
+    except OSError as problem:
+        if problem.errno not in _NO_LINKS:
+            raise
+        # A file system without hard links: take the name first, then put the content over it.
+        try:
+            os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder))
+        except FileExistsError:
+            refuse_existing(path)
+        os.rename(spare, name, src_dir_fd=folder, dst_dir_fd=folder)
+    else:
+        os.unlink(spare, dir_fd=folder)
+
+
+def require_plain(status: os.stat_result, path: str) -> None:
+    """Refuse links, hard links and whatever is no regular file (ScopeError OUT_OF_SCOPE)."""
+    if stat.S_ISLNK(status.st_mode):
+        out_of_scope(path, "it is a symbolic link")
+    if not stat.S_ISREG(status.st_mode):
+        out_of_scope(path, "it is no regular file (a device, FIFO, socket or folder)")
+    if status.st_nlink > 1:
+        out_of_scope(path, "the file has several hard links, one of which may lie outside the workspace")
+
+
+def read_up_to(descriptor: int, limit: int) -> bytes:
+    """At most ``limit`` bytes from where the descriptor stands."""
+    pieces: list[bytes] = []
+    left = limit
+    while left > 0 and (piece := os.read(descriptor, min(left, 1 << 20))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def digest_of(descriptor: int) -> str:
+    """sha256 (hex) of all that follows where the descriptor stands."""
+    total = hashlib.sha256()
+    while piece := os.read(descriptor, 1 << 20):
+        total.update(piece)
+    return total.hexdigest()
+
+
+def refuse_existing(path: str) -> NoReturn:
+    """ScopeError EXISTS."""
+    raise ScopeError(
+        "EXISTS",
+        f"{path!r} exists already",
+        place=path,
+        fix="choose another name, give the base of the version you read, or ask to overwrite it",
+    )
+
+
+def out_of_scope(path: str, why: str) -> NoReturn:
+    """ScopeError OUT_OF_SCOPE."""
+    raise ScopeError(
+        "OUT_OF_SCOPE",
+        f"{path!r} is outside what tools may touch: {why}",
+        place=path,
+        fix="use a plain path inside the workspace, such as 'docs/notes.md'",
+    )
+
+
+_REFUSALS: dict[int, tuple[str, str, str]] = {
+    errno.ENOENT: ("NOT_FOUND", "does not exist", "look at the folder with fs/list first"),
+    errno.ENOTDIR: ("NOT_A_FOLDER", "is no folder, or has none on its way", "name a folder"),
+    errno.EISDIR: ("NOT_A_FILE", "is a folder", "name a file in it"),
+    errno.EACCES: ("UNREADABLE", "may not be opened by this user", "change its permissions"),
+    errno.EPERM: ("UNREADABLE", "may not be opened by this user", "change its permissions"),
+    errno.ENOSPC: ("DISK_FULL", "could not be written: the disk is full", "make room and run it again"),
+    errno.EDQUOT: ("DISK_FULL", "could not be written: the quota is used up", "make room and run it again"),
+    errno.EROFS: ("READ_ONLY", "lies on a read-only file system", "choose another place"),
+}
+
+
+def explain(problem: OSError, path: str) -> NoReturn:
+    """The ScopeError that an error of the operating system amounts to."""
+    if problem.errno == errno.ELOOP:
+        out_of_scope(path, "there is a symbolic link on its way")
+    code, what, fix = _REFUSALS.get(
+        problem.errno or 0, ("IO_ERROR", f"could not be used: {problem.strerror}", "try again")
+    )
+    raise ScopeError(code, f"{path!r} {what}", place=path, fix=fix) from problem

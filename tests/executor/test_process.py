@@ -1,0 +1,84 @@
+"""Child processes: no shell, nothing inherited, capped, killed as a group."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+
+from executor import ToolError
+from executor.sandbox.process import Finished, run_command
+
+ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
+
+
+def run(*argv: str, cwd: Path = Path("/"), limit: int = 1000, timeout: float = 10) -> Finished:
+    async def go() -> Finished:
+        with anyio.fail_after(timeout):
+            return await run_command(argv, cwd=cwd, environment=ENVIRONMENT, max_output=limit)
+
+    return anyio.run(go)
+
+
+def test_arguments_reach_the_program_as_they_are() -> None:
+    assert run("/usr/bin/printf", "%s|", "a b", "$HOME", "`id`", "*").out == b"a b|$HOME|`id`|*|"
+
+
+def test_status_and_both_outputs_are_given() -> None:
+    finished = run("/bin/sh", "-c", "echo out; echo err >&2; exit 7")
+    assert (finished.status, finished.out, finished.err) == (7, b"out\n", b"err\n")
+
+
+def test_nothing_of_the_environment_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SECRET_TOKEN", "hunter2hunter2")
+    assert b"hunter2" not in run("/usr/bin/env").out
+
+
+def test_output_beyond_the_limit_is_read_and_dropped() -> None:
+    finished = run("/bin/sh", "-c", "head -c 5000000 /dev/zero; echo done >&2", limit=100)
+    assert (len(finished.out), finished.truncated, finished.err) == (100, True, b"done\n")
+
+
+def test_standard_input_is_empty() -> None:
+    assert run("/bin/cat").out == b""
+
+
+def test_a_program_that_is_not_there_is_named() -> None:
+    with pytest.raises(ToolError, match="nothing-here") as caught:
+        run("/nothing-here")
+    assert caught.value.code == "COMMAND_NOT_FOUND"
+
+
+def gone(process: int) -> bool:
+    status = Path(f"/proc/{process}/stat")
+    try:
+        return status.read_text().split()[2] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.mark.parametrize("ignore", ["", "trap '' TERM; "])
+def test_a_timeout_ends_the_command_and_its_children(tmp_path: Path, ignore: str) -> None:
+    script = f"{ignore}sleep 60 & echo $! > {tmp_path}/pids; echo $$ >> {tmp_path}/pids; wait; wait"
+    started = time.monotonic()
+    with pytest.raises(TimeoutError):
+        run("/bin/sh", "-c", script, timeout=0.5)
+    assert time.monotonic() - started < 3
+    for process in (tmp_path / "pids").read_text().split():
+        assert gone(int(process))
+
+
+def test_a_grandchild_that_stays_behind_does_not_hold_the_caller_up(tmp_path: Path) -> None:
+    started = time.monotonic()
+    finished = run("/bin/sh", "-c", f"sleep 60 & echo $! > {tmp_path}/pid; echo done")
+    assert (finished.out, time.monotonic() - started < 5) == (b"done\n", True)
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_command_killed_by_a_signal_has_a_negative_status() -> None:
+    assert run("/bin/sh", "-c", "kill -9 $$").status == -signal.SIGKILL
+    assert os.getpid() > 0

@@ -1,0 +1,80 @@
+"""Secrets and terminal escapes taken out of text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from executor.sandbox.redaction import Redactor, visible
+from ir import SECRET_PATTERNS
+
+KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----"
+SECRETS = [
+    KEY,
+    "AKIA" + "ABCDEFGHIJKLMNOP",
+    "ghp_" + "a1B2" * 10,
+    "github_pat_" + "a1B2" * 12,
+    "glpat-" + "a1B2c3D4e5F6g7H8i9J0",
+    "xoxb-" + "123456789012-abcdef",
+    "sk-" + "a1B2" * 8,
+    "AIza" + "b" * 35,
+    "npm_" + "c" * 36,
+    "pypi-" + "d" * 60,
+    "sk_live_" + "e" * 24,
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\ncut short in the middl",
+    "Bearer abcdefghijklmnopqrstuvwx",
+    "postgres://ada:correct-horse@db.example.org/x",
+]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_known_shapes_of_secrets_are_taken_out_wherever_they_stand(secret: str) -> None:
+    shown = Redactor().value({"a": [f"before {secret} after"], secret: 1})
+    assert secret not in str(shown)
+    assert "[redacted: " in str(shown)
+    assert "before" in str(shown)
+
+
+def test_every_pattern_of_ir_has_a_secret_here_that_it_finds() -> None:
+    for kind, pattern in SECRET_PATTERNS:
+        assert any(pattern.search(secret) for secret in SECRETS), kind
+
+
+def test_the_whole_of_a_private_key_goes_not_only_its_first_line() -> None:
+    assert Redactor().text("a\n" + KEY + "\nb") == "a\n[redacted: private key]\nb"
+
+
+def test_values_of_variables_named_as_secrets_are_taken_out_and_others_stay() -> None:
+    redactor = Redactor(
+        {
+            "MY_API_KEY": "hunter2hunter2",
+            "DB_PASSWORD": "horse+(battery",
+            "EDITOR": "/usr/bin/vim",
+            "PIN_TOKEN": "short",
+            "SSH_AUTH_SOCK": "/tmp/agent.sock",
+            "MONKEY": "banana-banana",
+        }
+    )
+    text = "hunter2hunter2 horse+(battery /usr/bin/vim short /tmp/agent.sock banana-banana"
+    named = "[redacted: value of the environment]"
+    assert redactor.text(text) == f"{named} {named} /usr/bin/vim short /tmp/agent.sock banana-banana"
+
+
+def test_ordinary_text_and_hashes_stay_as_they_are() -> None:
+    text = "commit 3cc0021f a task-list sk-learn https://example.org/a:b@c 0123456789abcdef" * 3
+    assert Redactor().text(text) == text
+
+
+def test_redaction_takes_time_in_proportion_to_the_text() -> None:
+    redactor = Redactor()
+    texts = ["-----BEGIN PRIVATE KEY-----" * 20_000, "a:" * 200_000, "eyJ" * 100_000, "://a:b" * 60_000]
+    started = time.perf_counter()
+    for text in texts:
+        redactor.text(text)
+    assert time.perf_counter() - started < 5
+
+
+def test_control_and_direction_characters_are_shown_as_escapes() -> None:
+    assert visible("a\x1b[31mb\x07\r\n\tc\u202ed\x9b") == "a\\x1b[31mb\\x07\\r\n\tc\\u202ed\\x9b"
