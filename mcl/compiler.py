@@ -114,7 +114,7 @@ def compile_goal(
         prose=normalise(prose, longest=pipeline.rules.longest_prose, truncate=truncate),
         skill=skill or "",
         verb=verb or "",
-        slots=dict(slots or {}),
+        slots={name: _slot_text(name, text, pipeline) for name, text in (slots or {}).items()},
     )
     recorder = Recorder(model)
     outcome = pipeline.run(request, recorder)
@@ -148,7 +148,7 @@ def recompile_with_answers(
     """
     pipeline = Pipeline(home, skills, core or load_core(cache=home.path / "cache"), registry, timer)
     view = home.journal.view(id)
-    said = _by_field(view, id, answers)
+    said = {name: _slot_text(name, text, pipeline) for name, text in _by_field(view, id, answers).items()}
     before = _request_of(home, id, view)
     request = before.answered({**before.answers, **said})
     tape, chosen = _tape(home, id)
@@ -301,6 +301,21 @@ def _zone(name: str) -> str:
         raise InputError("ZONE_UNKNOWN", f"there is no time zone {name!r}", place="zone", fix=fix) from error
 
 
+def _slot_text(name: str, text: str, pipeline: Pipeline) -> str:
+    """What a person gave for a slot or a question, as clean as a goal; "" stays ""."""
+    if name.startswith("@"):  # such keys of a draft are ours
+        raise InputError(
+            "SLOT_UNKNOWN", f"no slot is called {name}", place=f"slot.{name}", fix="mcl skill show"
+        )
+    if not text.strip():
+        return ""
+    try:
+        return normalise(text, longest=pipeline.rules.longest_prose)
+    except InputError as error:
+        message = error.message.replace("the goal", "the value")
+        raise InputError("SLOT_VALUE", message, place=f"slot.{name}", fix="give it as plain text") from error
+
+
 def _request_of(home: Home, id: str, view: View) -> Request:
     if view.draft is None:
         raise InputError(
@@ -336,4 +351,4 @@ def _by_field(view: View, id: str, answers: Mapping[str, str]) -> dict[str, str]
         raise InputError(
             "ANSWER_MISSING", "no answer was given", place="answer", fix=f"the questions: {named}"
         )
-    return {fields[name]: text.strip() for name, text in answers.items()}
+    return {fields[name]: text for name, text in answers.items()}
