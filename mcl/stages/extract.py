@@ -225,8 +225,7 @@ class _Found:
         prose, start, end = self.request.prose.casefold(), span.start or 0, span.end or 0
         before = _CLAUSE.split(prose[max(0, start - 60) : start])[-1]
         after = _CLAUSE.split(prose[end : end + 60])[0]
-        clause = f" {before}{prose[start:end]}{after} "
-        return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", clause) for phrase in self.rules.soft)
+        return self.rules.soft.search(f"{before}{prose[start:end]}{after}") is not None
 
     def _said(self, span: Span, slot: Slot, bundle: Bundle) -> bool:
         return (

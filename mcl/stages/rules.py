@@ -1,5 +1,6 @@
 """The numbers and words that the stages go by, read from the core modules (`grammars/core/*.mtx`)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,7 +14,8 @@ class Rules:
 
     weights: of the parts of a confidence, by name. factors: what an open unknown multiplies it by, by
     severity.
-    severities: by module and case, as "frame.required_missing". soft: phrases that word a wish.
+    severities: by module and case, as "frame.required_missing". soft: matches the phrases that word a wish,
+    in lower case.
     """
 
     longest_prose: int
@@ -28,7 +30,7 @@ class Rules:
     factors: Mapping[str, float]
     compiled: float
     review: float
-    soft: tuple[str, ...]
+    soft: re.Pattern[str]
     memories: int
     options: int
     questions: int
@@ -53,7 +55,7 @@ class Rules:
             factors={name: confidence.number(f"factor.{name}") for name in confidence.family("factor")},
             compiled=confidence.number("route.compiled"),
             review=confidence.number("route.review"),
-            soft=core["constraint"].phrases("soft.phrases"),
+            soft=_any_of(core["constraint"].phrases("soft.phrases")),
             memories=core["pre_resolve"].whole("limits.candidates"),
             options=core["pre_resolve"].whole("limits.options"),
             questions=core["unknown"].whole("limits.questions"),
@@ -65,3 +67,8 @@ class Rules:
             },
             frame=core["frame"],
         )
+
+
+def _any_of(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    alternatives = "|".join(re.escape(phrase.casefold()) for phrase in phrases)
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)" if phrases else r"(?!)")

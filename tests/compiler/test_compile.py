@@ -14,6 +14,7 @@ from mcl.errors import InputError
 from mcl.model.protocol import Span
 from mcl.mtx.core import Core
 from mcl.skills import Skills
+from mcl.stages.classify import shortlist
 from tests.compiler.conftest import AT, Scripted
 
 Compile = Callable[..., Outcome]
@@ -407,3 +408,19 @@ def test_the_intent_of_the_journal_reads_back_as_it_was(home: Home, compiles: Co
     outcome = compiles("order paper", Scripted(says={"slot.item": "paper"}))
     assert isinstance(outcome, Compiled)
     assert Intent.from_json(canonical_bytes(outcome.intent), canonical=True) == outcome.intent
+
+
+def test_with_many_skills_the_model_is_shown_those_that_share_words_with_the_goal(skills: Skills) -> None:
+    every = list(skills)
+    assert [skill.id for skill in shortlist("please order some paper", every, 1)] == ["order"]
+    assert [skill.id for skill in shortlist("look it up", every, 1)] == ["look"]
+    assert shortlist("anything", every, 8) == every
+
+
+def test_the_model_is_told_what_is_remembered_about_the_goal(home: Home, compiles: Compile) -> None:
+    memory = Cortex(home).put("Fact", "Acme sells paper")
+    Cortex(home).put("Goal", "Buy less paper")
+    model = Scripted(says={"slot.item": "paper"})
+    compiles("order paper", model)
+    assert model.asked[0].system == "Mark what is ordered."
+    assert model.asked[0].user == f"Goal: order paper\nMemories: - Fact: Acme sells paper [{memory.uri}]\n"
