@@ -91,18 +91,13 @@ def compile_goal(
     """Compile a goal; with `store` and without `dry_run` it is signed and in the journal when this returns.
 
     prose: UTF-8 text. skill, verb, slots: what the model shall not choose (a list slot: values between
-    commas).
-    at: when it was said (ISO 8601; default now). id: a ULID (default: fresh). zone: IANA name that days and
-    times
-    of day are meant in. core: the core modules (default: the shipped ones). registry: the installed tools
-    (default:
-    not compared with the plan). timer: seconds that only grow.
+    commas). at: when it was said (ISO 8601; default now). id: a ULID (default: fresh). zone: IANA name that
+    days and times of day are meant in. core: the core modules (default: the shipped ones). registry: the
+    installed tools (default: not compared with the plan). timer: seconds that only grow.
 
     Raises InputError: GOAL_EMPTY, GOAL_TOO_LONG, GOAL_BINARY, TIME_INVALID, ID_INVALID, ID_USED,
-    ZONE_UNKNOWN,
-    SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN, SLOT_VALUE; SkillError,
-    ModelError,
-    HomeError. Nothing is stored then.
+    ZONE_UNKNOWN, SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN, SLOT_VALUE;
+    SkillError, ModelError, HomeError. Nothing is stored then.
     """
     pipeline = Pipeline(home, skills, core or load_core(cache=home.path / "cache"), registry, timer)
     request = Request(
@@ -184,8 +179,7 @@ def recompile(
     """Compile again what led to `intent`: same id, time and memories; equal inputs give equal bytes.
 
     Stores nothing, and has no time limit. Raises CortexError SNAPSHOT_UNKNOWN where this home never had the
-    memories
-    of then; InputError OUT_OF_SCOPE where it is refused now; and what compile_goal raises.
+    memories of then; InputError OUT_OF_SCOPE where it is refused now; and what compile_goal raises.
     """
     core = core or load_core(cache=home.path / "cache")
     pipeline = Pipeline(home, skills, core, None, lambda: 0.0)

@@ -32,9 +32,8 @@ class Memory:
     """One version of a memory; a later version never changes it.
 
     `importance` and `confidence` are shares (0 to 1); `edges` are (relation, address) pairs; `forgotten`
-    marks a
-    tombstone, whose text is empty; `seq` is its place (from 1) among all mutations, and is not part of the
-    document.
+    marks a tombstone, whose text is empty; `seq` is its place (from 1) among all mutations, and is not part
+    of the document.
     """
 
     type: str

@@ -75,8 +75,7 @@ class Cortex:
         """Remember `text`: a new memory, or the next version of the one with this type and id.
 
         Saying what is already remembered changes nothing and returns it. An id is made from the text where
-        none is
-        given. Raises CortexError MEMORY_SHAPE, HomeError.
+        none is given. Raises CortexError MEMORY_SHAPE, HomeError.
         """
         name = id or sha256(f"{type}\x1f{text}".encode()).hexdigest()[:16]
         said = Memory(

@@ -44,8 +44,8 @@ class Memories:
         limit: int = 10,
     ) -> list[Memory]:
         """Memories of these types with all these tags, best first: by BM25 against `near` where it is given
-        (only those
-        that share a word with it), else by importance and newness. Raises CortexError MEMORY_TYPE.
+        (only those that share a word with it), else by importance and newness. Raises CortexError
+        MEMORY_TYPE.
         """
         wanted = {*types, *([type] if type else [])}
         if wrong := wanted - set(TYPES):

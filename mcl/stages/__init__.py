@@ -2,6 +2,5 @@
 score.
 
 Beside them: request (what is compiled), rules (thresholds and words), gaps (what is not known), constraints
-(limits,
-signs of success and preferences as values).
+(limits, signs of success and preferences as values).
 """

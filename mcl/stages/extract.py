@@ -36,8 +36,8 @@ class Extraction:
 def extract(
     request: Request, classified: Classified, bundle: Bundle, model: Model, rules: Rules
 ) -> Extraction:
-    """Ask the model for spans and read each as what it must be; what cannot be read becomes a gap that
-    quotes it.
+    """Ask the model for spans and read each as what it must be; what cannot be read becomes a gap that quotes
+    it.
 
     What a person gave or answered is taken instead of what the model finds. Raises InputError SLOT_UNKNOWN,
     SLOT_VALUE.

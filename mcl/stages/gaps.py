@@ -11,8 +11,7 @@ from ir.intent import SEVERITIES
 @dataclass(frozen=True)
 class Gap:
     """`field` is what is missing ("slot.<name>", "frame.verb", "frame.constraints.<type>", "skill"), `why`
-    the reason for
-    people, `prompt` the question ("" makes one of the reason)."""
+    the reason for people, `prompt` the question ("" makes one of the reason)."""
 
     field: str
     type: str

@@ -17,11 +17,9 @@ _INVISIBLE = re.compile(
 def normalise(goal: str | bytes, *, longest: int, truncate: bool = False) -> str:
     """`goal` in NFC with plain blanks and line breaks, without control and invisible characters.
 
-    longest: in characters. truncate: cut a longer goal at the last word that fits instead of refusing it.
-    The result is
-    a fixed point: normalising it again changes nothing. Raises InputError GOAL_EMPTY, GOAL_TOO_LONG,
-    GOAL_BINARY
-    (NUL bytes, or not UTF-8).
+    longest: in characters. truncate: cut a longer goal at the last word that fits instead of refusing it. The
+    result is a fixed point: normalising it again changes nothing. Raises InputError GOAL_EMPTY,
+    GOAL_TOO_LONG, GOAL_BINARY (NUL bytes, or not UTF-8).
     """
     text = _text(goal)
     if "\0" in text:

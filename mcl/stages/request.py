@@ -17,10 +17,8 @@ class Request:
     """One goal to compile.
 
     id: ULID. at: ISO 8601 UTC. zone: IANA name. actor, agent: DIDs. prose: normalised. skill, verb: "" where
-    the model
-    chooses. slots: values by slot name; answers: texts by the field of the Unknown they answer (a field with
-    an empty
-    answer is dropped from the goal).
+    the model chooses. slots: values by slot name; answers: texts by the field of the Unknown they answer (a
+    field with an empty answer is dropped from the goal).
     """
 
     id: str

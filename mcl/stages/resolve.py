@@ -31,10 +31,8 @@ def resolve(
     """Run the skill's resolve lines for the slots that are filled.
 
     One memory found (or one that says exactly the words) → its versioned address; several → a preferred gap
-    with the
-    options; none → a blocking gap for a required slot, a preferred one for another. A slot that a person
-    answered or
-    that is an address already is left as it is; an empty one is never filled from memory.
+    with the options; none → a blocking gap for a required slot, a preferred one for another. A slot that a
+    person answered or that is an address already is left as it is; an empty one is never filled from memory.
     """
     run = _Run(request, memories, extraction.frame.objects, rules)
     meant = interpret(

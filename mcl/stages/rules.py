@@ -13,9 +13,8 @@ class Rules:
     shares.
 
     weights: of the parts of a confidence, by name. factors: what an open unknown multiplies it by, by
-    severity.
-    severities: by module and case, as "frame.required_missing". soft: matches the phrases that word a wish,
-    in lower case.
+    severity. severities: by module and case, as "frame.required_missing". soft: matches the phrases that word
+    a wish, in lower case.
     """
 
     longest_prose: int

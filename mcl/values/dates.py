@@ -42,11 +42,9 @@ def read_moment(text: str, at: str, zone: str = "UTC") -> str | None:
     unclear.
 
     `at` is when it was said (ISO 8601 UTC) and `zone` an IANA name. A day, week or month means its end,
-    "before" it its
-    beginning; a weekday is the next one after today; a day without a year is the next such day; "12/01" is
-    refused
-    unless both readings agree. Raises zoneinfo.ZoneInfoNotFoundError for an unknown zone and ValueError for
-    a bad `at`.
+    "before" it its beginning; a weekday is the next one after today; a day without a year is the next such
+    day; "12/01" is refused unless both readings agree. Raises zoneinfo.ZoneInfoNotFoundError for an unknown
+    zone and ValueError for a bad `at`.
     """
     where = ZoneInfo(zone)
     now = datetime.fromisoformat(at).astimezone(where)

@@ -1,9 +1,8 @@
 """Dates in languages other than English and Swedish, through dateparser, held to what it cannot guess.
 
 Alone it guesses ("the 5th" is the 21st of May to it, "12/01" the first of December), so it is asked last,
-only for text
-with letters, and an absolute date must name its day and its month. Importing it and its first answer take
-0.3 s.
+only for text with letters, and an absolute date must name its day and its month. Importing it and its first
+answer take 0.3 s.
 """
 
 import re

@@ -62,8 +62,7 @@ def read_money(text: str) -> AssetAmount | None:
     unclear.
 
     "$500", "500 USD", "1,200.50 euros", "SEK 3000", "3k dollars", "500 kr", "at most two hundred pounds".
-    Rates
-    ("per month") and ranges are refused: an AssetAmount cannot say them. The amount is decimal text, as
+    Rates ("per month") and ranges are refused: an AssetAmount cannot say them. The amount is decimal text, as
     precise as said.
     """
     text = " ".join(text.lower().split()).strip(" .,;!?")

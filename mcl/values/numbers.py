@@ -49,8 +49,8 @@ def read_number(text: str) -> Decimal | None:
     two ways.
 
     "1,200.50" "1.200,50" "1 200" "3k" "1.5 million" "two hundred and fifty" "a dozen". "1.200" alone is
-    refused: a
-    thousand to some readers, one and a fifth to others. "1,200" is twelve hundred, as in English texts.
+    refused: a thousand to some readers, one and a fifth to others. "1,200" is twelve hundred, as in English
+    texts.
     """
     text = text.strip().lower()
     if not text or len(text) > _LONGEST:

@@ -66,8 +66,7 @@ def read_regions(text: str) -> tuple[str, ...] | None:
     region.
 
     "Sweden and Norway", "the EU", "German companies", "Trinidad and Tobago". Whether they are allowed or
-    denied is
-    not decided here.
+    denied is not decided here.
     """
     text = " ".join(text.split()).strip(" .!?")
     if not text or len(text) > 400:

@@ -22,9 +22,8 @@ def read_slot(text: str, type_: str, options: Sequence[str], at: str, zone: str)
     """The canonical text of a slot's value, or None where `text` is not of that type.
 
     `type_` is the element's type ("uint", "enum", "ArtifactRef", …; never "T[]"); `options` are an enum's
-    members, in
-    the skill's spelling. "yes" → "true", "the last five" → "5", "$500" → "500 USD", "Business" → the member
-    "business".
+    members, in the skill's spelling. "yes" → "true", "the last five" → "5", "$500" → "500 USD", "Business" →
+    the member "business".
     """
     text = text.strip()
     if not text:
