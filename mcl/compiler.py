@@ -2,18 +2,13 @@
 
     compile_goal(prose, home=…, skills=…, model=…)                            → Compiled | Clarify | Refused
     recompile_with_answers(id, {"u1": "…"}, home=…, skills=…, load_model=…)   the same, after questions
-    recompile(intent, draft, answers=…, home=…, skills=…, model=…)            → Intent, for replay; stores
-    nothing
+    recompile(intent, draft, answers=…, home=…, skills=…, model=…)            → Intent; stores nothing
 
 Stored in one commit: intent.draft (user), then intent.compiled and plan.proposed, or intent.clarify, or
-intent.fail (agent). The draft says all that the compile was told: the prose, the slots and skill that were
-fixed,
+intent.fail (agent). The draft says all that the compile was told: the prose, the slots and skill that were fixed,
 and in slot_values "@verb" and "@zone". Beside an intent.clarify lies a record.compile with what the model
-answered
-(see trace), so that answers are compiled without the model where it would be asked nothing new. An
-intent.answer
-carries RFC 6902 patches of {"answers": {field of the Unknown: text}}; an empty text drops the field from the
-goal.
+answered (see trace), so that answers are compiled without the model where it would be asked nothing new. An
+intent.answer carries RFC 6902 patches of {"answers": {field of the Unknown: text}}; an empty text drops the field.
 """
 
 import re
