@@ -7,7 +7,7 @@
 Stored in one commit: intent.draft (user), then intent.compiled and plan.proposed, or intent.clarify, or
 intent.fail (agent). The draft says all that the compile was told: the prose, the slots and skill that were
 fixed, and in slot_values "@verb" and "@zone". Beside an intent.clarify lies a record.compile with what the
-model answered (see trace), so that answers are compiled without the model where it would be asked nothing new.
+model answered (see trace), so that answers are compiled without the model where it is asked nothing new.
 An intent.answer carries RFC 6902 patches of {"answers": {field of the Unknown: text}}; an empty text drops
 the field from the goal.
 """
