@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from ir.errors import REFUSED
 from mcl.cli.arguments import AsJson, IntentId, Workspace, example
 from mcl.cli.output import Output, note
 
@@ -31,6 +30,7 @@ def accept_command(
     """
     from dataclasses import asdict
 
+    from ir.errors import REFUSED
     from mcl.acts.accept import accept, acceptable
     from mcl.acts.plan import plan
     from mcl.cli.home import use_home

@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ir.errors import CLARIFY, REFUSED
 from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, example
 from mcl.cli.output import Output
-from mcl.errors import InputError
 
 if TYPE_CHECKING:
     from mcl.compiler import Clarify, Compiled, Refused
@@ -121,6 +119,8 @@ def read_goal(goal: str) -> str:
     """The goal of the command line, or standard input for `-`. Raises InputError for what is not text."""
     if goal != "-":
         return goal
+    from mcl.errors import InputError
+
     data = sys.stdin.buffer.read(MAX_GOAL_BYTES + 1)
     if len(data) > MAX_GOAL_BYTES:
         raise InputError(
@@ -147,6 +147,8 @@ def read_goal(goal: str) -> str:
 
 def assignments(pairs: list[str], what: str) -> dict[str, str]:
     """NAME=VALUE words as a dict. Raises InputError for a word without `=` and a name given twice."""
+    from mcl.errors import InputError
+
     found: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -162,10 +164,13 @@ def assignments(pairs: list[str], what: str) -> dict[str, str]:
 
 def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:
     """Show a result, or write it as a document; the exit code that goes with it."""
-    from mcl.cli.views.result import result_document, result_view
+    from ir.errors import CLARIFY, REFUSED
+    from mcl.cli.documents import of_result
 
-    document = result_document(result, stored=stored)
+    document = of_result(result, stored=stored)
     out.document(document)
     if not out.as_json:
+        from mcl.cli.views.result import result_view
+
         out.tell(result_view(result, out.people, stored=stored))
     return {"compiled": 0, "clarify": CLARIFY, "refused": REFUSED}[str(document["status"])]

@@ -4,9 +4,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from ir.errors import USAGE
 from mcl.cli.output import note
-from mcl.errors import InputError
 
 if TYPE_CHECKING:
     from executor.home import Home
@@ -40,11 +38,11 @@ def ask_passphrase(prompt: str, *, again: str = "") -> bytes:
     """Ask on the terminal without showing what is typed; with `again`, twice. Raises InputError."""
     from getpass import getpass
 
+    from mcl.errors import InputError
+
     phrase = getpass(prompt)
     if not phrase:
-        raise InputError(
-            "PASSPHRASE_EMPTY", "the passphrase is empty", fix="leave --passphrase out for none", exit=USAGE
-        )
+        raise InputError("PASSPHRASE_EMPTY", "the passphrase is empty", fix="leave --passphrase out for none")
     if again and getpass(again) != phrase:
-        raise InputError("PASSPHRASE_DIFFERS", "the two passphrases differ", fix="try again", exit=USAGE)
+        raise InputError("PASSPHRASE_DIFFERS", "the two passphrases differ", fix="try again")
     return phrase.encode()

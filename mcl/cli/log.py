@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperGroup
 
-from executor.errors import JournalError
-from ir.errors import UNVERIFIED, MclError
 from mcl.cli.arguments import AsJson, complete_intent, example
 from mcl.cli.output import Output, note
 
@@ -108,6 +106,7 @@ def verify_log(
 
     Exit code 6 when anything does not hold.
     """
+    from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, GOOD, listing, plain
 
@@ -179,8 +178,9 @@ def prove_row(
 
 
 def _read_head(path: Path, resolver: "Callable[[str], PublicKey | None]") -> "Head":
-    from executor.proofs import Head
-    from ir import parse_json
+    from executor import Head, JournalError
+    from ir import MclError, parse_json
+    from ir.errors import UNVERIFIED
 
     try:
         document = parse_json(path.read_bytes())

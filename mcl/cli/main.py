@@ -8,34 +8,24 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import typer
-
-from ir.errors import FAILED, USAGE, MclError
-from mcl.cli import accept, compile, grants, init, key, log, model, plan, replay, run, show, skill
-from mcl.cli.arguments import example
 from mcl.cli.output import hush, note, write_event
 from mcl.cli.safe import safe
 
-INTERNAL, INTERRUPTED = 70, 130
+if TYPE_CHECKING:
+    import typer
 
-app = typer.Typer(
-    name="mcl",
-    help="Say what you want in plain words; read it, sign it, run it, replay it.",
-    epilog=example(
-        'mcl compile "find the word invoice in the folder notes"', "mcl accept @last", "mcl run @last"
-    ),
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for noun in (init, compile, show, accept, plan, run, log, replay, key, grants, skill, model):
-    noun.register(app)
+    from ir import MclError
+
+INTERNAL, INTERRUPTED = 70, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's) and give its exit code; never raises for bad input."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    # Pydantic would otherwise look through all installed packages for plugins: 20 ms of every start.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a C locale must not turn a word into a fault
@@ -48,27 +38,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _guarded(given: list[str], *, as_json: bool) -> int:
+    import typer
+
+    from mcl.cli.app import app
+
     try:
         result = app(args=given, prog_name="mcl", standalone_mode=False)
-    except MclError as error:
-        return _tell(error, as_json=as_json)
-    except typer.TyperException as error:
-        return _tell(_usage(error), as_json=as_json)
     except (KeyboardInterrupt, typer.Abort):
         note("interrupted")
         return INTERRUPTED
     except SystemExit as end:  # Typer's way out when the reader of a pipe has gone
-        return end.code if isinstance(end.code, int) else USAGE
-    except OSError as error:
-        return _tell(_from_system(error), as_json=as_json)
-    except Exception as error:  # the one place where a fault of ours ends; MCL_DEBUG=1 shows it
-        if os.environ.get("MCL_DEBUG") == "1":
-            raise
-        return _tell(_fault(error), as_json=as_json)
+        return end.code if isinstance(end.code, int) else INTERNAL
+    except Exception as error:  # noqa: BLE001 - the one place where errors end; a fault of ours is told as one
+        return _tell(_explained(error), as_json=as_json)
     return result if isinstance(result, int) else 0
 
 
-def _tell(error: MclError, *, as_json: bool) -> int:
+def _explained(error: Exception) -> "MclError":
+    """Any error as one with a code and an exit code; a fault of ours is raised again with MCL_DEBUG=1."""
+    import typer
+
+    from ir import MclError
+
+    if isinstance(error, MclError):
+        return error
+    if isinstance(error, typer.TyperException):
+        return _usage(error)
+    if isinstance(error, OSError):
+        return _from_system(error)
+    if os.environ.get("MCL_DEBUG") == "1":
+        raise error
+    return _fault(error)
+
+
+def _tell(error: "MclError", *, as_json: bool) -> int:
     """Say what was wrong, where, and what to do; with --json also as one line on standard output."""
     if as_json:
         write_event({"error": error.to_json()})
@@ -80,22 +83,30 @@ def _tell(error: MclError, *, as_json: bool) -> int:
     return error.exit
 
 
-def _usage(error: typer.TyperException) -> MclError:
+def _usage(error: "typer.TyperException") -> "MclError":
+    from ir import MclError
+    from ir.errors import USAGE
+
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "mcl"
     return MclError("USAGE", error.format_message(), fix=f"{command} --help", exit=USAGE)
 
 
-def _from_system(error: OSError) -> MclError:
+def _from_system(error: OSError) -> "MclError":
+    from ir import MclError
+    from ir.errors import FAILED
+
     place = str(error.filename or "")
     return MclError("SYSTEM", error.strerror or str(error), place=place, exit=FAILED)
 
 
-def _fault(error: Exception) -> MclError:
+def _fault(error: Exception) -> "MclError":
+    from ir import MclError
+
     return MclError(
         "INTERNAL",
         f"a fault of mcl itself: {type(error).__name__}: {error}",
-        fix="nothing that was signed is lost; please report this with the output of the same command "
-        "under MCL_DEBUG=1 (see CONTRIBUTING.md)",
+        fix="nothing that was signed is lost; please report this with the output of the same command under "
+        "MCL_DEBUG=1 (see CONTRIBUTING.md)",
         exit=INTERNAL,
     )

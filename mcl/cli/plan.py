@@ -21,10 +21,12 @@ def plan_command(intent: IntentId, workspace: Workspace = None, as_json: AsJson 
     The plan as a tree with side effects and verdicts; nothing runs.
     """
     from mcl.acts.plan import plan
+    from mcl.cli.documents import of_planned
     from mcl.cli.home import use_home
-    from mcl.cli.views.plan import plan_document, plan_view
 
     seen, out = plan(intent, home=use_home(), workspace=workspace or Path.cwd()), Output(as_json)
-    out.document(plan_document(seen))
+    out.document(of_planned(seen))
     if not as_json:
+        from mcl.cli.views.plan import plan_view
+
         out.tell(plan_view(seen, out.people))

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from ir.errors import UNVERIFIED
 from mcl.cli.arguments import AsJson, IntentId, ModelPath, SkillDirectories, example
 from mcl.cli.output import Output
 
@@ -29,14 +28,18 @@ def replay_command(
 
     Exit code 6 when anything differs or could not be compared.
     """
+    from ir.errors import UNVERIFIED
     from mcl.acts.replay import replay
+    from mcl.cli.documents import of_replay
     from mcl.cli.home import use_home
-    from mcl.cli.views.replay import replay_document, replay_view
 
     out = Output(as_json)
     found = replay(intent, home=use_home(), model=model, skills=skills or ())
-    out.document(replay_document(found))
-    out.view(replay_view(found))
+    out.document(of_replay(found))
+    if not as_json:
+        from mcl.cli.views.replay import replay_view
+
+        out.tell(replay_view(found))
     return 0 if found.same else UNVERIFIED
 
 
@@ -52,6 +55,7 @@ def verify_command(
 
     Keys count as trusted when this home trusts them. Exit code 6 when something does not hold.
     """
+    from ir.errors import UNVERIFIED
     from mcl.acts.verify import verify
     from mcl.cli.safe import safe
 

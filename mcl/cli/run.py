@@ -94,9 +94,9 @@ def run_command(
 
 class _Events:
     def on(self, event: "WalkEvent") -> None:
-        from mcl.cli.views.walk import event_document
+        from mcl.cli.documents import of_event
 
-        write_event(event_document(event))
+        write_event(of_event(event))
 
 
 def _display(plan: "PlanTree | None", out: Output) -> "tuple[AbstractContextManager[object], Listener]":

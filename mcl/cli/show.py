@@ -18,12 +18,14 @@ def register(app: typer.Typer) -> None:
 def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     """Show an intent: its goal, Frame, questions, plan and state."""
     from mcl.acts.show import show
+    from mcl.cli.documents import of_shown
     from mcl.cli.home import use_home
-    from mcl.cli.views.shown import shown_document, shown_view
 
     found, out = show(intent, home=use_home()), Output(as_json)
-    out.document(shown_document(found))
+    out.document(of_shown(found))
     if not as_json:
+        from mcl.cli.views.shown import shown_view
+
         out.tell(shown_view(found, out.people))
 
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ir.errors import UNVERIFIED
 from mcl.cli.arguments import AsJson, SkillDirectories, example
 from mcl.cli.output import Output
 
@@ -85,16 +84,18 @@ def validate_skills(paths: Folders, as_json: AsJson = False) -> int:
 
     Exit code 6 when a skill cannot be used.
     """
+    from ir.errors import UNVERIFIED
     from mcl.errors import SkillError
     from mcl.skills import load_skill
 
     out, documents, bad = Output(as_json), [], 0
     for path in paths:
         folder = path.parent if path.name == "SKILL.mtx" else path
+        digest, errors = "", list[dict[str, object]]()
         try:
-            digest, errors = load_skill(folder).digest, []
+            digest = load_skill(folder).digest
         except SkillError as error:
-            digest, bad = "", bad + 1
+            bad += 1
             listed = error.data.get("errors")
             errors = listed if isinstance(listed, list) else [error.to_json()]
         documents.append({"path": str(folder), "ok": not errors, "digest": digest, "errors": errors})

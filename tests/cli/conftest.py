@@ -7,9 +7,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -36,10 +36,23 @@ class Ended:
 class Shell:
     """A folder with a home of its own, and commands run in it."""
 
+    # A goal that is compiled without questions whatever the matcher learns: everything is said beforehand.
+    COMPILE: ClassVar[tuple[str, ...]] = (
+        *(
+            "compile",
+            "find the word invoice in the folder notes",
+            "--no-ai",
+            "--skill",
+            "files",
+            "--verb",
+            "find",
+        ),
+        *("--slot", "text=invoice", "--slot", "folder=notes", "--slot", "pattern=*"),
+    )
+
     folder: Path
     home: Path
     capture: pytest.CaptureFixture[str]
-    environment: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, *arguments: str) -> Ended:
         """Run a command in this process."""
@@ -64,6 +77,18 @@ class Shell:
             stderr=subprocess.PIPE,
         )
         return self._last
+
+    def compiled(self) -> str:
+        """The id of a compiled intent."""
+        done = self(*self.COMPILE, "--json")
+        assert done.code == 0, done.out + done.err
+        return str(done.document["id"])
+
+    def signed(self) -> str:
+        """The id of an accepted intent."""
+        id = self.compiled()
+        assert self("accept", id, "--yes").code == 0
+        return id
 
 
 @pytest.fixture

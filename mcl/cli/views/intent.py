@@ -6,6 +6,20 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ir import Constraint, Intent, Predicate, SpanMark, Unknown
+from ir.frame import (
+    AttestationPredicate,
+    BudgetConstraint,
+    DeadlineConstraint,
+    DeliveredPredicate,
+    ExtensionConstraint,
+    ExtensionPredicate,
+    ExternalPredicate,
+    JurisdictionConstraint,
+    PolicyConstraint,
+    QualityConstraint,
+    RuleConstraint,
+    SignedOffPredicate,
+)
 from mcl.cli.safe import one_line, safe
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, columns, joined, moment, plain, rows
 
@@ -96,42 +110,38 @@ def marked(prose: str, marks: Sequence[SpanMark], *, written: bool) -> Text:
 
 def constraint_line(constraint: Constraint) -> str:
     """A constraint in words."""
-    match constraint.type:
-        case "budget":
-            what = (
-                f"spend at most {constraint.max.value} {constraint.max.asset}"
-                if constraint.max
-                else "a budget"
-            )
-        case "deadline":
-            what = f"by {moment(constraint.by)}" if constraint.by else "a deadline"
-        case "jurisdiction":
-            only = f"only in {' '.join(constraint.allow)}" if constraint.allow else ""
-            never = f"not in {' '.join(constraint.deny)}" if constraint.deny else ""
+    match constraint:
+        case BudgetConstraint(max=most):
+            what = f"spend at most {most.value} {most.asset}" if most else "a budget"
+        case DeadlineConstraint(by=by):
+            what = f"by {moment(by)}" if by else "a deadline"
+        case JurisdictionConstraint(allow=allow, deny=deny):
+            only = f"only in {' '.join(allow)}" if allow else ""
+            never = f"not in {' '.join(deny)}" if deny else ""
             what = ", ".join(part for part in (only, never) if part) or "a jurisdiction"
-        case "quality":
-            what = f"{constraint.metric} at least {constraint.min:g}"
-        case "rule":
-            what = constraint.rule
-        case "policy":
-            what = constraint.policy
-        case _:
+        case QualityConstraint(metric=metric, min=least):
+            what = f"{metric} at least {least:g}"
+        case RuleConstraint(rule=rule):
+            what = rule
+        case PolicyConstraint(policy=policy):
+            what = policy
+        case ExtensionConstraint():
             what = f"{constraint.type} {constraint.schema} {constraint.data}".strip()
     return what if constraint.hard else f"{what} (soft)"
 
 
 def predicate_line(predicate: Predicate) -> str:
     """A success criterion in words."""
-    match predicate.type:
-        case "delivered":
-            return f"{predicate.artifact} exists"
-        case "signed_off":
-            return f"{predicate.by} has signed off"
-        case "external":
-            return f"{predicate.check or 'the check'} holds at {predicate.url}"
-        case "attestation":
-            return f"{predicate.source} has attested {predicate.topic}"
-        case _:
+    match predicate:
+        case DeliveredPredicate(artifact=artifact):
+            return f"{artifact} exists"
+        case SignedOffPredicate(by=by):
+            return f"{by} has signed off"
+        case ExternalPredicate(url=url, check=check):
+            return f"{check or 'the check'} holds at {url}"
+        case AttestationPredicate(source=source, topic=topic):
+            return f"{source} has attested {topic}"
+        case ExtensionPredicate():
             return f"{predicate.type} {predicate.schema} {predicate.data}".strip()
 
 

@@ -52,10 +52,15 @@ def _says(journal: Journal, row: Row) -> tuple[str, str]:
     try:
         message = journal.open(row.wire)
         if isinstance(message, Record):
-            return one_line(" ".join(f"{name}={value}" for name, value in message.body.items()), 160), ""
+            told = (f"{name}={_short(value)}" for name, value in message.body.items())
+            return one_line(" ".join(told), 160), ""
         return _told(message.body)
     except MclError as error:
         return f"{error.code}: {error.message}", BAD
+
+
+def _short(value: object) -> object:
+    return f"({len(value)} bytes)" if isinstance(value, bytes) else value
 
 
 def _told(body: Body) -> tuple[str, str]:
@@ -75,7 +80,7 @@ def _told(body: Body) -> tuple[str, str]:
             ), "green"
         case PlanProposedBody(plan_json=data):
             plan = PlanTree.from_json(data)
-            return f"{sum(1 for _ in plan.root.walk())} nodes, hash {plan.hash[:12]}", ""
+            return f"plan {plan.hash[:12]} for {plan.skill_ref.removeprefix('matrix://skill/')}", ""
         case PlanStepBody(node_id=node, status=status, error=error, latency_ms=latency):
             took = duration(latency) if status not in ("pending", "running") else ""
             return "  ".join(

@@ -1,6 +1,5 @@
 """The plan as a tree: what each node does, its side effect, and what the gate says."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from executor.verdict import Ask, Deny
-from ir import PlanNode, PlanTree, canonical_bytes
+from ir import PlanNode, PlanTree
 from ir.plan import BRANCH_KINDS
 from mcl.cli.safe import safe
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
@@ -143,14 +142,3 @@ def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
         yield plain(f"  You will be asked {asked} while it runs.", WARN)
     loose = [cells[id].remark for id in cells if not id]  # flaws of the plan as a whole
     yield from (plain(f"  {remark}", BAD) for remark in loose)
-
-
-def plan_document(planned: "Planned") -> dict[str, object]:
-    """The JSON form."""
-    return {
-        "intent": planned.intent.id,
-        "state": planned.state,
-        "accepted": planned.accepted,
-        "plan": json.loads(canonical_bytes(planned.plan)),
-        "verdicts": [verdict.to_json() for verdict in planned.verdicts],
-    }

@@ -1,7 +1,6 @@
 """What a replay found, line by line."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -13,11 +12,6 @@ if TYPE_CHECKING:
     from mcl.acts.replay import Replay
 
 _STYLES = {"same": GOOD, "different": BAD, "not available": WARN}
-
-
-def replay_document(replay: "Replay") -> dict[str, object]:
-    """The JSON form."""
-    return {"intent": replay.intent_id, "same": replay.same, "items": [asdict(item) for item in replay.items]}
 
 
 def replay_view(replay: "Replay") -> Iterator[RenderableType]:

@@ -4,54 +4,17 @@ from collections.abc import Iterator
 
 from rich.console import Console, RenderableType
 
+from mcl.cli.documents import next_commands
 from mcl.cli.views.intent import intent_view
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.cli.views.plan import plan_head, plan_table
-from mcl.cli.views.shown import as_json, next_commands, question_document, questions_view
+from mcl.cli.views.shown import questions_view
 from mcl.compiler import Clarify, Compiled, Refused
 
-Result = Compiled | Clarify | Refused
 
-
-def result_document(result: Result, *, stored: bool) -> dict[str, object]:
-    """The JSON form. `stored`: whether it is in the journal."""
-    always = {"ms": round(result.ms, 3), "stored": stored}
-    match result:
-        case Compiled():
-            return {
-                "status": "compiled",
-                "id": result.intent.id,
-                "review": result.review,
-                "intent": as_json(result.intent),
-                "plan": as_json(result.plan),
-                "no_plan": result.no_plan,
-                "next": [command for command, _ in next_commands(result.intent.id, "proposed", ())]
-                if stored
-                else [],
-                **always,
-            }
-        case Clarify():
-            asked = next_commands(result.intent.id, "clarifying", result.questions) if stored else []
-            return {
-                "status": "clarify",
-                "id": result.intent.id,
-                "intent": as_json(result.intent),
-                "questions": [question_document(question) for question in result.questions],
-                "next": [command for command, _ in asked],
-                **always,
-            }
-        case Refused():
-            return {
-                "status": "refused",
-                "id": result.id,
-                "reason": result.reason,
-                "message": result.message,
-                "nearest": list(result.nearest),
-                **always,
-            }
-
-
-def result_view(result: Result, console: Console, *, stored: bool) -> Iterator[RenderableType]:
+def result_view(
+    result: Compiled | Clarify | Refused, console: Console, *, stored: bool
+) -> Iterator[RenderableType]:
     """The Frame, what will run, what is asked, and the exact next command."""
     match result:
         case Compiled():

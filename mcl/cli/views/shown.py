@@ -1,13 +1,11 @@
 """An intent with its plan, its questions, and what can be done next."""
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 
-from ir import canonical_bytes
-from ir.document import Document
+from mcl.cli.documents import next_commands
 from mcl.cli.views.intent import STATE_STYLES, intent_view
 from mcl.cli.views.layout import BAD, DIM, STRONG, commands, joined, plain, rows
 from mcl.cli.views.plan import Cell, plan_head, plan_table
@@ -17,27 +15,6 @@ if TYPE_CHECKING:
     from mcl.acts.show import Shown
 
 _NODE_STYLES = {"completed": "green", "failed": BAD, "denied": BAD, "running": "cyan"}
-
-
-def as_json(document: Document | None) -> object:
-    """A document as it is hashed: empty fields left out."""
-    return None if document is None else json.loads(canonical_bytes(document))
-
-
-def shown_document(found: "Shown") -> dict[str, object]:
-    """The JSON form."""
-    return {
-        "id": found.id,
-        "state": found.state,
-        "prose": found.prose,
-        "intent": as_json(found.intent),
-        "plan": as_json(found.plan),
-        "questions": [question_document(question) for question in found.questions],
-        "nodes": dict(found.view.nodes),
-        "accepted_by": found.accepted_by,
-        "reason": found.reason,
-        "next": [command for command, _ in next_commands(found.id, found.state, found.questions)],
-    }
 
 
 def shown_view(found: "Shown", console: Console) -> Iterator[RenderableType]:
@@ -72,34 +49,3 @@ def questions_view(questions: "tuple[ClarifyQuestion, ...]") -> Iterator[Rendera
         pairs.append((question.unknown_id, joined(((question.prompt, ""), (offered, DIM), (default, DIM)))))
     yield plain("Questions", STRONG)
     yield rows(pairs)
-
-
-def question_document(question: "ClarifyQuestion") -> dict[str, object]:
-    """One question as JSON."""
-    return {
-        "id": question.unknown_id,
-        "field": question.field,
-        "prompt": question.prompt,
-        "type": question.type,
-        "required": question.required,
-        "options": list(question.options),
-        "default": question.default,
-    }
-
-
-def next_commands(id: str, state: str, questions: "tuple[ClarifyQuestion, ...]") -> list[tuple[str, str]]:
-    """The commands that make sense now, each with what it does."""
-    match state:
-        case "clarifying":
-            answers = " ".join(f"{question.unknown_id}=…" for question in questions)
-            return [(f"mcl answer {id} {answers}", "answer, and compile again")]
-        case "proposed":
-            return [(f"mcl accept {id}", "sign it"), (f"mcl cancel {id}", "drop it")]
-        case "accepted":
-            return [(f"mcl run {id}", "run it"), (f"mcl cancel {id}", "drop it")]
-        case "executing":
-            return [(f"mcl run {id} --resume", "go on after a stop")]
-        case "completed" | "failed":
-            return [(f"mcl log {id}", "what happened"), (f"mcl replay {id}", "compile it again and compare")]
-        case _:
-            return [(f"mcl log {id}", "what happened")]

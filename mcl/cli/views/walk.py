@@ -112,19 +112,6 @@ def outcome_view(outcome: "Outcome", plan: PlanTree | None, ms: float) -> Iterat
     yield joined(((outcome.state, STATES.get(outcome.state, "")), (duration(ms), DIM)))
 
 
-def event_document(event: WalkEvent) -> dict[str, object]:
-    """One line of `mcl run --json`."""
-    return {
-        "event": "node",
-        "node": event.node_id,
-        "kind": event.kind,
-        "state": event.state,
-        "verdict": event.verdict,
-        "ms": event.ms,
-        "error": event.error,
-    }
-
-
 def _leaves(plan: PlanTree | None) -> list[tuple[str, str]]:
     if plan is None:
         return []

@@ -1,0 +1,133 @@
+"""What programs see: each function turns one typed value into the JSON that `--json` writes."""
+
+import json
+from typing import TYPE_CHECKING
+
+from ir import ClarifyQuestion, canonical_bytes
+from ir.document import Document
+
+if TYPE_CHECKING:
+    from executor.listener import WalkEvent
+    from mcl.acts.plan import Planned
+    from mcl.acts.replay import Replay
+    from mcl.acts.show import Shown
+    from mcl.compiler import Clarify, Compiled, Refused
+
+
+def of_document(document: Document | None) -> object:
+    """A document as it is hashed: empty fields left out."""
+    return None if document is None else json.loads(canonical_bytes(document))
+
+
+def of_question(question: ClarifyQuestion) -> dict[str, object]:
+    """One question."""
+    return {
+        "id": question.unknown_id,
+        "field": question.field,
+        "prompt": question.prompt,
+        "type": question.type,
+        "required": question.required,
+        "options": list(question.options),
+        "default": question.default,
+    }
+
+
+def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[str, object]:
+    """What came of a compile. `stored`: whether it is in the journal."""
+    from mcl.compiler import Clarify, Compiled, Refused  # heavy, and only this needs it
+
+    always = {"ms": round(result.ms, 3), "stored": stored}
+    match result:
+        case Compiled(intent=intent):
+            return {
+                "status": "compiled",
+                "id": intent.id,
+                "review": result.review,
+                "intent": of_document(intent),
+                "plan": of_document(result.plan),
+                "no_plan": result.no_plan,
+                "next": [command for command, _ in next_commands(intent.id, "proposed")] if stored else [],
+                **always,
+            }
+        case Clarify(intent=intent, questions=questions):
+            asked = next_commands(intent.id, "clarifying", questions) if stored else []
+            return {
+                "status": "clarify",
+                "id": intent.id,
+                "intent": of_document(intent),
+                "questions": [of_question(question) for question in questions],
+                "next": [command for command, _ in asked],
+                **always,
+            }
+        case Refused():
+            return {
+                "status": "refused",
+                "id": result.id,
+                "reason": result.reason,
+                "message": result.message,
+                "nearest": list(result.nearest),
+                **always,
+            }
+
+
+def of_shown(found: "Shown") -> dict[str, object]:
+    """One intent as it is now."""
+    return {
+        "id": found.id,
+        "state": found.state,
+        "prose": found.prose,
+        "intent": of_document(found.intent),
+        "plan": of_document(found.plan),
+        "questions": [of_question(question) for question in found.questions],
+        "nodes": dict(found.view.nodes),
+        "accepted_by": found.accepted_by,
+        "reason": found.reason,
+        "next": [command for command, _ in next_commands(found.id, found.state, found.questions)],
+    }
+
+
+def of_planned(planned: "Planned") -> dict[str, object]:
+    """A plan with the gate's verdicts."""
+    return {
+        "intent": planned.intent.id,
+        "state": planned.state,
+        "accepted": planned.accepted,
+        "plan": of_document(planned.plan),
+        "verdicts": [verdict.to_json() for verdict in planned.verdicts],
+    }
+
+
+def of_replay(replay: "Replay") -> dict[str, object]:
+    """What was compared."""
+    return {"intent": replay.intent_id, "same": replay.same, "items": [vars(item) for item in replay.items]}
+
+
+def of_event(event: "WalkEvent") -> dict[str, object]:
+    """One line of `mcl run --json`."""
+    return {
+        "event": "node",
+        "node": event.node_id,
+        "kind": event.kind,
+        "state": event.state,
+        "verdict": event.verdict,
+        "ms": event.ms,
+        "error": event.error,
+    }
+
+
+def next_commands(id: str, state: str, questions: tuple[ClarifyQuestion, ...] = ()) -> list[tuple[str, str]]:
+    """The commands that make sense now, each with what it does."""
+    match state:
+        case "clarifying":
+            answers = " ".join(f"{question.unknown_id}=…" for question in questions)
+            return [(f"mcl answer {id} {answers}", "answer, and compile again")]
+        case "proposed":
+            return [(f"mcl accept {id}", "sign it"), (f"mcl cancel {id}", "drop it")]
+        case "accepted":
+            return [(f"mcl run {id}", "run it"), (f"mcl cancel {id}", "drop it")]
+        case "executing":
+            return [(f"mcl run {id} --resume", "go on after a stop")]
+        case "completed" | "failed":
+            return [(f"mcl log {id}", "what happened"), (f"mcl replay {id}", "compile it again, and compare")]
+        case _:
+            return [(f"mcl log {id}", "what happened")]

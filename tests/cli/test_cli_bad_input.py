@@ -1,0 +1,145 @@
+"""Bad input, bad disks and bad models: a clear error, an exit code, nothing lost, no traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def refused(done, code: int, name: str) -> None:
+    """The command ended with an error that a person and a program can use."""
+    assert done.code == code, done.out + done.err
+    assert name in done.err
+    assert "error: " in done.err
+    assert "Traceback" not in done.err + done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "name"),
+    [
+        (("compile", "", "--no-ai"), 2, "GOAL_EMPTY"),
+        (("compile", " \t\n ", "--no-ai"), 2, "GOAL_EMPTY"),
+        (("compile", "word " * 20_000, "--no-ai"), 2, "GOAL_TOO_LONG"),
+        (("compile", "a goal", "--no-ai", "--skill", "nosuch"), 2, "SKILL_UNKNOWN"),
+        (("compile", "a goal", "--no-ai", "--verb", "frobnicate"), 2, "VERB_UNKNOWN"),
+        (("compile", "a goal", "--no-ai", "--slot", "folder"), 2, "NOT_AN_ASSIGNMENT"),
+        (("compile", "a goal", "--no-ai", "--slot", "a=1", "--slot", "a=2"), 2, "GIVEN_TWICE"),
+        (("compile", "a goal", "--no-ai", "--at", "yesterday"), 2, "TIME_INVALID"),
+        (("compile", "a goal", "--no-ai", "--id", "short"), 2, "ID_INVALID"),
+        (("compile", "a goal", "--no-ai", "--zone", "Mars/Olympus"), 2, "ZONE_UNKNOWN"),
+        (("compile", "a goal", "--no-ai", "--skills", "nosuch"), 2, "NO_FOLDER"),
+        (("compile", "a goal", "--model", "nosuch.gguf"), 2, "MODEL_MISSING"),
+        (("compile", "a goal", "--model", "notes/monday.txt"), 2, "MODEL_NOT_GGUF"),
+        (("compile",), 2, "USAGE"),
+        (("compile", "a goal", "--frobnicate"), 2, "USAGE"),
+        (("nosuch",), 2, "USAGE"),
+        (("run", "@last", "--yes-gates", "--deny-gates"), 2, "USAGE"),
+        (("list", "--limit", "-1"), 2, "USAGE"),
+        (("show", "@last"), 2, "INTENT_UNKNOWN"),
+        (("accept", "01K", "--yes"), 2, "INTENT_UNKNOWN"),
+        (("log", "prove", "1"), 6, "ROW_UNKNOWN"),
+        (("key", "trust", "did:key:nonsense", "--role", "user"), 2, "DID_NOT_ED25519"),
+        (("key", "revoke", "did:key:z6MkfKJcduERTc6a1Q39pXmphXpG3iXqGVo1d4BXbo323rdm"), 4, "KEY_UNKNOWN"),
+        (("skill", "show", "nosuch"), 2, "SKILL_UNKNOWN"),
+        (("model", "use", "nosuch"), 2, "MODEL_UNKNOWN"),
+        (("gate", "approve", "01K"), 2, "GATE_UNKNOWN"),
+    ],
+)
+def test_each_bad_input_is_an_error_with_a_code_and_a_way_out(mcl, arguments, code, name):
+    refused(mcl(*arguments), code, name)
+
+
+def test_with_json_the_error_is_also_one_document_on_standard_output(mcl):
+    done = mcl("show", "@last", "--json")
+    assert done.code == 2
+    assert done.document["error"].keys() >= {"code", "message", "place", "fix"}
+    assert done.document["error"]["code"] == "INTENT_UNKNOWN"
+
+
+def test_standard_input_may_give_the_goal_but_only_as_text(mcl):
+    good = mcl.other("compile", "-", *mcl.COMPILE[2:], "--json", stdin=b"list the notes\n")
+    assert good.code == 0, good.err
+    assert json.loads(good.out)["intent"]["prose"] == "list the notes"
+    for data, name in (
+        (b"\xff\xfe\x00binary", "GOAL_NOT_TEXT"),
+        (b"list\0the notes", "GOAL_NOT_TEXT"),
+        (b"x" * 100_000, "GOAL_TOO_LONG"),
+    ):
+        refused(mcl.other("compile", "-", "--no-ai", stdin=data), 2, name)
+
+
+def test_a_damaged_model_file_names_itself_and_the_way_without_one(mcl):
+    (mcl.folder / "cut.gguf").write_bytes(b"GGUF\x03\0\0\0" + b"\x01" * 20)
+    done = mcl("compile", "a goal", "--model", "cut.gguf")
+    assert done.code == 2
+    assert "cut.gguf" in done.err
+    assert "--no-ai" in done.err
+
+
+def test_a_home_that_is_a_file_or_damaged_is_named(mcl):
+    mcl.home.write_text("in the way")
+    refused(mcl("list"), 5, "HOME_UNREADABLE")
+    mcl.home.unlink()
+    assert mcl("init").code == 0
+    (mcl.home / "mcl.db").write_bytes(b"\x13" * 8192)
+    refused(mcl("list"), 6, "DATABASE_CORRUPT")
+
+
+@pytest.mark.parametrize("trouble", ["readonly", "full"])
+def test_on_a_read_only_or_full_disk_nothing_is_lost_and_nothing_half_written(mcl, tmp_path, trouble):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    goal = " ".join(f"'{word}'" for word in mcl.COMPILE)
+    spoil = 'mount -o remount,ro "$1"' if trouble == "readonly" else 'cat /dev/zero > "$1/ballast"'
+    mend = 'mount -o remount,rw "$1"' if trouble == "readonly" else 'rm "$1/ballast"'
+    script = f"""
+        mount -t tmpfs -o size=4m tmpfs "$1" || exit 77
+        export MCL_HOME="$1/home" PYTHONPATH="$3" PYTHON="$2"
+        mcl() {{ "$PYTHON" -m mcl "$@"; }}
+        mcl {goal} --json > "$4/first" 2>&1 || exit 1
+        {spoil} 2> /dev/null
+        mcl {goal} > "$4/refused" 2>&1; echo $? > "$4/code"
+        {mend}
+        mcl list --json > "$4/list" 2>&1
+        mcl log verify > "$4/verify" 2>&1
+    """
+    own = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]
+    done = subprocess.run(
+        [*own, disk, sys.executable, ROOT, tmp_path], cwd=mcl.folder, capture_output=True, text=True
+    )
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip(f"no small disk here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    told = (tmp_path / "refused").read_text()
+    assert (tmp_path / "code").read_text().strip() == "5", told
+    assert ("HOME_READ_ONLY" if trouble == "readonly" else "DISK_FULL") in told
+    assert "Traceback" not in told
+    assert len(json.loads((tmp_path / "list").read_text())["intents"]) == 1
+    assert "nothing wrong" in (tmp_path / "verify").read_text()
+
+
+def test_two_processes_at_once_both_finish_and_the_journal_holds(mcl):
+    both = [mcl.start(*mcl.COMPILE, "--json") for _ in range(2)]
+    ended = [one.communicate(timeout=60) for one in both]
+    assert [one.returncode for one in both] == [0, 0], ended
+    assert len({json.loads(out)["id"] for out, _ in ended}) == 2
+    assert len(mcl("list", "--json").document["intents"]) == 2
+    assert mcl("log", "verify").code == 0
+
+
+def test_a_fault_of_ours_is_told_in_a_line_and_its_trace_only_on_request(mcl, monkeypatch):
+    monkeypatch.setattr("mcl.acts.show.list_intents", lambda **_: 1 / 0)
+    done = mcl("list")
+    assert done.code == 70
+    assert "ZeroDivisionError" in done.err
+    assert "MCL_DEBUG=1" in done.err
+    assert "Traceback" not in done.err
+    monkeypatch.setenv("MCL_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        mcl("list")
