@@ -75,7 +75,7 @@ class ChatModel:
         self._vocabulary = Vocabulary.of(weights)
         self._template = ChatTemplate(weights, self._vocabulary)
         cells = min(weights.context_length, _LONGEST_CONTEXT)
-        self._context = Context(weights, ContextSize(tokens=cells, batch=min(_BATCH, cells)))
+        self._context = Context(weights, ContextSize(tokens=cells, batch=min(_BATCH, cells), flash=True))
         self._prefixes = Prefixes(self._context, model_digest=digest, folder=cache)
         self._grammars = Grammars(weights, self._vocabulary)
         self._decoder = Decoder(self._context, self._vocabulary)

@@ -15,10 +15,15 @@ _SEQUENCE = 0
 
 @dataclass(frozen=True, slots=True)
 class ContextSize:
-    """tokens: cells of the KV cache. batch: most tokens evaluated at once (logit bits change with it)."""
+    """tokens: cells of the KV cache. batch: most tokens evaluated at once (logit bits change with it).
+
+    flash: let llama.cpp choose flash attention; off is faster for a few dozen tokens on a CPU, but its memory
+    grows with tokens times batch.
+    """
 
     tokens: int
     batch: int
+    flash: bool = False
 
 
 class Context:
@@ -37,6 +42,9 @@ class Context:
         params.n_seq_max = 1
         params.n_outputs_max = params.n_outputs_max_per_seq = 0  # as many as the batch holds
         params.n_threads = params.n_threads_batch = 1
+        params.flash_attn_type = (
+            c.LLAMA_FLASH_ATTN_TYPE_AUTO if size.flash else c.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        )
         params.no_perf = True
         self._context = c.llama_init_from_model(weights.model, params)
         if not self._context:

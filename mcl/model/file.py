@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import json
 import os
-import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -85,6 +84,8 @@ def _published_digest(path: Path) -> str | None:
 
 def _load_apart(path: Path) -> None:
     """Load the file in a child process. Raises ModelError: the child's, or MODEL_BROKEN with how it died."""
+    import subprocess  # here, for it is needed once a file and costs every start 8 ms
+
     command = [sys.executable, "-m", "mcl.model.trial", str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:

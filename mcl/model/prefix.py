@@ -8,7 +8,7 @@ that does not match its sum is thrown away and made again. The folder is a cache
 import contextlib
 import hashlib
 import os
-import tempfile
+import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,7 +31,7 @@ class Prefixes:
         self._held = ""
         version: bytes = context.weights.library.c.llama_version()
         size = context.size
-        self._salt = f"{model_digest} {version.decode()} {size.tokens} {size.batch}"
+        self._salt = f"{model_digest} {version.decode()} {size}"
 
     def hold(self, tokens: Sequence[int], *, whole: bool) -> None:
         """Make the context hold exactly `tokens`; `whole` as in `Context.feed`."""
@@ -80,12 +80,11 @@ class Prefixes:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that others see the old bytes or the new ones, never a part. Raises OSError."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).replace(path)
+        part.write_bytes(data)
+        part.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(name).unlink()
+            part.unlink()
         raise
