@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from executor.database import explain_os
 from executor.errors import WalkError
+from ir.scalars import ULID_PATTERN
 
 
 @contextmanager
 def lease(home: Path, intent_id: str) -> Iterator[None]:
     """Hold the run of an intent.
 
+    Args:
+        home: folder of the home. intent_id: a ULID; it becomes a file name.
+
     Raises:
-        WalkError: ALREADY_RUNNING, another process (or task) holds it.
+        WalkError: UNKNOWN_INTENT, that is no ULID; ALREADY_RUNNING, another process (or task) holds it.
+        HomeError: the home cannot be written to.
     """
+    if not re.fullmatch(ULID_PATTERN, intent_id):
+        raise WalkError(
+            "UNKNOWN_INTENT", "this is no id of an intent", place=intent_id, fix="mcl list shows them"
+        )
     folder = home / "leases"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    descriptor = os.open(folder / intent_id, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(folder / intent_id, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as problem:
+        raise explain_os(problem, folder) from problem
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -125,7 +125,7 @@ class Manifest(_Closed):
 
 
 def safety_class(manifest: Manifest) -> str:
-    """The safety class that the effects amount to (table in docs/executor.md)."""
+    """The safety class that the effects amount to, A (reads in the workspace) to E (acts on the world)."""
     effects = set(manifest.effects)
     if "shell" in effects:
         return "D"
@@ -152,5 +152,5 @@ def load_manifest(place: Path) -> Manifest:
         first = problem.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ManifestError(
-            "BAD_MANIFEST", f"{where}: {first['msg']}", place=str(place), fix="see docs/executor.md"
+            "BAD_MANIFEST", f"{where}: {first['msg']}", place=str(place), fix="compare it with the manifests in executor/tools"
         ) from problem

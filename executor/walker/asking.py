@@ -81,6 +81,15 @@ class Asking:
         message = f"nobody decided before {expires_at}"
         return Failure("GATE_TIMEOUT", message, "run it again and answer in time", node_id, denied=True)
 
+    def decided(self, node_id: str, options: tuple[str, ...]) -> GateState | Failure | None:
+        """What a person decided at this node's gate while no run was waiting; None where nobody did."""
+        states = [gate for gate in self._ledger.view().gates.values() if gate.node_id == node_id]
+        state = next((gate for gate in reversed(states) if gate.decision), None)
+        if state is None or approves(state.decision, options):
+            return state
+        said = f"the answer was {visible(state.decision)!r}"
+        return Failure("GATE_DENIED", said, "state a new goal, or change the plan", node_id, denied=True)
+
     async def _decision(self, asked: GateQuestion) -> bool:
         """Wait until the gate is decided; False when its time is over."""
         left = None

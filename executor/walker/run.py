@@ -246,17 +246,20 @@ class Run:
         except UnresolvedError as problem:
             return self._failure(problem, node)
         self._begin(node, depth)
-        answer = await self.asking.ask(
-            "gate",
-            node.id,
-            question,
-            rule=node.gate.rule_ref or "matrix://rule/plan-gate",
-            options=node.gate.options,
-            timeout_ms=node.gate.timeout_ms,
-        )
-        if isinstance(answer, Failure):
-            return answer
-        self.outputs[node.id] = {"decision": answer[1].decision, "answer": answer[1].answer}
+        state = self.asking.decided(node.id, node.gate.options)
+        if state is None:
+            answer = await self.asking.ask(
+                "gate",
+                node.id,
+                question,
+                rule=node.gate.rule_ref or "matrix://rule/plan-gate",
+                options=node.gate.options,
+                timeout_ms=node.gate.timeout_ms,
+            )
+            state = answer if isinstance(answer, Failure) else answer[1]
+        if isinstance(state, Failure):
+            return state
+        self.outputs[node.id] = {"decision": state.decision, "answer": state.answer}
         return None
 
     async def _settle_doubt(self, node: PlanNode) -> tuple[bool, Failure | None]:

@@ -247,6 +247,20 @@ def test_a_decision_made_by_another_process_opens_the_gate(walks: Walks) -> None
     assert walks.go(gate("n1"), people=Elsewhere()).state == "completed"
 
 
+def test_a_decision_made_while_no_run_was_waiting_counts_when_the_run_goes_on(walks: Walks) -> None:
+    class Dies:
+        async def ask(self, gate: GateQuestion) -> GateAnswer | None:
+            raise SystemExit
+
+    intent_id = walks.accept(gate("n1", options=["red", "blue"]))
+    with pytest.raises(SystemExit):
+        walks.run(intent_id, people=Dies())
+    gate_id = next(iter(walks.home.journal.view(intent_id).gates))
+    resolve(walks, intent_id, gate_id, "blue", "blue")
+    outcome = walks.run(intent_id, resume=True, people=Says())
+    assert outcome.outputs["n1"] == {"decision": "blue", "answer": "blue"}
+
+
 def test_a_decision_signed_elsewhere_is_taken_and_one_signed_by_the_agent_is_not(walks: Walks) -> None:
     class Signed:
         async def ask(self, gate: GateQuestion) -> GateAnswer | None:

@@ -372,6 +372,13 @@ def test_only_an_accepted_intent_runs(walks: Walks) -> None:
         walks.run(finished.intent_id)
 
 
+@pytest.mark.parametrize("name", ["", "..", "../../etc/passwd", "nonsense"])
+def test_what_is_no_id_of_an_intent_is_refused(walks: Walks, name: str) -> None:
+    with pytest.raises(WalkError) as caught:
+        walks.run(name)
+    assert caught.value.code == "UNKNOWN_INTENT"
+
+
 def test_one_process_at_a_time_runs_an_intent(walks: Walks) -> None:
     intent_id = walks.accept(tool("n1", "time/now"))
     with lease(walks.home.path, intent_id), pytest.raises(WalkError) as caught:
