@@ -13,13 +13,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from executor import Home
+    from executor import Home, Outcome
     from ir import Envelope, Frame, Intent, MclError, PlanTree
     from mcl.acts.accept import Acceptance, accept
     from mcl.acts.answer import answer
     from mcl.acts.cancel import cancel
     from mcl.acts.compile import compile_goal
-    from mcl.acts.plan import plan
+    from mcl.acts.plan import Planned, plan
     from mcl.acts.replay import Replay, replay
     from mcl.acts.run import run
     from mcl.acts.show import Shown, Summary, list_intents, show
@@ -37,7 +37,9 @@ __all__ = [
     "Home",
     "Intent",
     "MclError",
+    "Outcome",
     "PlanTree",
+    "Planned",
     "Refused",
     "Replay",
     "Shown",
@@ -58,13 +60,13 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
-    "executor": ("Home",),
+    "executor": ("Home", "Outcome"),
     "ir": ("Envelope", "Frame", "Intent", "MclError", "PlanTree"),
     "mcl.acts.accept": ("Acceptance", "accept"),
     "mcl.acts.answer": ("answer",),
     "mcl.acts.cancel": ("cancel",),
     "mcl.acts.compile": ("compile_goal",),
-    "mcl.acts.plan": ("plan",),
+    "mcl.acts.plan": ("Planned", "plan"),
     "mcl.acts.replay": ("Replay", "replay"),
     "mcl.acts.run": ("run",),
     "mcl.acts.show": ("Shown", "Summary", "list_intents", "show"),

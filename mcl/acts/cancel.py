@@ -4,6 +4,7 @@ from executor.home import Home
 from ir import Envelope, IntentCancelBody
 from mcl.acts.ids import find_intent
 from mcl.acts.seal import sealed
+from mcl.acts.show import read_view
 from mcl.home import open_home
 
 
@@ -14,6 +15,7 @@ def cancel(intent: str, *, reason: str = "", home: Home | None = None) -> Envelo
     """
     home = home or open_home()
     id, at = find_intent(home, intent), home.clock.now()
+    read_view(home, id)
     envelope = sealed(
         home, "intent.cancel", IntentCancelBody(reason=reason, cancelled_at=at), intent=id, at=at
     )

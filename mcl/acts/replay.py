@@ -13,6 +13,7 @@ from ir.intent import CompileMetadata
 from mcl.acts.compile import open_model
 from mcl.acts.ids import find_intent
 from mcl.acts.models import Models
+from mcl.acts.show import read_view
 from mcl.acts.skills import installed
 from mcl.compiler import recompile
 from mcl.cortex import Cortex
@@ -70,7 +71,7 @@ def replay(
     """
     home = home or open_home()
     id = find_intent(home, intent)
-    view = home.journal.view(id, fresh=True)
+    view = read_view(home, id, fresh=True)
     if view.intent is None or view.intent.compile_metadata is None:
         raise InputError(
             "NOT_COMPILED",

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from executor import View
-from executor.home import Home
+from executor import Home, JournalError, LifecycleError, View
 from ir import ClarifyQuestion, Intent, PlanTree
 from ir.errors import MclError
 from mcl.acts.ids import find_intent
@@ -54,7 +53,7 @@ def show(intent: str, *, home: Home | None = None) -> Shown:
 
 def shown(home: Home, id: str) -> Shown:
     """The same for an id that is known to be one."""
-    view = home.journal.view(id)
+    view = read_view(home, id)
     return Shown(
         id=id,
         state=view.state,
@@ -66,6 +65,23 @@ def shown(home: Home, id: str) -> Shown:
         reason=view.reason,
         view=view,
     )
+
+
+def read_view(home: Home, id: str, *, fresh: bool = False) -> View:
+    """What the rows of an intent add up to.
+
+    Raises JournalError, EnvelopeError where they cannot be believed (exit 6).
+    """
+    try:
+        return home.journal.view(id, fresh=fresh)
+    except LifecycleError as error:  # what is stored cannot have happened: not a refusal of what is asked now
+        raise JournalError(
+            error.code,
+            f"the journal does not hold: {error.message}",
+            place=id,
+            fix="mcl log verify tells all",
+            data=error.data,
+        ) from error
 
 
 def list_intents(*, home: Home | None = None, limit: int = 50) -> tuple[Summary, ...]:

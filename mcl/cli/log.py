@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
         subcommand_metavar="[INTENT] | COMMAND [ARGS]...",
     )
-    log.command("show", epilog=example("mcl log", "mcl log @last", "mcl log @last --export envelopes"))(
+    log.command("show", epilog=example("mcl log show", "mcl log @last", "mcl log @last --export envelopes"))(
         show_log
     )
     log.command("verify", epilog=example("mcl log verify", "mcl log verify --head head.json"))(verify_log)

@@ -1,0 +1,43 @@
+"""The public face: what `mcl.__all__` lists, loaded at first use and not before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import mcl
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLIC = {
+    *("accept", "answer", "cancel", "compile_goal", "list_intents", "open_home", "plan", "replay", "run"),
+    *("show", "verify", "__version__"),
+    *("Acceptance", "Clarify", "Compiled", "FileReport", "Planned", "Refused", "Replay", "Shown", "Summary"),
+    *("Envelope", "Frame", "Home", "Intent", "MclError", "Outcome", "PlanTree"),
+}
+
+
+def test_the_public_names_are_these_and_each_is_there():
+    assert set(mcl.__all__) == PUBLIC == set(dir(mcl))
+    assert list(mcl.__all__) == sorted(mcl.__all__)
+    for name in mcl.__all__:
+        assert getattr(mcl, name) is not None
+    assert not hasattr(mcl, "nonsense")
+
+
+def test_the_names_that_type_checkers_see_are_the_public_ones():
+    import ast
+
+    tree = ast.parse((ROOT / "mcl" / "__init__.py").read_text())
+    [block] = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {alias.name: statement.module for statement in block.body for alias in statement.names}
+    assert seen == mcl._MODULE_OF
+    assert set(seen) | {"__version__"} == PUBLIC
+    assert (ROOT / "mcl" / "py.typed").exists()
+
+
+def test_importing_mcl_loads_none_of_its_parts():
+    heavy = ("ir", "executor", "pydantic", "nacl", "llama_cpp", "rich", "typer", "sqlite3")
+    script = f"import sys, mcl; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]", done.stderr

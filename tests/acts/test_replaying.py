@@ -1,0 +1,104 @@
+"""Replay says for each part whether it is the same, different, or not available, and compares the bytes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import skills as shipped
+from mcl import compile_goal, open_home, replay
+from mcl.cortex import Cortex
+from mcl.errors import InputError
+
+SLOTS = {"text": "invoice", "folder": "notes", "pattern": "*"}
+PARTS = ("signature", "hash", "seed", "skill", "model", "grammar", "memory", "bytes", "plan")
+
+
+def compiled(home, **more):
+    """The id of an intent compiled without a model."""
+    fixed = {"skill": "files", "verb": "find", "slots": SLOTS, "ai": False, **more}
+    return compile_goal("find the word invoice in the folder notes", home=home, **fixed).intent.id
+
+
+def verdicts(found) -> dict[str, str]:
+    return {item.name: item.verdict for item in found.items}
+
+
+@pytest.fixture
+def own_skills(tmp_path: Path) -> Path:
+    """A folder with a copy of the skill `files`."""
+    shutil.copytree(Path(shipped.__file__).parent / "files", tmp_path / "skills" / "files")
+    return tmp_path / "skills"
+
+
+def test_nothing_changed_is_the_same_byte_for_byte(home):
+    found = replay(compiled(home), home=home)
+    assert verdicts(found) == dict.fromkeys(PARTS, "same")
+    assert found.same
+
+
+def test_a_changed_skill_is_named_and_its_plan_compared_apart(home, own_skills):
+    id = compiled(home, skills=[own_skills])
+    assert replay(id, skills=[own_skills], home=home).same
+    plan = own_skills / "files" / "plan.yaml"
+    plan.write_text(plan.read_text().replace("description: Find the text\n", "description: Find it\n"))
+    found = replay(id, skills=[own_skills], home=home)
+    assert not found.same
+    assert verdicts(found)["skill"] == verdicts(found)["plan"] == verdicts(found)["bytes"] == "different"
+    [changed] = [item for item in found.items if item.name == "bytes"]
+    assert "compile_metadata.mtx_digest" in changed.note
+
+
+def test_layout_and_comments_of_a_skill_change_nothing(home, own_skills):
+    id = compiled(home, skills=[own_skills])
+    text = own_skills / "files" / "SKILL.mtx"
+    text.write_text(text.read_text().replace("§INPUTS\n", "§INPUTS\n# a remark\n\n"))
+    assert replay(id, skills=[own_skills], home=home).same
+
+
+def test_a_skill_that_is_gone_is_not_available_and_where_to_get_it_is_said(home, own_skills):
+    (own_skills / "files").rename(own_skills / "ours")
+    text = own_skills / "ours" / "SKILL.mtx"
+    text.write_text(text.read_text().replace("id=files", "id=ours"))
+    id = compiled(home, skills=[own_skills], skill="ours")
+    found = replay(id, home=home)
+    assert verdicts(found)["skill"] == verdicts(found)["bytes"] == verdicts(found)["plan"] == "not available"
+    assert "--skills" in next(item.note for item in found.items if item.name == "skill")
+
+
+def test_memories_of_later_do_not_count_and_those_of_then_are_found_again(home):
+    id = compiled(home)
+    Cortex(home).put("Fact", "invoices lie in the folder notes")
+    later = compiled(home)
+    Cortex(home).put("Fact", "invoices moved to the folder archive")
+    for each in (id, later):
+        found = replay(each, home=home)
+        assert found.same, [item for item in found.items if item.verdict != "same"]
+    assert "2 later changes" in next(
+        item.note for item in replay(id, home=home).items if item.name == "memory"
+    )
+
+
+def test_a_model_that_is_not_here_is_not_available(home, monkeypatch):
+    id = compiled(home)
+    monkeypatch.setattr("mcl.acts.models.Models.with_digest", lambda *_: None)
+    found = verdicts(replay(id, home=home))
+    assert found["model"] == found["grammar"] == found["bytes"] == "not available"
+    assert found["skill"] == found["hash"] == "same"
+
+
+def test_what_was_never_compiled_cannot_be_replayed(home):
+    asked = compile_goal("look around", home=home, skill="repo", verb="find", ai=False)
+    with pytest.raises(InputError) as caught:
+        replay(asked.intent.id, home=home)
+    assert caught.value.code == "NOT_COMPILED"
+
+
+def test_another_home_has_another_actor_and_so_another_intent(home, tmp_path):
+    fixed = {"at": "2026-11-21T10:00:00Z", "id": "01KAGZ3M5N0000000000000001"}
+    compiled(home, **fixed)
+    with open_home(tmp_path / "elsewhere") as elsewhere:
+        compiled(elsewhere, **fixed)
+        assert replay("@last", home=elsewhere).same

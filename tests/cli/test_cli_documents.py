@@ -1,0 +1,113 @@
+"""One document on standard output with `--json`, with names to rely on; for people, text that is safe."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+COMPILED = {"status", "id", "review", "intent", "plan", "no_plan", "next", "ms", "stored"}
+SHOWN = {
+    *("id", "state", "prose", "intent", "plan", "questions"),
+    *("nodes", "accepted_by", "reason", "next"),
+}
+
+
+def test_every_command_writes_the_document_that_programs_rely_on(mcl):
+    made = mcl("init", "--json")
+    assert made.document.keys() == {"home", "created", "user", "agent", "grants"}
+    done = mcl(*mcl.COMPILE, "--json")
+    assert done.document.keys() == COMPILED
+    assert done.err == ""
+    id = done.document["id"]
+    expected = {
+        ("show", id): SHOWN,
+        ("list",): {"intents"},
+        ("accept", id, "--yes"): {
+            *("intent_id", "intent_hash", "plan_hash", "signed_by", "accepted_at", "envelope", "next"),
+        },
+        ("plan", id): {"intent", "state", "accepted", "plan", "verdicts"},
+        ("replay", id): {"intent", "same", "items"},
+        ("log",): {"rows"},
+        ("log", id): {"rows"},
+        ("log", "verify"): {"ok", "rows", "root", "findings"},
+        ("log", "head"): {"size", "root", "at", "from", "record"},
+        ("log", "prove", "1", "--since", "2"): {"head", "inclusion", "consistency"},
+        ("gate", "list"): {"gates"},
+        ("key", "list"): {"keys"},
+        ("key", "export"): {"did", "role", "label"},
+        ("grants",): {"agent", "grants"},
+        ("skill", "list"): {"skills", "broken"},
+        ("skill", "hash", "files"): {"skill", "digest"},
+        ("model", "list"): {"models"},
+        ("model", "info", "no-ai"): {"name", "digest", "file"},
+        ("model", "use", "no-ai"): {"name", "digest", "path", "in_use"},
+        ("key", "new", "--role", "agent"): {"did", "role"},
+    }
+    for words, names in expected.items():
+        json_option = () if words == ("key", "export") else ("--json",)
+        found = mcl(*words, *json_option)
+        assert found.code == 0, (words, found.err)
+        assert found.document.keys() == names, words
+
+
+def test_a_run_writes_one_line_an_event_and_the_outcome_last(mcl):
+    done = mcl("run", mcl.signed(), "--json")
+    assert done.code == 0
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert [event["event"] for event in events] == ["node", "node", "outcome"]
+    assert [event["state"] for event in events] == ["running", "completed", "completed"]
+    assert events[-1]["outputs"]["search"]["text"].startswith("notes/")
+    assert done.err == ""
+
+
+def test_refusals_and_questions_are_documents_too(mcl):
+    refused = mcl("compile", "xyzzy plugh", "--no-ai", "--json")
+    asked = mcl("compile", "look around", "--no-ai", "--skill", "repo", "--verb", "find", "--json")
+    if refused.code == 4:
+        assert refused.document.keys() == {"status", "id", "reason", "message", "nearest", "ms", "stored"}
+    assert asked.code == 3
+    assert asked.document.keys() == {"status", "id", "intent", "questions", "next", "ms", "stored"}
+    assert asked.document["questions"][0].keys() == {
+        *("id", "field", "prompt", "type", "required", "options", "default"),
+    }
+
+
+def test_people_see_no_escapes_where_there_is_no_terminal(mcl):
+    for words in (mcl.COMPILE, ("accept", "@last", "--yes"), ("run", "@last"), ("log",), ("skill", "list")):
+        assert "\x1b" not in mcl(*words).out
+
+
+def test_text_from_elsewhere_cannot_drive_the_terminal(mcl):
+    hidden = "find \u202ereversed \u200bhidden words"
+    done = mcl("compile", hidden, *mcl.COMPILE[2:])
+    for bad in "\x1b\u202e\u200b":
+        assert bad not in done.out
+    (mcl.folder / "notes" / "evil.txt").write_text("invoice \x1b[31mred\x1b[0m \x07 \u202eend\n")
+    mcl("accept", "@last", "--yes")
+    ran = mcl("run", "@last")
+    for bad in "\x1b\x07\u202e":
+        assert bad not in ran.out
+
+
+@pytest.mark.parametrize("width", ["30", "50", "80", "200"])
+def test_narrow_terminals_lose_nothing(mcl, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", width)
+    shown = mcl(*mcl.COMPILE)
+    assert all(len(line) <= max(30, int(width)) for line in shown.out.splitlines())
+    document = mcl("show", "@last", "--json").document
+    together = re.sub(r"\s", "", shown.out)
+    assert document["intent"]["hash"] in together
+    assert f"mclaccept{document['id']}"[:20] in together
+
+
+def test_a_reader_that_goes_away_ends_nothing_and_is_not_told_of(mcl):
+    id = mcl.signed()
+    for words in (("run", id, "--json"), ("log",), ("list",)):
+        process = mcl.start(*words)
+        process.stdout.close()
+        err = process.stderr.read().decode()
+        assert process.wait(timeout=60) in (0, 1), err
+        assert err == ""
+    assert mcl("show", id, "--json").document["state"] == "completed"

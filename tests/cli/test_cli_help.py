@@ -1,0 +1,45 @@
+"""Every command explains itself, with an example to copy."""
+
+from __future__ import annotations
+
+import pytest
+import typer.main
+
+from mcl.cli.app import app
+from mcl.cli.main import main
+
+
+def commands(group=None, path=()):
+    """The path of every command and group."""
+    group = group or typer.main.get_command(app)
+    yield path
+    for name, command in getattr(group, "commands", {}).items():
+        yield from commands(command, (*path, name)) if hasattr(command, "commands") else [(*path, name)]
+
+
+@pytest.mark.parametrize("path", list(commands()), ids=" ".join)
+def test_every_help_has_an_example_that_is_a_real_command(path, capsys):
+    assert main([*path, "--help"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Usage: mcl")
+    if not path or path[-1] not in ("key", "skill", "model", "gate"):
+        assert "Example:" in told
+        example = told.split("Example:")[1]
+        assert "mcl " + " ".join(path) in example
+
+
+def test_without_arguments_the_help_is_shown(capsys):
+    assert main([]) == 0
+    assert "Commands:" in capsys.readouterr().out
+
+
+def test_the_list_of_commands_is_what_the_readme_says():
+    assert {" ".join(path) for path in commands() if path} == {
+        *("init", "compile", "answer", "show", "list", "accept", "cancel", "plan", "run", "replay", "verify"),
+        *("gate", "gate list", "gate approve", "gate deny"),
+        *("log", "log show", "log verify", "log head", "log prove"),
+        *("key", "key list", "key new", "key export", "key trust", "key revoke"),
+        *("grants", "grants give", "grants take"),
+        *("skill", "skill list", "skill show", "skill validate", "skill hash"),
+        *("model", "model list", "model info", "model add", "model use"),
+    }
