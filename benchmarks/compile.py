@@ -2,7 +2,7 @@
 
     python -m benchmarks.compile [--runs 60] [--model PATH] [--json]
 
-The floor is the model's own work: the same prompts evaluated by llama.cpp with nothing round it. Every figure is a
+The floor is the model's own work: the same prompts evaluated by llama.cpp alone. Every figure is a
 median of whole runs on one thread; `ratio` is the compile against that floor, taken in the same run.
 """
 
@@ -37,7 +37,7 @@ def median_ms(seconds: list[float]) -> float:
 
 
 def warm(runs: int, model_path: Path | None) -> dict[str, float]:
-    """Medians in ms: the whole compile_goal with durable storing, the same without storing, and the model alone."""
+    """Medians in ms: compile_goal with durable storing, the same without, and the model alone."""
     from mcl.acts.skills import installed
     from mcl.compiler import compile_goal
     from mcl.home import open_home
@@ -122,7 +122,8 @@ def _floor(model_path: Path | None, runs: int) -> float | None:
         ]
         seconds = 0.0
         for prompt in prompts:
-            header, body = ([t for p in part for t in model._tokens(p)] for part in (prompt.header, prompt.body))
+            header = [token for piece in prompt.header for token in model._tokens(piece)]
+            body = [token for piece in prompt.body for token in model._tokens(piece)]
             context.keep(0)
             context.feed(header, whole=True)
             start = time.perf_counter()
@@ -194,7 +195,8 @@ def main() -> None:
     if options.json:
         print(json.dumps(figures, indent=2))
         return
-    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {options.runs} runs")
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    print(f"{machine}, {options.runs} runs")
     for title, rows in figures.items():
         print(f"\n{title}")
         for name, value in rows.items():

@@ -78,7 +78,10 @@ class CompileMetadata(Document):
 
 
 class Intent(Document):
-    """A goal, typed. `prose` is for people, `frame` is what is signed and run; with_hash() makes `hash`."""
+    """A goal, typed. `prose` is for people, `frame` is what is signed and run; with_hash() makes `hash`.
+
+    signed_by: the actor's ed25519 public key, lowercase hex: whose signature makes the Intent run.
+    """
 
     id: Ulid
     v: Literal["mcl/0.1"] = PROTOCOL

@@ -6,8 +6,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Final, TypeAlias
 
-from ulid import ULID
-
+from executor.clock import ulid_text
 from executor.home import Home
 from ir import ClarifyQuestion, Intent, PlanTree
 from mcl.cortex import Cortex, Snapshot
@@ -143,6 +142,5 @@ class Pipeline:
 def _plan_id(intent: Intent) -> str:
     """A ULID that follows from the Intent, so that the plan of the same Intent is the same, byte for byte."""
     moment = round(datetime.fromisoformat(intent.created_at).timestamp() * 1000)
-    return str(
-        ULID.from_bytes(moment.to_bytes(6, "big") + sha256(f"plan {intent.hash}".encode()).digest()[:10])
-    )
+    tail = sha256(f"plan {intent.hash}".encode()).digest()[:10]
+    return ulid_text(int.from_bytes(moment.to_bytes(6, "big") + tail, "big"))

@@ -15,7 +15,7 @@ settings.load_profile("no clock")
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with public vectors and data beside the checkout; tests that need it skip where it is absent."""
+    """The folder with public vectors and data beside the checkout; tests that need it skip without it."""
     place = Path(os.environ.get("MCL_SHARED", Path(__file__).resolve().parents[2] / "shared"))
     if not place.is_dir():
         pytest.skip(f"no vectors here: {place} does not exist (set MCL_SHARED)")

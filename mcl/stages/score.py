@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal
 
-from ir import Budget, BudgetConstraint, CompileMetadata, Intent, derive_seed, with_hash
+from ir import Budget, BudgetConstraint, CompileMetadata, Intent, derive_seed, key_of, with_hash
 from mcl.mtx.interpret import interpret
 from mcl.stages.classify import Classified
 from mcl.stages.extract import Extraction, deadline_of
@@ -100,7 +100,7 @@ def build(
             budget=budget,
             deadline=deadline_of(extraction.frame.constraints),
             created_at=request.at,
-            signed_by=request.agent,
+            signed_by=key_of(request.actor).hex(),
             compile_metadata=metadata,
         )
     )

@@ -52,6 +52,7 @@ def test_a_clear_goal_becomes_a_signed_intent_and_a_plan_in_one_go(home: Home, c
     assert intent.budget == Budget(max_cost={"asset": "USD", "amount": "500"})  # type: ignore[arg-type]  # pydantic reads it
     assert intent.deadline == "2026-11-27T23:59:59.000Z"
     assert intent.hash == content_hash(intent)
+    assert intent.signed_by == home.keyring.user.verify_key.hex()
     assert outcome.plan is not None
     assert outcome.plan.intent_id == intent.id
     assert kinds(home) == ["intent.draft", "intent.compiled", "plan.proposed"]
