@@ -54,13 +54,21 @@ class Context:
                 place=str(weights.path),
                 fix=NO_AI,
             )
-        self._batch: Any = c.llama_batch_init(size.batch, 0, 1)
-        self._memory = c.llama_get_memory(self._context)
         # The model must outlive its context: the finalizer holds the weights.
-        self._finalizer = weakref.finalize(self, _free, c, self._context, self._batch, weights)
-        for i in range(size.batch):
-            self._batch.n_seq_id[i] = 1
-            self._batch.seq_id[i][0] = _SEQUENCE
+        self._finalizer = weakref.finalize(self, _free, c, self._context, weights)
+        self._memory = c.llama_get_memory(self._context)
+        if not self._memory or c.llama_model_has_encoder(weights.model):
+            raise ModelError(
+                "MODEL_KIND",
+                "this model cannot answer: it only encodes, or needs an encoder",
+                place=str(weights.path),
+                fix=NO_AI,
+            )
+        self._tokens = (ctypes.c_int32 * size.batch)()
+        self._positions = (ctypes.c_int32 * size.batch)()
+        self._reads = (ctypes.c_int8 * size.batch)()
+        # Without sequence ids every token belongs to sequence 0.
+        self._batch = c.llama_batch(token=self._tokens, pos=self._positions, logits=self._reads)
 
     def feed(self, tokens: Sequence[int], *, reads: Sequence[int] = (), whole: bool = False) -> None:
         """Evaluate `tokens` after those already held.
@@ -83,16 +91,16 @@ class Context:
             self._evaluate(part, [read - start for read in reads if start <= read < start + step])
 
     def _evaluate(self, tokens: Sequence[int], reads: Sequence[int]) -> None:
-        batch, count = self._batch, len(tokens)
-        batch.n_tokens = count
-        ctypes.memmove(batch.token, (ctypes.c_int32 * count)(*tokens), 4 * count)
-        positions = (ctypes.c_int32 * count)(*range(self.used, self.used + count))
-        ctypes.memmove(batch.pos, positions, 4 * count)
-        ctypes.memset(batch.logits, 0, count)
+        count = len(tokens)
+        self._batch.n_tokens = count
+        self._tokens[:count] = list(tokens)
+        self._positions[:count] = list(range(self.used, self.used + count))
+        ctypes.memset(self._reads, 0, count)
         for read in reads:
-            batch.logits[read] = 1
-        status = self._c.llama_decode(self._context, batch)
+            self._reads[read] = 1
+        status = self._c.llama_decode(self._context, self._batch)
         if status != 0:
+            self.keep(0)
             detail = self.weights.library.complaints()
             raise ModelError(
                 "MODEL_FAILED",
@@ -108,15 +116,15 @@ class Context:
         return self._c.llama_get_logits_ith(self._context, read)
 
     def keep(self, count: int) -> bool:
-        """Forget all but the first `count` tokens. False, and all forgotten, where the model cannot."""
-        if count < self.used:
-            if count and self._c.llama_memory_seq_rm(self._memory, _SEQUENCE, count, -1):
-                self.used = count
-                return True
-            self._c.llama_memory_clear(self._memory, False)
-            self.used = 0
-            return count == 0
-        return True
+        """Forget all but the first `count` tokens. False, and all forgotten, where that cannot be."""
+        if count == self.used:
+            return True
+        if 0 < count < self.used and self._c.llama_memory_seq_rm(self._memory, _SEQUENCE, count, -1):
+            self.used = count
+            return True
+        self._c.llama_memory_clear(self._memory, False)
+        self.used = 0
+        return count == 0
 
     def state(self) -> bytes:
         """The KV cache as bytes, for `restore` in a context of the same size over the same file."""
@@ -143,6 +151,5 @@ def digest_of_tokens(tokens: Sequence[int]) -> str:
     return hashlib.sha256((ctypes.c_int32 * len(tokens))(*tokens)).hexdigest()
 
 
-def _free(c: Any, context: Any, batch: Any, _weights: Weights) -> None:
+def _free(c: Any, context: Any, _weights: Weights) -> None:
     c.llama_free(context)
-    c.llama_batch_free(batch)
