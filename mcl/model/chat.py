@@ -26,6 +26,7 @@ from mcl.model.answers import (
 )
 from mcl.model.context import Context, ContextSize
 from mcl.model.decode import Decoder
+from mcl.model.form import VERBS
 from mcl.model.grammar import Grammars
 from mcl.model.prefix import Prefixes
 from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
@@ -95,7 +96,7 @@ class ChatModel:
         blank = " " if self._spaced else ""
         rest = self._hold(_CHOOSE, fixed, prose, f'{{"choice":{blank}"')
         # All alternatives differ in their first byte, so one look gives the probability of every skill.
-        verbs = {letter: " | ".join(map(literal, candidate.verbs)) for letter, candidate in lettered}
+        verbs = {letter: " | ".join(map(literal, candidate.verbs or VERBS)) for letter, candidate in lettered}
         ways = [f'"{letter}" between ({words}) close' for letter, words in verbs.items()]
         ways.append(f'"{_NONE}" close')
         matcher = self._matcher("verb_vocab@1", f"start: {' | '.join(ways)}\n")
@@ -174,7 +175,7 @@ class ChatModel:
 
 def _offered(letter: str, candidate: Candidate) -> str:
     examples = "".join(f"\n   e.g. {example}" for example in candidate.examples[:2])
-    verbs = ", ".join(candidate.verbs)
+    verbs = ", ".join(candidate.verbs or VERBS)
     return f"{letter}) {candidate.display}: {candidate.description} (verbs: {verbs}){examples}"
 
 

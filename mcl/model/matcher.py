@@ -11,6 +11,7 @@ from itertools import islice
 
 from mcl.model.bm25 import Bm25, stems
 from mcl.model.cues import Place, SlotCue, free, load_cues, places
+from mcl.model.form import VERBS
 from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -45,7 +46,7 @@ class Matcher:
         if best == len(candidates):
             verb = heard[0] if heard else ""
             return Choice(None, verb, weights[best], chance["verb_heard"] if heard else 0.0, probabilities)
-        allowed = candidates[best].verbs
+        allowed = candidates[best].verbs or VERBS
         verb = next((verb for verb in heard if verb in allowed), "")
         if len(allowed) == 1:
             verb_probability = 1.0

@@ -7,7 +7,8 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Candidate:
-    """One installed skill as it is shown to the model; `verbs` are the only ones it may be chosen with."""
+    """One installed skill as it is shown to the model; `verbs` are the only ones it may be chosen with
+    (none given: any of the ten)."""
 
     skill_id: str
     display: str

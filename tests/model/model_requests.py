@@ -18,6 +18,7 @@ CANDIDATES = (
         ("show the last five commits", "create a branch"),
     ),
     Candidate("matrix://skill/notify@1.0.0", "Notify", "send a message to somebody", ("deliver",)),
+    Candidate("matrix://skill/any@1.0.0", "Anything", "whatever else", ()),
 )
 FORM = ExtractForm(
     "matrix://skill/files@1.0.0",
