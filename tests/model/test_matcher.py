@@ -137,3 +137,31 @@ def test_rarer_words_weigh_more():
 
 def test_no_documents_have_no_scores():
     assert Bm25([]).scores(["a"]) == []
+
+
+FILES = ExtractForm(
+    "matrix://skill/files@1.0.0",
+    "Find text in files",
+    tuple(SlotForm(name, "string", "") for name in ("text", "folder", "pattern", "report")),
+)
+
+
+@pytest.mark.parametrize(
+    ("goal", "values"),
+    [
+        ("find the word invoice in the folder notes", {"text": "invoice", "folder": "notes"}),
+        ("which files mention Henderson", {"text": "Henderson"}),
+        ("search src for TODO and list every line", {"text": "TODO", "folder": "src"}),
+        ("list all markdown files in docs", {"folder": "docs"}),
+        ("find the phrase late fee in src/app", {"text": "late fee", "folder": "src/app"}),
+        ("look for the phone number 555-0100 in all text files", {"text": "555-0100"}),
+        ("look for deprecated in *.md below handbook/", {"folder": "handbook/", "pattern": "*.md"}),
+        (
+            "write a report of every line with invoice to invoices.md",
+            {"text": "invoice", "report": "invoices.md"},
+        ),
+    ],
+)
+def test_what_is_looked_for_where_and_into_which_file(matcher, goal, values):
+    spans = found(matcher, goal, FILES)
+    assert values.items() <= {(field.removeprefix("slot."), value) for field, value in spans}
