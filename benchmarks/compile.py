@@ -111,7 +111,7 @@ def _floor(model_path: Path | None, runs: int) -> float | None:
     with tempfile.TemporaryDirectory() as folder:
         skills = list(installed(Path(folder), ()))
     candidates = [Candidate(s.id, s.display, s.description, s.verbs, s.examples) for s in skills]
-    slots = {s.id: tuple(SlotForm(x.name, x.type, x.hint, x.enum) for x in s.slots) for s in skills}
+    slots = {s.id: tuple(SlotForm(x.name, x.type, x.hint, x.options) for x in s.slots) for s in skills}
     forms = [ExtractForm(s.id, s.description, slots[s.id]) for s in skills]
     context, taken = model._context, []
     for run in range(runs):

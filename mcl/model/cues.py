@@ -46,6 +46,7 @@ class Cues:
     rest_names: frozenset[str]
     stops: str
     drop: str
+    never: str  # a rest that is no value
 
 
 @functools.cache
@@ -82,6 +83,7 @@ def load_cues() -> Cues:
         rest_names=frozenset(table["rest"]["names"]),
         stops=table["rest"]["stops"],
         drop=table["rest"]["drop"],
+        never=table["rest"]["never"],
     )
 
 

@@ -141,7 +141,9 @@ class Matcher:
         end = min(ends, default=len(prose))
         end -= len(prose[start:end]) - len(prose[start:end].rstrip(" \t\n.,;:!?"))
         place = Place(start, end)
-        return place if start < end and free(place, taken) else None
+        if start >= end or re.compile(self._cues.never, re.IGNORECASE).match(prose[start:end]):
+            return None
+        return place if free(place, taken) else None
 
 
 def _shown(candidate: Candidate) -> str:
