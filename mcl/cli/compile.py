@@ -70,7 +70,7 @@ def compile_command(
 
     result = compile_goal(
         read_goal(goal),
-        home=use_home(),
+        home=use_home(signs=not dry_run),
         skill=skill or None,
         verb=verb or None,
         slots=assignments(slot or [], "slot"),
@@ -107,7 +107,7 @@ def answer_command(
     result = answer(
         intent,
         assignments(answers, "answer"),
-        home=use_home(),
+        home=use_home(signs=True),
         model=model,
         ai=not no_ai,
         skills=skills or (),

@@ -61,6 +61,13 @@ class Shell:
         said = self.capture.readouterr()
         return Ended(code, said.out, said.err)
 
+    def fed(self, data: bytes, *arguments: str) -> Ended:
+        """Run a command in this process with a file as its standard input."""
+        (self.home.parent / "stdin").write_bytes(data)
+        with pytest.MonkeyPatch.context() as patch, (self.home.parent / "stdin").open() as stdin:
+            patch.setattr(sys, "stdin", stdin)
+            return self(*arguments)
+
     def other(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Ended:
         """Run a command in another process."""
         done = self.start(*arguments, env=env).communicate(stdin, timeout=60)

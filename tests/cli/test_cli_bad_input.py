@@ -63,7 +63,7 @@ def test_with_json_the_error_is_also_one_document_on_standard_output(mcl):
 
 
 def test_standard_input_may_give_the_goal_but_only_as_text(mcl):
-    good = mcl.other("compile", "-", *mcl.COMPILE[2:], "--json", stdin=b"list the notes\n")
+    good = mcl.fed(b"list the notes\n", "compile", "-", *mcl.COMPILE[2:], "--json")
     assert good.code == 0, good.err
     assert json.loads(good.out)["intent"]["prose"] == "list the notes"
     for data, name in (
@@ -71,7 +71,7 @@ def test_standard_input_may_give_the_goal_but_only_as_text(mcl):
         (b"list\0the notes", "GOAL_NOT_TEXT"),
         (b"x" * 100_000, "GOAL_TOO_LONG"),
     ):
-        refused(mcl.other("compile", "-", "--no-ai", stdin=data), 2, name)
+        refused(mcl.fed(data, "compile", "-", "--no-ai"), 2, name)
 
 
 def test_a_damaged_model_file_names_itself_and_the_way_without_one(mcl):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 
@@ -76,16 +75,15 @@ def test_the_same_goal_time_and_id_give_the_same_bytes_in_another_home(mcl, tmp_
     assert mcl("list", "--json").document["intents"] == []
 
 
-def test_accepting_asks_and_anything_but_yes_signs_nothing(mcl, monkeypatch):
+def test_accepting_asks_and_anything_but_yes_signs_nothing(mcl):
     id = mcl.compiled()
-    for typed in ("", "\n", "no\n", "yes please\n", "Y E S\n"):
-        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        asked = mcl("accept", id)
+    for typed in (b"", b"\n", b"no\n", b"yes please\n", b"Y E S\n"):
+        asked = mcl.fed(typed, "accept", id)
         assert asked.code == 4, typed
         assert "nothing was signed" in asked.err
         assert "Sign this intent" in asked.err
     assert mcl("show", id, "--json").document["state"] == "proposed"
-    assert mcl.other("accept", id, stdin=b"yes\n").code == 0
+    assert mcl.fed(b"yes\n", "accept", id).code == 0
     assert mcl("show", id, "--json").document["state"] == "accepted"
 
 
@@ -112,9 +110,9 @@ def test_a_gate_is_asked_at_the_terminal_and_only_the_exact_word_approves(mcl):
         return done.document["id"]
 
     written = lambda id: (mcl.folder / "mcl-notes" / f"{id}.md").exists()  # noqa: E731
-    for typed, code in ((b"", 4), (b"yes\n", 4), (b"approve\n", 0)):
+    for typed, code in ((b"", 4), (b"yes\n", 4), (b"approve!\n", 4), (b"approve\n", 0)):
         id = note()
-        ran = mcl.other("run", id, stdin=typed)
+        ran = mcl.fed(typed, "run", id)
         assert ran.code == code, ran.out + ran.err
         assert "Keep the goal as a note" in ran.err
         assert written(id) is (code == 0)

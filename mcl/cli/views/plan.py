@@ -1,5 +1,7 @@
 """The plan as a tree: what each node does, its side effect, and what the gate says."""
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 EFFECT_STYLES = {"read": "", "write": WARN, "network": WARN, "shell": BAD, "chain": BAD}
 VERDICT_STYLES = {"allow": GOOD, "ask": WARN, "deny": BAD}
+_PLAIN = re.compile(r"[^\s\"'=\\]+")
 NARROW = 72  # below this many columns the side effect moves under the node's text
 
 
@@ -92,12 +95,13 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
         yield plain(node.description)
     if (call := node.tool_call) is not None:
         pairs = Text("  ").join(
-            Text.assemble((safe(k), DIM), ("=", DIM), safe(v)) for k, v in call.args.items()
+            Text.assemble((safe(name), DIM), ("=", DIM), quoted(value))
+            for name, value in sorted(call.args.items())
         )
         tool = call.tool_ref.removeprefix("matrix://tool/")
         yield Text("  ").join(part for part in (plain(tool, DIM), plain(effect, DIM), pairs) if part.plain)
     elif (step := node.step) is not None:
-        given = " ".join(f"{name}={value}" for name, value in step.inputs.items())
+        given = " ".join(f"{name}={quoted(value)}" for name, value in sorted(step.inputs.items()))
         yield joined(
             (
                 ("model", DIM),
@@ -112,6 +116,11 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
         )
     elif (gate := node.gate) is not None:
         yield joined((("asks", DIM), (gate.question, ""), (" / ".join(gate.options), DIM)))
+
+
+def quoted(value: str) -> str:
+    """A value on one line that shows where it begins and ends: in quotes wherever that could be in doubt."""
+    return safe(value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False))
 
 
 def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:

@@ -1,0 +1,160 @@
+"""On a terminal: colours, a live tree, questions in between; and deciding gates from another terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTE = (
+    *("compile", "remember to water the plants", "--no-ai", "--skill", "general", "--verb", "build"),
+    *("--slot", "target=plants", "--json"),
+)
+
+
+class Terminal:
+    """A command on a pseudo-terminal of 100 columns."""
+
+    def __init__(self, mcl, *words: str, **env: str) -> None:
+        leader, follower = pty.openpty()
+        plain = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mcl", *words],
+            cwd=mcl.folder,
+            env={**plain, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLUMNS": "100", **env},
+            stdin=follower,
+            stdout=follower,
+            stderr=follower,
+        )
+        os.close(follower)
+        self.leader, self.seen = leader, ""
+
+    def until(self, text: str, seconds: float = 60) -> str:
+        """Everything printed until `text` appears, or the command ends."""
+        end = time.monotonic() + seconds
+        while text not in self.seen:
+            assert time.monotonic() < end, self.seen
+            if not select.select([self.leader], [], [], 0.2)[0]:
+                continue
+            try:
+                piece = os.read(self.leader, 65536)
+            except OSError:  # the command has ended
+                break
+            if not piece:
+                break
+            self.seen += piece.decode()
+        return self.seen
+
+    def type(self, text: str) -> None:
+        os.write(self.leader, text.encode())
+
+    def end(self) -> int:
+        """The exit code."""
+        self.until("\0never")
+        code = self.process.wait(timeout=60)
+        os.close(self.leader)
+        return code
+
+
+def asked(mcl) -> str:
+    """An accepted intent whose plan begins with a gate."""
+    id = mcl(*NOTE).document["id"]
+    assert mcl("accept", id, "--yes").code == 0
+    return id
+
+
+def test_colours_are_for_terminals_and_no_color_is_honoured(mcl):
+    assert mcl.compiled()
+    coloured = Terminal(mcl, "show", "@last")
+    assert coloured.end() == 0
+    assert "\x1b[" in coloured.seen
+    assert "[invoice]" not in coloured.seen
+    plain = Terminal(mcl, "show", "@last", NO_COLOR="1")
+    assert plain.end() == 0
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain.seen)
+
+
+def test_a_run_shows_a_live_tree_and_leaves_the_terminal_to_a_question(mcl):
+    id = asked(mcl)
+    run = Terminal(mcl, "run", id)
+    run.until("anything else refuses")
+    assert "running" in run.seen
+    run.type("approve\n")
+    assert run.end() == 0
+    assert "completed" in run.seen
+    assert (mcl.folder / "mcl-notes" / f"{id}.md").exists()
+
+
+def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(mcl):
+    id = asked(mcl)
+    run = Terminal(mcl, "run", id)
+    run.until("anything else refuses")
+    run.process.send_signal(signal.SIGINT)  # what the terminal does at Ctrl-C
+    assert run.end() == 130
+    assert "Traceback" not in run.seen
+    assert mcl("run", id).code != 0
+    assert mcl("run", id, "--resume", "--yes-gates").code == 0
+    assert (mcl.folder / "mcl-notes" / f"{id}.md").exists()
+
+
+@pytest.mark.parametrize(("word", "code"), [("approve", 0), ("deny", 4)])
+def test_a_gate_can_be_decided_from_another_terminal(mcl, word, code):
+    id = asked(mcl)
+    assert mcl("gate", "list").out.strip() == "nothing is waiting"
+    run = mcl.start("run", id)  # its standard input stays open and silent
+    for _ in range(100):
+        gates = mcl("gate", "list", "--json").document["gates"]
+        if gates:
+            break
+        time.sleep(0.1)
+    assert gates[0]["intent_id"] == id
+    assert "Keep the goal as a note" in gates[0]["question"]
+    decided = mcl("gate", word, gates[0]["id"][:-3])
+    assert decided.code == 0, decided.err
+    try:
+        assert run.wait(timeout=60) == code
+    finally:
+        for stream in (run.stdin, run.stdout, run.stderr):
+            stream.close()
+    assert (mcl.folder / "mcl-notes" / f"{id}.md").exists() is (code == 0)
+    assert mcl("gate", word, gates[0]["id"]).code == 2
+
+
+def test_sealed_keys_sign_with_their_passphrase_only(mcl, monkeypatch):
+    monkeypatch.setenv("MCL_PASSPHRASE", "correct horse")
+    assert mcl("init").code == 0
+    assert json.loads(mcl("key", "list", "--json").out)["keys"][0]["sealed"]
+    id = mcl.compiled()
+    monkeypatch.delenv("MCL_PASSPHRASE")
+    refused = mcl("accept", id, "--yes")
+    assert (refused.code, "KEY_SEALED" in refused.err) == (4, True)
+    monkeypatch.setenv("MCL_PASSPHRASE", "wrong")
+    assert "KEY_PASSPHRASE_WRONG" in mcl("accept", id, "--yes").err
+    monkeypatch.setenv("MCL_PASSPHRASE", "correct horse")
+    assert mcl("accept", id, "--yes").code == 0
+    assert mcl("run", id).code == 0
+
+
+@pytest.mark.slow
+def test_a_passphrase_is_asked_for_on_the_terminal_where_keys_are_sealed(mcl):
+    made = Terminal(mcl, "init", "--passphrase")
+    made.until("passphrase for the new keys: ")
+    made.type("correct horse\n")
+    made.until("once more: ")
+    made.type("correct horse\n")
+    assert made.end() == 0
+    compiled = Terminal(mcl, *mcl.COMPILE)
+    compiled.until("passphrase of the keys: ")
+    compiled.type("correct horse\n")
+    assert compiled.end() == 0
+    assert "correct horse" not in made.seen + compiled.seen
