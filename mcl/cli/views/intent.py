@@ -32,18 +32,21 @@ _FIELD_STYLES = (
 )
 
 
-def intent_view(intent: Intent, console: Console, *, state: str = "") -> Iterator[RenderableType]:
+def intent_view(
+    intent: Intent, console: Console, *, state: str = "", gaps: bool = True
+) -> Iterator[RenderableType]:
     """Head, goal with its spans, Frame, open questions, and what the signature will cover.
 
     state: where the Intent is now, where that is known better than in the document (the journal knows).
+    gaps: show the unknowns; not needed where the questions about them follow.
     """
     state = state or intent.state
     yield joined((("Intent", STRONG), (intent.id, STRONG), (state, STATE_STYLES.get(state, "cyan"))))
     yield ""
-    yield rows(list(_fields(intent, console)))
+    yield rows(list(_fields(intent, console, gaps=gaps)))
 
 
-def _fields(intent: Intent, console: Console) -> Iterator[tuple[str, RenderableType]]:
+def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[str, RenderableType]]:
     frame = intent.frame
     marks = intent.compile_metadata.spans if intent.compile_metadata else ()
     yield "goal", marked(intent.prose, marks, written=not coloured(console))
@@ -64,11 +67,11 @@ def _fields(intent: Intent, console: Console) -> Iterator[tuple[str, RenderableT
     for index, preference in enumerate(frame.preferences):
         yield "preferences", _ruled(preference.prefer, quotes.get(f"frame.preferences[{index}]"), "magenta")
     yield from _limits(intent)
-    if not intent.unknowns:
+    if gaps and not intent.unknowns:
         yield "unknowns", plain("none", DIM)
-    for unknown in intent.unknowns:
+    for unknown in intent.unknowns if gaps else ():
         yield "unknowns", unknown_line(unknown)
-    yield "confidence", plain(f"{intent.confidence:.2f}", confidence_style(intent.confidence))
+    yield "confidence", plain(f"{intent.confidence:.2f}", WARN if intent.unknowns else GOOD)
     if (made := intent.compile_metadata) is not None:
         yield "skill", joined(((f"{made.skill_id}@{made.skill_version}" if made.skill_id else "none", ""),))
         yield "model", joined(((made.model_version, ""), (made.model_digest[:12], DIM)))
@@ -77,12 +80,16 @@ def _fields(intent: Intent, console: Console) -> Iterator[tuple[str, RenderableT
 
 
 def _limits(intent: Intent) -> Iterator[tuple[str, RenderableType]]:
+    """Budget, deadline and expiry, as far as no constraint says the same."""
+    said = {constraint.type for constraint in intent.frame.constraints}
     if (budget := intent.budget) is not None:
         cost = f"{budget.max_cost.value} {budget.max_cost.asset}" if budget.max_cost else ""
         calls = f"{budget.max_calls} calls" if budget.max_calls else ""
         agents = f"{budget.max_agents} agents" if budget.max_agents else ""
-        yield "limits", joined((part, "yellow") for part in (cost, budget.max_time, calls, agents))
-    if intent.deadline:
+        parts = [part for part in ("" if "budget" in said else cost, budget.max_time, calls, agents) if part]
+        if parts:
+            yield "limits", joined((part, "yellow") for part in parts)
+    if intent.deadline and "deadline" not in said:
         yield "deadline", plain(moment(intent.deadline), "yellow")
     if intent.expires_at:
         yield "expires", plain(moment(intent.expires_at), DIM)
@@ -160,8 +167,3 @@ def unknown_line(unknown: Unknown) -> Text:
             (default, DIM),
         )
     )
-
-
-def confidence_style(confidence: float) -> str:
-    """Green from where an Intent is compiled without review, yellow from where it is shown for review."""
-    return GOOD if confidence >= 0.9 else WARN if confidence >= 0.75 else BAD

@@ -76,8 +76,8 @@ def coloured(console: Console) -> bool:
 def moment(text: str) -> str:
     """An ISO 8601 moment in UTC as a person reads it: `2026-11-21 10:00 UTC`."""
     date, _, time = text.removesuffix("Z").partition("T")
-    clock = time.removesuffix(".000").removesuffix(":00") if time.count(":") == 2 else time
-    return f"{date} {clock} UTC".replace("  ", " ") if date else text
+    clock = time.partition(".")[0]
+    return f"{date} {clock.removesuffix(':00')} UTC" if clock.count(":") == 2 else f"{date} {clock} UTC"
 
 
 def duration(milliseconds: float) -> str:

@@ -30,7 +30,7 @@ def result_view(
                 yield plain("Not sure enough to go unread: check it before you accept.", WARN)
             yield from _next(result.intent.id, "proposed", result, stored=stored)
         case Clarify():
-            yield from intent_view(result.intent, console)
+            yield from intent_view(result.intent, console, gaps=False)
             yield ""
             yield from questions_view(result.questions)
             yield from _next(result.intent.id, "clarifying", result, stored=stored)
