@@ -24,8 +24,6 @@ INTERNAL, INTERRUPTED = 70, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's) and give its exit code; never raises for bad input."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    # Pydantic would otherwise look through all installed packages for plugins: 20 ms of every start.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a C locale must not turn a word into a fault
