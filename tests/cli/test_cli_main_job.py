@@ -5,6 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
+from mcl.errors import ModelError
+from mcl.model import bundled_path
+
 NOTE = ("compile", "remember to water the plants", "--no-ai", "--skill", "general", "--verb", "build")
 NOTE += ("--slot", "target=plants")
 
@@ -134,3 +139,19 @@ def test_an_intent_runs_once_and_a_cancelled_one_never(mcl):
     assert mcl("cancel", other, "--reason", "no").code == 0
     assert mcl("run", other).code == 4
     assert mcl("cancel", other).code == 4
+
+
+def test_the_readme_goal_with_the_bundled_model_needs_no_help(mcl):
+    try:
+        bundled_path()
+    except ModelError:
+        pytest.skip("no bundled model in this checkout: make model")
+    made = mcl("compile", "find the word invoice in the folder notes", "--json")
+    assert made.code == 0, made.out + made.err
+    assert not made.document["intent"]["compile_metadata"]["model_version"].startswith("no-ai")
+    assert mcl("accept", "@last", "--yes").code == 0
+    ran = mcl("run", "@last")
+    assert ran.code == 0
+    assert "notes/monday.txt:2" in ran.out
+    other = mcl.other("replay", "@last", "--json")
+    assert other.code == 0, other.out + other.err
