@@ -109,7 +109,10 @@ def load(data: Path) -> Corpus:
             key = (name, str(row["skill"]))
             if key not in corpus.skills:
                 corpus.skills[key] = _skill(row, verb_of.get(key, ""))
-        rows = [_utterance(r, verb_of.get((name, str(r["skill"])), "")) for r in _lines(data / f"{name}.train.jsonl.gz")]
+        rows = [
+            _utterance(r, verb_of.get((name, str(r["skill"])), ""))
+            for r in _lines(data / f"{name}.train.jsonl.gz")
+        ]
         kept = [u for u in rows if u is not None]
         if name in DEV_SHARE:
             random.Random(SPLIT_SEED).shuffle(kept)
@@ -117,7 +120,10 @@ def load(data: Path) -> Corpus:
             corpus.dev += kept[:cut]
             kept = kept[cut:]
         else:
-            found = (_utterance(r, verb_of.get((name, str(r["skill"])), "")) for r in _lines(data / f"{name}.dev.jsonl.gz"))
+            found = (
+                _utterance(r, verb_of.get((name, str(r["skill"])), ""))
+                for r in _lines(data / f"{name}.dev.jsonl.gz")
+            )
             corpus.dev += [u for u in found if u is not None]
         corpus.train += kept
     return corpus

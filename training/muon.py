@@ -24,7 +24,9 @@ def orthogonal(stack: Tensor, steps: int = 5) -> Tensor:
 class Muon(torch.optim.Optimizer):
     """Muon with Nesterov momentum and decoupled weight decay; matrices of one shape go together."""
 
-    def __init__(self, matrices: Iterable[Tensor], lr: float = 0.02, momentum: float = 0.95, decay: float = 0.01) -> None:
+    def __init__(
+        self, matrices: Iterable[Tensor], lr: float = 0.02, momentum: float = 0.95, decay: float = 0.01
+    ) -> None:
         super().__init__(list(matrices), {"lr": lr, "momentum": momentum, "decay": decay})
 
     @torch.no_grad()

@@ -8,19 +8,21 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from mcl.model.form import SPECIALS, Piece
+from mcl.model.form import Label, Piece, Read
 from training.vocabulary import Vocabulary
 
-INDEX = {name: i for i, name in enumerate(SPECIALS)}
 PAD_SEGMENT = -1
+
+
+Labels = tuple[Label, ...]
 
 
 @dataclass
 class Body:
-    """Tokens of a body, and its reads: (token offset, allowed special indexes, answer or -1, weight)."""
+    """Tokens of a body, and its reads: (token offset, labels allowed, index of the answer or -1, weight)."""
 
     tokens: list[int]
-    reads: list[tuple[int, tuple[int, ...], int, float]]
+    reads: list[tuple[int, Labels, int, float]]
 
 
 @dataclass
@@ -43,7 +45,8 @@ class Row:
 
 @dataclass
 class Batch:
-    """Tensors: tokens, positions, segments [B, T]; reads: where [R] (flat), allowed [R, S], answer [R], weight [R]."""
+    """Tensors: tokens, positions, segments [B, T]; reads: where [R] (flat), allowed [R, A] (index of the label,
+    -1 for none), answer [R] (index into allowed), weight [R]; labels: tokens, weights [N], offsets [L]."""
 
     tokens: torch.Tensor
     positions: torch.Tensor
@@ -52,6 +55,9 @@ class Batch:
     allowed: torch.Tensor
     answer: torch.Tensor
     weight: torch.Tensor
+    label_tokens: torch.Tensor
+    label_weights: torch.Tensor
+    label_offsets: torch.Tensor
     examples: int
 
 
@@ -62,10 +68,10 @@ def tokens_of(pieces: Sequence[Piece], vocabulary: Vocabulary) -> list[int]:
 
 def body_of(
     pieces: Sequence[Piece],
-    reads: Sequence[tuple[int, tuple[str, ...], str | None, float]],
+    reads: Sequence[tuple[Read, str | None, float]],
     vocabulary: Vocabulary,
 ) -> Body:
-    """A body from pieces; reads are (piece index, allowed names, answer's name or None when unknown, weight)."""
+    """A body from pieces; reads are (read, the answer's name or None when unknown, weight)."""
     tokens: list[int] = []
     starts: list[int] = []
     for piece in pieces:
@@ -74,13 +80,13 @@ def body_of(
     return Body(
         tokens,
         [
-            (starts[at], tuple(INDEX[n] for n in allowed), -1 if answer is None else INDEX[answer], weight)
-            for at, allowed, answer, weight in reads
+            (starts[read.piece], read.allowed, -1 if answer is None else read.names.index(answer), weight)
+            for read, answer, weight in reads
         ],
     )
 
 
-def collate(rows: Sequence[Row], width: int) -> Batch:
+def collate(rows: Sequence[Row], width: int, vocabulary: Vocabulary) -> Batch:
     """Rows as tensors, padded to `width` tokens."""
     tokens = np.zeros((len(rows), width), dtype=np.int64)
     positions = np.zeros((len(rows), width), dtype=np.int64)
@@ -88,7 +94,9 @@ def collate(rows: Sequence[Row], width: int) -> Batch:
     where: list[int] = []
     answers: list[int] = []
     weights: list[float] = []
-    allowed_sets: list[tuple[int, ...]] = []
+    places: dict[Label, int] = {}
+    sets: dict[Labels, list[int]] = {}
+    allowed_sets: list[list[int]] = []
     for i, row in enumerate(rows):
         at = len(row.header)
         tokens[i, :at] = row.header
@@ -101,15 +109,28 @@ def collate(rows: Sequence[Row], width: int) -> Batch:
             segments[i, at:end] = j + 1
             for offset, allowed, answer, weight in body.reads:
                 where.append(i * width + at + offset)
-                allowed_sets.append(allowed)
+                known = sets.get(allowed)
+                if known is None:
+                    known = sets[allowed] = [places.setdefault(label, len(places)) for label in allowed]
+                allowed_sets.append(known)
                 answers.append(answer)
                 weights.append(weight)
             at = end
-    mask = np.zeros((len(where), len(SPECIALS)), dtype=bool)
-    for i, allowed in enumerate(allowed_sets):
-        mask[i, list(allowed)] = True
+    table = np.full((len(where), max(map(len, allowed_sets))), -1, dtype=np.int64)
+    for i, known in enumerate(allowed_sets):
+        table[i, : len(known)] = known
+    label_tokens: list[int] = []
+    label_weights: list[float] = []
+    offsets: list[int] = []
+    for label in places:
+        offsets.append(len(label_tokens))
+        for piece in label:
+            ids = vocabulary.ids(piece)
+            label_tokens += ids
+            label_weights += [len(ids) ** -0.5] * len(ids)
     return Batch(
         torch.from_numpy(tokens), torch.from_numpy(positions), torch.from_numpy(segments),
-        torch.tensor(where), torch.from_numpy(mask), torch.tensor(answers), torch.tensor(weights),
+        torch.tensor(where), torch.from_numpy(table), torch.tensor(answers), torch.tensor(weights),
+        torch.tensor(label_tokens), torch.tensor(label_weights), torch.tensor(offsets),
         sum(len(row.bodies) for row in rows),
     )  # fmt: skip

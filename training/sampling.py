@@ -24,10 +24,39 @@ STRANGERS = {  # whose utterances are surely none of this source's skills
     "mixed": ("open",),
 }  # fmt: skip
 TAG_WEIGHT, PICK_WEIGHT, VERB_WEIGHT, OPTION_WEIGHT = 0.3, 1.0, 0.35, 0.6
-_STOP = frozenset("i a the to my is of for on in me do you what can and it please how that this be have with".split())
+_STOP = frozenset(
+    [
+        "i",
+        "a",
+        "the",
+        "to",
+        "my",
+        "is",
+        "of",
+        "for",
+        "on",
+        "in",
+        "me",
+        "do",
+        "you",
+        "what",
+        "can",
+        "and",
+        "it",
+        "please",
+        "how",
+        "that",
+        "this",
+        "be",
+        "have",
+        "with",
+    ]
+)
 
 
-def tags_of(utterance: Utterance, units: Sequence[form.Unit], variant: Variant) -> tuple[list[str], dict[int, str]] | None:
+def tags_of(
+    utterance: Utterance, units: Sequence[form.Unit], variant: Variant
+) -> tuple[list[str], dict[int, str]] | None:
     """Tags of the units and options of the slots that have some, or None where labels cannot be told so."""
     tags = ["none"] * len(units)
     options: dict[int, str] = {}
@@ -46,7 +75,9 @@ def tags_of(utterance: Utterance, units: Sequence[form.Unit], variant: Variant) 
             continue
         if mark.start is None or (at is None and mark.field not in form.FIELDS):
             continue
-        inside = [i for i, unit in enumerate(units) if mark.start <= unit.start and unit.end <= (mark.end or 0)]
+        inside = [
+            i for i, unit in enumerate(units) if mark.start <= unit.start and unit.end <= (mark.end or 0)
+        ]
         if not inside or units[inside[0]].start != mark.start or units[inside[-1]].end != mark.end:
             return None
         for i in inside:
@@ -55,7 +86,9 @@ def tags_of(utterance: Utterance, units: Sequence[form.Unit], variant: Variant) 
     return tags, options
 
 
-def extract_body(utterance: Utterance, variant: Variant, vocabulary: Vocabulary, variation: Variation | None) -> Body | None:
+def extract_body(
+    utterance: Utterance, variant: Variant, vocabulary: Vocabulary, variation: Variation | None
+) -> Body | None:
     """The body of one utterance under a form, with answers."""
     units = form.windows(form.words(utterance.text))[0]
     told = tags_of(utterance, units, variant)
@@ -69,17 +102,31 @@ def extract_body(utterance: Utterance, variant: Variant, vocabulary: Vocabulary,
     asked = [i for i, slot in enumerate(variant.shown.slots) if slot.options]
     answers = [*tags, *(options.get(i, "none") for i in asked)]
     weights = [TAG_WEIGHT] * len(tags) + [OPTION_WEIGHT] * len(asked)
-    return body_of(pieces, [(q.piece, q.allowed, a, w) for q, a, w in zip(prompt.reads, answers, weights, strict=True)], vocabulary)
+    return body_of(
+        pieces,
+        list(zip(prompt.reads, answers, weights, strict=True)),
+        vocabulary,
+    )
 
 
-def choose_body(text: str, answer: str, verb: str, candidates: Sequence[Candidate], vocabulary: Vocabulary, variation: Variation | None) -> Body:
+def choose_body(
+    text: str,
+    answer: str,
+    verb: str,
+    candidates: Sequence[Candidate],
+    vocabulary: Vocabulary,
+    variation: Variation | None,
+) -> Body:
     """The body of one choice, with answers (verb "" = unknown)."""
     prompt = form.choose_prompt(text, candidates)
     pieces = list(prompt.body)
     if variation is not None:
         pieces = variation.noisy(pieces, ["none"] * len(pieces))
     pick, verbs = prompt.reads
-    reads = [(pick.piece, pick.allowed, answer, PICK_WEIGHT), (verbs.piece, verbs.allowed, verb or None, VERB_WEIGHT if verb else 0.0)]
+    reads = [
+        (pick, answer, PICK_WEIGHT),
+        (verbs, verb or None, VERB_WEIGHT if verb else 0.0),
+    ]
     return body_of(pieces, reads, vocabulary)
 
 
@@ -93,11 +140,18 @@ def alike(a: tuple[str, str], b: tuple[str, str]) -> bool:
 class Sampler:
     """Draws rows. Everything random comes from one seed."""
 
-    def __init__(self, corpus: Corpus, texts: Sequence[str], vocabulary: Vocabulary, seed: int, width: int) -> None:
+    def __init__(
+        self, corpus: Corpus, texts: Sequence[str], vocabulary: Vocabulary, seed: int, width: int
+    ) -> None:
         self.random = random.Random(seed)
+        self.ease = 0.0  # 1: few candidates, few refusals; 0: full difficulty (the trainer lowers it)
         self.vocabulary, self.width, self.texts = vocabulary, width, list(texts)
-        self.skills: dict[tuple[str, str], Skill] = {k: s for k, s in corpus.skills.items() if s.name != "oos"} | SKILLS
-        self.variation = Variation(corpus.train, [s for s in self.skills.values() if s.source != "banking77"], self.random)
+        self.skills: dict[tuple[str, str], Skill] = {
+            k: s for k, s in corpus.skills.items() if s.name != "oos"
+        } | SKILLS
+        self.variation = Variation(
+            corpus.train, [s for s in self.skills.values() if s.source != "banking77"], self.random
+        )
         self.by_skill: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
         self.opening: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
         self.outside = [u.text for u in corpus.train if u.skill == ("clinc", "oos")]
@@ -118,7 +172,8 @@ class Sampler:
             return [k for k in self.catalogue["own"] if k != key]
         if not hasattr(self, "_words"):
             self._words = {
-                k: Counter(w for u in us[:150] for w in set(u.text.lower().split()) - _STOP) for k, us in self.opening.items()
+                k: Counter(w for u in us[:150] for w in set(u.text.lower().split()) - _STOP)
+                for k, us in self.opening.items()
             }
             self._spread = Counter(w for words in self._words.values() for w in words)
         mine = self._words[key]
@@ -142,7 +197,13 @@ class Sampler:
         r = self.random
         source = r.choices(list(CHOOSE_SOURCES), list(CHOOSE_SOURCES.values()))[0]
         wide = r.choices((16, 8, 0), (40, 20, 40))[0] or r.randint(2, 16)
-        pool = [k for s in ("banking77", "snips", "own", "hwu64")[: r.choice((3, 4))] for k in self.catalogue[s]] if source == "mixed" else self.catalogue[source]
+        if r.random() < self.ease:
+            wide = r.randint(2, 4)
+        pool = (
+            [k for s in ("banking77", "snips", "own", "hwu64")[: r.choice((3, 4))] for k in self.catalogue[s]]
+            if source == "mixed"
+            else self.catalogue[source]
+        )
         keys = self._candidates(pool, min(wide, len(pool)))
         with_general = source == "own" and r.random() < 0.6
         if with_general:
@@ -193,7 +254,11 @@ class Sampler:
         shown: tuple[str, ...] = ()
         if examples:
             known = self.opening.get((skill.source, skill.name))
-            shown = tuple(u.text for u in r.sample(known, 2)) if known else tuple(self._own(skill.name).text for _ in range(2))
+            shown = (
+                tuple(u.text for u in r.sample(known, 2))
+                if known
+                else tuple(self._own(skill.name).text for _ in range(2))
+            )
         return Candidate(skill.name, name, description, skill.verbs, shown)
 
     def _own(self, name: str) -> Utterance:
@@ -201,15 +266,25 @@ class Sampler:
             return general(self.random)
         return utter(next(f for f in FAMILIES if f.name == name), self.random)
 
-    def _choice(self, source: str, pool: Sequence[tuple[str, str]], keys: Sequence[tuple[str, str]], with_general: bool) -> tuple[str, str, str]:
+    def _choice(
+        self,
+        source: str,
+        pool: Sequence[tuple[str, str]],
+        keys: Sequence[tuple[str, str]],
+        with_general: bool,
+    ) -> tuple[str, str, str]:
         """(text, answer, verb)."""
         r = self.random
-        if r.random() < 0.72:
+        if r.random() < 0.72 + 0.2 * self.ease:
             at = r.randrange(len(keys))
             key = keys[at]
             if key == ("own", "general") and r.random() < 0.3:
                 return r.choice(self.texts), f"c{at}", ""
-            utterance = self._own(key[1]) if key[0] == "own" else self.variation.utterance(r.choice(self.opening[key]))
+            utterance = (
+                self._own(key[1])
+                if key[0] == "own"
+                else self.variation.utterance(r.choice(self.opening[key]))
+            )
             return utterance.text, f"c{at}", utterance.verb
         kind = r.random()
         if kind < 0.5 and len(pool) > len(keys) + 1:  # a skill of the same catalogue that is not offered
@@ -223,7 +298,11 @@ class Sampler:
                 return utterance.text, "none", utterance.verb
             elif key not in keys:
                 utterance = self._own(key[1])
-                return utterance.text, f"c{keys.index(('own', 'general'))}" if with_general else "none", utterance.verb
+                return (
+                    utterance.text,
+                    f"c{keys.index(('own', 'general'))}" if with_general else "none",
+                    utterance.verb,
+                )
         if source == "clinc" or (kind > 0.9 and source in ("own", "snips")):
             return r.choice(self.outside), "none", ""
         stranger = r.choice(STRANGERS[source] + ("open",) * (not with_general))
@@ -250,7 +329,11 @@ class Sampler:
         variant = self.variation.form(self.skills[key])
         row = Row(tokens_of(form.extract_header(variant.shown), self.vocabulary))
         for _ in range(60):
-            utterance = self._own(key[1]) if key[0] == "own" else self.variation.utterance(r.choice(self.by_skill[key]))
+            utterance = (
+                self._own(key[1])
+                if key[0] == "own"
+                else self.variation.utterance(r.choice(self.by_skill[key]))
+            )
             body = extract_body(utterance, variant, self.vocabulary, self.variation)
             if body is None:
                 continue

@@ -50,7 +50,9 @@ class Variant:
 class Variation:
     """Random variants of skills and utterances. `values`: known values of (source, slot)."""
 
-    def __init__(self, utterances: Sequence[Utterance], skills: Sequence[Skill], source: random.Random) -> None:
+    def __init__(
+        self, utterances: Sequence[Utterance], skills: Sequence[Skill], source: random.Random
+    ) -> None:
         self.random = source
         self.synonyms = synonyms()
         pools: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -129,13 +131,18 @@ class Variation:
                 stem = utterance.text.rstrip(" .!?")
                 if all(m.end is None or m.end <= len(stem) for m in utterance.marks):
                     shift = len(stem)
-                    moved = tuple(Mark(m.field, m.value, (m.start or 0) + shift, (m.end or 0) + shift) for m in tail.marks)
+                    moved = tuple(
+                        Mark(m.field, m.value, (m.start or 0) + shift, (m.end or 0) + shift)
+                        for m in tail.marks
+                    )
                     utterance = replace(utterance, text=stem + tail.text, marks=utterance.marks + moved)
         return utterance
 
     def _other_values(self, utterance: Utterance) -> Utterance:
         """With one span's value changed for another one known for this slot."""
-        spans = [m for m in utterance.marks if m.start is not None and (utterance.skill[0], m.field) in self.values]
+        spans = [
+            m for m in utterance.marks if m.start is not None and (utterance.skill[0], m.field) in self.values
+        ]
         if not spans:
             return utterance
         mark = self.random.choice(spans)

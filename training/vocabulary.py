@@ -10,9 +10,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 
 from mcl.model import form
 
-QWEN2 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 SIZE = 4096
 
 
@@ -32,7 +30,10 @@ def train(texts: Iterable[str], path: Path, size: int = SIZE) -> None:
     """Learn `size` pieces from the texts (split into units as the model will see them) and save them."""
     tokenizer = _bare()
     trainer = trainers.BpeTrainer(
-        vocab_size=size, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False, min_frequency=3
+        vocab_size=size,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+        min_frequency=3,
     )
     units = (f" {unit.text[: form.UNIT_CHARS]}" for text in texts for unit in form.words(text))
     tokenizer.train_from_iterator(units, trainer)
@@ -48,7 +49,9 @@ class Vocabulary:
         self.base: int = self.tokenizer.get_vocab_size()
         self.special = {name: self.base + i for i, name in enumerate(form.SPECIALS)}
         self.size = self.base + len(form.SPECIALS)
-        self.merges: list[tuple[str, str]] = [tuple(m) for m in json.loads(path.read_text())["model"]["merges"]]
+        self.merges: list[tuple[str, str]] = [
+            tuple(m) for m in json.loads(path.read_text())["model"]["merges"]
+        ]
         self._known: dict[str, tuple[int, ...]] = {}
 
     def ids(self, piece: form.Piece) -> tuple[int, ...]:

@@ -6,19 +6,23 @@ or a skill's slots) and a body (the prose, then the questions). The model attend
 
 1. the header alone, positions 0..H-1; its KV cells depend on nothing else and can be kept per skill;
 2. the body, positions H.., which sees the header and all of itself. Logits are read at the FIRST token of the
-   pieces named in `Prompt.reads`; a softmax over `Read.allowed` (special tokens) is the answer there.
+   pieces named in `Prompt.reads`. Each allowed answer has a label: a special token, mostly followed by the
+   very text that stands behind it in the header. Its score is the special token's logit plus the sum of the
+   text's logits over the square root of their number; the answer is a softmax over the scores.
 
 So an answer is within the request's grammar by construction, a value is a run of words of the prose or a
 declared option, and a whole extraction costs one batch. Body cells are dropped afterwards, header cells stay.
+Labels of words (not of indexes alone) are what lets a small model learn it: with the index alone, binding
+names to words was not learned within 60,000 examples.
 
 choose   header `<choose> <c0> display: description <eg> example <c1> ...`;
          body `<prose> units <pick> <verb>`;
-         reads: pick -> `none` | `c0`.. ; verb -> one of the ten verbs (independent of the pick).
+         reads: pick -> `none` | candidates; verb -> one of the ten verbs (independent of the pick).
 extract  header `<extract> description <s0> name: hint <s1> name: hint <e0> option <e1> option ...`;
          body `<prose> units <ask> <s1> ...` (an ask for each slot with options);
-         reads: each unit -> `none`, `in` (goes on with the span of the unit before), `s0`.. (a span of that
-         slot begins) or a constraint field (`budget`, `deadline`, ...: always allowed);
-         each asked slot -> `none` | `e0`..
+         reads: each unit -> `none`, `in` (goes on with the span of the unit before), a slot (its span begins)
+         or a constraint field (`budget`, `deadline`, ...: always allowed);
+         each asked slot -> `none` | options.
 
 Pieces are tokenised one by one with special parsing off; special pieces are looked up as `token_text(name)`
 in the vocabulary (token type CONTROL, private-use characters: prose can never produce them).
@@ -34,7 +38,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from mcl.model.protocol import Candidate, ExtractForm
+    from mcl.model.protocol import Candidate, ExtractForm, SlotForm
 
 FORM = "tags@1"
 """Value of the GGUF key `mcl.form` of a model that speaks this form."""
@@ -79,11 +83,20 @@ class Piece(NamedTuple):
     special: bool
 
 
+Label = tuple[Piece, ...]
+"""What an answer is scored by: its special piece, then the text that stands for it, if any."""
+
+
 class Read(NamedTuple):
-    """Where to read: index into `Prompt.body`, and the names of the special tokens that may be the answer."""
+    """Where to read: index into `Prompt.body`; the labels of the answers that are allowed."""
 
     piece: int
-    allowed: tuple[str, ...]
+    allowed: tuple[Label, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The allowed answers by the name of their first, special piece."""
+        return tuple(label[0].text for label in self.allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +195,35 @@ def _named(name: str, explanation: str) -> str:
     return f"{name}: {explanation}" if name else explanation
 
 
+def _special(name: str) -> Label:
+    return (Piece(name, special=True),)
+
+
+_NONE, _IN = _special("none"), _special("in")
+_VERBS = tuple(_special(verb) for verb in VERBS)
+_FIELDS = tuple(_special(field) for field in FIELDS)
+
+
+def _candidate_label(i: int, candidate: Candidate) -> Label:
+    name = plain(candidate.display or candidate.skill_id.rsplit("/", 1)[-1].split("@", 1)[0])
+    return Piece(f"c{i}", special=True), _text(_named(name, candidate.description))
+
+
+def _slot_label(i: int, slot: SlotForm) -> Label:
+    return Piece(f"s{i}", special=True), _text(_named(plain(slot.name), slot.hint))
+
+
+def _option_label(i: int, option: str) -> Label:
+    return Piece(f"e{i}", special=True), _text(_clip(option, HINT_WORDS))
+
+
 def choose_header(candidates: Sequence[Candidate]) -> tuple[Piece, ...]:
     """Header of a choice among 1 to MAX_CANDIDATES skills. Raises ValueError for another number."""
     if not 0 < len(candidates) <= MAX_CANDIDATES:
         raise ValueError(f"1 to {MAX_CANDIDATES} candidates, not {len(candidates)}")
     pieces = [Piece("choose", special=True)]
     for i, candidate in enumerate(candidates):
-        name = plain(candidate.display or candidate.skill_id.rsplit("/", 1)[-1].split("@", 1)[0])
-        pieces += [Piece(f"c{i}", special=True), _text(_named(name, candidate.description))]
+        pieces += _candidate_label(i, candidate)
         for example in candidate.examples[:2]:
             pieces += [Piece("eg", special=True), _text(_clip(example, EXAMPLE_WORDS))]
     return tuple(pieces)
@@ -208,9 +242,9 @@ def extract_header(form: ExtractForm) -> tuple[Piece, ...]:
     ]
     option = 0
     for i, slot in enumerate(form.slots):
-        pieces += [Piece(f"s{i}", special=True), _text(_named(plain(slot.name), slot.hint))]
+        pieces += _slot_label(i, slot)
         for value in slot.options:
-            pieces += [Piece(f"e{option}", special=True), _text(_clip(value, HINT_WORDS))]
+            pieces += _option_label(option, value)
             option += 1
     return tuple(pieces)
 
@@ -228,22 +262,23 @@ def choose_prompt(prose: str, candidates: Sequence[Candidate]) -> Prompt:
     """Ask which candidate the prose is for, and its verb. The reads answer: [pick, verb]."""
     body = _prose(prose, windows(words(prose))[0])
     body += [Piece("pick", special=True), Piece("verb", special=True)]
-    picks = ("none", *(f"c{i}" for i in range(len(candidates))))
-    reads = (Read(len(body) - 2, picks), Read(len(body) - 1, VERBS))
+    picks = (_NONE, *(_candidate_label(i, candidate) for i, candidate in enumerate(candidates)))
+    reads = (Read(len(body) - 2, picks), Read(len(body) - 1, _VERBS))
     return Prompt(choose_header(candidates), tuple(body), reads)
 
 
 def extract_prompt(prose: str, units: Sequence[Unit], form: ExtractForm) -> Prompt:
     """Ask for the values in one window of units. Reads: one a unit, then one a slot with options."""
     body = _prose(prose, units)
-    tags = ("none", "in", *(f"s{i}" for i, slot in enumerate(form.slots) if not slot.options), *FIELDS)
+    open_slots = (_slot_label(i, slot) for i, slot in enumerate(form.slots) if not slot.options)
+    tags = (_NONE, _IN, *open_slots, *_FIELDS)
     reads = [Read(1 + i, tags) for i in range(len(units))]
     option = 0
     for i, slot in enumerate(form.slots):
         if slot.options:
             body += [Piece("ask", special=True), Piece(f"s{i}", special=True)]
-            choices = tuple(f"e{option + j}" for j in range(len(slot.options)))
-            reads.append(Read(len(body) - 1, ("none", *choices)))
+            choices = (_option_label(option + j, value) for j, value in enumerate(slot.options))
+            reads.append(Read(len(body) - 1, (_NONE, *choices)))
             option += len(slot.options)
     return Prompt(extract_header(form), tuple(body), tuple(reads))
 

@@ -15,6 +15,7 @@ from mcl.model.weights import NO_AI, Weights
 
 _LONGEST_CONTEXT = 4096
 _HEADERS_KEPT = 64
+_LABELS_KEPT = 4096
 _BODY_SHARE = 2  # the body may take 1/2 of the context, so that a header always has the other half
 
 
@@ -29,9 +30,9 @@ class TagModel:
         self.grammar = f"{shape.FORM} sha256:{_form_digest()}"
         self._weights = weights
         self._ids = _special_ids(weights)
-        self._first, self._last = min(self._ids.values()), max(self._ids.values())
         cells = min(weights.context_length, _LONGEST_CONTEXT)
         self._context = Context(weights, ContextSize(tokens=cells, batch=cells))
+        self._labels: dict[shape.Label, tuple[int, list[int]]] = {}
         self._prefixes = Prefixes(self._context, model_digest=digest, folder=cache)
         self._headers: OrderedDict[tuple[shape.Piece, ...], list[int]] = OrderedDict()
 
@@ -120,12 +121,33 @@ class TagModel:
             tokens += self._tokens(piece)
         reads = [at[read.piece] for read in prompt.reads]
         self._context.feed(tokens, reads=reads, whole=True)
-        first, last, ids = self._first, self._last + 1, self._ids
-        rows = []
+        rows: list[list[float]] = []
+        allowed: tuple[shape.Label, ...] = ()
+        labels: list[tuple[int, list[int]]] = []
         for index, read in zip(reads, prompt.reads, strict=True):
-            logits = self._context.logits(index)[first:last]
-            rows.append(softmax([logits[ids[name] - first] for name in read.allowed]))
+            if read.allowed is not allowed:  # all units of a prompt share one tuple
+                allowed, labels = read.allowed, [self._label(label) for label in read.allowed]
+            logits = self._context.logits(index)
+            rows.append(
+                softmax(
+                    [
+                        logits[special] + (sum(logits[i] for i in text) * len(text) ** -0.5 if text else 0.0)
+                        for special, text in labels
+                    ]
+                )
+            )
         return rows
+
+    def _label(self, label: shape.Label) -> tuple[int, list[int]]:
+        """The tokens of an answer's label: the special one, those of its text."""
+        known = self._labels.get(label)
+        if known is None:
+            special, *texts = label
+            known = self._ids[special.text], [token for piece in texts for token in self._tokens(piece)]
+            if len(self._labels) >= _LABELS_KEPT:
+                self._labels.clear()
+            self._labels[label] = known
+        return known
 
     def _header(self, pieces: tuple[shape.Piece, ...]) -> list[int]:
         tokens = self._headers.get(pieces)

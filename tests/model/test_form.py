@@ -76,9 +76,21 @@ def test_a_choice_reads_every_candidate_and_every_verb() -> None:
     prompt = form.choose_prompt("find it", candidates)
     pick, verb = prompt.reads
     assert prompt.body[pick.piece] == form.Piece("pick", special=True)
-    assert pick.allowed == ("none", "c0", "c1", "c2")
-    assert verb.allowed == form.VERBS
+    assert pick.names == ("none", "c0", "c1", "c2")
+    assert verb.names == form.VERBS
     assert [piece.text for piece in prompt.header if piece.special][:3] == ["choose", "c0", "eg"]
+
+
+def test_an_answer_is_scored_by_the_text_that_stands_for_it_in_the_header() -> None:
+    asked = ask(slot("departure_date"), slot("kind", "one way"))
+    prompt = form.extract_prompt("go", form.words("go"), asked)
+    labels = [label for read in prompt.reads for label in read.allowed if label[0].text in ("s0", "e0")]
+    assert labels == [
+        (form.Piece("s0", special=True), form.Piece(" departure date", special=False)),
+        (form.Piece("e0", special=True), form.Piece(" one way", special=False)),
+    ]
+    header = list(prompt.header)
+    assert all(header[header.index(label[0]) + 1] == label[1] for label in labels)
 
 
 def test_too_many_candidates_or_slots_are_refused() -> None:
@@ -95,7 +107,7 @@ def test_spans_and_options_come_back_as_written_in_the_prose() -> None:
     prompt = form.extract_prompt(prose, units, asked)
     tags = ["none", "none", "s0", "in", "none", "s2", "none", "none", "deadline", "none"]
     rows = [
-        one_hot(len(read.allowed), read.allowed.index(tag))
+        one_hot(len(read.names), read.names.index(tag))
         for read, tag in zip(prompt.reads, [*tags, "e1"], strict=True)
     ]
     values = form.found(prose, units, asked, rows)

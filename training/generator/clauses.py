@@ -1,3 +1,4 @@
+# ruff: noqa: E501  -- tables of phrases: a line a meaning
 """Constraints, predicates and preferences as clauses that can follow any goal, each with many phrasings."""
 
 from __future__ import annotations
@@ -10,17 +11,35 @@ from training.generator.phrases import Filler, Phrase, expand
 
 
 def _percent(r: random.Random) -> str:
-    n = r.choice(["95", "99", "99.9", "97", "90", "85", "80", "98.5", "0.5", "1", "2", "5", "10", "99.95", "75", "100"])
+    n = r.choice(
+        ["95", "99", "99.9", "97", "90", "85", "80", "98.5", "0.5", "1", "2", "5", "10", "99.95", "75", "100"]
+    )
     return n + r.choice([" %", "%", " percent", " per cent", "%"])
 
 
 def _quality(r: random.Random) -> str:
     k = r.random()
     if k < 0.45:
-        return r.choice(["", "at least ", "over ", "above ", "no less than ", "", "more than ", ""]) + _percent(r)
+        return r.choice(
+            ["", "at least ", "over ", "above ", "no less than ", "", "more than ", ""]
+        ) + _percent(r)
     if k < 0.6:
         return r.choice(["under ", "below ", "at most ", "less than ", "within ", ""]) + r.choice(
-            ["200 ms", "two seconds", "80 ms", "one second", "50 milliseconds", "5 minutes", "1 %", "0.1 %", "3 errors", "ten minutes", "300 ms", "2 s"])
+            [
+                "200 ms",
+                "two seconds",
+                "80 ms",
+                "one second",
+                "50 milliseconds",
+                "5 minutes",
+                "1 %",
+                "0.1 %",
+                "3 errors",
+                "ten minutes",
+                "300 ms",
+                "2 s",
+            ]
+        )
     return r.choice(["four stars or better", "print quality", "full HD", "ISO 9001 grade", "grade A", "a score of 8 or more", "300 dpi", "zero warnings",
                      "no known defects", "production quality", "at least 4.5 stars", "energy class A", "medical grade", "five decimals", "4K",
                      "a readability score above 60", "a rating of at least 4", "p95 below 100 ms", "no critical findings", "RAID 1 or better"])  # fmt: skip

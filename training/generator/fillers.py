@@ -1,27 +1,145 @@
+# ruff: noqa: E501  -- tables of phrases: a line a meaning
 """Open fillers: names, places, money, dates, paths, things. Each is a function of a random source."""
 
 from __future__ import annotations
 
 import random
 
-FIRST = """Anna Omar Priya Jonas Mirela Helena Lars Wei Fatima Diego Chloe Ivan Aisha Noah Emma Liam Olivia Mateo Sofia
-Yuki Hiro Mei Arjun Ravi Zara Kwame Amara Tunde Nadia Pavel Olga Marek Katya Bruno Elsa Nils Greta Sven Astrid Tomas
-Lucia Carla Paolo Giulia Pierre Amelie Luc Hans Petra Uwe Birgit Sam Alex Robin Kim Jamie Maria John Peter Susan Karen
-Mike Linda Ahmed Layla Yusuf Leila Ines Rui Joana Andrei Elena Stefan Ana Milan Vera""".split()
-LAST = """Andersson Okafor Lindqvist Schmidt Novak Garcia Rossi Dubois Tanaka Kumar Singh Chen Wang Kim Park Silva Costa
-Ivanov Petrov Kowalski Nowak Jensen Hansen Larsen Virtanen Murphy Walsh Smith Jones Brown Miller Davis Wilson Moore Ali
-Hassan Mensah Diallo Nguyen Tran Santos Lopez Perez Haddad Cohen Levi Yilmaz Demir Papadopoulos Horvath Nagy""".split()
-CITIES = """Oslo Lund Paris Berlin Hamburg Munich Vienna Zurich Geneva Milan Rome Madrid Seville Lisbon Porto Dublin Cork
-London Leeds Glasgow Bergen Stockholm Malmo Gothenburg Helsinki Tampere Tallinn Riga Vilnius Warsaw Gdansk Prague Brno
-Budapest Bucharest Sofia Athens Istanbul Ankara Cairo Lagos Nairobi Accra Johannesburg Dubai Mumbai Delhi Bangalore
-Singapore Jakarta Manila Hanoi Bangkok Seoul Busan Tokyo Osaka Beijing Shanghai Sydney Melbourne Auckland Toronto Montreal
-Vancouver Boston Chicago Denver Austin Seattle Portland Houston Miami Atlanta Lima Bogota Santiago""".split() + [
+FIRST = [
+    "Anna",
+    "Omar",
+    "Priya",
+    "Jonas",
+    "Mirela",
+    "Helena",
+    "Lars",
+    "Wei",
+    "Fatima",
+    "Diego",
+    "Chloe",
+    "Ivan",
+    "Aisha",
+    "Noah",
+    "Emma",
+    "Liam",
+    "Olivia",
+    "Mateo",
+    "Sofia",
+    "Yuki",
+    "Hiro",
+    "Mei",
+    "Arjun",
+    "Ravi",
+    "Zara",
+    "Kwame",
+    "Amara",
+    "Tunde",
+    "Nadia",
+    "Pavel",
+    "Olga",
+    "Marek",
+    "Katya",
+    "Bruno",
+    "Elsa",
+    "Nils",
+    "Greta",
+    "Sven",
+    "Astrid",
+    "Tomas",
+    "Lucia",
+    "Carla",
+    "Paolo",
+    "Giulia",
+    "Pierre",
+    "Amelie",
+    "Luc",
+    "Hans",
+    "Petra",
+    "Uwe",
+    "Birgit",
+    "Sam",
+    "Alex",
+    "Robin",
+    "Kim",
+    "Jamie",
+    "Maria",
+    "John",
+    "Peter",
+    "Susan",
+    "Karen",
+    "Mike",
+    "Linda",
+    "Ahmed",
+    "Layla",
+    "Yusuf",
+    "Leila",
+    "Ines",
+    "Rui",
+    "Joana",
+    "Andrei",
+    "Elena",
+    "Stefan",
+    "Ana",
+    "Milan",
+    "Vera",
+]
+LAST = [
+    "Andersson",
+    "Okafor",
+    "Lindqvist",
+    "Schmidt",
+    "Novak",
+    "Garcia",
+    "Rossi",
+    "Dubois",
+    "Tanaka",
+    "Kumar",
+    "Singh",
+    "Chen",
+    "Wang",
+    "Kim",
+    "Park",
+    "Silva",
+    "Costa",
+    "Ivanov",
+    "Petrov",
+    "Kowalski",
+    "Nowak",
+    "Jensen",
+    "Hansen",
+    "Larsen",
+    "Virtanen",
+    "Murphy",
+    "Walsh",
+    "Smith",
+    "Jones",
+    "Brown",
+    "Miller",
+    "Davis",
+    "Wilson",
+    "Moore",
+    "Ali",
+    "Hassan",
+    "Mensah",
+    "Diallo",
+    "Nguyen",
+    "Tran",
+    "Santos",
+    "Lopez",
+    "Perez",
+    "Haddad",
+    "Cohen",
+    "Levi",
+    "Yilmaz",
+    "Demir",
+    "Papadopoulos",
+    "Horvath",
+    "Nagy",
+]
+CITIES = ["Oslo", "Lund", "Paris", "Berlin", "Hamburg", "Munich", "Vienna", "Zurich", "Geneva", "Milan", "Rome", "Madrid", "Seville", "Lisbon", "Porto", "Dublin", "Cork", "London", "Leeds", "Glasgow", "Bergen", "Stockholm", "Malmo", "Gothenburg", "Helsinki", "Tampere", "Tallinn", "Riga", "Vilnius", "Warsaw", "Gdansk", "Prague", "Brno", "Budapest", "Bucharest", "Sofia", "Athens", "Istanbul", "Ankara", "Cairo", "Lagos", "Nairobi", "Accra", "Johannesburg", "Dubai", "Mumbai", "Delhi", "Bangalore", "Singapore", "Jakarta", "Manila", "Hanoi", "Bangkok", "Seoul", "Busan", "Tokyo", "Osaka", "Beijing", "Shanghai", "Sydney", "Melbourne", "Auckland", "Toronto", "Montreal", "Vancouver", "Boston", "Chicago", "Denver", "Austin", "Seattle", "Portland", "Houston", "Miami", "Atlanta", "Lima", "Bogota", "Santiago"] + [
     "New York", "San Francisco", "Buenos Aires", "Mexico City", "Sao Paulo", "Cape Town", "Hong Kong", "Tel Aviv",
 ]  # fmt: skip
-COUNTRIES = """Germany France Sweden Norway Denmark Finland Iceland Poland Austria Switzerland Italy Spain Portugal Ireland
-Belgium Luxembourg Estonia Latvia Lithuania Czechia Slovakia Hungary Romania Bulgaria Greece Cyprus Malta Croatia Slovenia
-Serbia Ukraine Turkey Russia Belarus China India Japan Singapore Australia Canada Brazil Mexico Chile Argentina Israel
-Egypt Morocco Nigeria Kenya Ghana Iran Vietnam Indonesia Malaysia Thailand Taiwan""".split() + [
+COUNTRIES = ["Germany", "France", "Sweden", "Norway", "Denmark", "Finland", "Iceland", "Poland", "Austria", "Switzerland", "Italy", "Spain", "Portugal", "Ireland", "Belgium", "Luxembourg", "Estonia", "Latvia", "Lithuania", "Czechia", "Slovakia", "Hungary", "Romania", "Bulgaria", "Greece", "Cyprus", "Malta", "Croatia", "Slovenia", "Serbia", "Ukraine", "Turkey", "Russia", "Belarus", "China", "India", "Japan", "Singapore", "Australia", "Canada", "Brazil", "Mexico", "Chile", "Argentina", "Israel", "Egypt", "Morocco", "Nigeria", "Kenya", "Ghana", "Iran", "Vietnam", "Indonesia", "Malaysia", "Thailand", "Taiwan"] + [
     "the United States", "the UK", "the Netherlands", "South Korea", "New Zealand", "South Africa", "the US", "the USA",
     "the United Kingdom", "Saudi Arabia", "North Korea", "the Czech Republic", "DE", "SE", "FR", "NL", "CH",
 ]  # fmt: skip
@@ -35,19 +153,192 @@ ROLES = """the auditor|our lawyer|legal|the CFO|finance|the board|QA|security|th
 |the landlord|marketing|the client|the project manager|the chief accountant|procurement|a senior developer""".replace(
     "\n", ""
 ).split("|")
-DIRS = """src docs tests data reports logs config scripts lib app api assets backend frontend services billing payroll
-handbook notes notebooks invoices contracts archive templates vendor tools build dist infra deploy migrations examples
-drafts minutes mail images photos audio models results raw export shared policies website content core auth search
-warehouse orders customers""".split()
-FILES = """report summary notes readme index main config settings users orders invoice budget plan todo changelog release
-results metrics errors licences inventory prices contract minutes agenda survey forecast backlog audit overview handover
-schedule costs risks findings comparison""".split()
-EXTS = "md md md txt csv json html pdf py toml yaml xlsx docx sql log xml js ts go rs java sh ini rst png".split()
-IDENTS = """load parse read write fetch send user order config settings cache token session payment invoice retry timeout
-client server handler logger queue event state price total build deploy test sync index""".split()
-NUMBER_WORDS = "one two three four five six seven eight nine ten twelve fifteen twenty thirty forty fifty sixty".split()
-MONTHS = "January February March April May June July August September October November December".split()
-DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+DIRS = [
+    "src",
+    "docs",
+    "tests",
+    "data",
+    "reports",
+    "logs",
+    "config",
+    "scripts",
+    "lib",
+    "app",
+    "api",
+    "assets",
+    "backend",
+    "frontend",
+    "services",
+    "billing",
+    "payroll",
+    "handbook",
+    "notes",
+    "notebooks",
+    "invoices",
+    "contracts",
+    "archive",
+    "templates",
+    "vendor",
+    "tools",
+    "build",
+    "dist",
+    "infra",
+    "deploy",
+    "migrations",
+    "examples",
+    "drafts",
+    "minutes",
+    "mail",
+    "images",
+    "photos",
+    "audio",
+    "models",
+    "results",
+    "raw",
+    "export",
+    "shared",
+    "policies",
+    "website",
+    "content",
+    "core",
+    "auth",
+    "search",
+    "warehouse",
+    "orders",
+    "customers",
+]
+FILES = [
+    "report",
+    "summary",
+    "notes",
+    "readme",
+    "index",
+    "main",
+    "config",
+    "settings",
+    "users",
+    "orders",
+    "invoice",
+    "budget",
+    "plan",
+    "todo",
+    "changelog",
+    "release",
+    "results",
+    "metrics",
+    "errors",
+    "licences",
+    "inventory",
+    "prices",
+    "contract",
+    "minutes",
+    "agenda",
+    "survey",
+    "forecast",
+    "backlog",
+    "audit",
+    "overview",
+    "handover",
+    "schedule",
+    "costs",
+    "risks",
+    "findings",
+    "comparison",
+]
+EXTS = [
+    "md",
+    "md",
+    "md",
+    "txt",
+    "csv",
+    "json",
+    "html",
+    "pdf",
+    "py",
+    "toml",
+    "yaml",
+    "xlsx",
+    "docx",
+    "sql",
+    "log",
+    "xml",
+    "js",
+    "ts",
+    "go",
+    "rs",
+    "java",
+    "sh",
+    "ini",
+    "rst",
+    "png",
+]
+IDENTS = [
+    "load",
+    "parse",
+    "read",
+    "write",
+    "fetch",
+    "send",
+    "user",
+    "order",
+    "config",
+    "settings",
+    "cache",
+    "token",
+    "session",
+    "payment",
+    "invoice",
+    "retry",
+    "timeout",
+    "client",
+    "server",
+    "handler",
+    "logger",
+    "queue",
+    "event",
+    "state",
+    "price",
+    "total",
+    "build",
+    "deploy",
+    "test",
+    "sync",
+    "index",
+]
+NUMBER_WORDS = [
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "twelve",
+    "fifteen",
+    "twenty",
+    "thirty",
+    "forty",
+    "fifty",
+    "sixty",
+]
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
 def person(r: random.Random) -> str:
@@ -86,7 +377,9 @@ def path(r: random.Random) -> str:
     stem = r.choice(FILES)
     k = r.random()
     if k < 0.3:
-        stem += r.choice(["_", "-", ""]) + r.choice([*FILES, "2024", "2025", "2026", "v2", "q1", "q3", "final", "may"])
+        stem += r.choice(["_", "-", ""]) + r.choice(
+            [*FILES, "2024", "2025", "2026", "v2", "q1", "q3", "final", "may"]
+        )
     elif k < 0.4:
         stem = stem.upper()
     return r.choice(["", "", "", "./", "/srv/", "~/"]) + "/".join([*parts, f"{stem}.{r.choice(EXTS)}"])
@@ -123,27 +416,93 @@ def needle(r: random.Random) -> str:
         return person(r)
     if k < 0.65:
         return r.choice(IDENTS)
-    words = """connection reset late fee payment terms out of memory access denied customer number delivery address disk full
-    holiday pay notice period invalid token rate limit tax rate opening hours data protection bank account user name error
-    code warranty old price free shipping force majeure null pointer unknown host sick leave time zone interest""".split()
+    words = [
+        "connection",
+        "reset",
+        "late",
+        "fee",
+        "payment",
+        "terms",
+        "out",
+        "of",
+        "memory",
+        "access",
+        "denied",
+        "customer",
+        "number",
+        "delivery",
+        "address",
+        "disk",
+        "full",
+        "holiday",
+        "pay",
+        "notice",
+        "period",
+        "invalid",
+        "token",
+        "rate",
+        "limit",
+        "tax",
+        "rate",
+        "opening",
+        "hours",
+        "data",
+        "protection",
+        "bank",
+        "account",
+        "user",
+        "name",
+        "error",
+        "code",
+        "warranty",
+        "old",
+        "price",
+        "free",
+        "shipping",
+        "force",
+        "majeure",
+        "null",
+        "pointer",
+        "unknown",
+        "host",
+        "sick",
+        "leave",
+        "time",
+        "zone",
+        "interest",
+    ]
     start = r.randrange(len(words) - 3)
     return " ".join(words[start : start + r.choice([1, 2, 2, 3])])
 
 
 def branch(r: random.Random) -> str:
     """A branch's name."""
-    stem = r.choice(["-", "-", "_"]).join(r.sample([*IDENTS, *FILES, "error", "fix", "page", "login", "new", "v2"], r.choice([1, 2, 2, 3])))
+    stem = r.choice(["-", "-", "_"]).join(
+        r.sample([*IDENTS, *FILES, "error", "fix", "page", "login", "new", "v2"], r.choice([1, 2, 2, 3]))
+    )
     return r.choice(["fix/", "feature/", "feat/", "", "", "bugfix/", "release/", "hotfix/", "spike/", f"{r.choice(FIRST).lower()}/",
                      "release-", "issue-"]) + r.choice([stem, stem, stem, f"{r.randint(1, 9)}.{r.randint(0, 20)}", str(r.randint(2, 900))])  # fmt: skip
 
 
 def count(r: random.Random) -> str:
     """A small number, as digits or a word."""
-    return str(r.choice([2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 100])) if r.random() < 0.7 else r.choice(NUMBER_WORDS[1:])
+    return (
+        str(r.choice([2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 100]))
+        if r.random() < 0.7
+        else r.choice(NUMBER_WORDS[1:])
+    )
 
 
 def _amount(r: random.Random) -> str:
-    n = r.choice([r.randint(2, 99), r.randint(10, 99) * 10, r.randint(1, 99) * 100, r.randint(1, 90) * 1000, r.randint(1, 40) * 5000])
+    n = r.choice(
+        [
+            r.randint(2, 99),
+            r.randint(10, 99) * 10,
+            r.randint(1, 99) * 100,
+            r.randint(1, 90) * 1000,
+            r.randint(1, 40) * 5000,
+        ]
+    )
     if n >= 1000:
         return r.choice([f"{n}", f"{n:,}", f"{n:,}".replace(",", " "), f"{n:,}".replace(",", "'"), f"{n:,}".replace(",", ".")]
                         + ([f"{n // 1000}k", f"{n // 1000}K"] if n % 1000 == 0 else []))  # fmt: skip
@@ -154,19 +513,49 @@ def money(r: random.Random) -> str:
     """An amount of money in many spellings, now and then per time or head."""
     k, amount = r.random(), _amount(r)
     if k < 0.3:
-        text = r.choice("$ € £ $ €".split()) + r.choice(["", "", " "]) + amount
+        text = r.choice(["$", "€", "£", "$", "€"]) + r.choice(["", "", " "]) + amount
     elif k < 0.65:
-        code = r.choice("EUR EUR USD USD GBP SEK NOK DKK CHF PLN JPY CAD AUD INR CZK".split())
+        code = r.choice(
+            [
+                "EUR",
+                "EUR",
+                "USD",
+                "USD",
+                "GBP",
+                "SEK",
+                "NOK",
+                "DKK",
+                "CHF",
+                "PLN",
+                "JPY",
+                "CAD",
+                "AUD",
+                "INR",
+                "CZK",
+            ]
+        )
         text = f"{amount} {code}" if r.random() < 0.7 else f"{code} {amount}"
     elif k < 0.9:
-        text = f"{amount} {r.choice('euros dollars pounds kronor crowns francs yen euro bucks zloty rupees kr'.split())}"
+        text = f"{amount} {r.choice(['euros', 'dollars', 'pounds', 'kronor', 'crowns', 'francs', 'yen', 'euro', 'bucks', 'zloty', 'rupees', 'kr'])}"
     elif k < 0.95:
         text = f"{amount}{r.choice(['€', '$', ' €', 'kr'])}"
     else:
         text = r.choice(["two thousand euros", "a thousand dollars", "fifty euros", "five hundred pounds", "ten thousand kronor",
                          "half a million dollars", "two hundred bucks", "twenty francs", "1.5 million EUR", "2 million kronor"])  # fmt: skip
     if r.random() < 0.12:
-        text += r.choice([" a month", " per month", " a head", " per person", " each", " a year", " per piece", " in total", " a day"])
+        text += r.choice(
+            [
+                " a month",
+                " per month",
+                " a head",
+                " per person",
+                " each",
+                " a year",
+                " per piece",
+                " in total",
+                " a day",
+            ]
+        )
     return text
 
 
@@ -184,7 +573,16 @@ def when(r: random.Random) -> str:
     year = r.choice(["2025", "2026", "2027"])
     if k < 0.22:
         text = r.choice(DAYS)
-        text = r.choice([text, text, f"next {text}", f"this {text}", f"{text} next week", f"{text} {r.choice(['morning', 'evening', 'afternoon', 'night'])}"])
+        text = r.choice(
+            [
+                text,
+                text,
+                f"next {text}",
+                f"this {text}",
+                f"{text} next week",
+                f"{text} {r.choice(['morning', 'evening', 'afternoon', 'night'])}",
+            ]
+        )
     elif k < 0.5:
         text = r.choice([f"{day} {month}", f"{month} {day}", f"{month} {ordinal}", f"the {ordinal} of {month}", f"{ordinal} {month}",
                          f"{day} {month} {year}", f"{month} {day}, {year}", f"{day} {month[:3]}", f"the {ordinal}", f"{year}-{r.randint(1, 12):02}-{day:02}",
@@ -193,8 +591,9 @@ def when(r: random.Random) -> str:
         text = r.choice(["tomorrow", "tonight", "today", "tomorrow morning", "tomorrow evening", "the day after tomorrow", "this evening",
                          "tomorrow noon", "this afternoon", "the weekend", "this weekend", "next week", "next month", "midnight", "noon"])  # fmt: skip
     elif k < 0.8:
-        text = r.choice(["the end of the {}", "end of {}", "the start of the {}", "the middle of the {}"]).replace(
-            "{}", r.choice(["week", "month", "year", "quarter", "day", "sprint"]))
+        text = r.choice(
+            ["the end of the {}", "end of {}", "the start of the {}", "the middle of the {}"]
+        ).replace("{}", r.choice(["week", "month", "year", "quarter", "day", "sprint"]))
         if r.random() < 0.4:
             text = f"{r.choice(['the end of', 'end of', 'early', 'mid', 'late', 'the beginning of', ''])} {month}".strip()
     elif k < 0.9:
@@ -209,12 +608,36 @@ def when(r: random.Random) -> str:
 
 def within(r: random.Random) -> str:
     """A duration until something is due."""
-    n = r.choice(["two", "three", "four", "five", "six", "ten", "2", "3", "4", "5", "7", "10", "14", "24", "48", "30", "90"])
-    return r.choice([f"{n} {r.choice('days hours weeks minutes months days weeks'.split())}", "a week", "an hour", "a month", "one day", "a fortnight",
+    n = r.choice(
+        [
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "ten",
+            "2",
+            "3",
+            "4",
+            "5",
+            "7",
+            "10",
+            "14",
+            "24",
+            "48",
+            "30",
+            "90",
+        ]
+    )
+    return r.choice([f"{n} {r.choice(['days', 'hours', 'weeks', 'minutes', 'months', 'days', 'weeks'])}", "a week", "an hour", "a month", "one day", "a fortnight",
                      f"the next {n} days", f"{n} working days", "half an hour", "the week", "a day"])  # fmt: skip
 
 
 def url(r: random.Random) -> str:
     """An address on the web."""
     host = f"{r.choice(['ci', 'status', 'www', 'api', 'app', 'docs', 'check', 'health'])}.{r.choice(['acme', 'contoso', 'example', 'northwind', 'fabrikam', 'shop'])}.{r.choice(['org', 'com', 'net', 'io', 'test', 'se'])}"
-    return r.choice(["https://", "https://", "http://", ""]) + host + r.choice(["", "/", "/health", "/build/latest", f"/{r.choice(FILES)}", "/v1/ping"])
+    return (
+        r.choice(["https://", "https://", "http://", ""])
+        + host
+        + r.choice(["", "/", "/health", "/build/latest", f"/{r.choice(FILES)}", "/v1/ping"])
+    )

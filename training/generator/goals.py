@@ -1,3 +1,4 @@
+# ruff: noqa: E501  -- tables of phrases: a line a meaning
 """Goals of our own domain for a general skill: many phrasings per verb around one object, then constraints."""
 
 from __future__ import annotations
@@ -77,7 +78,22 @@ OPENINGS = ("please ", "hi, ", "hello, ", "hey, ", "ok, ", "so, ", "could you pl
 CONTEXTS = ("Our old one broke last night. ", "We are a small firm with nine people. ", "The customer called again this morning. ", "I am away next week. ", "It has been raining all day. ",
             "The team grew a lot this year. ", "We talked about this on the phone. ", "I promised this to the board. ", "Things have been slow lately. ", "The last attempt did not go well. ",
             "There was a lot of noise in the meeting. ", "Nobody has looked at this for months. ", "We start early tomorrow. ", "The plan changed again. ", "My predecessor left no notes. ")  # fmt: skip
-ENDINGS = (" please", ", please", " thanks", ". Thanks!", ", thank you", " asap", ", ok?", " for me", " for us", ". It is important.", ", cheers", " if you can", ". Let me know when it is done.", ". That is all.")
+ENDINGS = (
+    " please",
+    ", please",
+    " thanks",
+    ". Thanks!",
+    ", thank you",
+    " asap",
+    ", ok?",
+    " for me",
+    " for us",
+    ". It is important.",
+    ", cheers",
+    " if you can",
+    ". Let me know when it is done.",
+    ". That is all.",
+)
 
 
 def who(r: random.Random) -> str:
@@ -140,7 +156,9 @@ def dressed(phrase: Phrase, tail: Phrase, r: random.Random) -> dict[str, object]
 
 def _without_first_blank(phrase: Phrase) -> Phrase:
     marks = tuple(
-        type(m)(m.field, m.value, None if m.start is None else m.start - 1, None if m.end is None else m.end - 1)
+        type(m)(
+            m.field, m.value, None if m.start is None else m.start - 1, None if m.end is None else m.end - 1
+        )
         for m in phrase.marks
     )
     return Phrase(phrase.text[1:], marks)

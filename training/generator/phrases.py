@@ -1,3 +1,4 @@
+# ruff: noqa: E501  -- tables of phrases: a line a meaning
 """A tiny phrase language: `(a|b|)` is a choice, `{name}` a place; expansion keeps the offsets of the places."""
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ class Phrase:
     def __add__(self, other: Phrase) -> Phrase:
         shift = len(self.text)
         moved = tuple(
-            Mark(m.field, m.value, None if m.start is None else m.start + shift, None if m.end is None else m.end + shift)
+            Mark(
+                m.field,
+                m.value,
+                None if m.start is None else m.start + shift,
+                None if m.end is None else m.end + shift,
+            )
             for m in other.marks
         )
         return Phrase(self.text + other.text, self.marks + moved)
@@ -33,7 +39,9 @@ def choose_parts(template: str, source: random.Random) -> str:
         start = template.rfind("(", 0, close)
         if start < 0:
             raise ValueError(f"unbalanced: {template}")
-        template = template[:start] + source.choice(template[start + 1 : close].split("|")) + template[close + 1 :]
+        template = (
+            template[:start] + source.choice(template[start + 1 : close].split("|")) + template[close + 1 :]
+        )
     return template
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  -- tables of phrases: a line a meaning
 """Skills of our own domain with slots of their own: shapes near the shipped ones, and some two dozen others."""
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def _slot(name: str, hint: str, *options: str) -> SlotForm:
     return SlotForm(name=name, type="string", hint=hint, options=options)
 
 
-def _t(verb: str, *templates: str, **options: str) -> tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]:
+def _t(
+    verb: str, *templates: str, **options: str
+) -> tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]:
     return tuple((verb, template, tuple(options.items())) for template in templates)
 
 
@@ -44,35 +47,140 @@ def _email(r: random.Random) -> str:
 
 
 def _environment(r: random.Random) -> str:
-    return r.choice(["production", "staging", "prod", "test", "the staging cluster", "dev", "eu-west-1", "the live system", "preview", "canary", "the Frankfurt region", "QA"])
+    return r.choice(
+        [
+            "production",
+            "staging",
+            "prod",
+            "test",
+            "the staging cluster",
+            "dev",
+            "eu-west-1",
+            "the live system",
+            "preview",
+            "canary",
+            "the Frankfurt region",
+            "QA",
+        ]
+    )
 
 
 def _service(r: random.Random) -> str:
-    return r.choice(["billing", "search", "checkout", "auth", "payments", "the api", "the web shop", "mailer", "gateway", "frontend", "worker", "inventory service", "portal", "db proxy", "ledger"])
+    return r.choice(
+        [
+            "billing",
+            "search",
+            "checkout",
+            "auth",
+            "payments",
+            "the api",
+            "the web shop",
+            "mailer",
+            "gateway",
+            "frontend",
+            "worker",
+            "inventory service",
+            "portal",
+            "db proxy",
+            "ledger",
+        ]
+    )
 
 
 def _release(r: random.Random) -> str:
-    return r.choice(["v", "", "release ", "version "]) + f"{r.randint(0, 12)}.{r.randint(0, 30)}" + r.choice(["", f".{r.randint(0, 20)}", "-rc1"])
+    return (
+        r.choice(["v", "", "release ", "version "])
+        + f"{r.randint(0, 12)}.{r.randint(0, 30)}"
+        + r.choice(["", f".{r.randint(0, 20)}", "-rc1"])
+    )
 
 
 def _table(r: random.Random) -> str:
-    return r.choice(["customers", "orders", "invoices", "users", "payments", "the sales table", "stock", "events", "sessions", "public.accounts", "returns", "employees", "web_logs"])
+    return r.choice(
+        [
+            "customers",
+            "orders",
+            "invoices",
+            "users",
+            "payments",
+            "the sales table",
+            "stock",
+            "events",
+            "sessions",
+            "public.accounts",
+            "returns",
+            "employees",
+            "web_logs",
+        ]
+    )
 
 
 def _metric(r: random.Random) -> str:
-    return r.choice(["average price", "number of orders", "total revenue", "median age", "churn rate", "sum of refunds", "conversion rate", "daily users", "error count", "turnover", "mean delivery time"])
+    return r.choice(
+        [
+            "average price",
+            "number of orders",
+            "total revenue",
+            "median age",
+            "churn rate",
+            "sum of refunds",
+            "conversion rate",
+            "daily users",
+            "error count",
+            "turnover",
+            "mean delivery time",
+        ]
+    )
 
 
 def _duration(r: random.Random) -> str:
-    return r.choice(["30 minutes", "an hour", "two hours", "45 min", "half an hour", "90 minutes", "1 h", "15 minutes", "a whole day"])
+    return r.choice(
+        [
+            "30 minutes",
+            "an hour",
+            "two hours",
+            "45 min",
+            "half an hour",
+            "90 minutes",
+            "1 h",
+            "15 minutes",
+            "a whole day",
+        ]
+    )
 
 
 def _threshold(r: random.Random) -> str:
-    return r.choice(["80 %", "90%", "1000", "500 ms", "5 percent", "100", "3 GB", "zero", "20 degrees", "10k", "75 %", "99.9 %", "2 seconds"])
+    return r.choice(
+        [
+            "80 %",
+            "90%",
+            "1000",
+            "500 ms",
+            "5 percent",
+            "100",
+            "3 GB",
+            "zero",
+            "20 degrees",
+            "10k",
+            "75 %",
+            "99.9 %",
+            "2 seconds",
+        ]
+    )
 
 
 def _people(r: random.Random) -> str:
-    return r.choice([fillers.person(r), f"{fillers.person(r)} and {fillers.person(r)}", "the sales team", "everyone", f"{fillers.person(r)}, {fillers.person(r)} and {fillers.person(r)}", "the board", "our suppliers"])
+    return r.choice(
+        [
+            fillers.person(r),
+            f"{fillers.person(r)} and {fillers.person(r)}",
+            "the sales team",
+            "everyone",
+            f"{fillers.person(r)}, {fillers.person(r)} and {fillers.person(r)}",
+            "the board",
+            "our suppliers",
+        ]
+    )
 
 
 def _goods(r: random.Random) -> str:
@@ -168,7 +276,7 @@ FAMILIES: tuple[Family, ...] = (
         _t("acquire", "(hire|recruit|find us|look for) {position} (in|for) {location} (starting|from|as of) {start}", "we (need|are hiring) {position} in {location}, (pay|salary|paying) {salary}", "(fill the position of|recruit) {position}, {salary}, (start|starting) {start}"), frozenset({"budget", "deadline", "jurisdiction_allow"})),
     Family("translate_document", ("translate a document", "translation of texts and files"),
         (_slot("document", "what to translate"), _slot("language", "into which language")),
-        {"document": lambda r: r.choice([fillers.path(r), "the manual", "the contract", "our home page", "this letter", "the terms of use"]), "language": lambda r: r.choice("Swedish German French Spanish Finnish Polish English Japanese Dutch Norwegian".split())},
+        {"document": lambda r: r.choice([fillers.path(r), "the manual", "the contract", "our home page", "this letter", "the terms of use"]), "language": lambda r: r.choice(["Swedish", "German", "French", "Spanish", "Finnish", "Polish", "English", "Japanese", "Dutch", "Norwegian"])},
         _t("modify", "(translate|convert) {document} (into|to) {language}", "(I need|we need) {document} in {language}", "(make|give me) a {language} version of {document}")),
     Family("test_run", ("run the tests", "run checks on the code base"),
         (_slot("suite", "which tests"), _slot("path", "part of the code")),
@@ -180,25 +288,68 @@ FAMILIES: tuple[Family, ...] = (
         _t("build", "(open|file|create) (a|an) (issue|ticket|bug) (for|in) {component}: {title}", "(report|log) that {title} (in {component}|)") + _t("build", "(open|file) a critical (bug|ticket) (for|in) {component}: {title}", severity="critical") + _t("build", "(minor|small) (issue|bug) in {component}: {title}", severity="minor")),
 )  # fmt: skip
 
-GENERAL_NAMES = ("object", "what", "subject", "topic", "thing", "item", "goal", "task", "target", "request", "matter", "work")
-GENERAL_HINTS = ("what it is about", "the person or thing meant", "the thing or person that the goal is about", "the thing to find, get, make, change or send", "what is to be done with", "the object of the goal", "what the goal is about", "the matter at hand", "")
-GENERAL_DESCRIPTIONS = ("any goal", "any goal that no other skill fits", "a general goal, for everything else", "everything that is not covered by the other skills", "general purpose: plan and do what was asked", "any other request", "any other goal", "takes a goal that no other skill fits, or keeps it as a note", "whatever you want done")
+GENERAL_NAMES = (
+    "object",
+    "what",
+    "subject",
+    "topic",
+    "thing",
+    "item",
+    "goal",
+    "task",
+    "target",
+    "request",
+    "matter",
+    "work",
+)
+GENERAL_HINTS = (
+    "what it is about",
+    "the person or thing meant",
+    "the thing or person that the goal is about",
+    "the thing to find, get, make, change or send",
+    "what is to be done with",
+    "the object of the goal",
+    "what the goal is about",
+    "the matter at hand",
+    "",
+)
+GENERAL_DESCRIPTIONS = (
+    "any goal",
+    "any goal that no other skill fits",
+    "a general goal, for everything else",
+    "everything that is not covered by the other skills",
+    "general purpose: plan and do what was asked",
+    "any other request",
+    "any other goal",
+    "takes a goal that no other skill fits, or keeps it as a note",
+    "whatever you want done",
+)
 
 
 def skill_of(family: Family) -> Skill:
     """The family as a skill of the source `own`."""
-    return Skill("own", family.name, family.descriptions[0], family.slots, tuple(dict.fromkeys(v for v, _, _ in family.templates)))
+    return Skill(
+        "own",
+        family.name,
+        family.descriptions[0],
+        family.slots,
+        tuple(dict.fromkeys(v for v, _, _ in family.templates)),
+    )
 
 
 GENERAL = Skill("own", "general", GENERAL_DESCRIPTIONS[0], (_slot("object", GENERAL_HINTS[0]),), ())
-SKILLS: dict[tuple[str, str], Skill] = {("own", family.name): skill_of(family) for family in FAMILIES} | {("own", "general"): GENERAL}
+SKILLS: dict[tuple[str, str], Skill] = {("own", family.name): skill_of(family) for family in FAMILIES} | {
+    ("own", "general"): GENERAL
+}
 
 
 def utter(family: Family, r: random.Random) -> Utterance:
     """One utterance for a family, with 0 to 3 constraints."""
     verb, template, options = r.choice(family.templates)
     quote = r.choice(["", "", "", '"', "'"])
-    places: dict[str, tuple[str, Filler]] = {name: (f"slot.{name}", filler) for name, filler in family.fillers.items()}
+    places: dict[str, tuple[str, Filler]] = {
+        name: (f"slot.{name}", filler) for name, filler in family.fillers.items()
+    }
     places["Q"] = ("", _constant(quote))
     phrase = expand(template.replace("s? (", "(|s) (", 1) if "s? (" in template else template, places, r)
     number = r.choices((0, 1, 2, 3), (60, 26, 10, 4))[0]

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  -- tables of phrases: a line a meaning
 """What goals are about: noun phrases by kind of work, composed so that few repeat."""
 
 from __future__ import annotations
@@ -12,8 +13,33 @@ GOODS = """laptop|office chair|desk|printer|monitor|phone|coffee machine|server|
 |data set|market study|insurance policy|storage space|test device|keyboard|dock|cable|whiteboard|plant|fridge
 |uniform|work bench|copper pipe|tyre|generator|air filter|bottled water|wood|steel|vaccine|book|catering
 |cloud credits|web hosting|translation|stock photo|electric car|lab equipment|kitchen equipment|freight container""".replace("\n", "").split("|")  # fmt: skip
-ADJECTIVES = """new used refurbished spare cheap quiet small large standing wireless second-hand waterproof ergonomic extra
-additional temporary electric industrial portable leased fast recycled certified green better""".split()
+ADJECTIVES = [
+    "new",
+    "used",
+    "refurbished",
+    "spare",
+    "cheap",
+    "quiet",
+    "small",
+    "large",
+    "standing",
+    "wireless",
+    "second-hand",
+    "waterproof",
+    "ergonomic",
+    "extra",
+    "additional",
+    "temporary",
+    "electric",
+    "industrial",
+    "portable",
+    "leased",
+    "fast",
+    "recycled",
+    "certified",
+    "green",
+    "better",
+]
 WORKS = """report|dashboard|web shop|mobile app|script|parser|backup|pipeline|test suite|handbook|newsletter|press release|logo
 |brochure|budget plan|spreadsheet|data model|API|chat bot|search index|prototype|invoice template|checklist
 |job advert|user manual|knowledge base|contract|form|survey|map|database|staging environment|mail template
@@ -106,7 +132,15 @@ def _tail(verb: str, r: random.Random) -> str:
     if verb == "acquire" and k < 0.75:
         return f" for {r.choice([fillers.person(r), 'the kitchen', 'the ' + fillers.city(r) + ' office', 'the new hires', 'the team', r.choice(TOPICS)])}"
     if verb == "modify" and k < 0.85:
-        return r.choice([" of the " + r.choice(WORKS), " in " + fillers.path(r), " on the intranet", " of " + r.choice(TOPICS), " in the shop"])
+        return r.choice(
+            [
+                " of the " + r.choice(WORKS),
+                " in " + fillers.path(r),
+                " on the intranet",
+                " of " + r.choice(TOPICS),
+                " in the shop",
+            ]
+        )
     return ""
 
 
@@ -127,5 +161,9 @@ def thing(verb: str, r: random.Random) -> str:
     elif k < 0.75:
         article = "an" if noun[0] in "aeiou" else "a"
         definite = verb in ("modify", "deliver", "negotiate", "monitor", "delegate")
-        noun = f"{r.choice(['the', 'the', 'our', 'my', 'all', 'the'])} {noun}" if definite or noun.endswith("s") else f"{article} {noun}"
+        noun = (
+            f"{r.choice(['the', 'the', 'our', 'my', 'all', 'the'])} {noun}"
+            if definite or noun.endswith("s")
+            else f"{article} {noun}"
+        )
     return noun + _tail(verb, r)
