@@ -2,7 +2,6 @@
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -62,7 +61,6 @@ def run_command(
     home, out = use_home(signs=True), Output(as_json)
     found = show(intent, home=home)
     display, listener = _display(found.plan, out)
-    began = monotonic()
     with display:
         outcome = run(
             found.id,
@@ -78,7 +76,7 @@ def run_command(
     if as_json:
         write_event({"event": "outcome", **outcome.to_json()})
     else:
-        out.tell(["", *outcome_view(outcome, found.plan, (monotonic() - began) * 1000)])
+        out.tell(["", *outcome_view(outcome, found.plan)])
         out.tell(
             [
                 commands(

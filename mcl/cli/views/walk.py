@@ -92,7 +92,7 @@ class Lines:
         self._console.print(line, soft_wrap=True)
 
 
-def outcome_view(outcome: "Outcome", plan: PlanTree | None, ms: float) -> Iterator[RenderableType]:
+def outcome_view(outcome: "Outcome", plan: PlanTree | None) -> Iterator[RenderableType]:
     """What the last nodes gave, and how the run ended."""
     for node_id, description in _leaves(plan):
         if node_id in outcome.outputs:
@@ -109,7 +109,7 @@ def outcome_view(outcome: "Outcome", plan: PlanTree | None, ms: float) -> Iterat
     for criterion in outcome.criteria:
         if not criterion.holds:
             yield plain(f"not met: {criterion.predicate.type}: {criterion.reason}", BAD)
-    yield joined(((outcome.state, STATES.get(outcome.state, "")), (duration(ms), DIM)))
+    yield plain(outcome.state, STATES.get(outcome.state, ""))
 
 
 def _leaves(plan: PlanTree | None) -> list[tuple[str, str]]:
