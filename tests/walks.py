@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,20 @@ def gate(id: str, question: str = "Go on?", **more: Any) -> NODE:
 
 def step(id: str, **more: Any) -> NODE:
     return {"id": id, "kind": "step", "step": more}
+
+
+def gone(process: int, *, within: float = 1.0) -> bool:
+    """Is a process dead (or about to be reaped)? A signal takes a moment to arrive: ``within`` seconds."""
+    status, end = Path(f"/proc/{process}/stat"), time.monotonic() + within
+    while True:
+        try:
+            if status.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
 
 
 class Watch:

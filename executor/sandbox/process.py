@@ -43,16 +43,36 @@ async def run_command(
     Raises:
         ToolError: COMMAND_NOT_FOUND.
     """
+    ended: list[Finished | ToolError] = []
+
+    async def live() -> None:
+        try:
+            ended.append(await _live(argv, cwd, environment, max_output))
+        except ToolError as problem:
+            ended.append(problem)
+
+    # In a task of its own: a cancel from outside anyio (Ctrl-C) ends this task at any await, shielded or not,
+    # but reaches the tasks below it only through their scopes, which keep the shields.
+    async with anyio.create_task_group() as below:
+        below.start_soon(live)
+    if isinstance(ended[0], ToolError):
+        raise ended[0]
+    return ended[0]
+
+
+async def _live(argv: Sequence[str], cwd: Path, environment: Mapping[str, str], max_output: int) -> Finished:
     try:
-        process = await anyio.open_process(
-            list(argv),
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=PIPE,
-            cwd=cwd,
-            env=dict(environment),
-            start_new_session=True,
-        )
+        # Shielded: a cancel between the fork and the first pipe would leave a process that nobody knows of.
+        with anyio.CancelScope(shield=True):
+            process = await anyio.open_process(
+                list(argv),
+                stdin=DEVNULL,
+                stdout=PIPE,
+                stderr=PIPE,
+                cwd=cwd,
+                env=dict(environment),
+                start_new_session=True,
+            )
     except OSError as problem:
         raise ToolError(
             "COMMAND_NOT_FOUND", f"{argv[0]} could not be started: {problem.strerror}", fix="install it"
@@ -94,6 +114,9 @@ async def _end(process: Process) -> None:
     _signal(process, signal.SIGKILL)
     await process.wait()
     for stream in (process.stdout, process.stderr):
+        # Read to the end, so that the pipe closes; a process that left the group may hold it, so not for long.
+        with anyio.move_on_after(_GRACE):
+            await _Capped(0).drain(stream)
         if stream is not None:
             await stream.aclose()
 

@@ -152,5 +152,8 @@ def load_manifest(place: Path) -> Manifest:
         first = problem.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ManifestError(
-            "BAD_MANIFEST", f"{where}: {first['msg']}", place=str(place), fix="compare it with the manifests in executor/tools"
+            "BAD_MANIFEST",
+            f"{where}: {first['msg']}",
+            place=str(place),
+            fix="compare it with the manifests in executor/tools",
         ) from problem

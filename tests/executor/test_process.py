@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import asyncio
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
+from walks import gone
 
 from executor import ToolError
 from executor.sandbox.process import Finished, run_command
@@ -53,14 +55,6 @@ def test_a_program_that_is_not_there_is_named() -> None:
     assert caught.value.code == "COMMAND_NOT_FOUND"
 
 
-def gone(process: int) -> bool:
-    status = Path(f"/proc/{process}/stat")
-    try:
-        return status.read_text().split()[2] == "Z"
-    except FileNotFoundError:
-        return True
-
-
 @pytest.mark.parametrize("ignore", ["", "trap '' TERM; "])
 def test_a_timeout_ends_the_command_and_its_children(tmp_path: Path, ignore: str) -> None:
     script = f"{ignore}sleep 60 & echo $! > {tmp_path}/pids; echo $$ >> {tmp_path}/pids; wait; wait"
@@ -79,6 +73,35 @@ def test_a_grandchild_that_stays_behind_does_not_hold_the_caller_up(tmp_path: Pa
     assert gone(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.parametrize("native", [False, True])
+def test_a_cancel_at_any_moment_leaves_no_process(tmp_path: Path, native: bool) -> None:
+    pids = tmp_path / "pids"
+    script = f"echo $$ >> {pids}; (sleep 60 & echo $! >> {pids}; wait)"
+
+    async def start() -> None:
+        await run_command(["/bin/sh", "-c", script], cwd=tmp_path, environment=ENVIRONMENT, max_output=100)
+
+    async def cancelled(after: float) -> None:
+        if native:  # as asyncio does on Ctrl-C
+            task = asyncio.ensure_future(start())
+            await asyncio.sleep(after)
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        else:
+            with anyio.move_on_after(after):
+                await start()
+
+    async def many() -> None:
+        for number in range(60):
+            await cancelled(number * 0.0005)  # from before the fork until well after the first output
+
+    anyio.run(many)
+    time.sleep(0.3)  # a process that was left behind has written its id by now
+    left = pids.read_text().split()
+    assert left
+    assert [process for process in left if not gone(int(process))] == []
+
+
 def test_a_command_killed_by_a_signal_has_a_negative_status() -> None:
     assert run("/bin/sh", "-c", "kill -9 $$").status == -signal.SIGKILL
-    assert os.getpid() > 0

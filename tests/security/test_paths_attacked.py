@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from walks import NODE, Walks, tool
+from walks import NODE, Walks, context_of, tool
 
-from executor import Outcome, ScopeError, Workspace
+from executor import Call, Outcome, ScopeError, Workspace
+from executor.guards import scope
 
 SECRET = "the-secret-outside"
 
@@ -24,6 +26,28 @@ def attempts(path: str) -> list[NODE]:
         tool("n1", "fs/write", "write", path=path, content="owned"),
         tool("n1", "fs/write", "write", path=path, content="owned", overwrite="true"),
     ]
+
+
+def closed(walks: Walks, path: str, code: str) -> None:
+    """The guard refuses every tool this path, and the workspace refuses it again to a tool that got past."""
+    context = context_of(walks, None)
+    for node in attempts(path):
+        planned = node["tool_call"]
+        reply = scope.check(Call(planned["tool_ref"], planned["args"], planned["side_effect_class"]), context)
+        assert reply is not None
+        assert reply.code == code
+    uses: list[Callable[[], object]] = [
+        lambda: context.workspace.read(path, 10),
+        lambda: context.workspace.digest(path),
+        lambda: list(context.workspace.walk(path, check=lambda: None)),
+        lambda: context.workspace.write(path, b"owned", replace=False),
+        lambda: context.workspace.write(path, b"owned", replace=True),
+    ]
+    for use in uses:
+        with pytest.raises(ScopeError) as caught:
+            use()
+        # A link asked for as a folder is no folder, a folder asked for as a file no file: refused too.
+        assert caught.value.code in (code, "NOT_A_FOLDER", "NOT_A_FILE")
 
 
 def refused(outcome: Outcome, *codes: str) -> None:
@@ -54,8 +78,7 @@ def refused(outcome: Outcome, *codes: str) -> None:
 )
 def test_a_path_that_leads_out_or_is_malformed_is_refused_by_every_tool(walks: Walks, path: str) -> None:
     (walks.workspace / "a").mkdir()
-    for node in attempts(path):
-        refused(walks.go(node), "OUT_OF_SCOPE")
+    closed(walks, path, "OUT_OF_SCOPE")
     assert sorted(found.name for found in walks.workspace.parent.iterdir()) == ["home", "outside", "work"]
 
 
@@ -84,9 +107,13 @@ def test_a_path_that_leads_out_or_is_malformed_is_refused_by_every_tool(walks: W
 )
 def test_secret_files_are_closed_whatever_the_tool(walks: Walks, path: str) -> None:
     place = walks.write(path, SECRET)
-    for node in attempts(path):
-        refused(walks.go(node), "PROTECTED_PATH")
+    closed(walks, path, "PROTECTED_PATH")
     assert place.read_text() == SECRET
+
+
+def test_a_search_passes_secret_files_over(walks: Walks) -> None:
+    for path in (".env", "sub/.git/config", "id_rsa", "tls/server.pem"):
+        walks.write(path, SECRET)
     found = walks.go(tool("n1", "fs/search", query=SECRET))
     assert found.outputs["n1"]["count"] == 0  # type: ignore[index]  # an object
 
@@ -98,8 +125,8 @@ def test_a_link_to_a_file_or_folder_outside_is_not_followed(walks: Walks) -> Non
     (walks.workspace / "dangling").symlink_to(outside / "made-by-you.txt")
     (walks.workspace / "self").symlink_to("/proc/self/root")
     for path in ("file", "folder/secret.txt", "folder", "dangling", "self/etc/passwd", "folder/new.txt"):
-        for node in attempts(path):
-            refused(walks.go(node), "OUT_OF_SCOPE")
+        closed(walks, path, "OUT_OF_SCOPE")
+    refused(walks.go(tool("n1", "fs/read", path="file")), "OUT_OF_SCOPE")
     found = walks.go(tool("n1", "fs/search", query="secret"))
     assert found.outputs["n1"]["count"] == 0  # type: ignore[index]  # an object
     assert [one.name for one in outside.iterdir()] == ["secret.txt"]
@@ -139,8 +166,7 @@ def test_fifos_and_devices_are_refused_without_waiting_on_them(walks: Walks) -> 
 def test_the_home_is_closed_even_when_it_lies_in_the_workspace(walks: Walks) -> None:
     walks.workspace = walks.workspace.parent
     for path in ("home/mcl.db", "home/keys/user.json", "home/policy.toml", "home"):
-        for node in attempts(path):
-            refused(walks.go(node), "OUT_OF_SCOPE")
+        closed(walks, path, "OUT_OF_SCOPE")
     listed = walks.go(tool("n1", "fs/list", recursive="true")).outputs["n1"]
     assert "home" not in listed["text"]  # type: ignore[index]  # an object
 
