@@ -114,7 +114,7 @@ async def _end(process: Process) -> None:
     _signal(process, signal.SIGKILL)
     await process.wait()
     for stream in (process.stdout, process.stderr):
-        # Read to the end, so that the pipe closes; a process that left the group may hold it, so not for long.
+        # Read to the end, so that the pipe closes; but a process that left the group may hold it open.
         with anyio.move_on_after(_GRACE):
             await _Capped(0).drain(stream)
         if stream is not None:

@@ -20,7 +20,9 @@ def tamper(walks: Walks, change: Callable[[sqlite3.Connection], object]) -> None
     connection = sqlite3.connect(walks.home.path / "mcl.db")
     connection.execute("DROP TRIGGER IF EXISTS journal_keeps")
     connection.execute("DROP TRIGGER IF EXISTS journal_stays")
+    before = connection.execute("SELECT * FROM journal").fetchall()
     change(connection)
+    assert connection.execute("SELECT * FROM journal").fetchall() != before, "the attack changed nothing"
     connection.commit()
     connection.close()
 
@@ -80,7 +82,7 @@ def test_one_flipped_bit_of_a_signature_stops_the_run(walks: Walks, kind: str) -
     [
         "UPDATE journal SET kind = 'intent.draft' WHERE kind = 'plan.proposed'",
         "UPDATE journal SET leaf = zeroblob(32) WHERE kind = 'intent.accept'",
-        "UPDATE journal SET self_hash = 'f' || substr(self_hash, 2) WHERE kind = 'intent.compiled'",
+        "UPDATE journal SET self_hash = 'g' || substr(self_hash, 2) WHERE kind = 'intent.compiled'",
         "DELETE FROM journal WHERE kind = 'intent.draft'",
         "DELETE FROM journal WHERE kind = 'plan.proposed'",
     ],
