@@ -15,7 +15,7 @@ import pytest
 from executor import Home, HomeError, KeyringError
 
 if TYPE_CHECKING:
-    from conftest import Disk, Story
+    from tests.executor.conftest import Disk, Story
 
 
 def test_a_new_home_is_for_its_owner_only_and_opens_again_with_the_same_keys(tmp_path: Path) -> None:

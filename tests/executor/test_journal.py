@@ -14,7 +14,7 @@ import ir
 from executor import Head, Home, JournalError, KeyPair, KeyringError, LifecycleError, Record, seal_record
 
 if TYPE_CHECKING:
-    from conftest import Story
+    from tests.executor.conftest import Story
 
 SOMEBODY = SigningKey(b"s" * 32)
 
@@ -73,7 +73,7 @@ def test_a_walk_that_was_cancelled_may_record_how_its_nodes_ended(story: Story) 
 
 
 def test_intents_are_found_by_the_beginning_of_their_id_latest_first(home: Home) -> None:
-    from conftest import Story
+    from tests.executor.conftest import Story
 
     stories = [Story(home) for _ in range(3)]
     for story in (*stories, stories[0]):

@@ -16,7 +16,7 @@ from executor import Head, Home, HomeError, JournalError, Report, seal_record
 from executor.merkle import Frontier, leaf_hash
 
 if TYPE_CHECKING:
-    from conftest import Story
+    from tests.executor.conftest import Story
 
 COLUMNS = ("id", "kind", "intent", "at", "wire", "self_hash", "leaf")
 CONTENT = ("SELECT * FROM journal ORDER BY seq", "SELECT * FROM tree", "SELECT * FROM heads ORDER BY size")

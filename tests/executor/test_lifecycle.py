@@ -14,7 +14,7 @@ from executor import LifecycleError, View, check, fold
 from executor.lifecycle import TABLE, TERMINAL, advance
 
 if TYPE_CHECKING:
-    from conftest import Story
+    from tests.executor.conftest import Story
 
 # From the specification, by hand: state, event, next state.
 SPECIFIED = """
