@@ -37,7 +37,7 @@ class Flaw:
 
 @dataclass(frozen=True)
 class FileReport:
-    """What was found about one file. `kind`: intent, plan, an envelope kind such as intent.accept, or ""."""
+    """What was found about one file. `kind`: intent, plan, that of an envelope or record, or ""."""
 
     path: Path
     kind: str
@@ -52,10 +52,11 @@ class FileReport:
 
 
 def verify(paths: Iterable[Path | str], *, home: "Home | None" = None) -> Iterator[FileReport]:
-    """Check Intents and PlanTrees (JSON) and envelopes (CBOR), file by file.
+    """Check Intents and PlanTrees (JSON), envelopes and records (CBOR), file by file.
 
     An Intent: shape, hash, seed derivation. A plan: shape, hash, all plan checks. An envelope: everything
-    `ir.open_envelope` checks, with the keys of the home as trusted keys, and then the document it carries.
+    `ir.open_envelope` checks, with the keys of the home as trusted keys, and then the document it carries. A
+    record: shape, key, signature and role.
     Never raises for what is in a file or for a file that cannot be read: that is a flaw of the report.
     """
     resolver = _resolver(home)
@@ -91,6 +92,11 @@ def _verify_file(path: Path, resolver: Resolver) -> FileReport:
     try:
         if data.lstrip()[:1] == b"{":
             return _verify_document(path, data)
+        from executor.record import is_record, open_record  # heavy, and Intents and plans need none of it
+
+        if is_record(data):
+            record = open_record(data, resolver)
+            return FileReport(path, record.kind, record.id, record.self_hash, ())
         return _verify_envelope(path, open_envelope(data, resolver))
     except MclError as error:
         return FileReport(path, "", "", "", (Flaw(error.code, error.message, error.place),))

@@ -45,7 +45,8 @@ def replay_command(
 
 def verify_command(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Intents and plans (JSON), envelopes (CBOR).")
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Intents and plans (JSON), rows of a journal (CBOR)."),
     ],
     as_json: AsJson = False,
 ) -> int:

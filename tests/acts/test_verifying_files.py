@@ -38,6 +38,15 @@ def test_what_is_right_is_said_to_be(home, files):
     assert reports[0].hash == json.loads((files / "intent.json").read_text())["hash"]
 
 
+def test_a_record_of_the_journal_is_checked_like_an_envelope(home, tmp_path):
+    wire = home.journal.record("record.gate.refused", {"code": "TOOL_DENIED"}).wire
+    (tmp_path / "record.cbor").write_bytes(wire)
+    (tmp_path / "changed.cbor").write_bytes(wire.replace(b"TOOL_DENIED", b"TOOL_ALLOW!"))
+    right, changed = verify([tmp_path / "record.cbor", tmp_path / "changed.cbor"], home=home)
+    assert (right.ok, right.kind) == (True, "record.gate.refused")
+    assert codes(changed) == {"BAD_SIGNATURE"}
+
+
 def test_layout_does_not_matter_but_any_changed_field_does(home, files):
     document = json.loads((files / "intent.json").read_text())
     (files / "pretty.json").write_text(json.dumps(document, indent=3))
