@@ -75,11 +75,13 @@ class Asking:
         if state.decision or timely:
             said = f"the answer was {visible(state.decision)!r}" if state.decision else "nobody answered"
             return Failure(
-                "GATE_DENIED", said, "run it again and approve, or change the plan", node_id, denied=True
+                "GATE_DENIED", said, "state the goal again and approve, or another goal", node_id, denied=True
             )
         self._ledger.note("timeout", {"gate": gate.id, "node": node_id})
         message = f"nobody decided before {expires_at}"
-        return Failure("GATE_TIMEOUT", message, "run it again and answer in time", node_id, denied=True)
+        return Failure(
+            "GATE_TIMEOUT", message, "state the goal again and answer in time", node_id, denied=True
+        )
 
     def decided(self, node_id: str, options: tuple[str, ...]) -> GateState | Failure | None:
         """What a person decided at this node's gate while no run was waiting; None where nobody did."""

@@ -198,7 +198,7 @@ class Run:
             return call, reply
         if isinstance(reply, Deny):
             return Failure(reply.code, reply.reason, reply.fix, node.id, denied=True)
-        return Failure("GATE_PENDING", "the gate asks again", "run it again", node.id, denied=True)
+        return Failure("GATE_PENDING", "the gate asks again", "state the goal again", node.id, denied=True)
 
     async def _step(self, node: PlanNode, depth: int) -> Failure | None:
         assert node.step is not None
@@ -283,7 +283,7 @@ class Run:
             self.outputs[node.id] = {}
             return True, None
         return True, Failure(
-            "GATE_DENIED", "neither 'retry' nor 'done'", "run it again", node.id, denied=True
+            "GATE_DENIED", "neither 'retry' nor 'done'", "state the goal again", node.id, denied=True
         )
 
     def _stopped(self, node: PlanNode) -> Failure | None:
