@@ -44,12 +44,12 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
         }
     )
     lines = [
-        ((skill.id, ""), (skill.version, DIM), (" ".join(skill.verbs), ""), (skill.description, ""))
+        ((skill.id, ""), (skill.version, DIM), (f"{skill.description} ({' '.join(skill.verbs)})", ""))
         for skill in found
     ]
-    lines += [((name, BAD), ("", ""), ("broken", BAD), (str(error), "")) for name, error in broken.items()]
+    lines += [((name, BAD), ("broken", BAD), (str(error), "")) for name, error in broken.items()]
     if not as_json:
-        out.tell([listing(("skill", "version", "verbs", "what it does"), lines)])
+        out.tell([listing(("skill", "version", "what it does, and its verbs"), lines)])
 
 
 def show_skill(skill: SkillId, skills: SkillDirectories = None, as_json: AsJson = False) -> None:
