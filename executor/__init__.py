@@ -23,30 +23,30 @@ from executor.errors import (
     WalkError,
 )
 from executor.home import Home
-from executor.journal import Journal, Row
-from executor.keyring import KeyEntry, KeyPair, Keyring
-from executor.lifecycle import View, check, fold, intent_id
-from executor.proofs import ConsistencyProof, Head, InclusionProof
-from executor.record import Record, open_record, seal_record
-from executor.verification import JournalFinding, Report
+from executor.journal.journal import Journal, Row
+from executor.journal.proofs import ConsistencyProof, Head, InclusionProof
+from executor.journal.record import Record, open_record, seal_record
+from executor.journal.verification import JournalFinding, Report
+from executor.keys.keyring import KeyEntry, KeyPair, Keyring
+from executor.lifecycle.fold import View, check, fold, intent_id
 
 if TYPE_CHECKING:
-    from executor.approvals import Approvals
-    from executor.call import Call, Declaration
-    from executor.context import Context
-    from executor.gate import GUARDS, Allow, decide
-    from executor.grants import Grant, Grants
-    from executor.listener import Listener, WalkEvent
-    from executor.people import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, People
-    from executor.pins import Pins
-    from executor.policy import Policy
-    from executor.reasoner import Prompts, Reasoner
+    from executor.gate.approvals import Approvals
+    from executor.gate.call import Call, Declaration
+    from executor.gate.context import Context
+    from executor.gate.decide import GUARDS, Allow, decide
+    from executor.gate.grants import Grant, Grants
+    from executor.gate.pins import Pins
+    from executor.gate.policy import Policy
+    from executor.gate.verdict import Ask, Deny
     from executor.sandbox.paths import Workspace
     from executor.tools.manifest import Manifest, load_manifest
     from executor.tools.registry import Registry
     from executor.tools.tool import Bench, Tool
-    from executor.verdict import Ask, Deny
     from executor.walker import Outcome, Verdict, Walker, preflight
+    from executor.walker.listener import Listener, WalkEvent
+    from executor.walker.people import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, People
+    from executor.walker.reasoner import Prompts, Reasoner
 
 __all__ = [
     "GUARDS",
@@ -118,21 +118,21 @@ __all__ = [
 ]
 
 _HOMES = {
-    "executor.approvals": ("Approvals",),
-    "executor.call": ("Call", "Declaration"),
-    "executor.context": ("Context",),
-    "executor.gate": ("GUARDS", "Allow", "decide"),
-    "executor.grants": ("Grant", "Grants"),
-    "executor.listener": ("Listener", "WalkEvent"),
-    "executor.people": ("AlwaysApprove", "AlwaysDeny", "GateAnswer", "GateQuestion", "People"),
-    "executor.pins": ("Pins",),
-    "executor.policy": ("Policy",),
-    "executor.reasoner": ("Prompts", "Reasoner"),
+    "executor.gate.approvals": ("Approvals",),
+    "executor.gate.call": ("Call", "Declaration"),
+    "executor.gate.context": ("Context",),
+    "executor.gate.decide": ("GUARDS", "Allow", "decide"),
+    "executor.gate.grants": ("Grant", "Grants"),
+    "executor.walker.listener": ("Listener", "WalkEvent"),
+    "executor.walker.people": ("AlwaysApprove", "AlwaysDeny", "GateAnswer", "GateQuestion", "People"),
+    "executor.gate.pins": ("Pins",),
+    "executor.gate.policy": ("Policy",),
+    "executor.walker.reasoner": ("Prompts", "Reasoner"),
     "executor.sandbox.paths": ("Workspace",),
     "executor.tools.manifest": ("Manifest", "load_manifest"),
     "executor.tools.registry": ("Registry",),
     "executor.tools.tool": ("Bench", "Tool"),
-    "executor.verdict": ("Ask", "Deny"),
+    "executor.gate.verdict": ("Ask", "Deny"),
     "executor.walker": ("Outcome", "Verdict", "Walker", "preflight"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -9,10 +9,10 @@ from typing import Self
 from executor.clock import Clock, SystemClock
 from executor.database import Database, explain_os, is_writable
 from executor.errors import HomeError, KeyringError
-from executor.journal import TABLES, Journal
-from executor.keyfile import exclusive
-from executor.keyring import Keyring
-from executor.lifecycle import Materiality, always_material
+from executor.journal.journal import TABLES, Journal
+from executor.keys.keyfile import exclusive
+from executor.keys.keyring import Keyring
+from executor.lifecycle.fold import Materiality, always_material
 
 
 class Home:

@@ -20,9 +20,9 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from executor.home import Home
-from executor.record import Record, seal_record
-from executor.transitions import NEW
-from executor.view import View
+from executor.journal.record import Record, seal_record
+from executor.lifecycle.transitions import NEW
+from executor.lifecycle.view import View
 from ir import (
     Body,
     Envelope,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from executor.grants import Grants
+from executor.gate.grants import Grants
 from executor.home import Home
 
 

@@ -30,8 +30,8 @@ from executor import (
     WalkEvent,
     Workspace,
 )
-from executor.locks import Locks
-from executor.mandate import Mandate
+from executor.gate.locks import Locks
+from executor.gate.mandate import Mandate
 
 NODE = dict[str, Any]
 

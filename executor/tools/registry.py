@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from executor.call import Call
 from executor.clock import Clock
 from executor.errors import ManifestError, ToolError
-from executor.gate import Allow
+from executor.gate.call import Call
+from executor.gate.decide import Allow
 from executor.hashing import json_bytes
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor

@@ -8,14 +8,14 @@ from typing import Literal
 
 import anyio
 
-from executor.approvals import APPROVE, DENY
 from executor.clock import Clock, instant
 from executor.errors import LifecycleError
-from executor.lifecycle import GateState
-from executor.people import GateAnswer, GateQuestion, People, approves
+from executor.gate.approvals import APPROVE, DENY
+from executor.lifecycle.fold import GateState
 from executor.sandbox.redaction import Redactor, visible
 from executor.walker.ledger import Ledger, moment
 from executor.walker.outcome import Failure
+from executor.walker.people import GateAnswer, GateQuestion, People, approves
 from ir import PolicyGateResolveBody
 
 _LOOK_S = 0.5  # how often the journal is looked at for a decision made by another process

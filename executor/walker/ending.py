@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from executor.gate.mandate import Mandate
 from executor.home import Home
-from executor.mandate import Mandate
-from executor.predicates import Criterion, attested, delivered, unsupported
 from executor.sandbox.paths import Workspace
 from executor.walker.asking import Asking
 from executor.walker.ledger import Ledger
 from executor.walker.outcome import Failure
+from executor.walker.predicates import Criterion, attested, delivered, unsupported
 from ir import AttestationPredicate, DeliveredPredicate, Envelope, SignedOffPredicate
 
 # Code of the first failure -> reason of intent.fail (the closed set that skills use too).

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from executor.hashing import json_bytes, json_hash
 from executor.home import Home
-from executor.keyring import KeyPair
-from executor.lifecycle import View
+from executor.keys.keyring import KeyPair
+from executor.lifecycle.fold import View
 from ir import (
     Body,
     Envelope,

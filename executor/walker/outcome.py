@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from executor.predicates import Criterion
+from executor.walker.predicates import Criterion
 from executor.walker.preflight import Verdict
 
 _EXITS = {"completed": 0, "failed": 5, "denied": 4, "cancelled": 4}

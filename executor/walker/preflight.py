@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from executor.call import Call
-from executor.context import Context
 from executor.errors import UnresolvedError
-from executor.gate import BEFOREHAND, foresee
-from executor.references import typed_args
-from executor.verdict import Ask, Deny
+from executor.gate.call import Call
+from executor.gate.context import Context
+from executor.gate.decide import BEFOREHAND, foresee
+from executor.gate.verdict import Ask, Deny
+from executor.walker.references import typed_args
 from ir import PlanNode, PlanTree, check_plan
 
 _UNSIGNED = ("integrity", "state")

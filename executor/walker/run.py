@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 import anyio
 from anyio import get_cancelled_exc_class
 
-from executor.approvals import APPROVE, DENY
-from executor.call import Call
-from executor.context import RUNNABLE, Context
 from executor.errors import ExecutorError, UnresolvedError
-from executor.gate import Allow, decide
+from executor.gate.approvals import APPROVE, DENY
+from executor.gate.call import Call
+from executor.gate.context import RUNNABLE, Context
+from executor.gate.decide import Allow, decide
+from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_bytes
-from executor.listener import Listener, WalkEvent
-from executor.reasoner import Prompts, Reasoner
-from executor.references import as_text, resolve, typed_args
 from executor.sandbox.redaction import Redactor, visible
-from executor.verdict import Ask, Deny
 from executor.walker.asking import Asking
 from executor.walker.earlier import Earlier
 from executor.walker.ledger import Ledger
+from executor.walker.listener import Listener, WalkEvent
 from executor.walker.outcome import Failure
+from executor.walker.reasoner import Prompts, Reasoner
+from executor.walker.references import as_text, resolve, typed_args
 from ir import MclError, PlanNode
 
 MAX_PARALLEL = 16  # children of one parallel node that run at once

@@ -10,31 +10,31 @@ from typing import Literal, Self
 
 import anyio
 
-from executor.approvals import Approvals
-from executor.budget import Spending
-from executor.context import RUNNABLE, Context
 from executor.errors import LifecycleError, WalkError
-from executor.grants import Grants
+from executor.gate.approvals import Approvals
+from executor.gate.budget import Spending
+from executor.gate.context import RUNNABLE, Context
+from executor.gate.grants import Grants
+from executor.gate.locks import Locks
+from executor.gate.mandate import Mandate
+from executor.gate.pins import Pins
+from executor.gate.policy import Policy
+from executor.gate.verdict import Deny
 from executor.home import Home
-from executor.lease import lease
-from executor.lifecycle import View, intent_id
-from executor.listener import Listener, Silent
-from executor.locks import Locks
-from executor.mandate import Mandate
-from executor.people import AlwaysDeny, People
-from executor.pins import Pins
-from executor.policy import Policy
-from executor.reasoner import Prompts, Reasoner
+from executor.lifecycle.fold import View, intent_id
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.tools.registry import Registry
-from executor.verdict import Deny
 from executor.walker.asking import Asking
 from executor.walker.earlier import Earlier, read_earlier
 from executor.walker.ending import close, judge
+from executor.walker.lease import lease
 from executor.walker.ledger import Ledger
+from executor.walker.listener import Listener, Silent
 from executor.walker.outcome import Failure, Outcome
+from executor.walker.people import AlwaysDeny, People
 from executor.walker.preflight import Verdict, preflight
+from executor.walker.reasoner import Prompts, Reasoner
 from executor.walker.run import Run
 from ir.errors import UNVERIFIED
 

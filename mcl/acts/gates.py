@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from executor import Home, Record, Row
-from executor.approvals import APPROVE, DENY
+from executor.gate.approvals import APPROVE, DENY
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.acts.seal import sealed
 from mcl.errors import InputError

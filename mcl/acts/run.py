@@ -18,9 +18,9 @@ from mcl.home import open_home
 from mcl.reasoner import ModelReasoner, SkillPrompts
 
 if TYPE_CHECKING:
-    from executor.listener import Listener
-    from executor.people import People
     from executor.walker import Outcome
+    from executor.walker.listener import Listener
+    from executor.walker.people import People
     from mcl.model import Model
 
 

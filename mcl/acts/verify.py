@@ -92,7 +92,10 @@ def _verify_file(path: Path, resolver: Resolver) -> FileReport:
     try:
         if data.lstrip()[:1] == b"{":
             return _verify_document(path, data)
-        from executor.record import is_record, open_record  # heavy, and Intents and plans need none of it
+        from executor.journal.record import (  # heavy, and Intents and plans need none of it
+            is_record,
+            open_record,
+        )
 
         if is_record(data):
             record = open_record(data, resolver)

@@ -7,7 +7,7 @@ from ir import ClarifyQuestion, canonical_bytes
 from ir.document import Document
 
 if TYPE_CHECKING:
-    from executor.listener import WalkEvent
+    from executor.walker.listener import WalkEvent
     from mcl.acts.plan import Planned
     from mcl.acts.replay import Replay
     from mcl.acts.show import Shown

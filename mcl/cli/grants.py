@@ -46,7 +46,7 @@ def list_grants(context: typer.Context, as_json: AsJson = False) -> None:
         return
     from dataclasses import asdict
 
-    from executor.grants import Grants
+    from executor.gate.grants import Grants
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, listing, moment
 
@@ -67,7 +67,7 @@ def list_grants(context: typer.Context, as_json: AsJson = False) -> None:
 
 def give_grants(classes: Classes) -> None:
     """Let the agent do calls of these classes, where the gate allows them."""
-    from executor.grants import Grants
+    from executor.gate.grants import Grants
     from mcl.cli.home import use_home
 
     home = use_home()
@@ -79,7 +79,7 @@ def give_grants(classes: Classes) -> None:
 
 def take_grants(classes: Classes) -> None:
     """Take classes back; calls of them are denied from now on."""
-    from executor.grants import Grants
+    from executor.gate.grants import Grants
     from mcl.cli.home import use_home
 
     home = use_home()

@@ -26,7 +26,7 @@ def init_command(
 
     Any command does this at first use; this one may also seal the keys.
     """
-    from executor.grants import Grants
+    from executor.gate.grants import Grants
     from mcl.cli.home import PASSPHRASE, ask_passphrase
     from mcl.home import locate, open_home
 

@@ -11,7 +11,7 @@ from mcl.cli.arguments import AsJson, complete_intent, example
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
-    from executor.proofs import Head
+    from executor.journal.proofs import Head
     from ir import PublicKey
 
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from anyio import wait_readable
 
-from executor.approvals import APPROVE
-from executor.people import GateAnswer, GateQuestion
+from executor.gate.approvals import APPROVE
+from executor.walker.people import GateAnswer, GateQuestion
 from mcl.cli.safe import safe
 
 

@@ -10,8 +10,8 @@ from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectorie
 from mcl.cli.output import Output, write_event
 
 if TYPE_CHECKING:
-    from executor.listener import Listener, WalkEvent
-    from executor.people import People
+    from executor.walker.listener import Listener, WalkEvent
+    from executor.walker.people import People
     from ir import PlanTree
 
 
@@ -109,7 +109,7 @@ def _display(plan: "PlanTree | None", out: Output) -> "tuple[AbstractContextMana
 
 
 def _people(listener: "Listener", *, yes: bool, no: bool) -> "People":
-    from executor.people import AlwaysApprove, AlwaysDeny
+    from executor.walker.people import AlwaysApprove, AlwaysDeny
     from mcl.cli.people import AtTerminal
     from mcl.cli.views.walk import LiveTree
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Final
 
 from executor.home import Home
-from executor.merkle import Frontier, inclusion_path, leaf_hash, verify_inclusion
+from executor.journal.merkle import Frontier, inclusion_path, leaf_hash, verify_inclusion
 from mcl.cortex.memory import Memory, checked, parse_uri
 from mcl.cortex.view import Memories, searched_words
 from mcl.errors import CortexError

@@ -19,6 +19,8 @@ from mcl.stages.rules import Rules
 from mcl.values.slots import read_slot
 
 _CLAUSE = re.compile(r"[,.;:!?\n()]")
+# A model marks the day alone; "before" it means that its beginning counts.
+_EARLIER = re.compile(r"(?<!\w)(?<!\bor )(?:before|ahead of|prior to|innan|före)\s+$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,9 @@ class _Found:
     def _state(self, name: str, span: Span) -> None:
         hard = span.start is None or not self._is_soft(span)
         reading = Reading(self.request.at, self.request.zone)
-        found = state(name, span.value, hard=hard, rank=len(self.preferences) + 1, reading=reading)
+        earlier = _EARLIER.search(self.request.prose[: span.start or 0]) if name == "deadline" else None
+        text = f"{earlier[0] if earlier else ''}{span.value}"
+        found = state(name, text, hard=hard, rank=len(self.preferences) + 1, reading=reading)
         if isinstance(found, Gap):
             severity = self.rules.severities["constraint.hard_unread" if hard else "constraint.unread"]
             self.gaps.append(replace(found, severity=severity))

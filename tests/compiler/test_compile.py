@@ -180,6 +180,22 @@ def test_days_are_meant_in_the_zone_of_the_person(compiles: Compile) -> None:
 
 
 @pytest.mark.parametrize(
+    ("goal", "deadline"),
+    [
+        ("order paper before friday", "2026-11-27T00:00:00.000Z"),
+        ("order paper on or before friday", "2026-11-27T23:59:59.000Z"),
+        ("beställ paper före friday", "2026-11-27T00:00:00.000Z"),
+    ],
+)
+def test_before_a_day_is_before_its_beginning_whatever_the_model_marks(
+    compiles: Compile, goal: str, deadline: str
+) -> None:
+    outcome = compiles(goal, Scripted(says={"slot.item": "paper", "deadline": "friday"}))
+    assert isinstance(outcome, Compiled)
+    assert outcome.intent.deadline == deadline
+
+
+@pytest.mark.parametrize(
     ("goal", "span", "hard"),
     [
         ("order paper by friday", "friday", True),

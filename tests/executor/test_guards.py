@@ -10,8 +10,8 @@ import pytest
 from walks import NODE, Walks, context_of, tool
 
 from executor import Allow, Ask, Call, Declaration, Deny, Grants, Home, Manifest, Pins, Tool, decide
-from executor.budget import Spending, duration
-from executor.effects import VERB_CEILING, need_of, over_ceiling
+from executor.gate.budget import Spending, duration
+from executor.gate.effects import VERB_CEILING, need_of, over_ceiling
 from executor.tools.manifest import Effect
 from ir import IntentCancelBody
 

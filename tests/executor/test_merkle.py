@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.merkle import (
+from executor.journal.merkle import (
     EMPTY_ROOT,
     Frontier,
     consistency_path,

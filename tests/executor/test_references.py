@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import Manifest, UnresolvedError
-from executor.call import Deferred
-from executor.references import as_text, resolve, typed_args
+from executor.gate.call import Deferred
+from executor.walker.references import as_text, resolve, typed_args
 
 OUTPUTS: dict[str, object] = {
     "n1": {

@@ -21,8 +21,8 @@ from executor import (
     ToolError,
     WalkError,
 )
-from executor.lease import lease
 from executor.sandbox.process import run_command
+from executor.walker.lease import lease
 from ir import IntentCancelBody, PlanStepBody
 
 

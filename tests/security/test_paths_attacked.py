@@ -13,7 +13,7 @@ import pytest
 from walks import NODE, Walks, context_of, tool
 
 from executor import Call, Outcome, ScopeError, Workspace
-from executor.guards import scope
+from executor.gate.guards import scope
 
 SECRET = "the-secret-outside"
 

@@ -1,7 +1,7 @@
 """Rows of the journal, one line each."""
 
-from executor.journal import Journal, Row
-from executor.record import Record
+from executor.journal.journal import Journal, Row
+from executor.journal.record import Record
 from ir import (
     Body,
     Intent,

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from executor.verdict import Ask, Deny
+from executor.gate.verdict import Ask, Deny
 from ir import PlanNode, PlanTree
 from ir.plan import BRANCH_KINDS
 from mcl.cli.safe import safe

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console, RenderableType
 from rich.live import Live
 
-from executor.listener import WalkEvent
+from executor.walker.listener import WalkEvent
 from ir import PlanTree
 from mcl.cli.safe import one_line
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, duration, joined, plain

@@ -1,0 +1,74 @@
+"""What the gate looks at when it judges a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from executor.clock import Clock
+from executor.errors import ScopeError
+from executor.gate.approvals import Approvals
+from executor.gate.budget import Spending
+from executor.gate.call import Call
+from executor.gate.grants import Grants
+from executor.gate.locks import Locks
+from executor.gate.mandate import Mandate
+from executor.gate.pins import Pins
+from executor.gate.policy import Policy
+from executor.lifecycle.fold import View
+from executor.sandbox.paths import Workspace
+from executor.tools.manifest import Effect, Manifest
+
+if TYPE_CHECKING:
+    from executor.tools.registry import Registry
+
+RUNNABLE = ("accepted", "executing")
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything a guard may ask. Made once a run; what changes meanwhile is asked anew each time.
+
+    agent: did of the agent that calls. mandate: what a person accepted, None for a call outside any intent.
+    view: the intent as the journal has it now. leased: does this process hold the run? record: where
+    decisions that are no plain allow are kept (kind is "refused" or "asked").
+    """
+
+    agent: str
+    registry: Registry
+    workspace: Workspace
+    policy: Policy
+    pins: Pins
+    grants: Grants
+    approvals: Approvals
+    clock: Clock
+    record: Callable[[str, dict[str, object]], None]
+    locks: Locks
+    mandate: Mandate | None = None
+    view: Callable[[], View] = View
+    spending: Spending | None = None
+    leased: bool = False
+
+    def manifest(self, call: Call) -> Manifest | None:
+        """The manifest of the called tool, None for an unknown one."""
+        return self.registry.find(call.tool_ref)
+
+    def effect(self, call: Call, manifest: Manifest) -> Effect:
+        """What the call may do, as things stand in the workspace."""
+        return manifest.effect(call.known_args, self._exists)
+
+    def paths(self, call: Call, manifest: Manifest, mode: str = "") -> list[str]:
+        """The call's path arguments that are known; ``mode`` narrows them to one mode."""
+        known = call.known_args
+        return [
+            str(known[name])
+            for name, use in manifest.scope.paths.items()
+            if name in known and (not mode or use == mode)
+        ]
+
+    def _exists(self, path: str) -> bool:
+        try:
+            return self.workspace.check(path) is not None
+        except ScopeError:
+            return True  # what may not be looked at counts as there: the stricter case

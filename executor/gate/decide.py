@@ -1,0 +1,118 @@
+"""The one gate. Whoever wants to use a tool asks ``decide``; a tool runs only with the Allow it gives.
+
+Guards are asked in a fixed order, and the first that does not allow decides. Where no guard speaks, the call
+is allowed; each guard refuses what it does not know, so that denial is the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from executor.errors import GateError
+from executor.gate.call import Call
+from executor.gate.context import Context
+from executor.gate.guards import (
+    approval,
+    arguments,
+    budget,
+    capability,
+    denylist,
+    integrity,
+    locks,
+    scope,
+    state,
+    three_keys,
+    tool_known,
+    unchanged,
+)
+from executor.gate.verdict import Ask, Deny
+from executor.tools.manifest import Operation
+
+Guard: TypeAlias = Callable[[Call, Context], Ask | Deny | None]
+
+GUARDS: Final[tuple[tuple[str, Guard], ...]] = (
+    ("integrity", integrity.check),
+    ("state", state.check),
+    ("tool_known", tool_known.check),
+    ("unchanged", unchanged.check),
+    ("denylist", denylist.check),
+    ("three_keys", three_keys.check),
+    ("capability", capability.check),
+    ("arguments", arguments.check),
+    ("scope", scope.check),
+    ("locks", locks.check),
+    ("budget", budget.check),
+    ("approval", approval.check),
+)
+# What can be said of a call before its turn: the first nine, and whether a person will be asked.
+BEFOREHAND: Final[tuple[tuple[str, Guard], ...]] = (*GUARDS[:9], ("approval", approval.foresee))
+
+_SEAL: Final = object()
+
+
+class Allow:
+    """Leave to make one exact call, once. Only ``decide`` can make one.
+
+    operation: what the call may do to what is there.
+    """
+
+    __slots__ = ("_call_hash", "_spent", "operation")
+
+    def __init__(self, seal: object, call: Call, operation: Operation) -> None:
+        if seal is not _SEAL:
+            raise GateError(
+                "FORGED_ALLOW",
+                "an Allow comes from the gate alone",
+                place=call.node_id,
+                fix="ask gate.decide",
+            )
+        self._call_hash = call.hash
+        self._spent = False
+        self.operation = operation
+
+    def spend(self, call: Call) -> None:
+        """Use the leave for this call.
+
+        Raises:
+            GateError: ALLOW_MISMATCH (given for another call), ALLOW_SPENT (used before).
+        """
+        if self._call_hash != call.hash:
+            raise GateError(
+                "ALLOW_MISMATCH",
+                "this leave is for another call",
+                place=call.node_id,
+                fix="ask for this call",
+            )
+        if self._spent:
+            raise GateError("ALLOW_SPENT", "this leave was used", place=call.node_id, fix="ask again")
+        self._spent = True
+
+
+def decide(call: Call, context: Context) -> Allow | Ask | Deny:
+    """Judge one call. Whatever is not a plain allow is recorded before it is given back."""
+    verdict = foresee(call, context, GUARDS)
+    if verdict is None:
+        manifest = context.manifest(call)
+        assert manifest is not None, "the guard tool_known let an unknown tool pass"
+        return Allow(_SEAL, call, context.effect(call, manifest).operation)
+    if isinstance(verdict, Deny) and context.spending is not None:
+        context.spending.refused(call.hash)
+    context.record("refused" if isinstance(verdict, Deny) else "asked", _told(call, verdict))
+    return verdict
+
+
+def foresee(
+    call: Call, context: Context, guards: tuple[tuple[str, Guard], ...] = BEFOREHAND
+) -> Ask | Deny | None:
+    """What the guards say of a call, without leave to make it; None where none of them objects."""
+    for name, guard in guards:
+        verdict = guard(call, context)
+        if verdict is not None:
+            return replace(verdict, guard=name)
+    return None
+
+
+def _told(call: Call, verdict: Ask | Deny) -> dict[str, object]:
+    return {"node": call.node_id, "tool": call.tool_ref, "args_hash": call.args_hash, **verdict.to_json()}

@@ -1,0 +1,40 @@
+"""Guard 10: nobody else is writing there, and the file is still what the caller has read."""
+
+from __future__ import annotations
+
+from executor.errors import ScopeError
+from executor.gate.call import Call
+from executor.gate.context import Context
+from executor.gate.verdict import Deny
+
+
+def check(call: Call, context: Context) -> Deny | None:
+    """SCOPE_CONTENTION, STALE_FILE."""
+    manifest = context.manifest(call)
+    if manifest is None:
+        return None
+    writes = context.paths(call, manifest, "write")
+    contended = context.locks.contended(context.workspace.split(path) for path in writes)
+    if contended is not None:
+        return Deny(
+            "SCOPE_CONTENTION",
+            f"another call is writing to {'/'.join(contended)!r} at this moment",
+            "write one after the other: put both nodes under a sequential node",
+        )
+    base = call.args.get("base")
+    if base is not None and "base" in manifest.properties:
+        for path in writes:
+            if _digest(path, context) != base:
+                return Deny(
+                    "STALE_FILE",
+                    f"{path!r} is not what was read any more",
+                    "read it again, then write with that base",
+                )
+    return None
+
+
+def _digest(path: str, context: Context) -> str:
+    try:
+        return context.workspace.digest(path)[0]
+    except ScopeError:
+        return ""

@@ -1,0 +1,24 @@
+"""Guard 9: paths lie in the workspace and are no secrets; hosts were granted."""
+
+from __future__ import annotations
+
+from executor.errors import ScopeError
+from executor.gate.call import Call
+from executor.gate.context import Context
+from executor.gate.verdict import Deny
+
+
+def check(call: Call, context: Context) -> Deny | None:
+    """PROTECTED_PATH, OUT_OF_SCOPE, HOST_DENIED. The tool opens its paths under the same rules once more."""
+    manifest = context.manifest(call)
+    if manifest is None:
+        return None
+    if manifest.scope.kind == "network":
+        return Deny("HOST_DENIED", "no host was granted to this agent", "have the user grant the host")
+    for path in context.paths(call, manifest):
+        try:
+            context.workspace.check(path)
+        except ScopeError as error:
+            if error.code in ("PROTECTED_PATH", "OUT_OF_SCOPE"):
+                return Deny(error.code, error.message, error.fix)
+    return None

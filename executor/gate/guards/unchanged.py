@@ -1,0 +1,29 @@
+"""Guard 4: the tool is what was approved."""
+
+from __future__ import annotations
+
+from executor.gate.call import Call
+from executor.gate.context import Context
+from executor.gate.verdict import Deny
+
+
+def check(call: Call, context: Context) -> Deny | None:
+    """TOOL_QUARANTINED, TOOL_CHANGED."""
+    manifest = context.manifest(call)
+    if manifest is None:
+        return None
+    approved = context.pins.of(manifest.uri)
+    if not approved:
+        return Deny(
+            "TOOL_QUARANTINED",
+            f"{manifest.uri} is quarantined or was never approved",
+            "look at what it does, then approve it",
+        )
+    if approved != manifest.pin:
+        return Deny(
+            "TOOL_CHANGED",
+            f"the manifest of {manifest.uri} changed since it was approved",
+            "look at what changed, then approve it again",
+            data={"approved": approved, "found": manifest.pin},
+        )
+    return None

@@ -1,0 +1,1 @@
+"""The journal: rows, records, the Merkle tree over them, proofs, and checking it all again."""

@@ -1,0 +1,305 @@
+"""The journal: envelopes and records in order, append-only, each commit durable, under a Merkle tree."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from executor.clock import Clock
+from executor.database import Database
+from executor.errors import JournalError, KeyringError
+from executor.journal.merkle import Frontier, consistency_path, inclusion_path, leaf_hash
+from executor.journal.proofs import HEAD_KIND, ConsistencyProof, Head, InclusionProof
+from executor.journal.record import Record, is_record, open_record, seal_record
+from executor.journal.verification import Report, verify_rows
+from executor.keys.keyring import Keyring
+from executor.lifecycle.fold import Materiality, View, advance, always_material, fold, intent_id
+from ir import Envelope, open_envelope
+
+Message: TypeAlias = Envelope | Record
+
+# self_hash: lowercase hex; leaf: 32 bytes; intent: the ULID alone. `tree` has one row, for all leaves.
+TABLES: Final = (
+    """
+    CREATE TABLE journal (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, intent TEXT, at TEXT NOT NULL,
+        wire BLOB NOT NULL, self_hash TEXT NOT NULL, leaf BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX journal_intent ON journal (intent, seq) WHERE intent IS NOT NULL;
+    CREATE TABLE tree (one INTEGER PRIMARY KEY CHECK (one = 1), size INTEGER NOT NULL, peaks BLOB NOT NULL,
+        root BLOB NOT NULL) STRICT;
+    INSERT INTO tree VALUES (1, 0, x'', x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+    CREATE TABLE heads (size INTEGER PRIMARY KEY, wire BLOB NOT NULL) STRICT;
+    CREATE TRIGGER journal_keeps BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+    CREATE TRIGGER journal_stays BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+    """,
+)
+_COLUMNS: Final = "seq, id, kind, intent, at, self_hash, leaf, wire"
+_ENDINGS: Final = ("intent.attest", "intent.fail")
+_REMEMBERED: Final = 128  # views kept in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row. seq: from 1; intent: the ULID or None; self_hash: hex; leaf: 32 bytes."""
+
+    seq: int
+    id: str
+    kind: str
+    intent: str | None
+    at: str
+    self_hash: str
+    leaf: bytes = field(repr=False)
+    wire: bytes = field(repr=False)
+
+
+class Journal:
+    """The journal of a home.
+
+    material: whether an intent.correct needs a new accept (see lifecycle).
+    Intents may be named by URI or ULID.
+    """
+
+    def __init__(
+        self, database: Database, keyring: Keyring, clock: Clock, *, material: Materiality = always_material
+    ) -> None:
+        self._database = database
+        self._keyring = keyring
+        self._clock = clock
+        self._material = material
+        self._views: OrderedDict[str, tuple[int, View]] = OrderedDict()
+
+    # ---- writing ----
+
+    def append(self, message: Message) -> Row:
+        """Check and store one envelope or record, durably, or not at all.
+
+        Checked: form, key, signature, role, single use of the id, and the lifecycle of its intent as it is at
+        that moment, whatever other processes do. Raises ir.EnvelopeError, ir.CborError,
+        JournalError ID_REUSED or JOURNAL_DAMAGED, LifecycleError, HomeError.
+        """
+        return self.append_many((message,))[0]
+
+    def append_many(self, messages: Sequence[Message]) -> tuple[Row, ...]:
+        """The same for several, in order, in one commit: all of them or none."""
+        opened = [self.open(message.wire) for message in messages]
+        views: dict[str, tuple[int, View]] = {}
+        rows: list[Row] = []
+        with self._database.write() as connection:
+            tree = _read_tree(connection)
+            for message in opened:
+                row = _row_of(message, tree.size + 1)
+                if isinstance(message, Envelope):
+                    intent = intent_id(message.intent)
+                    view = views[intent][1] if intent in views else self.view(intent)
+                    views[intent] = (row.seq, advance(view, message, material=self._material))
+                _insert(connection, row)
+                tree.append(row.leaf)
+                rows.append(row)
+            connection.execute(
+                "UPDATE tree SET size = ?, peaks = ?, root = ?", (tree.size, tree.to_bytes(), tree.root())
+            )
+            if any(row.kind in _ENDINGS for row in rows):
+                with suppress(
+                    KeyringError
+                ):  # a sealed agent key: the head is signed when somebody asks for it
+                    self._save_head(connection, self._sign_head(tree))
+        if not connection.in_transaction:  # inside a larger transaction nothing is certain yet
+            for intent, seen in views.items():
+                self._remember(intent, *seen)
+        return tuple(rows)
+
+    def record(
+        self,
+        kind: str,
+        body: Mapping[str, Any],
+        *,
+        intent: str | None = None,
+        at: str | None = None,
+        id: str | None = None,
+    ) -> Row:
+        """Sign a record with the agent's key and append it.
+
+        kind: `record.<name>`; body: CBOR values under text keys; at, id: from the clock where not given.
+        Raises what `append` and `seal_record` raise.
+        """
+        uri = f"matrix://intent/{intent_id(intent)}" if intent else ""
+        at, id = at or self._clock.now(), id or self._clock.new_id()
+        return self.append(seal_record(kind, body, id=id, at=at, intent=uri, signer=self._keyring.agent))
+
+    # ---- reading ----
+
+    def rows(
+        self, intent: str | None = None, after: int = 0, *, kind: str | None = None, limit: int = -1
+    ) -> list[Row]:
+        """Rows in order, with seq > after; of one intent, of one kind, the first `limit` (-1: all)."""
+        where, values = "seq > ?", list[object]([after])
+        for column, wanted in (("intent", intent_id(intent) if intent else None), ("kind", kind)):
+            if wanted is not None:
+                where, values = f"{where} AND {column} = ?", [*values, wanted]
+        sql = f"SELECT {_COLUMNS} FROM journal WHERE {where} ORDER BY seq LIMIT ?"  # noqa: S608  # fixed texts
+        return [Row(*found) for found in self._database.read(sql, (*values, limit))]
+
+    def row(self, id: str) -> Row:
+        """The row of an envelope or record. Raises JournalError ROW_UNKNOWN."""
+        found = self._database.read(f"SELECT {_COLUMNS} FROM journal WHERE id = ?", (id,))  # noqa: S608  # fixed
+        if not found:
+            raise JournalError("ROW_UNKNOWN", "no row has this id", place=id, fix="mcl log lists the rows")
+        return Row(*found[0])
+
+    def open(self, wire: bytes) -> Message:
+        """Read the bytes of a row and check form, key, signature and role.
+
+        Raises ir.CborError, ir.EnvelopeError, JournalError.
+        """
+        return (open_record if is_record(wire) else open_envelope)(wire, self._keyring.resolver)
+
+    def envelopes(self, intent: str) -> tuple[Envelope, ...]:
+        """The envelopes of an intent in order, each checked as `open` does."""
+        opened = (self.open(row.wire) for row in self.rows(intent))
+        return tuple(message for message in opened if isinstance(message, Envelope))
+
+    def intents(self, prefix: str = "") -> tuple[str, ...]:
+        """The ULIDs of all intents that begin with `prefix`, the one last written about first."""
+        sql = """SELECT intent FROM journal WHERE intent >= ? AND intent < ?
+                 GROUP BY intent ORDER BY max(seq) DESC"""
+        return tuple(found for (found,) in self._database.read(sql, (prefix, prefix + "\uffff")))
+
+    def view(self, intent: str, *, fresh: bool = False) -> View:
+        """What the journal says about an intent now; the state "new" where it says nothing.
+
+        fresh: read and check every row again instead of only those that are new to this process.
+        Raises what `open` raises, LifecycleError where the rows cannot have happened.
+        """
+        intent = intent_id(intent)
+        last, view = (0, View()) if fresh else self._views.get(intent, (0, View()))
+        rows = self.rows(intent, after=last)
+        if not rows:
+            return view
+        messages = [self.open(row.wire) for row in rows]
+        envelopes = [message for message in messages if isinstance(message, Envelope)]
+        view = fold(envelopes, view, material=self._material)
+        if not self._database.writing:
+            self._remember(intent, rows[-1].seq, view)
+        return view
+
+    # ---- the tree ----
+
+    def size(self) -> int:
+        """How many rows there are."""
+        return int(self._database.read("SELECT size FROM tree")[0][0])
+
+    def head(self) -> Head:
+        """Sign the tree as it is now; also kept in the journal, so that truncation below it is found.
+
+        Raises KeyringError where the agent's key is sealed.
+        """
+        with self._database.write() as connection:
+            head = self._sign_head(_read_tree(connection))
+            self._save_head(connection, head)
+        return head
+
+    def prove(self, seq: int, *, size: int | None = None) -> InclusionProof:
+        """That row `seq` is in the tree of the first `size` rows (default: all).
+
+        Raises JournalError ROW_UNKNOWN.
+        """
+        leaves = self._leaves(size)
+        try:
+            path = inclusion_path(leaves, seq - 1)
+        except IndexError as error:
+            raise _no_such_row(str(error), seq) from error
+        return InclusionProof(seq - 1, len(leaves), leaves[seq - 1], path)
+
+    def consistency(self, old_size: int, new_size: int | None = None) -> ConsistencyProof:
+        """That the first `new_size` rows (default: all) begin with the first `old_size`.
+
+        Raises JournalError ROW_UNKNOWN.
+        """
+        leaves = self._leaves(new_size)
+        try:
+            path = consistency_path(leaves, old_size)
+        except IndexError as error:
+            raise _no_such_row(str(error), old_size) from error
+        return ConsistencyProof(old_size, len(leaves), path)
+
+    def verify(self, *, intent: str | None = None, heads: Iterable[Head] = ()) -> Report:
+        """Check everything again from the bytes: rows, signatures, transitions, tree, saved heads.
+
+        intent: only the rows of one intent, without the tree. heads: more heads to hold the journal against,
+        such as one kept elsewhere. Flaws are in the report; raises HomeError only where the file cannot be
+        opened.
+        """
+        with self._database.snapshot() as connection:
+            only = intent_id(intent) if intent else None
+            return verify_rows(connection, self._keyring, only=only, heads=heads, material=self._material)
+
+    def _leaves(self, size: int | None) -> list[bytes]:
+        limit = -1 if size is None else size
+        leaves = [
+            leaf for (leaf,) in self._database.read("SELECT leaf FROM journal ORDER BY seq LIMIT ?", (limit,))
+        ]
+        if size is not None and len(leaves) != size:
+            raise _no_such_row(f"the journal has {len(leaves)} rows, not {size}", size)
+        return leaves
+
+    def _sign_head(self, tree: Frontier) -> Head:
+        body = {"size": tree.size, "root": tree.root()}
+        at, id = self._clock.now(), self._clock.new_id()
+        return Head.of(seal_record(HEAD_KIND, body, id=id, at=at, signer=self._keyring.agent))
+
+    def _save_head(self, connection: sqlite3.Connection, head: Head) -> None:
+        connection.execute("INSERT OR REPLACE INTO heads VALUES (?, ?)", (head.size, head.record.wire))
+
+    def _remember(self, intent: str, seq: int, view: View) -> None:
+        self._views[intent] = (seq, view)
+        self._views.move_to_end(intent)
+        while len(self._views) > _REMEMBERED:
+            self._views.popitem(last=False)
+
+
+def _row_of(message: Message, seq: int) -> Row:
+    intent = intent_id(message.intent) or None
+    leaf = leaf_hash(message.wire)
+    return Row(seq, message.id, message.kind, intent, message.at, message.self_hash, leaf, message.wire)
+
+
+def _insert(connection: sqlite3.Connection, row: Row) -> None:
+    values = (row.seq, row.id, row.kind, row.intent, row.at, row.self_hash, row.leaf, row.wire)
+    try:
+        connection.execute(f"INSERT INTO journal ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?)", values)  # noqa: S608  # fixed
+    except sqlite3.IntegrityError as error:
+        if error.sqlite_errorname == "SQLITE_CONSTRAINT_UNIQUE":
+            raise JournalError(
+                "ID_REUSED",
+                "an envelope with this id is in the journal",
+                place=row.id,
+                fix="use a fresh ULID",
+            ) from error
+        raise _damaged(f"row {row.seq} is there already") from error
+
+
+def _read_tree(connection: sqlite3.Connection) -> Frontier:
+    size, peaks, root, last = connection.execute(
+        "SELECT size, peaks, root, (SELECT max(seq) FROM journal) FROM tree"
+    ).fetchone() or (0, b"", b"", None)
+    try:
+        tree = Frontier.from_bytes(size, peaks)
+    except ValueError as error:
+        raise _damaged(str(error)) from error
+    if tree.root() != root or (last or 0) != size:
+        raise _damaged(f"the tree has {size} leaves, the last row is {last}, or its root does not fit")
+    return tree
+
+
+def _damaged(message: str) -> JournalError:
+    fix = "run mcl log verify; nothing is appended to a damaged journal"
+    return JournalError("JOURNAL_DAMAGED", message, place="journal", fix=fix)
+
+
+def _no_such_row(message: str, seq: int) -> JournalError:
+    return JournalError("ROW_UNKNOWN", message, place=f"journal:{seq}", fix="mcl log lists the rows")

@@ -1,0 +1,228 @@
+"""Checking a journal again from its bytes; nothing that is stored beside them is believed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from executor.errors import LifecycleError
+from executor.journal.merkle import Frontier, leaf_hash
+from executor.journal.proofs import Head
+from executor.journal.record import is_record, open_record
+from executor.keys.keyring import Keyring
+from executor.lifecycle.fold import Materiality, View, advance, intent_id
+from ir import Envelope, MclError, PublicKey, key_of, open_envelope
+
+_MOST: Final = 1000  # findings in one report
+
+
+@dataclass(frozen=True, slots=True)
+class JournalFinding:
+    """A flaw. seq: the row, 0 for the journal as a whole."""
+
+    code: str
+    seq: int
+    message: str
+
+    def to_json(self) -> dict[str, object]:
+        """The finding as a JSON object."""
+        return {"code": self.code, "seq": self.seq, "message": self.message}
+
+
+@dataclass(slots=True)
+class Report:
+    """What was checked and found; `root`: 32 bytes, computed from the rows (b"" for one intent)."""
+
+    rows: int = 0
+    root: bytes = b""
+    findings: list[JournalFinding] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    def add(self, code: str, seq: int, message: str) -> None:
+        """Note a flaw; after the first thousand only their existence matters."""
+        if len(self.findings) < _MOST:
+            self.findings.append(JournalFinding(code, seq, message))
+
+    def to_json(self) -> dict[str, object]:
+        """The report as a JSON object."""
+        findings = [finding.to_json() for finding in self.findings]
+        return {"ok": self.ok, "rows": self.rows, "root": self.root.hex(), "findings": findings}
+
+
+def verify_rows(
+    connection: sqlite3.Connection,
+    keyring: Keyring,
+    *,
+    only: str | None,
+    heads: Iterable[Head],
+    material: Materiality,
+) -> Report:
+    """Check the journal that `connection` sees (a snapshot); see Journal.verify."""
+    connection.text_factory = bytes  # a flipped byte may no longer be UTF-8
+    check = _Check(connection, keyring, material)
+    try:
+        if only is not None:
+            check.one_intent(only)
+        else:
+            check.file()
+            check.whole(list(heads))
+    except sqlite3.Error as error:
+        check.report.add("DATABASE_CORRUPT", check.seq, f"the file cannot be read any further: {error}")
+    return check.report
+
+
+class _Check:
+    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, material: Materiality) -> None:
+        self.report = Report()
+        self.seq = 0
+        self._connection = connection
+        entries = keyring.entries()
+        # Revocation is judged by the date of a row, so that what was signed before it stays good.
+        self._keys = {entry.did: PublicKey(entry.did, entry.role, key_of(entry.did)) for entry in entries}
+        self._revoked = {entry.did: entry.revoked_at for entry in entries if entry.revoked_at}
+        self._material = material
+        self._views: dict[str, View | None] = {}  # None: a row of it is broken, so its story cannot be told
+        self._ids: set[str] = set()
+
+    def file(self) -> None:
+        """What SQLite says about its pages and indexes."""
+        for (line,) in self._connection.execute("PRAGMA integrity_check"):
+            if line != b"ok":
+                self._add("DATABASE_CORRUPT", line.decode(errors="replace"), seq=0)
+
+    def one_intent(self, intent: str) -> None:
+        """The rows of one intent, and that no row is missing anywhere."""
+        for row in self._rows("WHERE intent = ?", (intent,)):
+            self._row(*row)
+        count, last, size = self._connection.execute(
+            "SELECT count(*), max(seq), (SELECT size FROM tree) FROM journal"
+        ).fetchone()
+        if not count == (last or 0) == size:
+            self._add("SEQUENCE", f"{count} rows, the last is {last}, the tree has {size}", seq=0)
+
+    def whole(self, heads: list[Head]) -> None:
+        """All rows, the sequence, the tree, the heads."""
+        roots = self._read_heads(heads)
+        tree = Frontier()
+        self._compare_heads(roots.pop(0, []), tree)
+        for row in self._rows("", ()):
+            if row[0] != tree.size + 1:
+                self._add(
+                    "SEQUENCE", f"row {row[0]} stands where {tree.size + 1} should be", seq=tree.size + 1
+                )
+            self._row(*row)
+            tree.append(leaf_hash(bytes(row[7])))
+            self._compare_heads(roots.pop(tree.size, []), tree)
+        self.report.root = tree.root()
+        for size in sorted(roots):
+            self._add("TRUNCATED", f"a signed head says {size} rows; there are {tree.size}", seq=tree.size)
+        self._compare_tree(tree)
+
+    def _rows(self, where: str, values: tuple[object, ...]) -> Iterator[tuple[Any, ...]]:
+        columns = "seq, id, kind, intent, at, self_hash, leaf, wire"
+        # NOT INDEXED: the rows themselves are asked, not an index that may have been changed beside them.
+        sql = f"SELECT {columns} FROM journal NOT INDEXED {where} ORDER BY seq"  # noqa: S608  # fixed texts
+        yield from self._connection.execute(sql, values)
+
+    def _row(
+        self,
+        seq: int,
+        id: bytes,
+        kind: bytes,
+        intent: bytes,
+        at: bytes,
+        hash: bytes,
+        leaf: bytes,
+        wire: bytes,
+    ) -> None:
+        self.seq = seq
+        self.report.rows += 1
+        if leaf != leaf_hash(bytes(wire)):
+            self._add("LEAF_MISMATCH", "the leaf is not the hash of the row's bytes")
+        try:
+            message = (open_record if is_record(wire) else open_envelope)(wire, self._keys.get)
+        except MclError as error:
+            self._add(error.code, str(error))
+            self._views[(intent or b"").decode(errors="replace")] = None
+            return
+        stated = {
+            "id": (id, message.id),
+            "kind": (kind, message.kind),
+            "intent": (intent, intent_id(message.intent) or None),
+            "at": (at, message.at),
+            "self_hash": (hash, message.self_hash),
+        }
+        for column, (stored, true) in stated.items():
+            if stored != (true.encode() if true is not None else None):
+                self._add("COLUMN_MISMATCH", f"column {column} says {stored!r}, the signed bytes {true!r}")
+        if message.id in self._ids:
+            self._add("ID_REUSED", f"the id {message.id} was used before")
+        self._ids.add(message.id)
+        revoked_at = self._revoked.get(message.from_)
+        if revoked_at and datetime.fromisoformat(message.at) >= datetime.fromisoformat(revoked_at):
+            self._add("KEY_REVOKED", f"the key {message.from_} was revoked at {revoked_at}")
+        if isinstance(message, Envelope):
+            self._transition(message)
+
+    def _transition(self, envelope: Envelope) -> None:
+        intent = intent_id(envelope.intent)
+        view = self._views.get(intent, View())
+        if view is None:
+            return
+        try:
+            view = advance(view, envelope, material=self._material)
+        except LifecycleError as error:
+            self._add(error.code, str(error))
+            self._views[intent] = None
+        else:
+            # Most stories are over: only what a late event could still ask about is kept of them.
+            over = view.state in ("completed", "failed")
+            self._views[intent] = View(state=view.state, nodes=view.nodes) if over else view
+
+    def _read_heads(self, given: list[Head]) -> dict[int, list[bytes]]:
+        roots: dict[int, list[bytes]] = {}
+        for head in given:
+            roots.setdefault(head.size, []).append(head.root)
+        for size, wire in self._connection.execute("SELECT size, wire FROM heads ORDER BY size"):
+            try:
+                head = Head.of(open_record(wire, self._keys.get))
+            except MclError as error:
+                self._add(
+                    "HEAD_" + error.code.removeprefix("HEAD_"),
+                    f"the saved head of {size} rows: {error}",
+                    seq=size,
+                )
+                continue
+            if head.size != size:
+                self._add("HEAD_SIZE", f"the head saved for {size} rows says {head.size}", seq=size)
+            roots.setdefault(head.size, []).append(head.root)
+        return roots
+
+    def _compare_heads(self, roots: list[bytes], tree: Frontier) -> None:
+        if any(root != tree.root() for root in roots):
+            self._add(
+                "HEAD_MISMATCH", f"the first {tree.size} rows are not those of a signed head", seq=tree.size
+            )
+
+    def _compare_tree(self, tree: Frontier) -> None:
+        stored = self._connection.execute("SELECT size, peaks, root FROM tree").fetchall()
+        true = [(tree.size, tree.to_bytes(), tree.root())]
+        if stored == true:
+            return
+        names = ("size", "peaks", "root")
+        wrong = (
+            [name for name, *pair in zip(names, *stored, *true, strict=True) if pair[0] != pair[1]]
+            if len(stored) == 1
+            else names
+        )
+        self._add("TREE_MISMATCH", f"the stored {' and '.join(wrong)} of the tree do not fit the rows", seq=0)
+
+    def _add(self, code: str, message: str, *, seq: int | None = None) -> None:
+        self.report.add(code, self.seq if seq is None else seq, message)

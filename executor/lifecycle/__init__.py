@@ -1,0 +1,1 @@
+"""The life of an intent, derived from its envelopes."""

@@ -1,0 +1,66 @@
+"""The life of an intent: transitions.TABLE says what is legal, events.EFFECTS what follows from it.
+
+States are never stored: they are derived by replaying the envelopes of an intent in journal order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeAlias
+
+from executor.lifecycle.events import EFFECTS, correct, illegal
+from executor.lifecycle.transitions import TABLE, TERMINAL
+from executor.lifecycle.view import GateState, View, intent_id
+from ir import Envelope
+
+__all__ = [
+    "TABLE",
+    "TERMINAL",
+    "GateState",
+    "Materiality",
+    "View",
+    "advance",
+    "always_material",
+    "check",
+    "fold",
+    "intent_id",
+]
+
+Materiality: TypeAlias = Callable[[View, Envelope], bool]
+
+
+def always_material(view: View, correction: Envelope) -> bool:
+    """The careful answer: every correction needs a new accept."""
+    return True
+
+
+def fold(
+    envelopes: Iterable[Envelope], view: View | None = None, *, material: Materiality = always_material
+) -> View:
+    """Replay envelopes of one intent, in journal order, from `view` (default: from the start).
+
+    material: whether an intent.correct needs a new accept. Raises LifecycleError at the first illegal event.
+    """
+    view = view or View()
+    for envelope in envelopes:
+        view = advance(view, envelope, material=material)
+    return view
+
+
+def check(view: View, envelope: Envelope) -> None:
+    """Raise LifecycleError unless `envelope` is legal in `view`."""
+    advance(view, envelope)
+
+
+def advance(view: View, envelope: Envelope, *, material: Materiality = always_material) -> View:
+    """The view after one more event. Raises LifecycleError; `view` is unchanged."""
+    if envelope.kind not in TABLE[view.state]:
+        raise illegal(
+            view, envelope, "ILLEGAL_EVENT", f"{envelope.kind} is not legal while the intent is {view.state}"
+        )
+    changes = EFFECTS[envelope.kind](view, envelope)
+    if envelope.kind == "intent.correct":
+        changes |= correct(view, envelope, material(view, envelope))
+    states = TABLE[view.state][envelope.kind]
+    return replace(view, **{"state": states[0], **changes, "last_id": envelope.id})

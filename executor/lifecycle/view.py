@@ -1,0 +1,64 @@
+"""What the envelopes of one intent add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from executor.lifecycle.transitions import NEW, TABLE, TERMINAL
+from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftBody, PlanTree
+
+
+@dataclass(frozen=True)
+class GateState:
+    """A question to a person. `decision` is empty while it is open."""
+
+    options: tuple[str, ...]
+    expires_at: str
+    node_id: str = ""
+    decision: str = ""
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """What the envelopes of one intent add up to. Empty texts, None and () where there is nothing yet.
+
+    questions: those of the last clarify that are not answered. nodes: node id -> last status, since the last
+    accept. gates: id of the policy.gate envelope -> its state. reason: why it failed or was cancelled.
+    """
+
+    state: str = NEW
+    draft: IntentDraftBody | None = None
+    drafted_by: str = ""
+    intent: Intent | None = None
+    intent_hash: str = ""
+    plan: PlanTree | None = None
+    plan_hash: str = ""
+    questions: tuple[ClarifyQuestion, ...] = ()
+    clarify_id: str = ""
+    rounds: int = 0
+    answers: tuple[IntentAnswerBody, ...] = ()
+    accepted_hash: str = ""
+    accepted_plan_hash: str = ""
+    accepted_by: str = ""
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    gates: Mapping[str, GateState] = field(default_factory=dict)
+    corrections: tuple[Envelope, ...] = ()
+    outcome: str = ""
+    reason: str = ""
+    last_id: str = ""
+
+    @property
+    def terminal(self) -> bool:
+        """Whether nothing can change it any more."""
+        return self.state in TERMINAL
+
+    def legal(self) -> tuple[str, ...]:
+        """The kinds that the table allows now, sorted."""
+        return tuple(sorted(TABLE[self.state]))
+
+
+def intent_id(uri: str) -> str:
+    """The ULID of `matrix://intent/<ulid>`; a bare id is given back as it is."""
+    return uri.rpartition("/")[2]

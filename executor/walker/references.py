@@ -1,0 +1,127 @@
+"""From the texts of a plan to the values of a call: references resolved, then typed by the tool's schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from executor.errors import UnresolvedError
+from executor.gate.call import Deferred
+from executor.hashing import json_bytes
+from executor.tools.manifest import Manifest
+from ir import DocumentError, IrError, OutputRef, parse_json, parse_references
+
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)", re.ASCII)
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_MAX_DIGITS = 4000  # int() refuses longer texts
+_LITERALS: Mapping[str, Mapping[str, object]] = {
+    "boolean": {"true": True, "false": False},
+    "null": {"null": None},
+}
+
+
+def resolve(text: str, outputs: Mapping[str, object]) -> object:
+    """The value of one text of a plan.
+
+    A text that is one reference gives the value as it is, a list as a list; in a longer text values are
+    written into it (texts as they are, everything else as JSON).
+
+    Args:
+        outputs: what each completed node gave, by node id.
+
+    Raises:
+        UnresolvedError: REFERENCE_MALFORMED, NO_OUTPUT (unknown or not completed node), NO_SUCH_FIELD.
+    """
+    if "${" not in text:
+        return text
+    try:
+        pieces = parse_references(text)
+    except IrError as problem:
+        raise UnresolvedError(problem.code, problem.message, place=text[:80], fix=problem.fix) from problem
+    if len(pieces) == 1 and isinstance(pieces[0], OutputRef):
+        return _value(pieces[0], outputs)
+    return "".join(piece if isinstance(piece, str) else as_text(_value(piece, outputs)) for piece in pieces)
+
+
+def typed_args(
+    args: Mapping[str, str], manifest: Manifest | None, outputs: Mapping[str, object] | None
+) -> dict[str, object]:
+    """The arguments of a call, each turned once into the type that the schema names.
+
+    What does not fit the type stays text; the gate's guard of arguments refuses it. ``outputs`` is None
+    before a
+    run: arguments with references are then Deferred.
+
+    Raises:
+        UnresolvedError: as ``resolve``.
+    """
+    properties = manifest.properties if manifest else {}
+    typed: dict[str, object] = {}
+    for name, text in args.items():
+        if outputs is None and _refers(text):
+            typed[name] = Deferred(text)
+        else:
+            typed[name] = _typed(resolve(text, outputs or {}), properties.get(name, {}).get("type"))
+    return typed
+
+
+def as_text(value: object) -> str:
+    """A value written into a text: a text as it is, anything else as compact JSON."""
+    return value if isinstance(value, str) else json_bytes(value).decode()
+
+
+def _refers(text: str) -> bool:
+    if "${" not in text:
+        return False
+    try:
+        return any(isinstance(piece, OutputRef) for piece in parse_references(text))
+    except IrError:
+        return False
+
+
+def _value(reference: OutputRef, outputs: Mapping[str, object]) -> object:
+    shown = f"${{{reference.node_id}.output}}"
+    if reference.node_id not in outputs:
+        raise UnresolvedError(
+            "NO_OUTPUT",
+            f"node {reference.node_id!r} has no output (it does not exist or did not complete)",
+            place=shown,
+            fix="refer to a node that completes earlier",
+        )
+    value: Any = outputs[reference.node_id]
+    for step in reference.path:
+        there = (
+            step in value
+            if isinstance(step, str) and isinstance(value, dict)
+            else isinstance(step, int) and isinstance(value, list) and step < len(value)
+        )
+        if not there:
+            fields = (
+                ", ".join(sorted(map(str, value))[:20]) if isinstance(value, dict) else type(value).__name__
+            )
+            raise UnresolvedError(
+                "NO_SUCH_FIELD",
+                f"the output of node {reference.node_id!r} has no {step!r} there",
+                place=shown,
+                fix=f"there is: {fields}",
+            )
+        value = value[step]
+    return value
+
+
+def _typed(value: object, kind: object) -> object:
+    if kind == "string":
+        return as_text(value)
+    if not isinstance(value, str):
+        return value
+    if kind == "integer" and _INTEGER.fullmatch(value) and len(value) < _MAX_DIGITS:
+        return int(value)
+    if kind == "number" and _NUMBER.fullmatch(value) and len(value) < _MAX_DIGITS:
+        return int(value) if _INTEGER.fullmatch(value) else float(value)
+    if kind in ("array", "object"):
+        try:
+            return parse_json(value)
+        except DocumentError:
+            return value
+    return _LITERALS.get(str(kind), {}).get(value, value)
