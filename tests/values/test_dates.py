@@ -73,6 +73,9 @@ SATURDAY = "2026-11-21T10:00:00.000Z"
         ("slutet av månaden", "2026-11-30T23:59:59"),
         ("dans 3 jours", "2026-11-24T10:00:00"),
         ("1er décembre 2026", "2026-12-01T23:59:59"),
+        ("demain à 17h", "2026-11-22T17:00:00"),
+        ("in 2 wochen", "2026-12-05T10:00:00"),
+        ("dans 2 mois", "2027-01-21T10:00:00"),
     ],
 )
 def test_a_deadline_in_words_is_a_moment_after_it_was_said(text: str, moment: str) -> None:
@@ -83,7 +86,8 @@ def test_a_deadline_in_words_is_a_moment_after_it_was_said(text: str, moment: st
     "text",
     ["", "12/01", "at 5", "friday 5", "friday the 13th", "30 february", "asap", "soon", "in", "christmas",
     "to Oslo", "5",
-     "in 99999999999 days", "in 100000000 days", "13/13/2026", "25:00", "13 pm", "0000-01-01"],
+     "in 99999999999 days", "in 100000000 days", "13/13/2026", "25:00", "13 pm", "0000-01-01",
+     "tomorrow at 5", "13 pm tomorrow", "morgen um 5", "demain à 5"],
 )  # fmt: skip
 def test_an_unclear_or_impossible_deadline_is_not_read(text: str) -> None:
     assert read_moment(text, SATURDAY) is None
