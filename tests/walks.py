@@ -228,7 +228,7 @@ def context_of(walks: Walks, intent_id: str | None, **more: Any) -> Context:
     grants.ensure_default(home.keyring.agent.did)
     parts: dict[str, Any] = {
         "agent": home.keyring.agent.did,
-        "registry": registry,
+        "tools": registry,
         "workspace": Workspace(walks.workspace, forbidden=[home.path]),
         "policy": Policy.load(home.path / "policy.toml"),
         "pins": pins,

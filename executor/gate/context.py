@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from executor.clock import Clock
 from executor.errors import ScopeError
@@ -21,9 +21,23 @@ from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Effect, Manifest
 
 if TYPE_CHECKING:
-    from executor.tools.registry import Registry
+    from jsonschema.protocols import Validator
 
 RUNNABLE = ("accepted", "executing")
+
+
+class Catalogue(Protocol):
+    """What the gate may know of tools. It has no way to run one."""
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """All there are."""
+
+    def find(self, reference: str) -> Manifest | None:
+        """The manifest at a pinned address; None where there is none."""
+
+    def args_checker(self, reference: str) -> Validator:
+        """The JSON Schema checker of a known tool's arguments."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +50,7 @@ class Context:
     """
 
     agent: str
-    registry: Registry
+    tools: Catalogue
     workspace: Workspace
     policy: Policy
     pins: Pins
@@ -52,7 +66,7 @@ class Context:
 
     def manifest(self, call: Call) -> Manifest | None:
         """The manifest of the called tool, None for an unknown one."""
-        return self.registry.find(call.tool_ref)
+        return self.tools.find(call.tool_ref)
 
     def effect(self, call: Call, manifest: Manifest) -> Effect:
         """What the call may do, as things stand in the workspace."""

@@ -78,7 +78,7 @@ def _judge(node: PlanNode, context: Context, *, reasoner: bool, accepted: bool) 
         return Verdict(node.id, node.kind, Ask(node.gate.question, binding="", expires_at="", guard="gate"))
     if node.kind == "tool_call" and node.tool_call:
         planned = node.tool_call
-        manifest = context.registry.find(planned.tool_ref)
+        manifest = context.tools.find(planned.tool_ref)
         try:
             args = typed_args(planned.args, manifest, None)
         except UnresolvedError as problem:

@@ -17,6 +17,7 @@ from executor.gate.decide import Allow, decide
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_bytes
 from executor.sandbox.redaction import Redactor, visible
+from executor.tools.registry import Registry
 from executor.walker.asking import Asking
 from executor.walker.earlier import Earlier
 from executor.walker.ledger import Ledger
@@ -37,6 +38,7 @@ class Run:
 
     context: Context
     ledger: Ledger
+    registry: Registry
     asking: Asking
     listener: Listener
     redactor: Redactor
@@ -132,7 +134,7 @@ class Run:
     async def _tool(self, node: PlanNode, depth: int) -> Failure | None:
         assert node.tool_call is not None
         planned, context = node.tool_call, self.context
-        manifest = context.registry.find(planned.tool_ref)
+        manifest = self.registry.find(planned.tool_ref)
         try:
             args = typed_args(planned.args, manifest, self.outputs)
         except UnresolvedError as problem:
@@ -151,7 +153,7 @@ class Run:
         paths = [context.workspace.split(path) for path in context.paths(call, manifest, "write")]
         try:
             with context.locks.hold(paths), anyio.fail_after(min(limits)):
-                self.outputs[node.id] = await context.registry.invoke(
+                self.outputs[node.id] = await self.registry.invoke(
                     leave,
                     call,
                     workspace=context.workspace,
@@ -264,7 +266,7 @@ class Run:
 
     async def _settle_doubt(self, node: PlanNode) -> tuple[bool, Failure | None]:
         """A node was running when its process died. True when nothing is left to do for it."""
-        manifest = self.context.registry.find(node.tool_call.tool_ref) if node.tool_call else None
+        manifest = self.registry.find(node.tool_call.tool_ref) if node.tool_call else None
         if node.tool_call is None or (manifest is not None and manifest.idempotent):
             return False, None
         answer = await self.asking.ask(

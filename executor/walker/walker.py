@@ -188,6 +188,7 @@ class Walker:
         run = Run(
             context,
             ledger,
+            self._registry,
             asking,
             self._listener,
             self._redactor,
@@ -247,7 +248,7 @@ class Walker:
 
         return Context(
             agent=agent,
-            registry=self._registry,
+            tools=self._registry,
             workspace=self._open(),
             policy=Policy.load(home.path / "policy.toml"),
             pins=pins,

@@ -73,7 +73,7 @@ def test_an_allow_cannot_be_made_by_hand() -> None:
 
 def invoke(context: Any, allow: Any, call: Call) -> dict[str, object]:
     async def go() -> dict[str, object]:
-        return await context.registry.invoke(
+        return await context.tools.invoke(
             allow, call, workspace=context.workspace, clock=context.clock, redactor=Redactor()
         )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from executor.clock import instant
-from executor.gate.approvals import binding_of, claim
 from executor.gate.call import Call, Deferred
+from executor.gate.claim import binding_of, claim
 from executor.gate.context import Context
 from executor.gate.effects import need_of
 from executor.gate.verdict import Ask, Deny

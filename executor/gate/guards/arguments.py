@@ -37,7 +37,7 @@ def _flaws(call: Call, context: Context) -> Iterator[str]:
     for name, value in known.items():
         if isinstance(value, str) and _CREDENTIAL.fullmatch(value):
             yield f"{name}: this tool takes no credentials"
-    for error in context.registry.args_checker(call.tool_ref).iter_errors(known):
+    for error in context.tools.args_checker(call.tool_ref).iter_errors(known):
         place = ".".join(str(step) for step in error.absolute_path)
         if error.validator == "required" and not place:
             # One error names one missing property, but not in a field: each is looked for here, once.

@@ -17,6 +17,6 @@ def check(call: Call, context: Context) -> Deny | None:
             "write the version, such as matrix://tool/fs/read@1.0.0",
         )
     if context.manifest(call) is None:
-        known = ", ".join(manifest.uri for manifest in context.registry.manifests)
+        known = ", ".join(manifest.uri for manifest in context.tools.manifests)
         return Deny("UNKNOWN_TOOL", f"there is no tool {call.tool_ref!r}", f"use one of these: {known}")
     return None
