@@ -84,8 +84,8 @@ def is_runtime(name: str) -> bool:
 def read_template(path: Path, data: bytes, *, skill_digest: str, scope: Scope, store: Cache) -> PlanTemplate:
     """Read and check a plan.yaml against its skill.
 
-    Raises SkillError PLAN_INVALID with everything that is wrong (`data["errors"]`: a path and a message
-    each).
+    Raises SkillError PLAN_INVALID with everything that is wrong (`data["errors"]`: code, place and
+    message each).
     """
     document = store.get(f"plan {skill_digest}", str(VERSION), data, lambda: _checked(path, data, scope))
     cases = tuple(
@@ -108,7 +108,10 @@ def _checked(path: Path, data: bytes, scope: Scope) -> list[dict[str, Any]]:
     cases = check.document(document)
     if check.errors:
         where, message = check.errors[0]
-        errors = [{"place": where, "message": message} for where, message in check.errors]
+        errors = [
+            {"code": "PLAN_INVALID", "place": f"{path.name}: {where}", "message": message}
+            for where, message in check.errors
+        ]
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         raise SkillError("PLAN_INVALID", message + more, place=f"{path}: {where}", data={"errors": errors})
     return cases
