@@ -36,7 +36,7 @@ class Asker:
         rows: list[tuple[Row, list[int]]] = []
         for header, members in by_header.items():
             tokens = tokens_of(header, self.vocabulary)
-            row, inside = Row(tokens), []
+            row, inside = Row(tokens), list[int]()
             for i in members:
                 reads = [(read, None, 0.0) for read in prompts[i].reads]
                 body: Body = body_of(prompts[i].body, reads, self.vocabulary)

@@ -114,7 +114,7 @@ def compare(asker: Asker, llama: Llama, prompts: Sequence[form.Prompt]) -> tuple
 
 
 def check(asker: Asker, data: Path, kind: str, texts: int = 5000, prompts: int = 100) -> Difference:
-    """Export the checkpoint as `kind` to a temporary file and compare; f32 files are run with f32 KV cells."""
+    """Export the checkpoint as `kind` to a temporary file and compare (f32 with f32 KV cells)."""
     corpus = corpora.load(data)
     utterances = random.Random(3).sample([u for u in corpus.dev if u.skill[1] != "oos"], texts)
     with tempfile.TemporaryDirectory() as folder:

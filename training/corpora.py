@@ -1,8 +1,9 @@
-"""The public corpora of ../shared/data as skills and utterances, with the development splits written down here."""
+"""The public corpora of ../shared/data as skills and utterances; the development splits are written here."""
 
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import random
 from collections.abc import Iterator
@@ -93,7 +94,7 @@ def _utterance(row: dict[str, object], verb: str) -> Utterance | None:
     assert isinstance(slots, list)
     marks = tuple(Mark(f"slot.{s['name']}", s["value"], s["start"], s["end"]) for s in slots)
     spans = sorted((m.start, m.end) for m in marks if m.start is not None and m.end is not None)
-    if any(b[0] < a[1] for a, b in zip(spans, spans[1:], strict=False)):
+    if any(b[0] < a[1] for a, b in itertools.pairwise(spans)):
         return None  # overlapping labels cannot be told as tags
     return Utterance(
         str(row["text"]), (str(row["source"]), str(row["skill"])), marks, verb, bool(row.get("opens", True))

@@ -1,6 +1,6 @@
 """Measure a checkpoint on the development splits and on our own goals; prints and writes figures as JSON.
 
-python -m training.evaluate --data ../shared/data --out /path [--limit 500]
+python -m training.evaluate --data ../shared/data --out training/out [--limit 500]
 """
 
 from __future__ import annotations
@@ -25,14 +25,22 @@ from mcl.skills import find_skills, skill_folders
 from training import corpora
 from training.asking import Asker
 from training.corpora import Corpus, Skill, Utterance
+from training.scores import Scores
 
 Figures = dict[str, Any]
 GOALS = Path(__file__).parent / "goals.jsonl"
+SURE = 0.9
+SEVERAL = 4  # values that an open slot of a corpus may take
 
 
 def candidate(skill: Skill) -> Candidate:
     """A corpus' skill as a candidate: name and description, no examples."""
     return Candidate(skill.name, form.plain(skill.name), skill.description, skill.verbs, ())
+
+
+def best(row: Sequence[float]) -> int:
+    """Index of the largest."""
+    return max(range(len(row)), key=row.__getitem__)
 
 
 def choose_all(
@@ -53,51 +61,42 @@ def choose_all(
             for row, answer in zip(scores, asker.answers(prompts), strict=True):
                 for i, p in zip(group, answer[0][1:], strict=True):
                     row[i] = p
-        finals = [
-            sorted(sorted(range(len(skills)), key=row.__getitem__, reverse=True)[:most]) for row in scores
-        ]
+        order = range(len(skills))
+        finals = [sorted(sorted(order, key=row.__getitem__, reverse=True)[:most]) for row in scores]
     prompts = [
         form.choose_prompt(text, [shown[i] for i in final]) for text, final in zip(texts, finals, strict=True)
     ]
-    out = []
-    for final, (picks, verbs) in zip(finals, asker.answers(prompts), strict=True):
-        best = max(range(len(picks)), key=picks.__getitem__)
-        out.append((final[best - 1] if best else -1, picks[best], verbs))
-    return out
+    answers = zip(finals, asker.answers(prompts), strict=True)
+    return [(([-1, *final])[best(picks)], max(picks), verbs) for final, (picks, verbs) in answers]
 
 
 def intents(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utterance]) -> Figures:
-    """Accuracy over the whole catalogue of a source, recall of out of scope, verbs."""
-    keys = (
-        sorted({u.skill for u in utterances if u.skill[1] != "oos"})
-        if source == "sgd"
-        else sorted(k for k in corpus.skills if k[0] == source and k[1] != "oos")
-    )
+    """Accuracy over a source's whole catalogue (sgd: what occurs), recall of out of scope, verbs."""
+    occurring = {u.skill for u in utterances}
+    keys = sorted(k for k in corpus.skills if k[0] == source and k[1] != "oos")
+    if source == "sgd":
+        keys = [k for k in keys if k in occurring]
     answers = choose_all(asker, [u.text for u in utterances], [corpus.skills[k] for k in keys])
-    right = scope = outside = refused = verbs = verbs_right = sure = sure_right = 0
+    right, sure, verbs, refused = [], [], [], []
     for utterance, (chosen, p, verb) in zip(utterances, answers, strict=True):
         if utterance.skill[1] == "oos":
-            outside += 1
-            refused += chosen == -1
+            refused.append(chosen == -1)
             continue
-        good = chosen >= 0 and keys[chosen] == utterance.skill
-        scope += 1
-        right += good
-        sure += p >= 0.9
-        sure_right += good and p >= 0.9
+        right.append(chosen >= 0 and keys[chosen] == utterance.skill)
+        if p >= SURE:
+            sure.append(right[-1])
         if utterance.verb:
-            verbs += 1
-            verbs_right += form.VERBS[max(range(len(verb)), key=verb.__getitem__)] == utterance.verb
-    figures: Figures = {
-        "skills": len(keys),
-        "n": scope,
-        "accuracy": right / max(1, scope),
-        "verb": verbs_right / max(1, verbs),
-    }
-    figures["right when p >= 0.9"] = sure_right / max(1, sure)
-    if outside:
-        figures["out of scope recall"] = refused / outside
+            verbs.append(form.VERBS[best(verb)] == utterance.verb)
+    figures: Figures = {"skills": len(keys), "n": len(right), "accuracy": _mean(right), "verb": _mean(verbs)}
+    figures["sure"] = len(sure) / max(1, len(right))
+    figures["right when sure"] = _mean(sure)
+    if refused:
+        figures["out of scope recall"] = _mean(refused)
     return figures
+
+
+def _mean(values: Sequence[bool]) -> float:
+    return sum(values) / max(1, len(values))
 
 
 def values_of(utterance: Utterance, skill: Skill) -> set[tuple[str, str]]:
@@ -106,8 +105,7 @@ def values_of(utterance: Utterance, skill: Skill) -> set[tuple[str, str]]:
     return {
         (m.field, m.value.lower())
         for m in utterance.marks
-        if (options.get(m.field) and m.value.lower() in options[m.field])
-        or (not options.get(m.field) and m.start is not None)
+        if (m.value.lower() in options[m.field] if options.get(m.field) else m.start is not None)
     }
 
 
@@ -117,90 +115,84 @@ def extract_all(asker: Asker, pairs: Sequence[tuple[str, ExtractForm]]) -> list[
     prompts = [
         form.extract_prompt(text, units, shown) for (text, shown), units in zip(pairs, windows, strict=True)
     ]
-    return [
-        list(
-            best_of_each(
-                [Span(*f) for f in form.found(text, units, shown, answer)],
-                {s.name: s.many for s in shown.slots},
-            )
-        )
-        for (text, shown), units, answer in zip(pairs, windows, asker.answers(prompts), strict=True)
-    ]
+    out = []
+    for (text, shown), units, answer in zip(pairs, windows, asker.answers(prompts), strict=True):
+        spans = [Span(*found) for found in form.found(text, units, shown, answer)]
+        out.append(list(best_of_each(spans, {slot.name: slot.many for slot in shown.slots})))
+    return out
 
 
-def f1(counts: Sequence[int]) -> float:
-    """F1 of (right, found, wanted)."""
-    right, found, wanted = counts
-    return 2 * right / max(1, found + wanted)
+def _form(skill: Skill) -> ExtractForm:
+    slots = (
+        SlotForm(s.name, s.type, s.hint, s.options, s.required, 1 if s.options else SEVERAL)
+        for s in skill.slots
+    )
+    return ExtractForm(skill.name, skill.description, tuple(slots), "", "")
 
 
 def slots(asker: Asker, corpus: Corpus, utterances: Sequence[Utterance]) -> Figures:
     """Slot F1 given the skill, exact name and value: micro, macro over slots, whole frames."""
-    usable = [u for u in utterances if corpus.skills[u.skill].slots]
-    pairs = []
-    for u in usable:
-        skill = corpus.skills[u.skill]
-        many = tuple(
-            SlotForm(s.name, s.type, s.hint, s.options, s.required, 4 if not s.options else 1)
-            for s in skill.slots
-        )
-        pairs.append((u.text, ExtractForm(skill.name, skill.description, many, "", "")))
-    total, by_slot, exact, alarms = [0, 0, 0], defaultdict(lambda: [0, 0, 0]), 0, 0
+    usable = [u for u in utterances if u.skill in corpus.skills and corpus.skills[u.skill].slots]
+    pairs = [(u.text, _form(corpus.skills[u.skill])) for u in usable]
+    scores, alarms = Scores(), 0
     for u, spans in zip(usable, extract_all(asker, pairs), strict=True):
-        want = values_of(u, corpus.skills[u.skill])
         got = {(s.field, s.value.lower()) for s in spans if s.field.startswith("slot.")}
+        scores.add(set(values_of(u, corpus.skills[u.skill])), set(got))
         alarms += any(not s.field.startswith("slot.") for s in spans)
-        exact += want == got
-        for counts, pick in ((total, None), *((by_slot[f], f) for f in {f for f, _ in want | got})):
-            counts[0] += sum(1 for f, _ in want & got if pick in (None, f))
-            counts[1] += sum(1 for f, _ in got if pick in (None, f))
-            counts[2] += sum(1 for f, _ in want if pick in (None, f))
-    return {"n": len(usable), "slot F1": f1(total), "precision": total[0] / max(1, total[1]), "recall": total[0] / max(1, total[2]),
-            "macro F1": sum(map(f1, by_slot.values())) / max(1, len(by_slot)), "exact": exact / max(1, len(usable)),
-            "false constraints": alarms / max(1, len(usable))}  # fmt: skip
+    total = scores.total
+    return {
+        "n": len(usable), "slot F1": total.f1, "precision": total.precision, "recall": total.recall,
+        "macro F1": scores.macro, "exact": scores.exact / max(1, scores.frames),
+        "false constraints": alarms / max(1, len(usable)),
+    }  # fmt: skip
 
 
 def goals(asker: Asker) -> Figures:
-    """Our own goals against the shipped skills: choice, verb, fields, exact; a list of what went wrong."""
-    skills = [find_skills(skill_folders(None)).by_id[name] for name in ("files", "general", "repo")]
+    """Our own goals against the shipped skills: choice, verb, fields, exact; a list of what went wrong.
+
+    Fields are counted given the right skill; exact needs skill, verb and all fields.
+    """
     rows = [json.loads(line) for line in GOALS.read_text().splitlines()]
+    by_id = find_skills(skill_folders(None)).by_id
+    skills = [by_id[name] for name in ("files", "general", "repo")]
     shown = [Candidate(s.id, s.display, s.description, s.verbs, s.examples) for s in skills]
-    choices = asker.answers([form.choose_prompt(row["text"], shown) for row in rows])
     names = ["none", *(s.id for s in skills)]
+    forms = {
+        s.id: ExtractForm(
+            s.id,
+            s.description,
+            tuple(SlotForm(x.name, x.type, x.hint, x.options, x.required, x.most) for x in s.slots),
+        )
+        for s in skills
+    }
+    choices = asker.answers([form.choose_prompt(row["text"], shown) for row in rows])
     known = [row for row in rows if row["skill"] != "none"]
-    by_id = {s.id: s for s in skills}
-    pairs = [(row["text"], ExtractForm(row["skill"], by_id[row["skill"]].description,
-              tuple(SlotForm(s.name, s.type, s.hint, s.options, s.required, s.most) for s in by_id[row["skill"]].slots), "", "")) for row in known]  # fmt: skip
-    found = {row["text"]: spans for row, spans in zip(known, extract_all(asker, pairs), strict=True)}
-    chosen = verb_right = exact = refused = 0
-    total, by_field, wrong = [0, 0, 0], defaultdict(lambda: [0, 0, 0]), []
+    spans = extract_all(asker, [(row["text"], forms[row["skill"]]) for row in known])
+    found = {row["text"]: {(s.field, s.value) for s in part} for row, part in zip(known, spans, strict=True)}
+    scores, chosen, verbs_right, exact, refused, wrong = Scores(), 0, 0, 0, [], []
     for row, (picks, verbs) in zip(rows, choices, strict=True):
-        pick = names[max(range(len(picks)), key=picks.__getitem__)]
+        pick = names[best(picks)]
         if row["skill"] == "none":
-            refused += pick == "none"
-            if pick != "none":
-                wrong.append(f"none -> {pick}: {row['text']}")
+            refused.append(pick == "none")
+            wrong += [] if refused[-1] else [f"none -> {pick}: {row['text']}"]
             continue
-        allowed = by_id[row["skill"]].verbs
-        verb = max(allowed, key=lambda v: verbs[form.VERBS.index(v)])
-        want = {(v["field"], v["value"]) for v in row["values"]}
-        got = {(s.field, s.value) for s in found[row["text"]]}
-        chosen += pick == row["skill"]
-        verb_right += verb == row["verb"]
-        whole = pick == row["skill"] and verb == row["verb"] and want == got
-        exact += whole
-        if not whole:
+        verb = max(by_id[row["skill"]].verbs, key=lambda v: verbs[form.VERBS.index(v)])
+        want, got = {(v["field"], v["value"]) for v in row["values"]}, found[row["text"]]
+        scores.add(set(want), set(got))
+        chosen, verbs_right = chosen + (pick == row["skill"]), verbs_right + (verb == row["verb"])
+        if pick == row["skill"] and verb == row["verb"] and want == got:
+            exact += 1
+        else:
             wrong.append(
-                f"{row['skill']}/{row['verb']} -> {pick}/{verb}: {row['text']} | missed {sorted(want - got)} | extra {sorted(got - want)}"
+                f"{row['skill']}/{row['verb']} -> {pick}/{verb}: {row['text']} | "
+                f"missed {sorted(want - got)} | extra {sorted(got - want)}"
             )
-        for counts, only in ((total, None), *((by_field[f], f) for f in {f for f, _ in want | got})):
-            counts[0] += sum(1 for f, _ in want & got if only in (None, f))
-            counts[1] += sum(1 for f, _ in got if only in (None, f))
-            counts[2] += sum(1 for f, _ in want if only in (None, f))
     n = len(known)
-    return {"n": n, "skill": chosen / n, "verb": verb_right / n, "field F1": f1(total), "exact": exact / n,
-            "none recall": refused / max(1, len(rows) - n), "F1 by field": {k: round(f1(v), 3) for k, v in sorted(by_field.items())},
-            "wrong": wrong}  # fmt: skip
+    return {
+        "n": n, "skill": chosen / n, "verb": verbs_right / n, "field F1": scores.total.f1, "exact": exact / n,
+        "none recall": _mean(refused), "wrong": wrong,
+        "F1 by field": {name: count.f1 for name, count in sorted(scores.fields.items())},
+    }  # fmt: skip
 
 
 def evaluate(asker: Asker, data: Path, limit: int) -> Figures:
@@ -209,17 +201,12 @@ def evaluate(asker: Asker, data: Path, limit: int) -> Figures:
     trained = {u.skill for u in corpus.train}
     sets: dict[str, list[Utterance]] = defaultdict(list)
     for utterance in corpus.dev:
-        source = utterance.skill[0]
-        sets[
-            f"sgd {'seen' if utterance.skill in trained else 'unseen'}" if source == "sgd" else source
-        ].append(utterance)
-    figures: Figures = {
-        "step": asker.step,
-        "minutes": round(asker.minutes, 1),
-        "examples": asker.examples,
-        "intent": {},
-        "slots": {},
-    }
+        name = utterance.skill[0]
+        sets[name if name != "sgd" else f"sgd {'seen' if utterance.skill in trained else 'unseen'}"].append(
+            utterance
+        )
+    figures: Figures = {"step": asker.step, "minutes": asker.minutes, "examples": asker.examples}
+    figures |= {"intent": {}, "slots": {}}
     for name, utterances in sorted(sets.items()):
         random.Random(1).shuffle(utterances)
         opening = [u for u in utterances if u.opens][: limit or None]
@@ -227,6 +214,7 @@ def evaluate(asker: Asker, data: Path, limit: int) -> Figures:
             figures["intent"][name] = intents(asker, corpus, name.split()[0], opening)
         if any(u.skill in corpus.skills and corpus.skills[u.skill].slots for u in utterances):
             figures["slots"][name] = slots(asker, corpus, utterances[: limit or None])
+        print(name, rounded(figures["intent"].get(name)), rounded(figures["slots"].get(name)), flush=True)
     figures["goals"] = goals(asker)
     return figures
 
@@ -248,10 +236,9 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     figures = rounded(evaluate(Asker(given.out), given.data, given.limit))
-    wrong = figures["goals"].pop("wrong")
+    (given.out / "wrong.txt").write_text("\n".join(figures["goals"].pop("wrong")))
     (given.out / "figures.json").write_text(json.dumps(figures, indent=1))
-    (given.out / "wrong.txt").write_text("\n".join(wrong))
-    print(json.dumps(figures, indent=1))
+    print(json.dumps(figures["goals"], indent=1))
 
 
 if __name__ == "__main__":

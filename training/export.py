@@ -1,4 +1,4 @@
-"""Write a checkpoint as GGUF: llama architecture, attention both ways, BPE `gpt2` / `qwen2`, CONTROL specials."""
+"""Write a checkpoint as GGUF: llama architecture, attention both ways, BPE `gpt2` / `qwen2`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ TYPES = {
     "f32": GGMLQuantizationType.F32,
 }
 _LAYER = {
-    "q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down",
+    "q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output",
+    "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down",
 }  # fmt: skip
 SOURCES = (
     "SNIPS NLU benchmark (CC0 1.0); CLINC150 (CC BY 3.0); HWU64 (CC BY 4.0); SGD (CC BY-SA 4.0); "
-    "BANKING77 (CC BY 4.0); RESTAURANT8k (CC BY 4.0); nl2bash (MIT); TaskBench (MIT); own generator (Apache-2.0)"
+    "BANKING77 (CC BY 4.0); RESTAURANT8k (CC BY 4.0); nl2bash (MIT); TaskBench (MIT); "
+    "own generator (Apache-2.0)"
 )
 
 

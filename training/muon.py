@@ -1,4 +1,4 @@
-"""Muon (Keller Jordan 2024): momentum, then orthogonalisation by Newton-Schulz; for the matrices of the blocks."""
+"""Muon (Keller Jordan 2024): momentum, then orthogonalisation by Newton-Schulz; for matrices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def orthogonal(stack: Tensor, steps: int = 5) -> Tensor:
     for _ in range(steps):
         square = x @ x.transpose(-1, -2)
         x = _A * x + (_B * square + _C * square @ square) @ x
-    return x.transpose(-1, -2) if stack.shape[-2] > stack.shape[-1] else x
+    turned: Tensor = x.transpose(-1, -2) if stack.shape[-2] > stack.shape[-1] else x
+    return turned
 
 
 class Muon(torch.optim.Optimizer):
@@ -43,6 +44,7 @@ class Muon(torch.optim.Optimizer):
                     state = self.state[matrix]
                     if "momentum" not in state:
                         state["momentum"] = torch.zeros_like(matrix)
+                    assert matrix.grad is not None
                     state["momentum"].lerp_(matrix.grad, 1 - group["momentum"])
                     updates.append(matrix.grad.lerp(state["momentum"], group["momentum"]))
                 scale = group["lr"] * max(1.0, shape[0] / shape[1]) ** 0.5

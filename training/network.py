@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from training.rows import Batch
 
-SHARED, ALIKE, COPIED = 0.7, 0.6, 0.5
+ALIKE, COPIED, LAST_NORM = 0.6, 0.5, 0.03
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,8 @@ class Network(nn.Module):
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
         # Token identity must not drown in what the blocks add, so embeddings begin at scale 1; the last norm
         # begins small instead, so that the tied logits do.
-        self.norm = nn.Parameter(torch.full((shape.width,), shape.width**-0.5))
+        self.norm = nn.Parameter(torch.full((shape.width,), LAST_NORM))
         nn.init.normal_(self.embedding.weight, std=1.0)
-        with torch.no_grad():  # what all tokens share makes near positions attend to each other under RoPE
-            self.embedding.weight += SHARED * torch.randn(shape.width)
         for block in self.blocks:
             assert isinstance(block, Block)
             _begin(block, shape.width)

@@ -1,4 +1,4 @@
-"""Packing: one header, then several bodies that each see the header and themselves; the header is paid once."""
+"""Packing: one header, then several bodies that each see it and themselves; the header is paid once."""
 
 from __future__ import annotations
 
@@ -45,8 +45,10 @@ class Row:
 
 @dataclass
 class Batch:
-    """Tensors: tokens, positions, segments [B, T]; reads: where [R] (flat), allowed [R, A] (index of the label,
-    -1 for none), answer [R] (index into allowed), weight [R]; labels: tokens, weights [N], offsets [L]."""
+    """Tensors. tokens, positions, segments [B, T]. Reads: where [R] (flat), allowed [R, A] (index of the
+    label, -1 behind the last), answer [R] (index into allowed), weight [R]. Labels: tokens, weights [N],
+    offsets [L].
+    """
 
     tokens: torch.Tensor
     positions: torch.Tensor

@@ -10,20 +10,20 @@ from mcl.model import form
 from mcl.model.protocol import Candidate
 from training.corpora import Corpus, Skill, Utterance
 from training.generator.goals import general
-from training.generator.skills import FAMILIES, GENERAL_DESCRIPTIONS, SKILLS, utter
+from training.generator.skills import FAMILIES, GENERAL_DESCRIPTIONS, GENERAL_DISPLAYS, SKILLS, utter
 from training.rows import Body, Row, body_of, tokens_of
 from training.variation import Variant, Variation
 from training.vocabulary import Vocabulary
 
 CHOOSE_SHARE = 0.45
-CHOOSE_SOURCES = {"clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 12, "own": 13, "mixed": 4}
-EXTRACT_SOURCES = {"snips": 20, "hwu64": 21, "restaurant8k": 8, "sgd": 29, "families": 11, "general": 11}
+CHOOSE_SOURCES = {"clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 11, "own": 26, "mixed": 4}
+EXTRACT_SOURCES = {"snips": 17, "hwu64": 20, "restaurant8k": 8, "sgd": 28, "families": 15, "general": 18}
 STRANGERS = {  # whose utterances are surely none of this source's skills
     "clinc": ("own",), "banking77": ("snips", "hwu64", "own"), "hwu64": ("banking77", "own"),
-    "snips": ("banking77", "own"), "sgd": ("banking77", "own"), "own": ("clinc", "hwu64", "banking77", "snips"),
-    "mixed": ("open",),
+    "snips": ("banking77", "own"), "sgd": ("banking77", "own"), "mixed": ("open",),
+    "own": ("clinc", "hwu64", "banking77", "snips"),
 }  # fmt: skip
-TAG_WEIGHT, PICK_WEIGHT, VERB_WEIGHT, OPTION_WEIGHT = 0.3, 1.0, 0.35, 0.6
+TAG_WEIGHT, PICK_WEIGHT, VERB_WEIGHT, OPTION_WEIGHT = 0.3, 1.01, 0.35, 1.0
 _STOP = frozenset(
     [
         "i",
@@ -160,6 +160,7 @@ class Sampler:
                 self.by_skill[utterance.skill].append(utterance)
                 if utterance.opens:
                     self.opening[utterance.skill].append(utterance)
+        self.talk = [u.text for u in corpus.train if not u.verb and u.skill[1] != "oos"] + self.outside
         self.catalogue: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for key in self.opening:
             self.catalogue[key[0]].append(key)
@@ -205,11 +206,15 @@ class Sampler:
             else self.catalogue[source]
         )
         keys = self._candidates(pool, min(wide, len(pool)))
-        with_general = source == "own" and r.random() < 0.6
+        with_general = source == "own" and r.random() < 0.75
+        shipped = with_general and r.random() < 0.5
+        if shipped:  # a small catalogue as it is installed at first
+            keys = [("own", "files"), ("own", "repo"), *keys[: r.choice((0, 0, 1, 2))]]
+            keys = list(dict.fromkeys(keys))
         if with_general:
             keys = [*keys[: form.MAX_CANDIDATES - 1], ("own", "general")]
         r.shuffle(keys)
-        style, examples = r.random(), len(keys) <= 8 and r.random() < 0.3
+        style, examples = r.random(), len(keys) <= 8 and r.random() < (0.6 if shipped else 0.3)
         candidates = [self._candidate(self.skills[k], style, examples) for k in keys]
         row = Row(tokens_of(form.choose_header(candidates), self.vocabulary))
         while len(row.header) > self.width * 0.6 and len(keys) > 2:  # keep room for bodies
@@ -244,8 +249,10 @@ class Sampler:
         r = self.random
         name, description = form.plain(skill.name), skill.description
         if skill.source == "own":
-            variant = self.variation.form(skill).shown
-            description = r.choice(GENERAL_DESCRIPTIONS) if skill.name == "general" else variant.description
+            variant = self.variation.shown(skill).shown
+            description = variant.description
+            if skill.name == "general":
+                name, description = r.choice(GENERAL_DISPLAYS), r.choice(GENERAL_DESCRIPTIONS)
         if style < 0.25:
             description = ""
         elif style < 0.45:
@@ -277,8 +284,10 @@ class Sampler:
         r = self.random
         if r.random() < 0.72 + 0.2 * self.ease:
             at = r.randrange(len(keys))
+            if with_general and r.random() < 0.3:
+                at = keys.index(("own", "general"))
             key = keys[at]
-            if key == ("own", "general") and r.random() < 0.3:
+            if key == ("own", "general") and r.random() < 0.15:
                 return r.choice(self.texts), f"c{at}", ""
             utterance = (
                 self._own(key[1])
@@ -303,9 +312,11 @@ class Sampler:
                     f"c{keys.index(('own', 'general'))}" if with_general else "none",
                     utterance.verb,
                 )
+        if with_general:  # beside a skill for any goal only small talk is nobody's
+            return r.choice(self.talk), "none", ""
         if source == "clinc" or (kind > 0.9 and source in ("own", "snips")):
             return r.choice(self.outside), "none", ""
-        stranger = r.choice(STRANGERS[source] + ("open",) * (not with_general))
+        stranger = r.choice((*STRANGERS[source], "open"))
         if stranger == "open":
             return r.choice(self.texts), "none", ""
         if stranger == "own":
@@ -320,13 +331,13 @@ class Sampler:
         r = self.random
         source = r.choices(list(EXTRACT_SOURCES), list(EXTRACT_SOURCES.values()))[0]
         if source == "families":
-            key = ("own", r.choices(FAMILIES, [6, 4] + [1] * (len(FAMILIES) - 2))[0].name)
+            key = ("own", r.choices(FAMILIES, [8, 8] + [1] * (len(FAMILIES) - 2))[0].name)
         elif source == "general":
             key = ("own", "general")
         else:
             keys = [k for k in self.by_skill if k[0] == source and self.skills[k].slots]
             key = r.choices(keys, [len(self.by_skill[k]) ** 0.6 for k in keys])[0]
-        variant = self.variation.form(self.skills[key])
+        variant = self.variation.shown(self.skills[key])
         row = Row(tokens_of(form.extract_header(variant.shown), self.vocabulary))
         for _ in range(60):
             utterance = (

@@ -1,4 +1,4 @@
-"""Making one labelled utterance into many: names, hints, order and options of slots; values, letters, clauses."""
+"""One labelled utterance made into many: names, hints, order of slots; values, letters, clauses."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from training.generator.clauses import clauses
 from training.generator.skills import FAMILIES, GENERAL_DESCRIPTIONS, GENERAL_HINTS, GENERAL_NAMES
 
 _FAMILY_WORDS = {
-    "time": "time date day when year timeofday duration length schedule period frequency interval start check stay",
-    "place": "city location place area country state poi where from to origin destination room house address region folder",
-    "number": "number count size people amount price rating score value passengers travelers group quantity riders salary",
-    "name": "name title person who artist owner director actors relation first last recipient participants entity object",
+    "time": "time date day when year timeofday duration length schedule period frequency interval start stay",
+    "place": "city location place area country state poi where from to origin destination room house address",
+    "number": "number count size people amount price rating score value passengers travelers group quantity",
+    "name": "name title person who artist owner director actors relation first last recipient entity object",
     "kind": "type kind category genre sort item class descriptor setting list",
 }
 _FAMILY = {word: family for family, words in _FAMILY_WORDS.items() for word in words.split()}
@@ -65,7 +65,7 @@ class Variation:
 
     # -- forms ---------------------------------------------------------------------------------------------
 
-    def form(self, skill: Skill) -> Variant:
+    def shown(self, skill: Skill) -> Variant:
         """A variant of a skill's form: order, names, hints, options, dropped slots, distractors."""
         r = self.random
         style = r.random()
@@ -98,7 +98,7 @@ class Variation:
     def _slot(self, skill: Skill, slot: SlotForm, style: float) -> SlotForm:
         r = self.random
         name, hint = slot.name, slot.hint
-        if skill == ("own", "general") or (skill.source == "own" and skill.name == "general"):
+        if skill.source == "own" and skill.name == "general":
             name, hint = r.choice(GENERAL_NAMES), r.choice(GENERAL_HINTS)
         others = self.synonyms.get(slot.name, ())
         if form.plain(hint) == form.plain(name):
@@ -164,7 +164,7 @@ class Variation:
         return replace(utterance, text=text, marks=tuple(marks))
 
     def noisy(self, pieces: list[form.Piece], tags: Sequence[str]) -> list[form.Piece]:
-        """Letters changed: all small, typos outside of values, the last full stop gone. Pieces keep their number."""
+        """Letters changed: all small, typos outside of values. Pieces keep their number."""
         r = self.random
         lower = r.random() < 0.25
         typos = r.random() < 0.15

@@ -1,4 +1,4 @@
-"""Byte-level BPE of the bundled model: trained here, read by llama.cpp as model `gpt2`, pre-tokenizer `qwen2`."""
+"""Byte-level BPE of the bundled model; llama.cpp reads it as model `gpt2`, pre-tokenizer `qwen2`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 
 from mcl.model import form
 
-QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+QWEN2 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 SIZE = 4096
 
 
@@ -42,7 +45,7 @@ def train(texts: Iterable[str], path: Path, size: int = SIZE) -> None:
 
 
 class Vocabulary:
-    """Pieces to ids: text through the BPE (remembered), special tokens behind it in the order of form.SPECIALS."""
+    """Pieces to ids: text through the BPE (remembered), special tokens behind it, as in form.SPECIALS."""
 
     def __init__(self, path: Path) -> None:
         self.tokenizer: Tokenizer = Tokenizer.from_file(str(path))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
+from training.corpora import Mark
 from training.generator import fillers
 from training.generator.phrases import Filler, Phrase, expand
 
@@ -199,13 +200,13 @@ def clause(kind: str, r: random.Random) -> Phrase:
     if joined.text.startswith((", ", "; ")) and r.random() < 0.12:
         first = joined.text[2]
         if joined.marks and min(m.start or 0 for m in joined.marks) == 2:
-            return Phrase(". ") + Phrase(joined.text[2:], tuple(_shift(joined, -2)))
+            return Phrase(". ") + Phrase(joined.text[2:], _shift(joined, -2))
         return Phrase(". " + first.upper() + joined.text[3:], joined.marks)
     return joined
 
 
-def _shift(phrase: Phrase, by: int) -> tuple:  # type: ignore[type-arg]
-    return tuple(type(m)(m.field, m.value, (m.start or 0) + by, (m.end or 0) + by) for m in phrase.marks)
+def _shift(phrase: Phrase, by: int) -> tuple[Mark, ...]:
+    return tuple(Mark(m.field, m.value, (m.start or 0) + by, (m.end or 0) + by) for m in phrase.marks)
 
 
 def clauses(r: random.Random, number: int, leave: frozenset[str] = frozenset()) -> Phrase:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from training.corpora import Utterance
+from training.corpora import Mark, Utterance
 from training.generator import fillers
 from training.generator.clauses import clause, clauses
 from training.generator.phrases import Phrase, capital, expand
@@ -114,9 +114,9 @@ def general(r: random.Random, field: str = "slot.object") -> Utterance:
         front = clause(r.choice(("deadline", "budget", "jurisdiction_allow")), r)
         if front.text.startswith(" ") and front.marks:
             phrase = front + Phrase(", ") + phrase
-            phrase = expand("{x}", {"x": ("", lambda _: "")}, r) + phrase
             number -= 1
-    return Utterance(**dressed(phrase, clauses(r, number), r), skill=("own", "general"), verb=verb)
+    whole = dressed(phrase, clauses(r, number), r)
+    return Utterance(whole.text, ("own", "general"), whole.marks, verb)
 
 
 def _note(r: random.Random, field: str) -> Utterance:
@@ -130,11 +130,12 @@ def _note(r: random.Random, field: str) -> Utterance:
 
     places = {"s": (field, subject), "does": ("", lambda s: filled(s.choice(NOTED), s))}
     phrase = expand(r.choice(NOTES), places, r)
-    return Utterance(**dressed(phrase, Phrase(""), r), skill=("own", "general"), verb="build")
+    whole = dressed(phrase, Phrase(""), r)
+    return Utterance(whole.text, ("own", "general"), whole.marks, "build")
 
 
-def dressed(phrase: Phrase, tail: Phrase, r: random.Random) -> dict[str, object]:
-    """Opening, context sentences, ending and full stop around a goal: text and marks."""
+def dressed(phrase: Phrase, tail: Phrase, r: random.Random) -> Phrase:
+    """Opening, context sentences, ending and full stop around a goal."""
     whole = phrase + tail
     if whole.text[:1] == " ":
         whole = _without_first_blank(whole)
@@ -151,14 +152,12 @@ def dressed(phrase: Phrase, tail: Phrase, r: random.Random) -> dict[str, object]
         whole = whole + Phrase(r.choice((".", ".", ".", "!", "?")))
     if r.random() < 0.04:
         whole = whole + Phrase(" " + r.choice(CONTEXTS).strip())
-    return {"text": whole.text, "marks": whole.marks}
+    return whole
 
 
 def _without_first_blank(phrase: Phrase) -> Phrase:
     marks = tuple(
-        type(m)(
-            m.field, m.value, None if m.start is None else m.start - 1, None if m.end is None else m.end - 1
-        )
+        Mark(m.field, m.value, None if m.start is None else m.start - 1, None if m.end is None else m.end - 1)
         for m in phrase.marks
     )
     return Phrase(phrase.text[1:], marks)

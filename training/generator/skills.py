@@ -313,6 +313,14 @@ GENERAL_HINTS = (
     "the matter at hand",
     "",
 )
+GENERAL_DISPLAYS = (
+    "general",
+    "any other goal",
+    "everything else",
+    "other goals",
+    "general goal",
+    "anything else",
+)
 GENERAL_DESCRIPTIONS = (
     "any goal",
     "any goal that no other skill fits",
@@ -355,8 +363,8 @@ def utter(family: Family, r: random.Random) -> Utterance:
     number = r.choices((0, 1, 2, 3), (60, 26, 10, 4))[0]
     tail = clauses(r, number, family.blocked)
     marks = tuple(Mark(f"slot.{name}", value, None, None) for name, value in options)
-    text = dressed(_closed(phrase), tail, r)
-    return Utterance(str(text["text"]), ("own", family.name), (*text["marks"], *marks), verb)  # type: ignore[misc]
+    whole = dressed(_closed(phrase), tail, r)
+    return Utterance(whole.text, ("own", family.name), (*whole.marks, *marks), verb)
 
 
 def _constant(text: str) -> Callable[[random.Random], str]:

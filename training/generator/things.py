@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 
 from training.generator import fillers
+from training.generator.phrases import Filler
 
 GOODS = """laptop|office chair|desk|printer|monitor|phone|coffee machine|server|router|battery|solar panel|forklift|van|bicycle
 |helmet|safety boots|first aid kit|projector|camera|microphone|headset|toner cartridge|paper|pallet|drill|pump|valve
@@ -112,7 +113,7 @@ def host(r: random.Random) -> str:
 
 def filled(noun: str, r: random.Random) -> str:
     """With the places of a noun phrase filled: {h} host, {g} goods, {c} city, {p} person, {m} month, {d} day."""
-    places = {"{h}": host, "{g}": lambda r: r.choice(GOODS) + "s", "{c}": fillers.city, "{p}": fillers.person,
+    places: dict[str, Filler] = {"{h}": host, "{g}": lambda r: r.choice(GOODS) + "s", "{c}": fillers.city, "{p}": fillers.person,
               "{m}": lambda r: r.choice(fillers.MONTHS), "{d}": lambda r: r.choice(fillers.DAYS)}  # fmt: skip
     for place, filler in places.items():
         if place in noun:
