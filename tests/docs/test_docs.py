@@ -1,0 +1,177 @@
+"""What the pages in docs/ say is true: commands, examples, links, codes, the skill that they teach."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import mcl
+from mcl.cli.app import app
+from mcl.skills import load_skill
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+PYTHON = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:```text\n(?P<prints>.*?)^```$)?", re.DOTALL | re.MULTILINE
+)
+EXAMPLES = [
+    pytest.param(found["code"], found["prints"], id=f"{page.stem}-{number}")
+    for page in PAGES
+    for number, found in enumerate(PYTHON.finditer(page.read_text()), 1)
+]
+MENTION = re.compile(r"^\$ (mcl .*)$|`(mcl [^`\n]+)`", re.MULTILINE)
+NOT_CODES = {"INTENT", "COLUMNS", "NO_COLOR", "MCL_HOME", "MCL_PASSPHRASE", "MCL_DEBUG", "PT20M"}
+HELP = {"-h", "--help"}
+
+
+def block(page: str, language: str) -> str:
+    """The first block of a language on a page."""
+    found = re.search(
+        rf"^```{language}\n(.*?)^```", (ROOT / "docs" / page).read_text(), re.DOTALL | re.MULTILINE
+    )
+    assert found is not None
+    return found[1]
+
+
+def mentioned(page: Path) -> list[str]:
+    """The command lines that a page shows, less redirections and comments."""
+    lines = (line or code for line, code in MENTION.findall(page.read_text()))
+    return [re.split(r"\s#\s| [<>|]", line)[0].rstrip() for line in lines]
+
+
+def looked_up(line: str) -> tuple[str, set[str]]:
+    """The full name of the command in a line, and its options; fails for what the program does not have."""
+    command: Any = typer.main.get_command(app)
+    words, name = shlex.split(line)[1:], "mcl"
+    while getattr(command, "commands", None):
+        if words and words[0] in command.commands:
+            name, command = f"{name} {words[0]}", command.commands[words.pop(0)]
+        elif name == "mcl log":  # `mcl log @last` shows it
+            name, command = "mcl log show", command.commands["show"]
+        else:
+            assert not words or words[0].startswith("-"), f"{line!r}: there is no {words[0]}"
+            break
+    known = {option for parameter in command.params for option in parameter.opts}
+    used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    assert used <= known | HELP, f"{line!r}: {name} has no {', '.join(sorted(used - known))}"
+    return name, used
+
+
+def all_commands() -> dict[str, set[str]]:
+    """Every command that runs something, with its options."""
+    found: dict[str, set[str]] = {}
+
+    def walk(command: Any, name: str) -> None:
+        options = {one.opts[0] for one in command.params if one.param_type_name == "option"}
+        if not getattr(command, "commands", None) or getattr(command, "invoke_without_command", False):
+            found[name] = options
+        for child, below in getattr(command, "commands", {}).items():
+            walk(below, f"{name} {child}")
+
+    walk(typer.main.get_command(app), "mcl")
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_on_a_page_exists_with_its_options(page: Path) -> None:
+    for line in mentioned(page):
+        looked_up(line)
+
+
+def test_the_page_of_the_command_line_shows_every_command_and_option() -> None:
+    page = ROOT / "docs" / "cli.md"
+    text, shown = page.read_text(), dict[str, set[str]]()
+    for line in mentioned(page):
+        name, used = looked_up(line)
+        shown.setdefault(name, set()).update(used)
+    commands = all_commands()
+    assert set(commands) <= set(shown), sorted(set(commands) - set(shown))
+    missing = {option for options in commands.values() for option in options if option not in text}
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_link_on_a_page_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if target.startswith(
+            ("http:", "https:", "../mcl/model/data/")
+        ):  # the model card comes with the weights
+            continue
+        path, _, heading = target.partition("#")
+        place = (page.parent / path).resolve() if path else page
+        assert place.exists(), target
+        if heading:
+            headings = re.findall(r"^#+ (.+)$", place.read_text(), re.MULTILINE)
+            plain = {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+            assert heading in plain, target
+
+
+@pytest.mark.parametrize(("code", "prints"), EXAMPLES)
+def test_an_example_in_python_prints_what_the_page_says(
+    code: str,
+    prints: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["example.py"])
+    exec(compile(code, "example.py", "exec"), {"__name__": "example"})
+    if prints is not None:
+        assert capsys.readouterr().out == prints
+
+
+def test_the_check_by_hand_believes_a_row_and_nothing_that_was_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["check.py"])
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(block("journal.md", "python"), names)
+    with mcl.open_home(tmp_path / "home") as home:
+        row = home.journal.record("record.example", {"note": "hello"})
+        user, agent = home.keyring.user.did, home.keyring.agent.did
+    names["check"](row.wire, agent)
+    assert f"self_hash {row.self_hash}\nleaf {row.leaf.hex()}" in capsys.readouterr().out
+    with pytest.raises(AssertionError):
+        names["check"](row.wire, user)
+    with pytest.raises(Exception, match=r"[Ss]ignature"):
+        names["check"](row.wire.replace(b"hello", b"hullo"), agent)
+
+
+def test_every_code_on_a_page_is_one_that_the_program_gives() -> None:
+    sources = [path.read_text() for name in ("ir", "executor", "mcl") for path in (ROOT / name).rglob("*.py")]
+    known = {code for text in sources for code in re.findall(r'"([A-Z][A-Z0-9_]+)"', text)}
+    known |= {f"HEAD_{code}" for code in known}  # what is wrong with a saved head
+    said = {code for page in PAGES for code in re.findall(r"`([A-Z][A-Z0-9_]+)`", page.read_text())}
+    assert said - NOT_CODES <= known, sorted(said - NOT_CODES - known)
+
+
+def test_the_skill_that_the_page_teaches_is_sound_and_has_the_digest_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "read-file"
+    folder.mkdir()
+    (folder / "SKILL.mtx").write_text(block("skills.md", "mtx"))
+    (folder / "plan.yaml").write_text(block("skills.md", "yaml"))
+    skill = load_skill(folder)
+    assert f"skills/read-file  {skill.digest[:12]}" in (ROOT / "docs" / "skills.md").read_text()
+
+
+def test_every_tool_is_described_with_its_arguments() -> None:
+    from executor import Registry
+
+    text = (ROOT / "docs" / "executor.md").read_text()
+    rows = dict(re.findall(r"^\| `([a-z]+/[a-z]+@[\d.]+)` \|([^|]*)\|", text, re.MULTILINE))
+    tools = {tool.uri.removeprefix("matrix://tool/"): tool for tool in Registry.builtin().manifests}
+    assert set(rows) == set(tools)
+    for name, arguments in rows.items():
+        plain = re.sub(r"\([^)]*\)", "", arguments)
+        assert [word.strip(" *") for word in plain.split(",") if word.strip()] == list(
+            tools[name].properties
+        ), name
+        required = tools[name].args.get("required", [])
+        assert re.findall(r"\*([a-z_]+)\*", arguments) == required, name
