@@ -77,12 +77,17 @@ def intents(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utte
     if source == "sgd":
         keys = [k for k in keys if k in occurring]
     answers = choose_all(asker, [u.text for u in utterances], [corpus.skills[k] for k in keys])
-    right, sure, verbs, refused = [], [], [], []
+    right: list[bool] = []
+    sure: list[bool] = []
+    verbs: list[bool] = []
+    refused: list[bool] = []
+    said: list[float] = []
     for utterance, (chosen, p, verb) in zip(utterances, answers, strict=True):
         if utterance.skill[1] == "oos":
             refused.append(chosen == -1)
             continue
         right.append(chosen >= 0 and keys[chosen] == utterance.skill)
+        said.append(p)
         if p >= SURE:
             sure.append(right[-1])
         if utterance.verb:
@@ -90,9 +95,19 @@ def intents(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utte
     figures: Figures = {"skills": len(keys), "n": len(right), "accuracy": _mean(right), "verb": _mean(verbs)}
     figures["sure"] = len(sure) / max(1, len(right))
     figures["right when sure"] = _mean(sure)
+    figures["ECE"] = calibration_error(said, right)
     if refused:
         figures["out of scope recall"] = _mean(refused)
     return figures
+
+
+def calibration_error(said: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
+    """Expected calibration error: how far the stated probabilities are from the share that is right."""
+    error = 0.0
+    for i in range(bins):
+        inside = [j for j, p in enumerate(said) if i / bins < p <= (i + 1) / bins]
+        error += abs(sum(right[j] - said[j] for j in inside))
+    return error / max(1, len(said))
 
 
 def _mean(values: Sequence[bool]) -> float:

@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from training.asking import Asker
+from training.calibrate import fit
 from training.card import note_run, write_card
 from training.check import check
 from training.evaluate import evaluate, rounded
@@ -40,6 +41,7 @@ def main() -> None:
         trainer.run(given.minutes, compiled=given.compile)
     torch.set_num_threads(1)
     asker = Asker(given.out)
+    print(f"temperature {fit(asker, given.data):.2f}", flush=True)
     found = check(asker, given.data, "f32")
     print(found, flush=True)
     if found.differing or found.logit > 1e-3:

@@ -16,14 +16,14 @@ from training.variation import Variant, Variation
 from training.vocabulary import Vocabulary
 
 CHOOSE_SHARE = 0.45
-CHOOSE_SOURCES = {"clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 11, "own": 26, "mixed": 4}
+CHOOSE_SOURCES = {"clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 11, "own": 60, "mixed": 4}
 EXTRACT_SOURCES = {"snips": 17, "hwu64": 20, "restaurant8k": 8, "sgd": 28, "families": 15, "general": 18}
 STRANGERS = {  # whose utterances are surely none of this source's skills
     "clinc": ("own",), "banking77": ("snips", "hwu64", "own"), "hwu64": ("banking77", "own"),
     "snips": ("banking77", "own"), "sgd": ("banking77", "own"), "mixed": ("open",),
     "own": ("clinc", "hwu64", "banking77", "snips"),
 }  # fmt: skip
-TAG_WEIGHT, PICK_WEIGHT, VERB_WEIGHT, OPTION_WEIGHT = 0.3, 1.01, 0.35, 1.0
+TAG_WEIGHT, PICK_WEIGHT, VERB_WEIGHT, OPTION_WEIGHT = 0.3, 1.01, 0.6, 1.0
 _STOP = frozenset(
     [
         "i",
@@ -284,7 +284,7 @@ class Sampler:
         r = self.random
         if r.random() < 0.72 + 0.2 * self.ease:
             at = r.randrange(len(keys))
-            if with_general and r.random() < 0.3:
+            if with_general and r.random() < 0.45:
                 at = keys.index(("own", "general"))
             key = keys[at]
             if key == ("own", "general") and r.random() < 0.15:
