@@ -1,8 +1,9 @@
 """Stage 2: which skill, and which of its verbs."""
 
 import difflib
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ir import valid_verb
 from mcl.errors import InputError
@@ -44,7 +45,10 @@ def classify(request: Request, skills: Skills, model: Model, rules: Rules) -> Cl
     if request.skill and (request.verb or len(offered[0].verbs) == 1):
         return Classified(offered[0], request.verb or offered[0].verbs[0], 1.0, 1.0)
     shown = shortlist(request.prose, offered, rules.candidates)
-    choice = model.choose(request.prose, [_candidate(skill, request.verb) for skill in shown])
+    candidates = [_candidate(skill, request.verb) for skill in shown]
+    choice = model.choose(request.prose, candidates)
+    if not request.skill:
+        choice = _with_words(request.prose, shown, candidates, choice, model, rules)
     ranked = sorted((-p, place, id) for place, (id, p) in enumerate(choice.probabilities) if id)
     others = tuple(id for _, _, id in ranked if id != choice.skill_id)[: rules.nearest]
     chosen = next((skill for skill in shown if skill.id == choice.skill_id), None)
@@ -56,6 +60,41 @@ def classify(request: Request, skills: Skills, model: Model, rules: Rules) -> Cl
     gaps = () if certainty >= rules.verb_certain else (_verb_gap(chosen, verb, rules),)
     skill_probability = 1.0 if request.skill else choice.skill_probability
     return Classified(chosen, verb, skill_probability, certainty, others, gaps)
+
+
+def _with_words(
+    prose: str,
+    shown: Sequence[Skill],
+    candidates: Sequence[Candidate],
+    choice: Choice,
+    model: Model,
+    rules: Rules,
+) -> Choice:
+    """The model's choice, weighed with the words that the prose shares with each skill and its examples.
+
+    A share p becomes p * exp(weight * BM25 score), "none of these" keeps its own. Where that changes which
+    skill is best, the model is asked for the verb of that one.
+    """
+    scores = dict(
+        zip(
+            (skill.id for skill in shown),
+            Bm25([skill.stems for skill in shown]).scores(stems(prose)),
+            strict=True,
+        )
+    )
+    weighed = [(id, p * math.exp(rules.word_weight * scores.get(id, 0.0))) for id, p in choice.probabilities]
+    total = sum(p for _, p in weighed)
+    if total <= 0:
+        return choice
+    shares = tuple((id, p / total) for id, p in weighed)
+    best, share = max(shares, key=lambda pair: pair[1])
+    if best != (choice.skill_id or ""):
+        again = [candidate for candidate in candidates if candidate.skill_id == best]
+        asked = model.choose(prose, again) if again else choice
+        choice = replace(
+            choice, skill_id=best or None, verb=asked.verb, verb_probability=asked.verb_probability
+        )
+    return replace(choice, skill_probability=share, probabilities=shares)
 
 
 def shortlist(prose: str, skills: Sequence[Skill], most: int) -> Sequence[Skill]:

@@ -12,9 +12,9 @@ class Rules:
     """longest_prose in characters, bundle_tokens in tokens, timeout_ms in milliseconds; certainties are
     shares.
 
-    weights: of the parts of a confidence, by name. factors: what an open unknown multiplies it by, by
-    severity. severities: by module and case, as "frame.required_missing". soft: matches the phrases that word
-    a wish, in lower case.
+    word_weight: what words shared with a skill count beside the model. weights: of the parts of a confidence,
+    by name. factors: what an open unknown multiplies it by, by severity. severities: by module and case, as
+    "frame.required_missing". soft: matches the phrases that word a wish, in lower case.
     """
 
     longest_prose: int
@@ -23,6 +23,7 @@ class Rules:
     candidates: int
     nearest: int
     bundle_tokens: int
+    word_weight: float
     verb_certain: float
     verb_question: str
     weights: Mapping[str, float]
@@ -48,6 +49,7 @@ class Rules:
             candidates=pipeline.whole("limits.candidates"),
             nearest=pipeline.whole("limits.nearest"),
             bundle_tokens=pipeline.whole("limits.bundle_tokens"),
+            word_weight=verb.number("weight.words"),
             verb_certain=verb.number("threshold.certain"),
             verb_question=verb.text("question.uncertain"),
             weights={name: confidence.number(f"weight.{name}") for name in confidence.family("weight")},

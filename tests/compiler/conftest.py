@@ -138,7 +138,8 @@ class Scripted:
         self.chosen.append(tuple(candidates))
         share = (1 - self.sure) / max(1, len(candidates))
         ranked = [(one.skill_id, self.sure if one.skill_id == self.skill else share) for one in candidates]
-        return Choice(self.skill, self.verb, self.sure, self.verb_sure, (*ranked, ("", share)))
+        none = self.sure if self.skill is None else share
+        return Choice(self.skill, self.verb, self.sure, self.verb_sure, (*ranked, ("", none)))
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         self.asked.append(form)

@@ -303,6 +303,16 @@ def test_what_is_fixed_is_not_chosen_by_the_model(home: Home, compiles: Compile)
     assert dict(draft.slot_values) == {"@verb": "find"}
 
 
+def test_words_shared_with_a_skill_outweigh_a_model_that_is_unsure_and_only_then(compiles: Compile) -> None:
+    def skill_of(sure: float) -> str:
+        outcome = compiles("order paper", Scripted(skill="look", sure=sure, says={"slot.item": "paper"}))
+        metadata = outcome.intent.compile_metadata  # type: ignore[union-attr]
+        return metadata.skill_id if metadata else ""
+
+    assert skill_of(0.4) == "order"
+    assert skill_of(0.99) == "look"
+
+
 def test_an_uncertain_verb_is_a_preferred_unknown(compiles: Compile) -> None:
     outcome = compiles("paper", Scripted(verb_sure=0.7, says={"slot.item": "paper"}))
     unknown = outcome.intent.unknowns[0]  # type: ignore[union-attr]
@@ -311,12 +321,12 @@ def test_an_uncertain_verb_is_a_preferred_unknown(compiles: Compile) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sure", "outcome", "review"), [(0.99, Compiled, False), (0.85, Compiled, True), (0.5, Clarify, None)]
+    ("sure", "outcome", "review"), [(0.99, Compiled, False), (0.82, Compiled, True), (0.5, Clarify, None)]
 )
 def test_confidence_decides_between_proposing_reviewing_and_asking(
     compiles: Compile, sure: float, outcome: type, review: bool | None
 ) -> None:
-    found = compiles("order paper", Scripted(sure=sure, says={"slot.item": "paper"}))
+    found = compiles("granite", Scripted(sure=sure, says={"slot.item": "granite"}))
     assert isinstance(found, outcome)
     if isinstance(found, Compiled):
         assert found.review is review
