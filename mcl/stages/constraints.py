@@ -3,7 +3,7 @@ quotes them."""
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ir import (
@@ -19,6 +19,7 @@ from ir import (
     RuleConstraint,
     SignedOffPredicate,
 )
+from mcl.stages.around import Around
 from mcl.stages.gaps import Gap, sentence
 
 FIELDS: Final = (
@@ -76,10 +77,12 @@ Stated = _Limit | _Sign | Preference | Budget
 
 @dataclass(frozen=True)
 class Reading:
-    """When and where a goal was said, for what is relative to it: ISO 8601 UTC and an IANA zone."""
+    """What a span is read with: when and where the goal was said (ISO 8601 UTC, IANA zone), the words around
+    it."""
 
     at: str
     zone: str
+    around: Around = field(default_factory=Around)
 
 
 def state(field: str, text: str, *, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
@@ -99,11 +102,15 @@ def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.durations import read_duration
     from mcl.values.money import read_money
 
+    if reading.around.is_least(text):
+        return unread("budget", text, f"“{text}” is said as the least, not as the most that it may cost")
     amount = read_money(text)
+    if amount is not None and reading.around.is_rate():
+        return unread("budget", text, f"“{text}” is said of one of several; how much is it in all")
     if amount is not None:
         return BudgetConstraint(hard=hard, max=amount)
     calls = _CALLS.fullmatch(text.strip().lower())
-    if calls:
+    if calls and int(calls[1]):  # a limit of none would be no limit
         return Budget(max_calls=int(calls[1]))
     duration = read_duration(text)
     return Budget(max_time=duration) if duration else unread("budget", text)
@@ -112,6 +119,8 @@ def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
 def _deadline(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.dates import read_moment
 
+    if reading.around.is_beginning():
+        return unread("deadline", text, f"“{text}” is not said as the time when it must be done")
     moment = read_moment(text, reading.at, reading.zone)
     if moment is None:
         return unread("deadline", text)
@@ -123,6 +132,8 @@ def _deadline(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Ga
 def _allow(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.regions import read_regions
 
+    if reading.around.region_is(text) == "deny":
+        return unread("jurisdiction_allow", text, f"“{text}” is said as where not")
     regions = read_regions(text)
     return JurisdictionConstraint(hard=hard, allow=regions) if regions else unread("jurisdiction_allow", text)
 
@@ -130,6 +141,8 @@ def _allow(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
 def _deny(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.regions import read_regions
 
+    if reading.around.region_is(text) == "allow":
+        return unread("jurisdiction_deny", text, f"“{text}” is said as where only")
     regions = read_regions(text)
     return JurisdictionConstraint(hard=hard, deny=regions) if regions else unread("jurisdiction_deny", text)
 

@@ -11,6 +11,7 @@ from mcl.errors import InputError
 from mcl.model.protocol import ExtractForm, Model, SlotForm, Span
 from mcl.mtx.interpret import interpret
 from mcl.skills import Skill, Slot
+from mcl.stages.around import Around
 from mcl.stages.classify import Classified
 from mcl.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, FIELDS, Reading, state
 from mcl.stages.gaps import Gap
@@ -19,6 +20,7 @@ from mcl.stages.rules import Rules
 from mcl.values.slots import read_slot
 
 _CLAUSE = re.compile(r"[,.;:!?\n()]")
+_NEAR = 60  # characters of a clause on each side that are looked at
 # A model marks the day alone; "before" it means that its beginning counts.
 _EARLIER = re.compile(r"(?<!\w)(?<!\bor )(?:before|ahead of|prior to|innan|före)\s+$", re.IGNORECASE)
 
@@ -195,9 +197,11 @@ class _Found:
         self.objects.append(SlotEntry(name=slot.name, value=value, type=slot.type))
 
     def _state(self, name: str, span: Span) -> None:
-        hard = span.start is None or not self._is_soft(span)
-        reading = Reading(self.request.at, self.request.zone)
-        earlier = _EARLIER.search(self.request.prose[: span.start or 0]) if name == "deadline" else None
+        around = self._around(span)
+        clause = f"{around.before}{span.value}{around.after}".casefold()
+        hard = span.start is None or self.rules.soft.search(clause) is None
+        reading = Reading(self.request.at, self.request.zone, around)
+        earlier = _EARLIER.search(around.before) if name == "deadline" else None
         text = f"{earlier[0] if earlier else ''}{span.value}"
         found = state(name, text, hard=hard, rank=len(self.preferences) + 1, reading=reading)
         if isinstance(found, Gap):
@@ -224,12 +228,13 @@ class _Found:
         if span.start is not None and span.end is not None:
             self.marks.append(SpanMark(field=path, start=span.start, end=span.end))
 
-    def _is_soft(self, span: Span) -> bool:
-        """Whether the clause around the span words it as a wish."""
-        prose, start, end = self.request.prose.casefold(), span.start or 0, span.end or 0
-        before = _CLAUSE.split(prose[max(0, start - 60) : start])[-1]
-        after = _CLAUSE.split(prose[end : end + 60])[0]
-        return self.rules.soft.search(f"{before}{prose[start:end]}{after}") is not None
+    def _around(self, span: Span) -> Around:
+        """The rest of the clause that the span stands in."""
+        if span.start is None or span.end is None:
+            return Around()
+        prose, start, end = self.request.prose, span.start, span.end
+        before = _CLAUSE.split(prose[max(0, start - _NEAR) : start])[-1]
+        return Around(before, _CLAUSE.split(prose[end : end + _NEAR])[0])
 
     def _said(self, span: Span, slot: Slot, bundle: Bundle) -> bool:
         return (

@@ -1,16 +1,19 @@
 """Two small skills and a model that says what the test tells it to."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from executor import FixedClock, Home
+from mcl.compiler import Outcome, compile_goal
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Span
 from mcl.mtx.core import Core, load_core
 from mcl.skills import Skills, find_skills
 
+Compile = Callable[..., Outcome]
 AT = "2026-11-21T10:00:00.000Z"
 
 ORDER = """§SKILL
@@ -181,3 +184,11 @@ def core() -> Core:
 def home(tmp_path: Path) -> Iterator[Home]:
     with Home.open(tmp_path / "home", clock=FixedClock(AT)) as opened:
         yield opened
+
+
+@pytest.fixture
+def compiles(home: Home, skills: Skills, core: Core) -> Compile:
+    def compiled(goal: str | bytes, model: Scripted, **options: Any) -> Outcome:
+        return compile_goal(goal, home=home, skills=skills, core=core, model=model, **options)
+
+    return compiled

@@ -1,31 +1,18 @@
 """compile_goal: each outcome, what it says and what it leaves in the journal."""
 
-from collections.abc import Callable
 from itertools import count
-from typing import Any
 
 import pytest
 
 from executor import Home
 from ir import Budget, Intent, canonical_bytes, content_hash, derive_seed
-from mcl.compiler import Clarify, Compiled, Outcome, Refused, compile_goal
+from mcl.compiler import Clarify, Compiled, Refused
 from mcl.cortex import Cortex
 from mcl.errors import InputError
 from mcl.model.protocol import Span
-from mcl.mtx.core import Core
 from mcl.skills import Skills
 from mcl.stages.classify import shortlist
-from tests.compiler.conftest import AT, Scripted
-
-Compile = Callable[..., Outcome]
-
-
-@pytest.fixture
-def compiles(home: Home, skills: Skills, core: Core) -> Compile:
-    def compiled(goal: str | bytes, model: Scripted, **options: Any) -> Outcome:
-        return compile_goal(goal, home=home, skills=skills, core=core, model=model, **options)
-
-    return compiled
+from tests.compiler.conftest import AT, Compile, Scripted
 
 
 def kinds(home: Home) -> list[str]:
