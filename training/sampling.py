@@ -17,7 +17,7 @@ from training.vocabulary import Vocabulary
 
 CHOOSE_SHARE = 0.45
 CHOOSE_SOURCES = {"clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 11, "own": 60, "mixed": 4}
-EXTRACT_SOURCES = {"snips": 17, "hwu64": 20, "restaurant8k": 8, "sgd": 28, "families": 15, "general": 18}
+EXTRACT_SOURCES = {"snips": 11, "hwu64": 15, "restaurant8k": 6, "sgd": 24, "families": 20, "general": 36}
 STRANGERS = {  # whose utterances are surely none of this source's skills
     "clinc": ("own",), "banking77": ("snips", "hwu64", "own"), "hwu64": ("banking77", "own"),
     "snips": ("banking77", "own"), "sgd": ("banking77", "own"), "mixed": ("open",),
@@ -160,6 +160,8 @@ class Sampler:
                 self.by_skill[utterance.skill].append(utterance)
                 if utterance.opens:
                     self.opening[utterance.skill].append(utterance)
+        # Requests to a shell are about files: beside the skill `files` they are not for a general skill.
+        self.requests = [text for text in texts if "file" not in text and "director" not in text]
         self.talk = [u.text for u in corpus.train if not u.verb and u.skill[1] != "oos"] + self.outside
         self.catalogue: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for key in self.opening:
@@ -284,11 +286,11 @@ class Sampler:
         r = self.random
         if r.random() < 0.72 + 0.2 * self.ease:
             at = r.randrange(len(keys))
-            if with_general and r.random() < 0.45:
+            if with_general and r.random() < 0.3:
                 at = keys.index(("own", "general"))
             key = keys[at]
             if key == ("own", "general") and r.random() < 0.15:
-                return r.choice(self.texts), f"c{at}", ""
+                return r.choice(self.requests), f"c{at}", ""
             utterance = (
                 self._own(key[1])
                 if key[0] == "own"
