@@ -138,7 +138,7 @@ def write_card(asker: Asker, data: Path, gguf: Path, figures: dict[str, Any], fo
         "- At most 128 words are read at once (longer goals in windows); choosing reads the first window.",
         "- One temperature for all probabilities was fitted on 600 development utterances; own goals differ.",
         "- The goals of the own set were written by one author, before training, in this project's style.",
-        "  After looking at interim figures the shares of rows were changed: it is a development set, no test.",
+        "  Shares of rows were changed after looking at interim figures: a development set, no test.",
         "",
     ]
     (gguf.parent / "MODEL_CARD.md").write_text("\n".join(lines))
