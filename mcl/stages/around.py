@@ -30,7 +30,8 @@ _OR_MORE: Final = re.compile(
 )
 _RATE: Final = re.compile(
     r"\s*(?:/\s*\w|per\b|an? (?:hour|day|week|night|month|quarter|year|person|head|piece|unit|seat|user|"
-    r"item)\b|each\b|every\b|apiece\b|hourly\b|daily\b|weekly\b|monthly\b|yearly\b|annually\b|om året\b|i månaden\b)",
+    r"item)\b|each\b|every\b|apiece\b|hourly\b|daily\b|weekly\b|monthly\b|yearly\b|annually\b|"
+    r"om året\b|i månaden\b)",
     re.IGNORECASE,
 )
 _AFTER: Final = re.compile(

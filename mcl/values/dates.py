@@ -103,7 +103,7 @@ def _moment(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
         r"\b(?:at|by|in|on)$", "", f"{text[: clock.start()]} {text[clock.end() :]}".strip(" ,")
     ).strip(" ,")
     rest = _LEAD.sub("", f"{rest} ", count=1).strip()
-    if not rest:
+    if not rest or (rest == "this" and clock["word"]):
         moment = datetime.combine(now.date(), hour, zone)
         return moment if moment > now else datetime.combine(now.date() + timedelta(days=1), hour, zone)
     day = period(rest, now.date()) or _days_ahead(rest, now)

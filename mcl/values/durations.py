@@ -149,9 +149,9 @@ def later(text: str, now: datetime) -> datetime | None:
         return None
     if "business" in parts:
         return _workdays(now, parts)
-    months = round(parts.pop("months", 0) + 12 * parts.pop("years", 0))
+    months = parts.pop("months", 0) + 12 * parts.pop("years", 0)
     seconds = _seconds(parts)
-    if seconds is None:
+    if seconds is None or months != (months := round(months)):  # half a month is no number of days
         return None
     shifted = now.replace(
         year=now.year + (now.month - 1 + months) // 12, month=(now.month - 1 + months) % 12 + 1, day=1

@@ -1,6 +1,7 @@
 """Numbers as people write them: grouped digits, decimal comma or point, scales ("3k") and words (English,
 Swedish)."""
 
+import math
 import re
 from decimal import Decimal
 
@@ -84,12 +85,8 @@ def _scaled(value: Decimal, factor: int) -> Decimal:
 
 
 def _words(words: list[str]) -> Decimal | None:
-    total, part, room, seen = (
-        0,
-        0,
-        100,
-        False,
-    )  # room: what the next word must stay below ("twenty" leaves 10)
+    # room: what the next word must stay below ("twenty" leaves 10); ceiling: so must the next scale
+    total, part, room, ceiling, seen = 0, 0, 100, math.inf, False
     for place, word in enumerate(words):
         if word in {"and", "och", "of"}:
             if not seen or (word == "of" and place != len(words) - 1):
@@ -107,8 +104,10 @@ def _words(words: list[str]) -> Decimal | None:
                 if part >= 100:
                     return None
                 part = (part or 1) * 100
+            elif factor >= ceiling or (seen and not part):
+                return None  # "thousand million", "zero thousand"
             else:
-                total, part = total + (part or 1) * factor, 0
+                total, part, ceiling = total + (part or 1) * factor, 0, factor
             room = 100
         else:
             return None

@@ -148,8 +148,8 @@ def _figures(text: str, today: date) -> Days | None:
     swapped."""
     if found := re.fullmatch(r"([0-9]{4})[/.]([0-9]{1,2})[/.]([0-9]{1,2})", text):
         return _one(date(int(found[1]), int(found[2]), int(found[3])))
-    found = re.fullmatch(r"([0-9]{1,2})([/.])([0-9]{1,2})(?:\2([0-9]{4}))?\.?", text)
-    if not found:
+    found = re.fullmatch(r"([0-9]{1,2})([/.])([0-9]{1,2})(?:\2([0-9]{4}))?(\.?)", text)
+    if not found or (found[2] == "." and not found[4] and not found[5]):  # "3.5" is a number
         return None
     first, second = int(found[1]), int(found[3])
     if found[2] == "." or first > 12:

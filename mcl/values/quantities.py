@@ -26,8 +26,12 @@ _LEAST = (
     r"min\.?|above|over|exceeding|exceeds|exceed|of|is|be|must be|rated|>=|≥|>|=|:|minst|över|with|a|an|"
     r"have|has)"
 )
-_NUMBER = r"(?P<n>[0-9][0-9.,]*)\s*(?P<unit>%|percent|per cent|procent)?(?P<plus>\s*\+)?"
-_TAIL = r"(?:\s*(?:or (?:better|more|higher|above|up)|minimum|and up|or greater|eller (?:mer|bättre)))?"
+_NUMBER = (
+    r"(?P<n>[0-9][0-9.,]*(?:\s*(?:k|thousand|million|billion)\b)?)\s*(?P<unit>%|percent|per cent|procent)?"
+    r"(?P<plus>\s*\+)?"
+)
+_OR_MORE = r"(?:or (?:better|more|higher|above|up|greater)|minimum|and up|eller (?:mer|bättre)|rated)"
+_TAIL = rf"(?:\s*{_OR_MORE})?"
 _METRIC = r"(?P<metric>[^\W\d_][^0-9%<>=≥≤]*?)"
 _FIRST = re.compile(rf"(?:{_LEAST}\s*)*\s*{_NUMBER}[\s-]*{_TAIL}\s*(?:of\s+)?(?:the\s+)?{_METRIC}{_TAIL}")
 _LAST = re.compile(
@@ -45,9 +49,9 @@ def read_quality(text: str) -> Quality | None:
     found = _FIRST.fullmatch(text) or _LAST.fullmatch(text)
     if not found:
         return None
-    number = read_number(found["n"].rstrip(".,"))
+    number = read_number(found["n"].rstrip("., "))
     metric = re.sub(rf"(?:\s*\b{_LEAST}$)+", "", found["metric"].strip()).strip(" -")
-    if number is None or not metric:
+    if number is None or not metric or re.fullmatch(_OR_MORE, metric) or "/" in metric:
         return None
     share = float(number) / 100 if found["unit"] else float(number)
     return Quality(metric, round(share, 12))

@@ -20,6 +20,10 @@ SATURDAY = "2026-11-21T10:00:00.000Z"
         ("5pm tomorrow", "2026-11-22T17:00:00"),
         ("tomorrow at noon", "2026-11-22T12:00:00"),
         ("by tomorrow evening", "2026-11-22T21:00:00"),
+        ("this evening", "2026-11-21T21:00:00"),
+        ("this afternoon", "2026-11-21T18:00:00"),
+        ("in half a year", "2027-05-21T10:00:00"),
+        ("vendredi 25 décembre 2026", "2026-12-25T23:59:59"),
         ("no later than 3 pm on Tuesday", "2026-11-24T15:00:00"),
         ("in 3 days", "2026-11-24T10:00:00"),
         ("in 3 days at 5pm", "2026-11-24T17:00:00"),
@@ -87,7 +91,8 @@ def test_a_deadline_in_words_is_a_moment_after_it_was_said(text: str, moment: st
     ["", "12/01", "at 5", "friday 5", "friday the 13th", "30 february", "asap", "soon", "in", "christmas",
     "to Oslo", "5",
      "in 99999999999 days", "in 100000000 days", "13/13/2026", "25:00", "13 pm", "0000-01-01",
-     "tomorrow at 5", "13 pm tomorrow", "morgen um 5", "demain à 5"],
+     "tomorrow at 5", "13 pm tomorrow", "morgen um 5", "demain à 5", "in 3.5 months", "3.5", "5-6 december",
+     "5 may 15", "tuesday 23 november", "sunday 25 december 2026", "dimanche 25 décembre 2026"],
 )  # fmt: skip
 def test_an_unclear_or_impossible_deadline_is_not_read(text: str) -> None:
     assert read_moment(text, SATURDAY) is None

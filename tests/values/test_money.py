@@ -77,8 +77,10 @@ def test_numbers_are_read_in_figures_and_words(text: str, value: str | int) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["1.200", "", "one two", "twenty eleven", "and", "five and", "k", "two k", "1,2,3", "x"]
-)
+    "text",
+    ["1.200", "", "one two", "twenty eleven", "and", "five and", "k", "two k", "1,2,3", "x",
+     "thousand million", "two thousand five thousand", "zero thousand"],
+)  # fmt: skip
 def test_numbers_that_can_be_read_two_ways_or_not_at_all_are_refused(text: str) -> None:
     assert read_number(text) is None
 

@@ -51,6 +51,8 @@ def test_a_list_with_anything_else_in_it_is_not_read(text: str) -> None:
         ("4+ stars", "stars", 4),
         ("99.9% uptime", "uptime", 0.999),
         ("at least 10 sources", "sources", 10),
+        ("10k reviews", "reviews", 10000),
+        ("1.5 million users", "users", 1500000),
         ("minst 90 procent precision", "precision", 0.9),
     ],
 )
@@ -59,8 +61,10 @@ def test_a_least_quality_is_a_metric_and_a_number(text: str, metric: str, minimu
 
 
 @pytest.mark.parametrize(
-    "text", ["", "very good", "95%", "at most 5% errors", "latency under 200 ms", "accuracy"]
-)
+    "text",
+    ["", "very good", "95%", "at most 5% errors", "latency under 200 ms", "accuracy",
+     "rated 4.5 or better", "4/5 stars"],
+)  # fmt: skip
 def test_a_quality_without_metric_or_minimum_or_with_an_upper_bound_is_not_read(text: str) -> None:
     assert read_quality(text) is None
 
