@@ -97,6 +97,29 @@ def test_a_program_named_in_an_included_configuration_is_not_run(walks: Walks, t
     nothing_ran(walks)
 
 
+def test_a_program_named_in_the_configuration_of_the_work_tree_is_not_run(walks: Walks, trap: Path) -> None:
+    walks.git("config", "extensions.worktreeConfig", "true")
+    (walks.workspace / ".git/config.worktree").write_text(f'[filter "trap"]\n\tclean = {trap}\n')
+    walks.write(".gitattributes", "*.txt filter=trap\n")
+    nothing_ran(walks)
+
+
+@pytest.mark.parametrize("name", ["refs/heads", "refs/heads/made", "logs", "logs/refs/heads/made"])
+def test_a_branch_is_not_written_through_a_link(walks: Walks, trap: Path, name: str) -> None:
+    elsewhere, link = walks.workspace.parent / "elsewhere", walks.workspace / ".git" / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if link.exists():
+        link.rename(elsewhere)
+    else:
+        elsewhere.mkdir()
+    link.symlink_to(elsewhere)
+    before = sorted(elsewhere.rglob("*"))
+    outcome = walks.go(tool("n1", "git/branch", "write", name="made/here"))
+    assert sorted(elsewhere.rglob("*")) == before
+    assert outcome.failure is not None
+    assert outcome.failure.code == "REPOSITORY_ELSEWHERE"
+
+
 def test_hooks_are_not_run(walks: Walks, trap: Path) -> None:
     for hook in ("post-index-change", "reference-transaction", "post-checkout", "pre-auto-gc"):
         (walks.workspace / ".git/hooks" / hook).symlink_to(trap)

@@ -15,7 +15,7 @@ _MOST = 2000  # branches listed
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Make the branch when one is named, then answer with all of them."""
     name = str(args.get("name", ""))
-    async with repository(bench, str(args.get("repo", "."))) as git:
+    async with repository(bench, str(args.get("repo", ".")), branch=name) as git:
         if name:
             await _make(git, name, str(args.get("start", "HEAD")))
         current = text((await git.run("symbolic-ref", "--quiet", "--short", "HEAD")).out).strip()

@@ -58,7 +58,11 @@ _OVERRIDES = {
     "color.ui": "never",
 }
 # Inside .git none of these may be a link, and the last two would lead git to objects elsewhere.
-_OWN = ("HEAD", "config", "objects", "refs", "packed-refs", "index", "objects/info", "objects/pack")
+_OWN = (
+    *("HEAD", "config", "config.worktree", "packed-refs", "index", "info", "logs", "logs/HEAD"),
+    *("objects", "objects/info", "objects/pack"),
+    *("refs", "refs/heads", "logs/refs", "logs/refs/heads"),
+)
 _ELSEWHERE = ("commondir", "objects/info/alternates")
 
 
@@ -93,8 +97,8 @@ class Git:
 
 
 @asynccontextmanager
-async def repository(bench: Bench, path: str) -> AsyncIterator[Git]:
-    """Open the repository in a folder of the workspace.
+async def repository(bench: Bench, path: str, *, branch: str = "") -> AsyncIterator[Git]:
+    """Open the repository in a folder of the workspace; `branch` is one that will be written.
 
     Raises:
         ToolError: COMMAND_NOT_FOUND, NOT_A_REPOSITORY, REPOSITORY_ELSEWHERE.
@@ -104,13 +108,18 @@ async def repository(bench: Bench, path: str) -> AsyncIterator[Git]:
     if program is None:
         raise ToolError("COMMAND_NOT_FOUND", "git is not installed", fix="install git")
     with bench.workspace.open_folder(path) as descriptor:
-        _check_repository(descriptor, path)
+        _check_repository(descriptor, path, branch)
         if sys.platform == "linux":  # by descriptor: nobody can move another folder into its place meanwhile
             place = Path(f"/proc/self/fd/{descriptor}")
         else:
             place = bench.workspace.root.joinpath(*bench.workspace.split(path))
         listed = await Git(program, place, _OVERRIDES).answer(
-            "config", "--local", "--includes", "--list", "--name-only", "-z"
+            # Of every scope, not --local: config.worktree counts too. System and global are switched off.
+            "config",
+            "--includes",
+            "--list",
+            "--name-only",
+            "-z",
         )
         filters = {
             name: "false" if name.endswith(".required") else ""
@@ -135,7 +144,7 @@ def failure(command: str, finished: Finished) -> ToolError:
     )
 
 
-def _check_repository(folder: int, path: str) -> None:
+def _check_repository(folder: int, path: str, branch: str) -> None:
     status = _status(".git", folder)
     if status is None or not stat.S_ISDIR(status.st_mode):
         raise ToolError(
@@ -144,8 +153,13 @@ def _check_repository(folder: int, path: str) -> None:
             place=path,
             fix="choose the folder that holds the .git folder as workspace or as `repo`",
         )
+    # A branch is a file, its folders, and as much again in the log of references.
+    steps = ["/".join(branch.split("/")[: count + 1]) for count in range(branch.count("/") + 1)]
+    written = [f"{place}/{step}" for place in ("refs/heads", "logs/refs/heads") for step in steps if step]
     links = [
-        name for name in _OWN if (found := _status(f".git/{name}", folder)) and stat.S_ISLNK(found.st_mode)
+        name
+        for name in (*_OWN, *written)
+        if (found := _status(f".git/{name}", folder)) and stat.S_ISLNK(found.st_mode)
     ]
     if away := links or [name for name in _ELSEWHERE if _status(f".git/{name}", folder)]:
         raise ToolError(
