@@ -11,6 +11,7 @@ from mcl.model.bm25 import Bm25, stems
 from mcl.model.protocol import Candidate, Choice, Model
 from mcl.skills import Skill, Skills
 from mcl.stages.gaps import Gap
+from mcl.stages.likeness import word_evidence
 from mcl.stages.request import Request
 from mcl.stages.rules import Rules
 
@@ -70,19 +71,13 @@ def _with_words(
     model: Model,
     rules: Rules,
 ) -> Choice:
-    """The model's choice, weighed with the words that the prose shares with each skill and its examples.
+    """The model's choice, weighed with what the words alone say: a share p becomes p * e^evidence.
 
-    A share p becomes p * exp(weight * BM25 score), "none of these" keeps its own. Where that changes which
-    skill is best, the model is asked for the verb of that one.
+    "None of these" keeps its own. Where that changes which skill is best, the model is asked for the verb of
+    that one.
     """
-    scores = dict(
-        zip(
-            (skill.id for skill in shown),
-            Bm25([skill.stems for skill in shown]).scores(stems(prose)),
-            strict=True,
-        )
-    )
-    weighed = [(id, p * math.exp(rules.word_weight * scores.get(id, 0.0))) for id, p in choice.probabilities]
+    evidence = word_evidence(prose, shown, rules)
+    weighed = [(id, p * math.exp(evidence.get(id, 0.0))) for id, p in choice.probabilities]
     total = sum(p for _, p in weighed)
     if total <= 0:
         return choice

@@ -12,9 +12,10 @@ class Rules:
     """longest_prose in characters, bundle_tokens in tokens, timeout_ms in milliseconds; certainties are
     shares.
 
-    word_weight: what words shared with a skill count beside the model. weights: of the parts of a confidence,
-    by name. factors: what an open unknown multiplies it by, by severity. severities: by module and case, as
-    "frame.required_missing". soft: matches the phrases that word a wish, in lower case.
+    word_weight, example_weight: what shared words and a similar example count beside the model. weights: of
+    the parts of a confidence, by name. factors: what an open unknown multiplies it by, by severity.
+    severities: by module and case, as "frame.required_missing". soft: matches the phrases that word a wish,
+    in lower case.
     """
 
     longest_prose: int
@@ -24,6 +25,7 @@ class Rules:
     nearest: int
     bundle_tokens: int
     word_weight: float
+    example_weight: float
     verb_certain: float
     verb_question: str
     weights: Mapping[str, float]
@@ -50,6 +52,7 @@ class Rules:
             nearest=pipeline.whole("limits.nearest"),
             bundle_tokens=pipeline.whole("limits.bundle_tokens"),
             word_weight=verb.number("weight.words"),
+            example_weight=verb.number("weight.example"),
             verb_certain=verb.number("threshold.certain"),
             verb_question=verb.text("question.uncertain"),
             weights={name: confidence.number(f"weight.{name}") for name in confidence.family("weight")},

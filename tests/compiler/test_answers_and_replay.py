@@ -101,20 +101,58 @@ def test_a_limit_that_could_not_be_read_is_said_again_or_dropped(
 
 
 def test_the_verb_and_the_skill_can_be_answers(desk: Desk) -> None:
-    model = Scripted(skill="look", verb="find", sure=0.5, says={"slot.what": "paper"})
-    asked = desk.ask("paper", model)
+    model = Scripted(skill="look", verb="find", sure=0.5, says={"slot.what": "granite"})
+    asked = desk.ask("granite", model)
     assert asked.questions[0].field == "skill"
-    meant = Scripted(verb_sure=0.6, says={"slot.item": "paper"})
+    meant = Scripted(verb_sure=0.6, says={"slot.item": "granite"})
     unsure = desk.answer(asked.intent.id, meant, u1="order")
     assert desk.loads == 1
     assert isinstance(unsure, Clarify | Compiled)
     assert unsure.intent.compile_metadata.skill_id == "order"  # type: ignore[union-attr]
-    asked = desk.ask("paper", Scripted(sure=0.8, verb_sure=0.6, says={"slot.item": "paper"}))
+    asked = desk.ask("granite", Scripted(sure=0.8, verb_sure=0.6, says={"slot.item": "granite"}))
     fields = [question.field for question in asked.questions]
     assert "frame.verb" in fields
-    outcome = desk.answers(asked.intent.id, {"frame.verb": "acquire"}, Scripted(says={"slot.item": "paper"}))
+    outcome = desk.answers(
+        asked.intent.id, {"frame.verb": "acquire"}, Scripted(says={"slot.item": "granite"})
+    )
     assert outcome.intent.frame.verb == "acquire"  # type: ignore[union-attr]
     assert "frame.verb" not in {u.field for u in outcome.intent.unknowns}  # type: ignore[union-attr]
+
+
+def test_a_limit_that_is_not_certain_is_asked_about_and_its_answer_settles_it(desk: Desk) -> None:
+    model = Scripted(
+        says={"slot.item": "paper", "budget": "$5", "rule": "no plastic"},
+        certainty={"budget": 0.2, "rule": 0.3},
+    )
+    asked = desk.ask("order paper for $5, no plastic", model, skill="order")
+    assert [(q.field, q.default) for q in asked.questions] == [
+        ("frame.constraints.budget.max", "$5"), ("rule", "no plastic"),
+    ]  # fmt: skip
+    done = desk.answers(asked.intent.id, {"u1": "$7", "u2": "no plastic bags"})
+    assert isinstance(done, Compiled)
+    assert [one.model_dump(exclude_defaults=True) for one in done.intent.frame.constraints] == [
+        {"hard": True, "max": {"asset": "USD", "amount": "7"}}, {"hard": True, "rule": "no plastic bags"},
+    ]  # fmt: skip
+
+
+def test_where_each_part_is_fairly_certain_the_least_certain_is_asked_about(desk: Desk) -> None:
+    says: dict[str, Any] = {"slot.item": "paper", "slot.count": "3", "budget": "$5"}
+    model = Scripted(sure=0.8, says=says, certainty={"slot.item": 0.76, "slot.count": 0.9, "budget": 0.9})
+    asked = desk.ask("order 3 paper for $5", model, skill="order", verb="acquire")
+    assert "skill" not in [question.field for question in asked.questions]
+
+
+def test_an_address_is_no_answer_where_a_number_or_an_option_is_wanted(desk: Desk) -> None:
+    asked = desk.ask("order", Scripted(says={}))
+    for name, text in (("count", "matrix://cortex/Fact/x@v1"), ("speed", "matrix://cortex/Fact/x@v1")):
+        with pytest.raises(InputError) as caught:
+            desk.ask("order paper", Scripted(), skill="order", slots={name: text})
+        assert caught.value.code == "SLOT_VALUE"
+    done = desk.answers(asked.intent.id, {"slot.item": "matrix://cortex/Fact/x@v1 or so"})
+    assert isinstance(done, Compiled)
+    assert [(one.value, one.uri) for one in done.intent.frame.objects[:1]] == [
+        ("matrix://cortex/Fact/x@v1 or so", "")
+    ]
 
 
 def test_what_stays_open_is_asked_again_at_most_three_times(desk: Desk) -> None:

@@ -291,13 +291,16 @@ def test_what_is_fixed_is_not_chosen_by_the_model(home: Home, compiles: Compile)
 
 
 def test_words_shared_with_a_skill_outweigh_a_model_that_is_unsure_and_only_then(compiles: Compile) -> None:
-    def skill_of(sure: float) -> str:
-        outcome = compiles("order paper", Scripted(skill="look", sure=sure, says={"slot.item": "paper"}))
+    def skill_of(goal: str, sure: float) -> str:
+        outcome = compiles(goal, Scripted(skill="look", sure=sure, says={"slot.item": "paper"}))
         metadata = outcome.intent.compile_metadata  # type: ignore[union-attr]
         return metadata.skill_id if metadata else ""
 
-    assert skill_of(0.4) == "order"
-    assert skill_of(0.99) == "look"
+    assert skill_of("the paper of last year", 0.4) == "order"
+    assert skill_of("the paper of last year", 0.9999) == "look"
+    assert skill_of("order paper", 0.99) == "order", (
+        "a skill is chosen for the sentences it gives as examples"
+    )
 
 
 def test_an_uncertain_verb_is_a_preferred_unknown(compiles: Compile) -> None:
