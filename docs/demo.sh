@@ -15,7 +15,7 @@ show() {
   printf '\n'
 }
 
-show 'mcl compile "find the word invoice in the folder notes"'
+show 'mcl compile "which files in notes mention invoice"'
 show 'mcl accept @last --yes'
 show 'mcl run @last'
 show 'mcl replay @last'
