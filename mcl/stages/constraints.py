@@ -98,6 +98,14 @@ def unread(field: str, text: str, why: str = "") -> Gap:
     return Gap(path, type_, "blocking", why, f"{sentence(why)}. {_QUESTIONS[field]}")
 
 
+def doubt(field: str, text: str) -> Gap:
+    """The gap that a span leaves which was read, but is not certain."""
+    path, type_, _ = _PATHS.get(field, (field, "string", ""))
+    why = f"it is not certain that “{text}” is meant as {field.replace('_', ' ')}"
+    question = _QUESTIONS.get(field, "What is meant?")
+    return Gap(path, type_, "preferred", why, f"{sentence(why)}. {question}", default=text)
+
+
 def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.durations import read_duration
     from mcl.values.money import read_money

@@ -20,6 +20,7 @@ from mcl.stages.rules import Rules
 from mcl.values.slots import read_slot
 
 _CLAUSE = re.compile(r"[,.;:!?\n()]")
+_ADDRESS = re.compile(r"matrix://\S+")
 _NEAR = 60  # characters of a clause on each side that are looked at
 # A model marks the day alone; "before" it means that its beginning counts.
 _EARLIER = re.compile(r"(?<!\w)(?<!\bor )(?:before|ahead of|prior to|innan|före)\s+$", re.IGNORECASE)
@@ -28,13 +29,14 @@ _EARLIER = re.compile(r"(?<!\w)(?<!\bor )(?:before|ahead of|prior to|innan|före
 @dataclass(frozen=True)
 class Extraction:
     """The Frame as far as it is known. `certainty` has a probability for each thing found by the model, by
-    its field."""
+    its field; `said` the kind and the words that each limit, sign and preference was read from."""
 
     frame: Frame
     spans: tuple[SpanMark, ...] = ()
     gaps: tuple[Gap, ...] = ()
     budget: Budget | None = None
     certainty: Mapping[str, float] = field(default_factory=dict)
+    said: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def extract(
@@ -134,6 +136,7 @@ class _Found:
         self.gaps: list[Gap] = []
         self.marks: list[SpanMark] = []
         self.certainty: dict[str, float] = {}
+        self.said: dict[str, tuple[str, str]] = {}
 
     def slot(self, slot: Slot, spans: Sequence[Span], bundle: Bundle) -> None:
         """Fill a slot with what was answered, else given, else found, else its default."""
@@ -181,10 +184,10 @@ class _Found:
             success_criteria=tuple(self.success),
             preferences=tuple(self.preferences),
         )
-        return Extraction(frame, tuple(self.marks), tuple(self.gaps), self.budget, self.certainty)
+        return Extraction(frame, tuple(self.marks), tuple(self.gaps), self.budget, self.certainty, self.said)
 
     def _fill(self, slot: Slot, text: str, span: Span | None) -> None:
-        if text.startswith("matrix://"):
+        if _ADDRESS.fullmatch(text) and (slot.type == "string" or slot.type.endswith("Ref")):
             self.objects.append(SlotEntry(name=slot.name, value=text, uri=text, type=slot.type))
             return
         value = read_slot(text, slot.type, slot.options, self.request.at, self.request.zone)
@@ -225,6 +228,8 @@ class _Found:
         if span is None:
             return
         self.certainty[path] = span.probability
+        if not path.startswith("frame.objects"):
+            self.said[path] = (span.field, span.value)
         if span.start is not None and span.end is not None:
             self.marks.append(SpanMark(field=path, start=span.start, end=span.end))
 

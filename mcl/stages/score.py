@@ -8,6 +8,7 @@ from typing import Literal
 from ir import Budget, BudgetConstraint, CompileMetadata, Intent, derive_seed, key_of, with_hash
 from mcl.mtx.interpret import interpret
 from mcl.stages.classify import Classified
+from mcl.stages.constraints import doubt
 from mcl.stages.extract import Extraction, deadline_of
 from mcl.stages.gaps import Gap, one_a_field, unknowns_of
 from mcl.stages.request import Request
@@ -51,7 +52,7 @@ def score(request: Request, classified: Classified, resolution: Resolution, rule
     if not blocked and confidence >= rules.review:
         return Verdict("compiled" if confidence >= rules.compiled else "review", confidence, gaps)
     if not blocked:
-        gaps = one_a_field((*gaps, *_doubts(classified, extraction, rules)))
+        gaps = one_a_field((*gaps, *_doubts(request, classified, extraction, rules)))
     return Verdict("clarify", confidence, _as_asked(request, classified, extraction, gaps, confidence))
 
 
@@ -153,25 +154,24 @@ def _as_asked(
     return one_a_field(asked)
 
 
-def _doubts(classified: Classified, extraction: Extraction, rules: Rules) -> list[Gap]:
+def _doubts(
+    request: Request, classified: Classified, extraction: Extraction, rules: Rules
+) -> tuple[Gap, ...]:
     """A question for each part that is not certain; for the least certain one where all seem to be."""
-    doubts = []
-    if classified.skill_probability < rules.review:
-        skill = classified.skill
-        doubts.append(
-            Gap(
-                "skill",
-                "SkillRef",
-                "preferred",
-                f"it is not certain that “{skill.display or skill.id}” is meant",
-                f"Which skill is meant? {skill.display or skill.id}: {skill.description}",
-                (skill.id, *classified.others),
-                skill.id,
-            )
-        )
+    skill = classified.skill
+    parts: list[tuple[float, Gap]] = []
+    if not request.skill:
+        name = skill.display or skill.id
+        why, prompt = f"it is not certain that “{name}” is meant", f"Which skill is meant? {name}"
+        options = (skill.id, *classified.others)
+        gap = Gap("skill", "SkillRef", "preferred", why, f"{prompt}: {skill.description}", options, skill.id)
+        parts.append((classified.skill_probability, gap))
     for place, entry in enumerate(extraction.frame.objects):
-        certainty = extraction.certainty.get(f"frame.objects[{place}]", 1.0)
-        if certainty < rules.review:
-            why = f"it is not certain that {entry.name} is “{entry.value}”"
-            doubts.append(Gap(f"slot.{entry.name}", entry.type, "preferred", why, default=entry.value))
-    return doubts or _doubts(replace(classified, skill_probability=0.0), extraction, rules)
+        why = f"it is not certain that {entry.name} is “{entry.value}”"
+        gap = Gap(f"slot.{entry.name}", entry.type, "preferred", why, default=entry.value)
+        parts.append((extraction.certainty.get(f"frame.objects[{place}]", 1.0), gap))
+    parts += (
+        (extraction.certainty[path], doubt(field, text)) for path, (field, text) in extraction.said.items()
+    )
+    doubtful = tuple(gap for certainty, gap in parts if certainty < rules.review)
+    return doubtful or tuple(gap for _, gap in sorted(parts, key=lambda part: part[0])[:1])
