@@ -91,16 +91,19 @@ class Pipeline:
             near = ", ".join(classified.nearest)
             message = "no installed skill does this" + (f"; the nearest are {near}" if near else "")
             return Refused(request.id, OUT_OF_SCOPE, message, classified.nearest, self.ms())
+        if late := self._late(request):
+            return late
         bundle = prefetch(request, classified.skill, memories, self.rules)
         extraction = extract(request, classified, bundle, model, self.rules)
-        if self.ms() > self.rules.timeout_ms:
-            message = f"compiling took {self.ms():.0f} ms; at most {self.rules.timeout_ms} are allowed"
-            return Refused(request.id, TIMEOUT, message, (), self.ms())
+        if late := self._late(request):
+            return late
         resolution = resolve(request, classified, extraction, memories, self.rules)
         provenance = Provenance(
             mtx_digest(classified.skill, self.core), model.digest, model.version, model.grammar, snapshot.root
         )
         verdict = score(request, classified, resolution, self.rules)
+        if late := self._late(request):
+            return late
         intent = build(request, classified, resolution, verdict, provenance)
         if verdict.outcome != "clarify":
             plan = self._plan(classified.skill, intent)
@@ -116,6 +119,14 @@ class Pipeline:
     def ms(self) -> float:
         """Milliseconds since the pipeline was made."""
         return (self._timer() - self._started) * 1000
+
+    def _late(self, request: Request) -> Refused | None:
+        """What is said where the stages so far took longer than all of them may."""
+        ms = self.ms()
+        if ms <= self.rules.timeout_ms:
+            return None
+        message = f"compiling took {ms:.0f} ms; at most {self.rules.timeout_ms} are allowed"
+        return Refused(request.id, TIMEOUT, message, (), ms)
 
     def _plan(self, skill: Skill, intent: Intent) -> PlanTree | Gap | str:
         """The plan of an Intent; a gap where it needs a slot that is empty; a text where the skill has no

@@ -368,6 +368,23 @@ def test_a_compile_that_takes_too_long_fails_with_timeout(home: Home, compiles: 
     assert home.journal.view(outcome.id).reason == "timeout"
 
 
+def test_a_compile_that_is_late_already_asks_the_model_nothing_more(compiles: Compile) -> None:
+    model = Scripted(says={"slot.item": "paper"})
+    late = iter([0.0])
+    outcome = compiles("order paper", model, timer=lambda: next(late, 6.0))
+    assert isinstance(outcome, Refused)
+    assert outcome.reason == "timeout"
+    assert len(model.chosen) == 1
+    assert model.asked == []
+
+
+def test_the_time_of_every_stage_counts(compiles: Compile) -> None:
+    early = iter([0.0, 0.1, 0.2])  # made, chosen, extracted
+    outcome = compiles("order paper", Scripted(says={"slot.item": "paper"}), timer=lambda: next(early, 6.0))
+    assert isinstance(outcome, Refused)
+    assert outcome.reason == "timeout"
+
+
 @pytest.mark.parametrize(
     ("goal", "options", "code"),
     [
