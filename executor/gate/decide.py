@@ -78,7 +78,8 @@ class Allow:
         Raises:
             GateError: ALLOW_MISMATCH (given for another call), ALLOW_SPENT (used before).
         """
-        if self._call_hash != call.hash:
+        # Hashed anew: a call remembers its hash, and its arguments may have been changed since.
+        if self._call_hash != replace(call).hash:
             raise GateError(
                 "ALLOW_MISMATCH",
                 "this leave is for another call",

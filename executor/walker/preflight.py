@@ -11,7 +11,7 @@ from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, foresee
 from executor.gate.verdict import Ask, Deny
-from executor.walker.references import typed_args
+from executor.references import typed_args
 from ir import PlanNode, PlanTree, check_plan
 
 _UNSIGNED = ("integrity", "state")

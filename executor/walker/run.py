@@ -16,6 +16,7 @@ from executor.gate.context import RUNNABLE, Context
 from executor.gate.decide import Allow, decide
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_bytes
+from executor.references import as_text, resolve, typed_args
 from executor.sandbox.redaction import Redactor, visible
 from executor.tools.registry import Registry
 from executor.walker.asking import Asking
@@ -24,7 +25,6 @@ from executor.walker.ledger import Ledger
 from executor.walker.listener import Listener, WalkEvent
 from executor.walker.outcome import Failure
 from executor.walker.reasoner import Prompts, Reasoner
-from executor.walker.references import as_text, resolve, typed_args
 from ir import MclError, PlanNode
 
 MAX_PARALLEL = 16  # children of one parallel node that run at once

@@ -90,7 +90,9 @@ def test_an_approval_given_before_a_crash_is_found_again_and_used_up(walks: Walk
 )
 def test_an_approval_of_other_arguments_does_not_count(walks: Walks, args: dict[str, object]) -> None:
     walks.write("b.txt", "there")
-    intent_id, context, reply = asked(walks)
+    given = {"path": "${n0.output.path}", "content": "${n0.output.text}", "overwrite": "true"}
+    plan = sequence("root", tool("n0", "fs/read", path="a.txt"), tool("n1", "fs/write", "write", **given))
+    intent_id, context, reply = asked(walks, plan)
     gate_id = ask(walks, intent_id, reply)
     resolve(walks, intent_id, gate_id, "approve", reply.binding)
     other = Call(CALL.tool_ref, args, "write", "n1", approval=gate_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,17 @@ def invoke(context: Any, allow: Any, call: Call) -> dict[str, object]:
         )
 
     return anyio.run(go)
+
+
+def test_an_allow_does_not_cover_arguments_that_were_changed_after_it_was_given(walks: Walks) -> None:
+    context = accepted(walks)
+    args = dict(CALL.args)
+    call = replace(CALL, args=args)
+    allow = decide(call, context)
+    args["path"] = "b.txt"
+    with pytest.raises(GateError) as caught:
+        invoke(context, allow, call)
+    assert caught.value.code == "ALLOW_MISMATCH"
 
 
 def test_an_allow_is_for_one_exact_call_and_once(walks: Walks) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from walks import NODE, Walks, context_of, tool
 
-from executor import Allow, Ask, Call, Declaration, Deny, Grants, Home, Manifest, Pins, Tool, decide
+from executor import Allow, Ask, Call, Declaration, Deny, Grants, Home, Manifest, Pins, Registry, Tool, decide
 from executor.gate.budget import Spending, duration
 from executor.gate.effects import VERB_CEILING, need_of, over_ceiling
+from executor.references import typed_args
 from executor.tools.manifest import Effect
 from ir import IntentCancelBody
 
@@ -26,7 +27,7 @@ def walks(home: Home, tmp_path: Path) -> Walks:
 
 def call_of(node: NODE, **more: Any) -> Call:
     planned = node["tool_call"]
-    args = {name: {"true": True}.get(text, text) for name, text in planned["args"].items()}
+    args = typed_args(planned["args"], Registry.builtin().find(planned["tool_ref"]), {})
     return Call(planned["tool_ref"], args, planned["side_effect_class"], node["id"], **more)
 
 
@@ -71,6 +72,7 @@ def test_integrity_an_altered_intent_or_plan_is_refused(walks: Walks) -> None:
         Call("matrix://tool/fs/read@1.0.0", {"path": "a.txt"}, "write", "n1"),
         Call("matrix://tool/fs/read@1.0.0", {"path": "a.txt"}, "read", "n2"),
         Call("matrix://tool/fs/read@1.0.0", {"path": "a.txt", "max_bytes": 1}, "read", "n1"),
+        Call("matrix://tool/fs/read@1.0.0", {"path": "other.txt"}, "read", "n1"),
     ],
 )
 def test_integrity_a_call_that_the_plan_does_not_hold_is_refused(walks: Walks, call: Call) -> None:

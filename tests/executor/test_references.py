@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from executor import Manifest, UnresolvedError
 from executor.gate.call import Deferred
-from executor.walker.references import as_text, resolve, typed_args
+from executor.references import as_text, resolve, typed_args
 
 OUTPUTS: dict[str, object] = {
     "n1": {
@@ -96,6 +96,7 @@ def test_a_reference_that_leads_nowhere_is_an_error_with_a_way_out(text: str, co
         ("number", "1.5e3", 1500.0),
         ("number", "1", 1),
         ("number", "NaN", "NaN"),
+        ("number", "1e999", "1e999"),
         ("number", "+1", "+1"),
         ("boolean", "true", True),
         ("boolean", "True", "True"),

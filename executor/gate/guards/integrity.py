@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from executor.gate.call import Call
+from collections.abc import Mapping
+
+from executor.errors import UnresolvedError
+from executor.gate.call import Call, Deferred
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
+from executor.hashing import json_bytes
+from executor.references import typed_args
+from executor.tools.manifest import Manifest
 
 
 def check(call: Call, context: Context) -> Deny | None:
@@ -30,7 +36,7 @@ def check(call: Call, context: Context) -> Deny | None:
         planned is None
         or planned.tool_ref != call.tool_ref
         or planned.side_effect_class != call.declared
-        or planned.args.keys() != call.args.keys()
+        or not _as_planned(call.args, planned.args, context.manifest(call))
     ):
         return Deny(
             "PLAN_HASH_MISMATCH",
@@ -38,3 +44,16 @@ def check(call: Call, context: Context) -> Deny | None:
             "make exactly the calls of the accepted plan, or correct the plan and have it accepted",
         )
     return None
+
+
+def _as_planned(args: Mapping[str, object], planned: Mapping[str, str], manifest: Manifest | None) -> bool:
+    """Whether these are the plan's arguments; of references only the names can be told."""
+    try:
+        signed = typed_args(planned, manifest, None)
+    except UnresolvedError:
+        return False
+    return args.keys() == signed.keys() and all(
+        isinstance(value, Deferred)
+        or (not isinstance(args[name], Deferred) and json_bytes(args[name]) == json_bytes(value))
+        for name, value in signed.items()
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -50,8 +51,8 @@ def typed_args(
     """The arguments of a call, each turned once into the type that the schema names.
 
     What does not fit the type stays text; the gate's guard of arguments refuses it. ``outputs`` is None
-    before a
-    run: arguments with references are then Deferred.
+    before
+    a run: arguments with references are then Deferred.
 
     Raises:
         UnresolvedError: as ``resolve``.
@@ -118,7 +119,8 @@ def _typed(value: object, kind: object) -> object:
     if kind == "integer" and _INTEGER.fullmatch(value) and len(value) < _MAX_DIGITS:
         return int(value)
     if kind == "number" and _NUMBER.fullmatch(value) and len(value) < _MAX_DIGITS:
-        return int(value) if _INTEGER.fullmatch(value) else float(value)
+        number = int(value) if _INTEGER.fullmatch(value) else float(value)
+        return number if math.isfinite(number) else value
     if kind in ("array", "object"):
         try:
             return parse_json(value)
