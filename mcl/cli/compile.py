@@ -1,5 +1,6 @@
 """`mcl compile` and `mcl answer`: from a goal in plain words to an Intent that can be read and signed."""
 
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -118,7 +119,7 @@ def answer_command(
 def read_goal(goal: str) -> str:
     """The goal of the command line, or standard input for `-`. Raises InputError for what is not text."""
     if goal != "-":
-        return goal
+        return as_typed(goal)
     from mcl.errors import InputError
 
     data = sys.stdin.buffer.read(MAX_GOAL_BYTES + 1)
@@ -158,8 +159,16 @@ def assignments(pairs: list[str], what: str) -> dict[str, str]:
             )
         if name.strip() in found:
             raise InputError("GIVEN_TWICE", f"{name.strip()} is given twice", place=what, fix="give it once")
-        found[name.strip()] = value
+        found[name.strip()] = as_typed(value)
     return found
+
+
+def as_typed(word: str) -> str:
+    """A word of the command line as UTF-8, whatever the locale took it for; unchanged where it is not."""
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        return word
 
 
 def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:

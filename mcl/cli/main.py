@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcl.cli.output import hush, note, write_event
@@ -24,15 +25,27 @@ INTERNAL, INTERRUPTED = 70, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's) and give its exit code; never raises for bad input."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a C locale must not turn a word into a fault
-    code = _guarded(given or ["--help"], as_json="--json" in given)
+    as_json = "--json" in given
+    _prepare_streams(as_json=as_json)
+    code = _guarded(given or ["--help"], as_json=as_json)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         hush(sys.stdout)
     return code
+
+
+def _prepare_streams(*, as_json: bool) -> None:
+    """No locale may turn a word into a fault, nor a document into something other than UTF-8; a stream that
+    was closed beforehand (`>&-`) swallows what it is given.
+    """
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - lives as long as the process
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if as_json and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
 
 
 def _guarded(given: list[str], *, as_json: bool) -> int:

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-MAX_WIDTH = 110
+MIN_WIDTH, MAX_WIDTH = 30, 110  # characters; in fewer, columns would vanish that a person is about to sign
 
 
 def write_document(document: object) -> None:
@@ -30,10 +30,13 @@ def _write(stream: IO[str], text: str) -> None:
         stream.flush()
     except BrokenPipeError:
         hush(stream)
+    except OSError:  # a full disk: it is told on the other stream
+        hush(stream)
+        raise
 
 
 def hush(stream: IO[str]) -> None:
-    """Let a stream whose reader has gone swallow the rest: what was begun is still finished."""
+    """Let a stream that takes no more swallow the rest: what was begun is still finished."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -48,8 +51,7 @@ def _console(stream: IO[str]) -> "Console":
 
     width = None if stream.isatty() or "COLUMNS" in os.environ else 100
     console = Quiet(file=stream, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False)
-    if console.width > MAX_WIDTH:
-        console.width = MAX_WIDTH
+    console.width = min(max(console.width, MIN_WIDTH), MAX_WIDTH)
     return console
 
 
