@@ -87,11 +87,19 @@ def read_template(path: Path, data: bytes, *, skill_digest: str, scope: Scope, s
     Raises SkillError PLAN_INVALID with everything that is wrong (`data["errors"]`: code, place and
     message each).
     """
-    document = store.get(f"plan {skill_digest}", str(VERSION), data, lambda: _checked(path, data, scope))
-    cases = tuple(
-        Case({key: tuple(values) for key, values in case["when"].items()}, case["root"]) for case in document
+
+    def template(document: Any) -> PlanTemplate:
+        cases = tuple(
+            Case({key: tuple(values) for key, values in case["when"].items()}, {**case["root"]})
+            for case in document
+        )
+        if not cases:
+            raise ValueError("a template has a case")
+        return PlanTemplate(path, cases, value_digest(document))
+
+    return store.get(
+        f"plan {skill_digest}", str(VERSION), data, lambda: _checked(path, data, scope), template
     )
-    return PlanTemplate(path, cases, value_digest(document))
 
 
 def _checked(path: Path, data: bytes, scope: Scope) -> list[dict[str, Any]]:

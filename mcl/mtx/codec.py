@@ -8,7 +8,7 @@ from typing import Any
 from mcl.mtx import ast
 from mcl.mtx.ast import File, Node, Position
 
-VERSION = 1  # of this form and of the checks; part of every cache key: raise it when either changes
+VERSION = 2  # of this form and of the checks; part of every cache key: raise it when either changes
 _KINDS: dict[str, type[Node]] = {
     kind.__name__: kind
     for kind in vars(ast).values()
@@ -44,7 +44,7 @@ def packed(value: Any) -> Any:
 
 
 def unpacked(value: Any) -> Any:
-    """The inverse of `packed`. Raises KeyError, TypeError or ValueError for anything else."""
+    """The inverse of `packed`. Raises LookupError, TypeError or ValueError for anything else."""
     if not isinstance(value, list):
         return value
     if value[0] is None:

@@ -36,8 +36,8 @@ def load_file(path: Path, store: Cache) -> LoadedFile:
     """
     data = read_bytes(path)
     version = f"{VERSION}.{_grammar_digest()}.{_own_name(path)}"
-    tree, digest = store.get("mtx", version, data, lambda: _checked(path, data))
-    return LoadedFile(path, unpacked(tree), digest)
+    file = store.get("mtx", version, data, lambda: _checked(path, data), _unpacked_file)
+    return LoadedFile(path, file, file_digest(file))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -64,7 +64,15 @@ def invalid(path: Path, findings: Sequence[Finding]) -> SkillError:
     )
 
 
-def _checked(path: Path, data: bytes) -> list[object]:
+def _unpacked_file(value: object) -> File:
+    file = unpacked(value)
+    if not isinstance(file, File):
+        raise TypeError("not the tree of a file")
+    file.settings()
+    return file
+
+
+def _checked(path: Path, data: bytes) -> object:
     # imported here, because a cached tree needs neither grammar nor checks
     from mcl.mtx.check import check
     from mcl.mtx.parse import parse
@@ -74,7 +82,7 @@ def _checked(path: Path, data: bytes) -> list[object]:
     errors = sorted(finding for finding in findings if finding.severity == "error")
     if errors:
         raise invalid(path, errors)
-    return [packed(parsed.file), file_digest(parsed.file)]
+    return packed(parsed.file)
 
 
 def _own_name(path: Path) -> str:

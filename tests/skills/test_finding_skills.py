@@ -36,6 +36,8 @@ none
 none
 """
 
+PLAN = 'version: 1\nplans:\n  - root: {id: n1, kind: gate, gate: {question: "Do ${slot.what}?"}}\n'
+
 
 def write(folder: Path, id: str, version: str = "1.0.0", plan: str = "") -> Path:
     (folder / id).mkdir(parents=True)
@@ -98,8 +100,7 @@ def test_folders_come_in_the_order_package_home_here_extra_without_doubles(tmp_p
 def test_a_second_run_reads_the_cache_and_finds_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = 'version: 1\nplans:\n  - root: {id: n1, kind: gate, gate: {question: "Do ${slot.what}?"}}\n'
-    write(tmp_path / "skills", "one", plan=plan)
+    write(tmp_path / "skills", "one", plan=PLAN)
     cache = tmp_path / "cache"
     skills, core = find_skills([tmp_path / "skills"], cache=cache), load_core(cache=cache)
     monkeypatch.setitem(sys.modules, "mcl.mtx.parse", None)
@@ -108,6 +109,29 @@ def test_a_second_run_reads_the_cache_and_finds_the_same(
     assert [skill.digest for skill in again] == [skill.digest for skill in skills]
     assert [skill.file for skill in again] == [skill.file for skill in skills]
     assert load_core(cache=cache) == core
+
+
+@pytest.mark.parametrize("entry", ["[]", "{}", "null", "[[]]", '["File", 0]', '["Odd", 1, 1]', '"x"'])
+def test_an_entry_of_another_shape_is_made_again(tmp_path: Path, entry: str) -> None:
+    write(tmp_path / "skills", "one", plan=PLAN)
+    cache = tmp_path / "cache"
+    digest = find_skills([tmp_path / "skills"], cache=cache).by_id["one"].digest
+    for path in cache.iterdir():
+        path.write_text(entry)
+    again = find_skills([tmp_path / "skills"], cache=cache)
+    assert again.by_id["one"].digest == digest
+    assert entry not in [path.read_text() for path in cache.iterdir()]
+
+
+def test_a_changed_entry_shows_in_the_digest(tmp_path: Path) -> None:
+    write(tmp_path / "skills", "one")
+    cache = tmp_path / "cache"
+    skill = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
+    for path in cache.iterdir():
+        path.write_text(path.read_text().replace("A test", "Does something else"))
+    changed = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
+    assert changed.description == "Does something else"
+    assert changed.digest != skill.digest
 
 
 def test_a_damaged_or_read_only_cache_costs_only_time(tmp_path: Path) -> None:
