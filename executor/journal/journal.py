@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -18,7 +18,7 @@ from executor.journal.record import Record, is_record, open_record, seal_record
 from executor.journal.verification import Report, verify_rows
 from executor.keys.keyring import Keyring
 from executor.lifecycle.fold import Materiality, View, advance, always_material, fold, intent_id
-from ir import Envelope, open_envelope
+from ir import Envelope, PublicKey, open_envelope
 
 Message: TypeAlias = Envelope | Record
 
@@ -86,7 +86,7 @@ class Journal:
 
     def append_many(self, messages: Sequence[Message]) -> tuple[Row, ...]:
         """The same for several, in order, in one commit: all of them or none."""
-        opened = [self.open(message.wire) for message in messages]
+        opened = [_opened(message.wire, self._keyring.resolver) for message in messages]
         views: dict[str, tuple[int, View]] = {}
         rows: list[Row] = []
         with self._database.write() as connection:
@@ -154,9 +154,12 @@ class Journal:
     def open(self, wire: bytes) -> Message:
         """Read the bytes of a row and check form, key, signature and role.
 
-        Raises ir.CborError, ir.EnvelopeError, JournalError.
+        What a key signed before its revocation is good. Raises ir.CborError, ir.EnvelopeError, JournalError.
         """
-        return (open_record if is_record(wire) else open_envelope)(wire, self._keyring.resolver)
+        message = _opened(wire, self._keyring.past_resolver)
+        if self._keyring.revoked_by(message.from_, message.at):
+            raise JournalError("KEY_REVOKED", f"the key {message.from_} was revoked", place=message.id)
+        return message
 
     def envelopes(self, intent: str) -> tuple[Envelope, ...]:
         """The envelopes of an intent in order, each checked as `open` does."""
@@ -260,6 +263,10 @@ class Journal:
         self._views.move_to_end(intent)
         while len(self._views) > _REMEMBERED:
             self._views.popitem(last=False)
+
+
+def _opened(wire: bytes, resolver: Callable[[str], PublicKey | None]) -> Message:
+    return (open_record if is_record(wire) else open_envelope)(wire, resolver)
 
 
 def _row_of(message: Message, seq: int) -> Row:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final
 
 from executor.errors import LifecycleError
@@ -17,6 +16,7 @@ from executor.lifecycle.fold import Materiality, View, advance, intent_id
 from ir import Envelope, MclError, PublicKey, key_of, open_envelope
 
 _MOST: Final = 1000  # findings in one report
+_INTENT_FIELD: Final = b"\x07\x78\x2a"  # key 7 of an envelope or record, then a text of 42 bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,9 @@ class _Check:
         self.report = Report()
         self.seq = 0
         self._connection = connection
-        entries = keyring.entries()
+        self._entries = {entry.did: entry for entry in keyring.entries()}
         # Revocation is judged by the date of a row, so that what was signed before it stays good.
-        self._keys = {entry.did: PublicKey(entry.did, entry.role, key_of(entry.did)) for entry in entries}
-        self._revoked = {entry.did: entry.revoked_at for entry in entries if entry.revoked_at}
+        self._keys = {did: PublicKey(did, entry.role, key_of(did)) for did, entry in self._entries.items()}
         self._material = material
         self._views: dict[str, View | None] = {}  # None: a row of it is broken, so its story cannot be told
         self._ids: set[str] = set()
@@ -99,7 +98,9 @@ class _Check:
 
     def one_intent(self, intent: str) -> None:
         """The rows of one intent, and that no row is missing anywhere."""
-        for row in self._rows("WHERE intent = ?", (intent,)):
+        # The column is not believed alone: a row that says elsewhere that it is about this intent counts too.
+        claim = _INTENT_FIELD + f"matrix://intent/{intent}".encode()
+        for row in self._rows("WHERE intent = ? OR instr(wire, ?) > 0", (intent, claim)):
             self._row(*row)
         count, last, size = self._connection.execute(
             "SELECT count(*), max(seq), (SELECT size FROM tree) FROM journal"
@@ -165,9 +166,9 @@ class _Check:
         if message.id in self._ids:
             self._add("ID_REUSED", f"the id {message.id} was used before")
         self._ids.add(message.id)
-        revoked_at = self._revoked.get(message.from_)
-        if revoked_at and datetime.fromisoformat(message.at) >= datetime.fromisoformat(revoked_at):
-            self._add("KEY_REVOKED", f"the key {message.from_} was revoked at {revoked_at}")
+        signer = self._entries[message.from_]
+        if signer.revoked_by(message.at):
+            self._add("KEY_REVOKED", f"the key {message.from_} was revoked at {signer.revoked_at}")
         if isinstance(message, Envelope):
             self._transition(message)
 

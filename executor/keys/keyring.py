@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -61,6 +62,10 @@ class KeyEntry:
     added_at: str = ""
     revoked_at: str = ""
     sealed: bool = False
+
+    def revoked_by(self, at: str) -> bool:
+        """Whether it was revoked at that moment already; what it signed before stays good."""
+        return bool(self.revoked_at) and datetime.fromisoformat(at) >= datetime.fromisoformat(self.revoked_at)
 
 
 class Keyring:
@@ -119,6 +124,16 @@ class Keyring:
         if did not in self._public or self._stamp_of("trusted") != self._seen[-1]:
             self._refresh()
         return self._public.get(did)
+
+    def past_resolver(self, did: str) -> PublicKey | None:
+        """The same without regard to a revocation: for what was stored before; see `revoked_by`."""
+        key = self.resolver(did)
+        return replace(key, revoked=False) if key and key.revoked else key
+
+    def revoked_by(self, did: str, at: str) -> bool:
+        """Whether the key of a DID was revoked at that moment already."""
+        entry = self._entries.get(did)
+        return entry is not None and entry.revoked_by(at)
 
     def entries(self) -> tuple[KeyEntry, ...]:
         """All keys: own, retired, trusted, revoked."""

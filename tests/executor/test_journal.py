@@ -271,3 +271,20 @@ def test_a_journal_with_sealed_keys_is_read_without_and_written_with_the_passphr
             home.journal.record("record.x", {})
         assert caught.value.code == "KEY_SEALED"
         assert home.journal.size() == 1
+
+
+def test_what_a_key_signed_before_it_was_revoked_can_still_be_read_and_goes_on(story: Story) -> None:
+    story.accepted()
+    keyring, old = story.home.keyring, story.home.keyring.user
+    keyring.new("user")
+    keyring.revoke(old.did)
+    with Home.open(story.home.path) as again:
+        assert again.journal.view(story.id).accepted_by == old.did
+        assert len(again.journal.envelopes(story.id)) == 4
+        assert again.journal.verify(intent=story.id).ok
+    late = story.seal("intent.cancel", story.bodies()["intent.cancel"], signer=old)
+    with pytest.raises(ir.EnvelopeError) as caught:
+        story.home.journal.append(late)
+    assert caught.value.code == "KEY_REVOKED"
+    story.tell("intent.cancel")
+    assert story.home.journal.view(story.id, fresh=True).state == "cancelled"

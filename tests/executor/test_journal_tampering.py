@@ -143,6 +143,15 @@ def test_a_row_taken_out_of_the_middle_is_found(story: Story, only_intent: bool)
     assert "SEQUENCE" in {finding.code for finding in report.findings}
 
 
+def test_a_row_moved_to_another_intent_is_missed_by_its_own(story: Story) -> None:
+    home = story.accepted().home
+    story.tell("intent.cancel")
+    with as_intruder(home) as file:
+        for elsewhere in (None, "01J00000000000000000000000"):
+            file.execute("UPDATE journal SET intent = ? WHERE kind = 'intent.cancel'", (elsewhere,))
+            assert codes(home.journal.verify(intent=story.id)) == {("COLUMN_MISMATCH", 5)}
+
+
 @pytest.mark.parametrize("only_intent", [True, False])
 def test_two_rows_that_changed_places_are_found(story: Story, only_intent: bool) -> None:
     home = story.whole().home
