@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from executor.errors import LifecycleError
+from executor.lifecycle.transitions import TERMINAL
 from executor.lifecycle.view import GateState, View, intent_id
 from ir import Envelope, Intent, MclError, PlanTree, canonical_bytes, content_hash
 
@@ -223,5 +224,7 @@ def _past(limit: str, at: str) -> bool:
 def illegal(view: View, envelope: Envelope, code: str, message: str, *, fix: str = "") -> LifecycleError:
     """The error for an event that is refused, with what would be legal."""
     legal = view.legal()
-    fix = fix or (f"legal now: {', '.join(legal)}" if legal else "nothing can follow; start a new intent")
+    if not fix:
+        ended = view.state in TERMINAL  # nothing that a person could add
+        fix = "it has ended; state the goal again" if ended else f"legal now: {', '.join(legal)}"
     return LifecycleError(code, message, place=envelope.intent, fix=fix, state=view.state, legal=legal)

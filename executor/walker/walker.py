@@ -22,6 +22,7 @@ from executor.gate.policy import Policy
 from executor.gate.verdict import Deny
 from executor.home import Home
 from executor.lifecycle.fold import View, intent_id
+from executor.lifecycle.transitions import TERMINAL
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.tools.registry import Registry
@@ -160,7 +161,7 @@ class Walker:
                 "NOT_ACCEPTED",
                 f"the intent is {view.state}",
                 place=intent,
-                fix="only an accepted intent runs: mcl accept",
+                fix="it has ended; state the goal again" if view.state in TERMINAL else "mcl accept signs it",
                 data={"state": view.state},
             )
         if mandate is None:

@@ -12,6 +12,7 @@ from mcl.cli.output import Output
 if TYPE_CHECKING:
     from mcl.compiler import Clarify, Compiled, Refused
 
+_VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 MAX_GOAL_BYTES = 4 * 8192  # no goal of the longest allowed length is larger, whatever its alphabet
 
 
@@ -38,7 +39,7 @@ def compile_command(
         str, typer.Option("--skill", metavar="SKILL", help="Use this skill; do not choose one.")
     ] = "",
     verb: Annotated[
-        str, typer.Option("--verb", metavar="VERB", help="Use this verb; do not choose one.")
+        str, typer.Option("--verb", metavar="VERB", help=f"Use this verb; do not choose one: {_VERBS}.")
     ] = "",
     slot: Annotated[
         list[str] | None,

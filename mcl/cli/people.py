@@ -32,6 +32,8 @@ class AtTerminal:
             line = await self._line()
         finally:
             self._pause(False)
+        if line is None:
+            sys.stderr.write("\n")  # what follows shall not stand behind the question
         return None if line is None else GateAnswer(line.strip())
 
     async def _line(self) -> str | None:

@@ -35,13 +35,20 @@ def list_command(
     as_json: AsJson = False,
 ) -> None:
     """List the intents, the one last written about first."""
+    from ir.intent import STATES
     from mcl.acts.show import list_intents
     from mcl.cli.home import use_home
     from mcl.cli.safe import one_line
     from mcl.cli.views.intent import STATE_STYLES
     from mcl.cli.views.layout import BAD, DIM, listing, moment
+    from mcl.errors import InputError
 
-    found = [one for one in list_intents(home=use_home(), limit=limit) if not state or one.state == state]
+    if state and state not in STATES:
+        fix = f"one of: {', '.join(STATES)}"
+        raise InputError("STATE_UNKNOWN", f"no intent can be {state!r}", place="state", fix=fix)
+    found = list_intents(home=use_home(), limit=0 if state else limit)
+    if state:
+        found = tuple(one for one in found if one.state == state)[: limit or None]
     out = Output(as_json)
     out.document({"intents": [asdict(one) for one in found]})
     lines = [
@@ -54,4 +61,5 @@ def list_command(
         for one in found
     ]
     if not as_json:
-        out.tell([listing(("intent", "state", "drafted", "goal"), lines)] if lines else ["no intents yet"])
+        none = f"no intent is {state}" if state else "no intents yet"
+        out.tell([listing(("intent", "state", "drafted", "goal"), lines)] if lines else [none])

@@ -84,7 +84,8 @@ def read_answer(request: Request, skill: Skill, name: str, text: str, rules: Rul
         probe.stated(FIELD_OF_PATH[name], [])
     if text and any(gap.field == name for gap in probe.gaps):
         gap = next(gap for gap in probe.gaps if gap.field == name)
-        raise InputError("ANSWER_UNREADABLE", gap.why, place=name, fix=f"answer with {gap.type or 'a text'}")
+        wanted = f"one of {', '.join(gap.options)}" if gap.options else gap.type or "a text"
+        raise InputError("ANSWER_UNREADABLE", gap.why, place=name, fix=f"answer with {wanted}")
 
 
 def _form(slot: Slot) -> SlotForm:

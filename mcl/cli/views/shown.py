@@ -34,7 +34,7 @@ def shown_view(found: "Shown", console: Console) -> Iterator[RenderableType]:
         yield plan_head(found.plan)
         yield plan_table(found.plan, console, cells, head="state" if cells else "")
         yield rows([("plan hash", plain(found.plan.hash, DIM))])
-    if found.questions:
+    if found.questions and found.state == "clarifying":
         yield ""
         yield from questions_view(found.questions)
     yield commands(next_commands(found.id, found.state, found.questions))
