@@ -16,8 +16,9 @@ from pathlib import Path
 from mcl.model.context import Context, digest_of_tokens
 
 _SUM = 32
-_IN_MEMORY = 16
-_ON_DISK = 64
+# A state has 1 kB a token in the bundled model, and a thousand times that in one of 13B parameters.
+BYTES_IN_MEMORY = 256 * 2**20
+BYTES_ON_DISK = 2**30
 
 
 class Prefixes:
@@ -48,7 +49,7 @@ class Prefixes:
             self._save(key, state)
         self._states[key] = state
         self._states.move_to_end(key)
-        if len(self._states) > _IN_MEMORY:
+        while sum(map(len, self._states.values())) > BYTES_IN_MEMORY:
             self._states.popitem(last=False)
         self._held = key
 
@@ -67,15 +68,18 @@ class Prefixes:
         return None
 
     def _save(self, key: str, state: bytes) -> None:
-        if self._folder is None:
+        if self._folder is None or _SUM + len(state) > BYTES_ON_DISK:
             return
         # A cache that cannot be written (read-only home, full disk) is no reason to fail.
         with contextlib.suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_whole(self._folder / f"{key}.kv", hashlib.sha256(state).digest() + state)
-            states = sorted(self._folder.glob("*.kv"), key=lambda file: file.stat().st_mtime_ns)
-            for old in states[:-_ON_DISK]:
-                old.unlink(missing_ok=True)
+            room = BYTES_ON_DISK
+            kept = [(file.stat(), file) for file in self._folder.glob("*.kv")]
+            for stat, file in sorted(kept, key=lambda one: one[0].st_mtime_ns, reverse=True):
+                room -= stat.st_size
+                if room < 0:
+                    file.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, data: bytes) -> None:

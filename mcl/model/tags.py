@@ -104,9 +104,7 @@ class TagModel:
         while size > 1:
             runs = shape.windows(units, size)
             # A token has at least one byte, so only windows of many bytes need to be counted.
-            if all(
-                sum(len(unit.text[: shape.UNIT_CHARS].encode()) + 1 for unit in run) <= room for run in runs
-            ):
+            if all(sum(map(_most_tokens, run)) <= room for run in runs):
                 return runs
             size //= 2
         return shape.windows(units, 1)

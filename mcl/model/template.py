@@ -14,6 +14,11 @@ from mcl.model.vocabulary import Vocabulary
 from mcl.model.weights import NO_AI, Weights
 
 _SYSTEM, _USER = "\ue000system\ue001", "\ue000user\ue001"
+# What an expression of a template can raise; MemoryError too, of `"x" * 10**12`.
+_TEMPLATE_FAULTS = (
+    TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError,
+    MemoryError,
+)  # fmt: skip
 _PLAIN = f"{_SYSTEM}\n\n{_USER}\n\nAnswer:\n"
 
 
@@ -64,15 +69,15 @@ def _render(source: str, weights: Weights, vocabulary: Vocabulary) -> str:
     names |= {"add_generation_prompt": True, "raise_exception": refuse, "enable_thinking": False}
     user = {"role": "user", "content": _USER}
     conversations: Sequence[list[dict[str, str]]] = ([{"role": "system", "content": _SYSTEM}, user], [user])
-    problem: TemplateError | TypeError | ValueError | None = None
+    problem: Exception | None = None
     for messages in conversations:  # some templates refuse a system message
         try:
             text = environment.from_string(source).render(messages=messages, **names)
-        except (TemplateError, TypeError, ValueError) as error:
+        except _TEMPLATE_FAULTS as error:
             problem = error
         else:
             return text
-    raise _unusable(weights, str(problem))
+    raise _unusable(weights, str(problem) or type(problem).__name__)
 
 
 def _unusable(weights: Weights, why: str) -> ModelError:

@@ -1,4 +1,5 @@
-"""`python -m mcl.model.trial FILE`: load a model and evaluate one token, in a process of its own.
+"""`python -m mcl.model.trial FILE`: load a model, evaluate one token and render its chat template, in a
+process of its own.
 
 Exits 0 when that works; else 2 with the error as JSON on stdout. Where llama.cpp aborts, it aborts only this.
 """
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from mcl.errors import ModelError
 from mcl.model.context import Context, ContextSize
+from mcl.model.template import ChatTemplate
 from mcl.model.vocabulary import Vocabulary
 from mcl.model.weights import Weights
 
@@ -21,10 +23,11 @@ def main(path: Path) -> int:
     """Try the file; 0 or 2."""
     try:
         weights = Weights(path)
-        Vocabulary.of(weights)
+        vocabulary = Vocabulary.of(weights)
         context = Context(weights, ContextSize(tokens=_CELLS, batch=_CELLS))
         weights.tokens(_TEXT)
         context.feed([0], reads=[0])
+        ChatTemplate(weights, vocabulary)  # one that never ends ends with this process
     except ModelError as error:
         sys.stdout.write(json.dumps(error.to_json()))
         return 2

@@ -1,6 +1,7 @@
 """An opened GGUF: metadata and vocabulary lookups, text to tokens. Knows nothing of forms or grammars."""
 
 import ctypes
+import os
 import weakref
 from pathlib import Path
 
@@ -21,7 +22,7 @@ class Weights:
         self.library.complaints()
         params = c.llama_model_default_params()
         params.n_gpu_layers = 0
-        self.model = c.llama_model_load_from_file(str(path).encode(), params)
+        self.model = c.llama_model_load_from_file(os.fsencode(path), params)
         if not self.model:
             raise _refused(path, self.library.complaints())
         self._finalizer = weakref.finalize(self, c.llama_model_free, self.model)

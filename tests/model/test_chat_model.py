@@ -105,10 +105,22 @@ def test_two_processes_give_the_same_bytes(chat_path, model):
     assert done.stderr == ""
 
 
-def test_a_chat_template_that_cannot_be_rendered_is_an_error(tmp_path):
-    path = write_gguf(
-        tmp_path / "odd.gguf", small_words(), extra={"tokenizer.chat_template": "{{ raise_exception('no') }}"}
-    )
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ raise_exception('no') }}",
+        "{{ 1 // 0 }}",
+        "{{ messages[7].content.x.y }}",
+        "{{ [].pop() }}",
+        "{{ 'x' * 10 ** 30 }}",
+        "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}",
+        "{{ '%d' | format('x') }}",
+        "{% include 'other' %}",
+        "{{ messages",
+    ],
+)
+def test_a_chat_template_that_cannot_be_rendered_is_an_error(tmp_path, source):
+    path = write_gguf(tmp_path / "odd.gguf", small_words(), extra={"tokenizer.chat_template": source})
     with pytest.raises(ModelError) as caught:
         load_model(path, home_path=None)
     assert caught.value.code == "MODEL_TEMPLATE"

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import random
 import shutil
 import struct
@@ -141,6 +142,13 @@ def test_a_checked_file_is_remembered_until_it_changes(tags_path, tmp_path, monk
     with path.open("ab") as file:
         file.write(b"\0" * 32)
     assert open_model_file(path, home_path=home).digest != first.digest
+
+
+def test_a_file_may_have_any_name(tags_path, tmp_path):
+    path = tmp_path / os.fsdecode(b"caf\xe9 \xf0\x9f\x98\x80.gguf")
+    shutil.copy(tags_path, path)
+    assert load_model(path, home_path=tmp_path).digest == open_model_file(tags_path, home_path=None).digest
+    assert open_model_file(path, home_path=tmp_path).path == path
 
 
 def test_a_memory_that_cannot_be_read_is_made_again(tags_path, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,23 @@ def test_a_damaged_header_cache_is_thrown_away(tags_path, tmp_path):
         data[len(data) // 2] ^= 1
         file.write_bytes(data)
     assert load_model(tags_path, home_path=tmp_path).extract(GOAL, FORM) == expected
+
+
+def test_kept_headers_take_no_more_room_than_they_may(tags_path, tmp_path, monkeypatch):
+    folder = tmp_path / "cache" / "prefix"
+    load_model(tags_path, home_path=tmp_path).extract(GOAL, FORM)
+    (first,) = folder.iterdir()
+    room = first.stat().st_size * 2.5
+    monkeypatch.setattr("mcl.model.prefix.BYTES_IN_MEMORY", room)
+    monkeypatch.setattr("mcl.model.prefix.BYTES_ON_DISK", room)
+    model = load_model(tags_path, home_path=tmp_path)
+    for times in range(5):
+        model.extract(GOAL, replace(FORM, description=f"{FORM.description} {times}"))
+        assert sum(file.stat().st_size for file in folder.iterdir()) <= room
+    assert sum(map(len, model._prefixes._states.values())) <= room
+    monkeypatch.setattr("mcl.model.prefix.BYTES_ON_DISK", 1)
+    expected = model.extract(GOAL, FORM)  # larger than all that may be kept: not kept
+    assert load_model(tags_path, home_path=None).extract(GOAL, FORM) == expected
 
 
 def test_two_processes_give_the_same_bytes(tags_path, model):
