@@ -1,6 +1,7 @@
 """What the walker needs for the step nodes of a plan, filled in by a model and a skill."""
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 
 from anyio import to_thread
 
@@ -12,18 +13,21 @@ from mcl.skills import Skill
 
 
 class ModelReasoner:
-    """Answers step nodes with a model, which is opened at the first of them."""
+    """Answers step nodes with a model, which is opened at the first of them and asked one thing at a time."""
 
     def __init__(self, load: Callable[[], Model]) -> None:
         self._load = load
         self._model: Model | None = None
+        # A model is not for several threads; a step that was given up may still be in it.
+        self._turn = Lock()
 
     async def reason(self, *, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
         """One value for each name in `outputs`. Raises ModelError."""
 
         def ask() -> dict[str, object]:
-            self._model = self._model or self._load()
-            return self._model.reason(system, user, outputs, kind)
+            with self._turn:
+                self._model = self._model or self._load()
+                return self._model.reason(system, user, outputs, kind)
 
         return await to_thread.run_sync(ask, abandon_on_cancel=True)
 
