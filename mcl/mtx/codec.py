@@ -1,4 +1,4 @@
-"""Typed tree to plain JSON values and back: for the digest (without places) and for the cache (with them)."""
+"""Typed tree to plain JSON values: for the digest (without places) and for the cache (with them) and back."""
 
 from __future__ import annotations
 
@@ -20,15 +20,9 @@ _NAMES = {
 }
 
 
-def plain(value: Any) -> Any:
-    """A node as `{"node": kind, field: …}`, every field present, places left out."""
-    if isinstance(value, tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, Node | File):
-        return {"node": type(value).__name__} | {
-            name: plain(getattr(value, name)) for name in _NAMES[type(value)]
-        }
-    return value
+def named(node: Any) -> dict[str, Any]:
+    """A node as `{"node": kind, field: …}`, its parts as they are. Raises KeyError for anything else."""
+    return {"node": type(node).__name__} | {name: getattr(node, name) for name in _NAMES[type(node)]}
 
 
 def packed(value: Any) -> Any:

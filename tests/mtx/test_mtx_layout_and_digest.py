@@ -9,13 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mtx_writing import EXAMPLE, Writer, files
 
-from mcl.mtx.ast import File, Node, Setting, SlotType, Text
-from mcl.mtx.codec import packed, plain, unpacked
-from mcl.mtx.digest import file_digest
+from mcl.mtx.ast import SECTIONS, File, Node, Setting, SlotType, Text
+from mcl.mtx.codec import named, packed, unpacked
+from mcl.mtx.digest import file_digest, value_digest
 from mcl.mtx.format import format_file
 from mcl.mtx.parse import Parsed, parse
 
 DIGEST = "5bcf73401a4fddde3432fc36b6bffc5455778a4732cce9c4aff4d9a933a90e3f"
+
+
+def plain(value: Any) -> Any:
+    """A tree as JSON values."""
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Node | File):
+        return {name: plain(part) for name, part in named(value).items()}
+    return value
 
 
 def read(text: str) -> Parsed:
@@ -56,6 +65,16 @@ def test_any_change_of_meaning_changes_the_digest(file: File, data: st.DataObjec
     changed = _changed(file, data.draw(st.sampled_from(nodes)), data)
     assert changed != file
     assert file_digest(changed) != file_digest(file)
+
+
+@given(files())
+@settings(max_examples=30, deadline=None)
+def test_the_digest_is_that_of_the_canonical_form_of_the_tree(file: File) -> None:
+    order = {name: place for place, name in enumerate(SECTIONS)}
+    kept = sorted(
+        (one for one in file.sections if one.name != "HASH"), key=lambda section: order[section.name]
+    )
+    assert file_digest(file) == value_digest({"node": "File", "sections": [plain(one) for one in kept]})
 
 
 @given(files())
