@@ -24,7 +24,10 @@ Value: TypeAlias = bool | int | float | str | bytes | Sequence[Any] | Mapping[An
 def encode(value: Value) -> bytes:
     """The one encoding of a value. Raises CborError CBOR_TYPE, CBOR_TOO_DEEP, CBOR_TOO_LARGE."""
     _check(value, MAX_DEPTH)
-    data = cbor2.dumps(value, canonical=True)
+    try:
+        data = cbor2.dumps(value, canonical=True)
+    except UnicodeEncodeError as error:
+        raise CborError("CBOR_TYPE", "a text holds a lone surrogate, which has no UTF-8 form") from error
     if len(data) > MAX_BYTES:
         raise CborError("CBOR_TOO_LARGE", f"{len(data)} bytes; the limit is {MAX_BYTES}")
     return data

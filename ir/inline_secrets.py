@@ -16,7 +16,11 @@ SECRET_PATTERNS: Final = (
     ("an npm token", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
     ("a PyPI token", re.compile(r"\bpypi-[A-Za-z0-9_-]{40,}")),
     ("an API key", re.compile(r"\bsk-[A-Za-z0-9_-]{20,}")),
-    ("a JSON Web Token", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}")),
+    # The head is bounded: a text of nothing but heads would be searched to its end from each of them.
+    (
+        "a JSON Web Token",
+        re.compile(r"\beyJ[A-Za-z0-9_-]{8,2000}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}"),
+    ),
     ("a bearer token", re.compile(r"\b[Bb]earer\s+[A-Za-z0-9._~+/-]{16,}")),
     ("a password in an address", re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:[^\s/@]{3,200}@")),
 )

@@ -29,7 +29,8 @@ _TRIGGERS: Mapping[str, tuple[str, ...]] = {
     "a password in an address": ("://",),
 }
 _SECRET_NAME = re.compile(
-    r"(?:^|_)(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|KEY|PAT|AUTH)(?:_|$)",
+    # The long words count at the end of another one too (PGPASSWORD), the short ones alone.
+    r"(?:(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY)S?|(?:^|_)(?:KEY|PAT|AUTH|PWD))(?:_|$)",
     re.IGNORECASE,
 )
 _SHAPES = tuple(
@@ -41,7 +42,9 @@ _SHAPES = tuple(
     for kind, pattern in SECRET_PATTERNS
 )
 _MIN_VALUE = 8  # characters; shorter values would black out ordinary words
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 class Redactor:
@@ -81,5 +84,5 @@ class Redactor:
 
 
 def visible(text: str) -> str:
-    """Text that a terminal shows and does not obey: control and direction characters become escapes."""
+    """Text that a terminal shows and does not obey: controls, directions and half characters are escaped."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -14,7 +14,7 @@ from executor.gate.budget import Spending, duration
 from executor.gate.effects import VERB_CEILING, need_of, over_ceiling
 from executor.references import typed_args
 from executor.tools.manifest import Effect
-from ir import IntentCancelBody
+from ir import Budget, IntentCancelBody
 
 
 @pytest.fixture
@@ -285,6 +285,15 @@ def test_budget_the_same_refused_call_opens_the_circuit(walks: Walks) -> None:
 )
 def test_a_duration_is_read_as_iso_8601_says(text: str, seconds: float) -> None:
     assert duration(text).total_seconds() == seconds
+
+
+@pytest.mark.parametrize("text", ["P9000Y", "P99999999999Y", f"PT{'9' * 400}S"])
+def test_a_duration_beyond_the_calendar_limits_nothing_and_breaks_nothing(walks: Walks, text: str) -> None:
+    mandate = context_of(walks, walks.accept(READ)).mandate
+    assert mandate is not None
+    plan = mandate.plan.model_copy(update={"budget": Budget(max_time=text)})
+    clock = walks.home.clock
+    assert Spending(mandate.intent, plan, clock, started_at=clock.now()).refusal() is None
 
 
 def test_approval_only_overwriting_an_existing_file_asks(walks: Walks) -> None:

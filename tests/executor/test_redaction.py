@@ -55,8 +55,11 @@ def test_values_of_variables_named_as_secrets_are_taken_out_and_others_stay() ->
             "PIN_TOKEN": "short",
             "SSH_AUTH_SOCK": "/tmp/agent.sock",
             "MONKEY": "banana-banana",
+            "PGPASSWORD": "correct-staple",
+            "MYSQL_PWD": "tr0ub4dor&3",
         }
     )
+    assert redactor.text("correct-staple") == redactor.text("tr0ub4dor&3") != "tr0ub4dor&3"
     text = "hunter2hunter2 horse+(battery /usr/bin/vim short /tmp/agent.sock banana-banana"
     named = "[redacted: value of the environment]"
     assert redactor.text(text) == f"{named} {named} /usr/bin/vim short /tmp/agent.sock banana-banana"
@@ -69,7 +72,13 @@ def test_ordinary_text_and_hashes_stay_as_they_are() -> None:
 
 def test_redaction_takes_time_in_proportion_to_the_text() -> None:
     redactor = Redactor()
-    texts = ["-----BEGIN PRIVATE KEY-----" * 20_000, "a:" * 200_000, "eyJ" * 100_000, "://a:b" * 60_000]
+    texts = [
+        "-----BEGIN PRIVATE KEY-----" * 20_000,
+        "a:" * 200_000,
+        "eyJ" * 100_000,
+        "-eyJAAAAAAAA" * 20_000,
+        "://a:b" * 60_000,
+    ]
     started = time.perf_counter()
     for text in texts:
         redactor.text(text)
@@ -77,4 +86,4 @@ def test_redaction_takes_time_in_proportion_to_the_text() -> None:
 
 
 def test_control_and_direction_characters_are_shown_as_escapes() -> None:
-    assert visible("a\x1b[31mb\x07\r\n\tc\u202ed\x9b") == "a\\x1b[31mb\\x07\\r\n\tc\\u202ed\\x9b"
+    assert visible("a\x1b[31mb\x07\r\n\tc\u202ed\x9b\udc80") == "a\\x1b[31mb\\x07\\r\n\tc\\u202ed\\x9b\\udc80"

@@ -168,6 +168,8 @@ def test_what_a_lenient_decoder_takes_is_refused_with_a_code(text: str, code: st
         (-(2**64) - 1, "CBOR_TYPE"),
         ({1: 0, "a": 0}, "CBOR_TYPE"),
         ({-1: 0}, "CBOR_TYPE"),
+        ({0: "\ud800"}, "CBOR_TYPE"),
+        ({"\ud800": 0}, "CBOR_TYPE"),
         ({True: 0}, "CBOR_TYPE"),
         ({1, 2}, "CBOR_TYPE"),
         (cbor2.CBORTag(1, 0), "CBOR_TYPE"),
