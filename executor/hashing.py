@@ -16,3 +16,11 @@ def json_bytes(value: object) -> bytes:
 def json_hash(value: object) -> str:
     """Lowercase hex sha256 of ``json_bytes``."""
     return hashlib.sha256(json_bytes(value)).hexdigest()
+
+
+def is_json(value: object, limit: int) -> bool:
+    """Whether a value of unknown make can be written by ``json_bytes`` in at most ``limit`` bytes."""
+    try:
+        return len(json_bytes(value)) <= limit
+    except (TypeError, ValueError, RecursionError):  # not JSON; NaN or half a character; endless
+        return False

@@ -137,7 +137,7 @@ def _resolve(view: View, envelope: Envelope) -> Changes:
         )
     if _past(gate.expires_at, max(envelope.at, body.resolved_at, key=_moment)):
         raise illegal(view, envelope, "GATE_EXPIRED", f"the gate {body.gate_of} closed at {gate.expires_at}")
-    decided = replace(gate, decision=body.decision, answer=body.answer)
+    decided = replace(gate, decision=body.decision, answer=body.answer, by=envelope.from_)
     return {"gates": {**view.gates, body.gate_of: decided}}
 
 

@@ -11,13 +11,14 @@ from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftB
 
 @dataclass(frozen=True)
 class GateState:
-    """A question to a person. `decision` is empty while it is open."""
+    """A question to a person. `decision` is empty while it is open; `by`: the did that signed it."""
 
     options: tuple[str, ...]
     expires_at: str
     node_id: str = ""
     decision: str = ""
     answer: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True)

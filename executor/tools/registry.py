@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from executor.clock import Clock
 from executor.errors import ManifestError, ToolError
 from executor.gate.call import Call
 from executor.gate.decide import Allow
-from executor.hashing import json_bytes
+from executor.hashing import is_json, json_bytes
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.tools.builtin import builtin_tools
@@ -92,7 +93,11 @@ class Registry:
                 place=call.node_id,
                 fix="report it to the author of the tool",
             ) from problem
-        if not isinstance(answer, dict) or next(tool.output.iter_errors(answer), None) is not None:
+        if (
+            not isinstance(answer, dict)
+            or not is_json(answer, sys.maxsize)
+            or next(tool.output.iter_errors(answer), None) is not None
+        ):
             raise ToolError(
                 "BAD_OUTPUT",
                 f"{call.tool_ref} gave an answer that its manifest does not describe",

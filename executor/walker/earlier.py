@@ -11,8 +11,7 @@ from ir import Envelope, PlanStepBody
 
 @dataclass(slots=True)
 class Earlier:
-    """By node id: last state, number of attempts, outputs of completed nodes. ``calls``: nodes that were
-    begun."""
+    """By node id: last state, number of attempts, outputs of completed nodes. ``calls``: calls begun."""
 
     states: dict[str, str] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
@@ -21,12 +20,12 @@ class Earlier:
     calls: int = 0
 
     def in_doubt(self, node_id: str) -> bool:
-        """Was the node begun, and nobody knows how far it came?"""
-        return bool(self.attempts.get(node_id)) and self.states.get(node_id) in ("running", "cancelled")
+        """Was the node begun, and nobody knows how far it came? What failed may have had effects too."""
+        return bool(self.attempts.get(node_id)) and self.states.get(node_id) != "completed"
 
 
-def read_earlier(envelopes: Iterable[Envelope], branches: frozenset[str]) -> Earlier:
-    """Read the plan.step envelopes since the last accept; ``branches`` are nodes that only hold others."""
+def read_earlier(envelopes: Iterable[Envelope], counted: frozenset[str]) -> Earlier:
+    """Read the plan.step envelopes since the last accept; ``counted`` are the nodes that a budget counts."""
     earlier = Earlier()
     for envelope in envelopes:
         body = envelope.body
@@ -36,9 +35,9 @@ def read_earlier(envelopes: Iterable[Envelope], branches: frozenset[str]) -> Ear
             continue
         earlier.started_at = earlier.started_at or envelope.at
         earlier.states[body.node_id] = body.status
-        if body.status == "running" and body.node_id not in branches:
+        if body.status == "running":
             earlier.attempts[body.node_id] = earlier.attempts.get(body.node_id, 0) + 1
-            earlier.calls += 1
+            earlier.calls += body.node_id in counted
         elif body.status == "completed" and body.result:
             earlier.outputs[body.node_id] = json.loads(body.result)
     return earlier

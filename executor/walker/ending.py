@@ -56,6 +56,8 @@ async def _signed_off(
     )
     if isinstance(answer, Failure):
         return Criterion(predicate, False, f"not signed off: {answer.message}", evidence)
+    if answer[1].by != who:
+        return Criterion(predicate, False, f"signed off by {answer[1].by}, not by {who}", evidence)
     return Criterion(predicate, True, "", {**evidence, "gate": answer[0]})
 
 

@@ -15,7 +15,7 @@ from executor.gate.call import Call
 from executor.gate.context import RUNNABLE, Context
 from executor.gate.decide import Allow, decide
 from executor.gate.verdict import Ask, Deny
-from executor.hashing import json_bytes
+from executor.hashing import is_json, json_bytes
 from executor.references import as_text, resolve, typed_args
 from executor.sandbox.redaction import Redactor, visible
 from executor.tools.registry import Registry
@@ -29,6 +29,7 @@ from ir import MclError, PlanNode
 
 MAX_PARALLEL = 16  # children of one parallel node that run at once
 _PREVIEW = 120  # characters
+_MAX_ANSWER = 1 << 20  # bytes of JSON, as the largest output of a tool
 _DEFAULT_PROMPT = "Answer the question from what is given. Say only what follows from it."
 
 
@@ -231,15 +232,13 @@ class Run:
         except MclError as problem:
             return self._failure(problem, node)
         if set(answer) != set(wanted) or any(value is None for value in answer.values()):
-            said = ", ".join(sorted(answer))
-            return Failure(
-                "BAD_ANSWER",
-                f"the model answered with {said!r}, not {', '.join(wanted)}",
-                "try again",
-                node.id,
-            )
-        self.outputs[node.id] = self.redactor.value(dict(answer))
-        return None
+            said = f"with {', '.join(sorted(answer))!r}, not {', '.join(wanted)}"
+        elif not is_json(answer, _MAX_ANSWER):
+            said = f"with what is no JSON of at most {_MAX_ANSWER} bytes"
+        else:
+            self.outputs[node.id] = self.redactor.value(dict(answer))
+            return None
+        return Failure("BAD_ANSWER", f"the model answered {said}", "try again", node.id)
 
     async def _gate(self, node: PlanNode, depth: int) -> Failure | None:
         assert node.gate is not None
@@ -347,7 +346,8 @@ class Run:
         line = visible(str(text) if text else json_bytes(output).decode()).replace("\n", " ⏎ ")
         return line if len(line) <= _PREVIEW else line[:_PREVIEW] + "…"
 
-    @staticmethod
-    def _failure(problem: MclError, node: PlanNode) -> Failure:
+    def _failure(self, problem: MclError, node: PlanNode) -> Failure:
         denied = isinstance(problem, ExecutorError) and problem.code in ("PROTECTED_PATH", "OUT_OF_SCOPE")
-        return Failure(problem.code, problem.message, problem.fix, node.id, denied=denied)
+        # Messages quote files, commands and foreign code; from here they go to the journal and to terminals.
+        message, fix = (visible(self.redactor.text(text)) for text in (problem.message, problem.fix))
+        return Failure(problem.code, message, fix, node.id, denied=denied)

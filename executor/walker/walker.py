@@ -137,8 +137,9 @@ class Walker:
                         place=known,
                         fix="go on with it: mcl run --resume",
                     )
-                branches = frozenset(node.id for node in mandate.nodes.values() if node.children)
-                earlier = read_earlier(self._home.journal.envelopes(known), branches)
+                kinds = ("tool_call", "step")
+                counted = frozenset(node.id for node in mandate.nodes.values() if node.kind in kinds)
+                earlier = read_earlier(self._home.journal.envelopes(known), counted)
             return await self._walk(mandate, earlier)
 
     def _mandate(self, intent: str) -> tuple[Mandate, View]:
@@ -230,7 +231,10 @@ class Walker:
                 failure = await run.walk(mandate.plan.root)
                 tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            raise _first(group) from group
+            first = _first(group)
+            # Cancelled between a look at the journal and a write to it: the journal refused the write.
+            if not (isinstance(first, LifecycleError) and first.state == "cancelled"):
+                raise first from group
         return failure, ledger.view().state == "cancelled"
 
     def _open(self) -> Workspace:

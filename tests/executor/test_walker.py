@@ -9,21 +9,25 @@ from typing import Any
 
 import anyio
 import pytest
-from walks import Says, Walks, gate, gone, parallel, sequence, step, tool
+from nacl.signing import SigningKey
+from walks import Says, Walks, Watch, gate, gone, parallel, sequence, step, tool
 
 from executor import (
     AlwaysDeny,
     Bench,
+    GateAnswer,
+    GateQuestion,
     Home,
     Manifest,
     Outcome,
     Tool,
     ToolError,
     WalkError,
+    WalkEvent,
 )
 from executor.sandbox.process import run_command
 from executor.walker.lease import lease
-from ir import IntentCancelBody, PlanStepBody
+from ir import Header, IntentCancelBody, PlanStepBody, PolicyGateResolveBody, did_of, seal
 
 
 @pytest.fixture
@@ -228,7 +232,12 @@ def test_a_tool_that_takes_too_long_fails_with_timeout(walks: Walks) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "code"),
-    [({"more": 1}, "BAD_OUTPUT"), ({"text": "x" * 2000}, "OUTPUT_TOO_LARGE"), ({"text": 1}, "BAD_OUTPUT")],
+    [
+        ({"more": 1}, "BAD_OUTPUT"),
+        ({"text": "x" * 2000}, "OUTPUT_TOO_LARGE"),
+        ({"text": 1}, "BAD_OUTPUT"),
+        ({"text": "\ud800"}, "BAD_OUTPUT"),
+    ],
 )
 def test_an_answer_that_the_manifest_does_not_describe_fails_the_node(
     walks: Walks, answer: dict[str, object], code: str
@@ -252,6 +261,19 @@ def test_a_tool_that_crashes_fails_its_node_and_not_the_run(walks: Walks) -> Non
     assert outcome.failure is not None
     assert outcome.failure.code == "TOOL_CRASHED"
     assert walks.home.journal.view(outcome.intent_id).state == "failed"
+
+
+def test_what_a_tool_says_when_it_fails_is_free_of_secrets_and_escapes_everywhere(walks: Walks) -> None:
+    token = f"ghp_{'a' * 36}"
+
+    async def tell(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+        raise ToolError("ODD", f"\x1b[2J {token}\ud800")
+
+    walks.tools.append(probe("tell", tell))
+    outcome = walks.go(tool("n1", "test/tell"))
+    assert outcome.failure is not None
+    assert outcome.failure.message == "\\x1b[2J [redacted: GitHub token]\\ud800"
+    assert not any(token.encode() in row.wire for row in walks.home.journal.rows(outcome.intent_id))
 
 
 def test_a_reference_to_a_missing_field_fails_before_anything_is_called(walks: Walks) -> None:
@@ -282,10 +304,11 @@ def test_a_step_hands_the_model_resolved_inputs_and_its_answer_to_the_next_node(
     assert str(model.asked[0]["user"]).startswith("when: at 20")
 
 
-def test_a_model_that_answers_something_else_fails_the_step(walks: Walks) -> None:
-    outcome = walks.go(
-        step("n1", inputs={"a": "b"}, expected_outputs=["summary"]), reasoner=Model({"other": 1})
-    )
+@pytest.mark.parametrize(
+    "answer", [{"other": 1}, {"summary": float("nan")}, {"summary": "\ud800"}, {"summary": "x" * (1 << 20)}]
+)
+def test_a_model_that_answers_something_else_fails_the_step(walks: Walks, answer: dict[str, object]) -> None:
+    outcome = walks.go(step("n1", inputs={"a": "b"}, expected_outputs=["summary"]), reasoner=Model(answer))
     assert outcome.failure is not None
     assert outcome.failure.code == "BAD_ANSWER"
 
@@ -352,6 +375,24 @@ def test_a_sign_off_is_what_the_person_says_at_the_end(walks: Walks, answer: str
     assert (outcome.state, people.asked[0].kind) == (state, "sign_off")
 
 
+def test_a_sign_off_by_another_trusted_user_is_not_that_of_the_one_who_was_named(walks: Walks) -> None:
+    other = SigningKey(b"o" * 32)
+    did = did_of(bytes(other.verify_key))
+    walks.home.keyring.trust(did, "user")
+
+    class Stranger:
+        async def ask(self, gate: GateQuestion) -> GateAnswer:
+            clock = walks.home.clock
+            header = Header(clock.new_id(), clock.now(), did, f"matrix://intent/{gate.intent_id}")
+            body = PolicyGateResolveBody(gate.gate_id, "approve", clock.now())
+            return GateAnswer("approve", envelope=seal("policy.gate.resolve", body, header, other))
+
+    criteria = [{"type": "signed_off", "by": walks.home.keyring.user.did}]
+    outcome = walks.go(tool("n1", "time/now"), criteria=criteria, people=Stranger())
+    assert (outcome.state, outcome.criteria[0].holds) == ("failed", False)
+    assert did in outcome.criteria[0].reason
+
+
 def test_an_attestation_holds_once_the_source_has_attested(walks: Walks) -> None:
     walks.write("a.txt", "x")
     first = walks.go(tool("n1", "time/now"), criteria=[{"type": "delivered", "artifact": "a.txt"}])
@@ -399,6 +440,16 @@ def test_a_cancel_by_a_person_ends_what_is_running(walks: Walks) -> None:
     view = walks.home.journal.view(intent_id)
     assert (view.state, view.nodes["n1"]) == ("cancelled", "cancelled")
     assert walks.home.journal.verify().ok
+
+
+def test_a_cancel_between_two_writes_of_a_node_ends_the_run_as_cancelled(walks: Walks) -> None:
+    class Cancels(Watch):
+        def on(self, event: WalkEvent) -> None:
+            if event.state == "running":
+                walks.tell(intent_id, "intent.cancel", IntentCancelBody(walks.home.clock.now()))
+
+    intent_id = walks.accept(gate("n1"))
+    assert walks.run(intent_id, listener=Cancels()).state == "cancelled"
 
 
 @pytest.mark.parametrize(
@@ -485,6 +536,42 @@ def test_a_node_in_doubt_may_be_counted_as_done_or_stop_the_run(
     outcome = walks.run(intent_id, resume=True, people=Says(answer))
     assert (outcome.state, count[0]) == (state, calls)
     assert outcome.nodes["n2"] == ("completed" if state == "completed" else "skipped")
+
+
+def test_a_failed_call_is_not_made_again_unasked_when_its_run_ended_before_it_could_say_so(
+    walks: Walks,
+) -> None:
+    count = [0]
+
+    async def fail(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+        count[0] += 1
+        raise ToolError("ODD", "half done")
+
+    class Dies(Watch):
+        def on(self, event: WalkEvent) -> None:
+            if event.state == "failed":
+                raise SystemExit
+
+    walks.tools.append(probe("fail", fail, idempotent=False, effects=("write",)))
+    intent_id = walks.accept(tool("n1", "test/fail", "write"))
+    with pytest.raises(SystemExit):
+        walks.run(intent_id, listener=Dies())
+    people = Says("stop")
+    assert walks.run(intent_id, resume=True, people=people).state == "denied"
+    assert ([asked.kind for asked in people.asked], count) == (["in_doubt"], [1])
+
+
+def test_a_gate_is_no_call_that_a_resumed_run_counts(walks: Walks) -> None:
+    class Dies(Watch):
+        def on(self, event: WalkEvent) -> None:
+            if event.node_id == "n1" and event.state == "completed":
+                raise SystemExit
+
+    plan = sequence("n0", gate("n1"), tool("n2", "time/now"))
+    intent_id = walks.accept(plan, budget={"max_calls": 1})
+    with pytest.raises(SystemExit):
+        walks.run(intent_id, listener=Dies())
+    assert walks.run(intent_id, resume=True).state == "completed"
 
 
 def test_a_gate_that_nobody_answers_denies_and_skips_the_rest(walks: Walks) -> None:
