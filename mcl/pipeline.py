@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Final, TypeAlias
 
 from executor.clock import ulid_text
+from executor.gate.effects import over_ceiling
 from executor.home import Home
 from ir import ClarifyQuestion, Intent, PlanTree
 from mcl.cortex import Cortex, Snapshot
@@ -129,12 +130,12 @@ class Pipeline:
         return Refused(request.id, TIMEOUT, message, (), ms)
 
     def _plan(self, skill: Skill, intent: Intent) -> PlanTree | Gap | str:
-        """The plan of an Intent; a gap where it needs a slot that is empty; a text where the skill has no
-        plan for it."""
+        """The plan of an Intent; a gap where it needs a slot that is empty or a verb that may do more; a text
+        where the skill has no plan for it."""
         if skill.template is None:
             return f"the skill {skill.id} has no plan.yaml"
         try:
-            return make_plan(
+            plan = make_plan(
                 skill,
                 intent,
                 id=_plan_id(intent),
@@ -148,6 +149,21 @@ class Pipeline:
             if error.code == "SLOT_EMPTY":
                 return Gap(error.place, "", "blocking", error.message)
             raise
+        return _beyond_verb(skill, intent, plan, self.rules) or plan
+
+
+def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> Gap | None:
+    """The question for another verb, where the gate would refuse this plan whatever the person signs."""
+    declared = sorted({node.tool_call.side_effect_class for node, _ in plan.root.walk() if node.tool_call})
+
+    def covers(verb: str) -> bool:
+        return not any(over_ceiling(verb, name, "read") for name in declared)
+
+    able = tuple(verb for verb in skill.verbs if covers(verb))
+    if covers(intent.frame.verb) or not able:
+        return None
+    why = f"a goal to {intent.frame.verb} may not {', '.join(declared)}, as this plan would"
+    return Gap("frame.verb", "verb", "blocking", why, rules.verb_question, able)
 
 
 def _plan_id(intent: Intent) -> str:
