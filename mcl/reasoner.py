@@ -8,7 +8,7 @@ from anyio import to_thread
 from ir import Intent
 from mcl.errors import SkillError
 from mcl.model.protocol import Model
-from mcl.mtx.interpret import interpret
+from mcl.mtx.interpret import SlotValue, interpret
 from mcl.skills import Skill
 
 
@@ -51,6 +51,8 @@ class SkillPrompts:
                 place=str(self._skill.path),
                 fix="install that version, or compile the goal again",
             )
-        slots = {entry.name: entry.value for entry in self._intent.frame.objects}
+        slots: dict[str, list[SlotValue | str]] = {}
+        for entry in self._intent.frame.objects:
+            slots.setdefault(entry.name, []).append(SlotValue(entry.value, entry.uri, entry.value))
         verb = name or self._intent.frame.verb
         return interpret(self._skill, verb=verb, prose=self._intent.prose, slots=slots).system

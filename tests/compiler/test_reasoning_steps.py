@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import anyio
 
-from mcl.reasoner import ModelReasoner
-from tests.compiler.conftest import Scripted
+from mcl.compiler import Compiled
+from mcl.reasoner import ModelReasoner, SkillPrompts
+from mcl.skills import load_skill
+from tests.compiler.conftest import ORDER, PLAN, Compile, Scripted
 
 
 class OneAtATime(Scripted):
@@ -45,3 +48,15 @@ def test_steps_that_run_in_parallel_or_were_given_up_ask_the_model_in_turn() -> 
     assert sorted(str(answer["o"]) for answer in answers) == ["a", "b", "c"]
     assert not model.overlapped
     assert len(loads) == 1
+
+
+def test_a_prompt_is_told_all_values_of_a_list(compiles: Compile, tmp_path: Path) -> None:
+    folder = tmp_path / "order"
+    folder.mkdir()
+    (folder / "SKILL.mtx").write_text(ORDER.replace('"Mark what is ordered."', '"Order: {slot.tags}"'))
+    (folder / "plan.yaml").write_text(PLAN)
+    says = {"slot.item": "paper", "slot.tags": ["office", "home"]}
+    outcome = compiles("order paper for office and home", Scripted(says=says))
+    assert isinstance(outcome, Compiled)
+    skill = load_skill(folder)
+    assert SkillPrompts(outcome.intent, skill).prompt(skill.ref, "") == "Order: office, home"
