@@ -246,4 +246,5 @@ _ERRNO = {
     errno.EISDIR: sqlite3.SQLITE_CANTOPEN,
     errno.ENOENT: sqlite3.SQLITE_CANTOPEN,
     errno.ELOOP: sqlite3.SQLITE_CANTOPEN,
+    errno.ENAMETOOLONG: sqlite3.SQLITE_CANTOPEN,
 }

@@ -43,7 +43,11 @@ class Home:
         """
         clock = clock or SystemClock()
         path, keys = path.absolute(), path.absolute() / "keys"
-        if not path.is_dir() or not Keyring.complete(keys):
+        try:
+            complete = path.is_dir() and Keyring.complete(keys)
+        except OSError as error:  # a folder on the way that may not be entered, a name too long
+            raise explain_os(error, path) from error
+        if not complete:
             _make(path, keys, clock, passphrase)
         if not is_writable(path):
             raise HomeError(

@@ -22,6 +22,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from executor.clock import Clock
+from executor.database import explain_os
 from executor.errors import KeyringError
 from executor.keys.keyfile import KeyFile, exclusive, read_document, seal_secret, write_document
 from ir import PublicKey, Role, did_of, key_of
@@ -230,6 +231,8 @@ class Keyring:
             status = os.stat(f"{self._prefix}{name}.json")  # noqa: PTH116
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise explain_os(error, self._folder) from error
         return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _refresh(self) -> None:

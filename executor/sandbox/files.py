@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import stat
+from collections.abc import Callable
 from typing import NoReturn
 
 from executor.errors import ScopeError
@@ -77,10 +78,11 @@ def read_up_to(descriptor: int, limit: int) -> bytes:
     return b"".join(pieces)
 
 
-def digest_of(descriptor: int) -> str:
-    """sha256 (hex) of all that follows where the descriptor stands."""
+def digest_of(descriptor: int, check: Callable[[], None] = lambda: None) -> str:
+    """sha256 (hex) of all that follows where the descriptor stands; ``check`` may stop it by raising."""
     total = hashlib.sha256()
     while piece := os.read(descriptor, 1 << 20):
+        check()
         total.update(piece)
     return total.hexdigest()
 

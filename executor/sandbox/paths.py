@@ -68,7 +68,10 @@ class Workspace:
     """
 
     def __init__(self, root: Path, *, forbidden: Sequence[Path] = ()) -> None:
-        self.root = root.resolve()
+        try:
+            self.root = root.resolve()
+        except RuntimeError:  # what Python 3.11 and 3.12 say of links in a circle
+            out_of_scope(str(root), "its symbolic links lead in a circle")
         for closed in forbidden:
             if self.root.is_relative_to(closed.resolve()):
                 raise ScopeError(
@@ -183,10 +186,10 @@ class Workspace:
         with self.open_file(path) as descriptor:
             return read_up_to(descriptor, limit), os.fstat(descriptor).st_size
 
-    def digest(self, path: str) -> tuple[str, int]:
-        """sha256 (hex) and size in bytes of a file's content."""
+    def digest(self, path: str, *, check: Callable[[], None] = lambda: None) -> tuple[str, int]:
+        """sha256 (hex) and size in bytes of a file's content; ``check`` is called as in ``walk``."""
         with self.open_file(path) as descriptor:
-            return digest_of(descriptor), os.fstat(descriptor).st_size
+            return digest_of(descriptor, check), os.fstat(descriptor).st_size
 
     def walk(self, path: str, *, check: Callable[[], None], recursive: bool = True) -> Iterator[Entry]:
         """Go through a folder in the order of its names, depth first, without following links.
@@ -259,6 +262,8 @@ class Workspace:
         )
         try:
             with os.fdopen(descriptor, "wb") as file:
+                if there is not None:
+                    os.fchmod(file.fileno(), mode)  # the umask has no say in what was there before
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -312,6 +317,7 @@ class Workspace:
                 if create:
                     with suppress(FileExistsError):
                         os.mkdir(part, dir_fd=here)
+                        os.fsync(here)
                 try:
                     below = os.open(part, _FOLDER, dir_fd=here)
                 except NotADirectoryError:  # what Linux says of a link that is to be a folder

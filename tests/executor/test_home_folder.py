@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -94,13 +96,26 @@ def test_a_first_start_that_was_interrupted_between_the_keys_is_completed(tmp_pa
         assert home.keyring.user.did == did
 
 
-@pytest.mark.parametrize("name", ["file", "file/below"])
+@pytest.mark.parametrize("name", ["file", "file/below", "x" * 300])
 def test_a_path_that_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(HomeError) as caught:
         Home.open(tmp_path / name)
     assert caught.value.code == "HOME_UNREADABLE"
     assert "MCL_HOME" in caught.value.fix
+
+
+def test_a_keys_folder_that_may_not_be_entered_is_told_at_the_next_question(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(path: object, **_: object) -> os.stat_result:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "stat", closed)
+    with pytest.raises(HomeError) as caught:
+        story.home.keyring.entries()
+    monkeypatch.undo()
+    assert caught.value.code == "HOME_READ_ONLY"
 
 
 def test_a_damaged_database_is_refused_with_its_place(story: Story) -> None:

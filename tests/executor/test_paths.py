@@ -121,3 +121,10 @@ def test_no_text_is_a_path_that_leaves_the_workspace(text: str) -> None:
     except ScopeError:
         return
     assert not any(part in ("", ".", "..") or "/" in part or "\0" in part for part in parts)
+
+
+def test_a_workspace_whose_links_lead_in_a_circle_is_refused(root: Path) -> None:
+    (root / "circle").symlink_to(root / "circle")
+    with pytest.raises(ScopeError) as caught:
+        Workspace(root / "circle")
+    assert caught.value.code == "OUT_OF_SCOPE"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,21 @@ def test_fs_read_gives_text_size_and_hash_and_cuts_at_a_character(walks: Walks) 
 def test_fs_read_refuses_what_is_no_text(walks: Walks, data: bytes) -> None:
     (walks.workspace / "b").write_bytes(data)
     assert refusal(walks, tool("n1", "fs/read", path="b")) == "NOT_TEXT"
+
+
+def test_fs_read_of_an_endless_file_ends_with_its_time(walks: Walks) -> None:
+    with walks.write("huge.txt", "a" * 10).open("r+b") as file:
+        file.truncate(1 << 34)
+    started = time.monotonic()
+    assert refusal(walks, tool("n1", "fs/read", path="huge.txt", max_bytes="10", timeout_ms=200)) == "TIMEOUT"
+    assert time.monotonic() - started < 5
+
+
+def test_fs_write_keeps_the_mode_of_the_file_that_it_replaces(walks: Walks) -> None:
+    place = walks.write("run.sh", "old")
+    place.chmod(0o777)
+    ask(walks, tool("n1", "fs/write", "write", path="run.sh", content="new", overwrite="true"))
+    assert (place.read_text(), place.stat().st_mode & 0o777) == ("new", 0o777)
 
 
 def test_fs_list_is_sorted_fits_globs_and_leaves_secrets_out(walks: Walks) -> None:

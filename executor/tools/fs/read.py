@@ -6,7 +6,7 @@ import codecs
 import hashlib
 from collections.abc import Mapping
 
-from anyio import to_thread
+from anyio import from_thread, to_thread
 
 from executor.errors import ToolError
 from executor.tools.tool import Bench
@@ -32,5 +32,8 @@ def _read(path: str, limit: int, bench: Bench) -> dict[str, object]:
         ) from problem
     if "\0" in text:
         raise ToolError("NOT_TEXT", f"{path!r} is a binary file", place=path, fix="name a text file")
-    digest = bench.workspace.digest(path)[0] if truncated else hashlib.sha256(data).hexdigest()
+    if truncated:
+        digest, _ = bench.workspace.digest(path, check=from_thread.check_cancelled)
+    else:
+        digest = hashlib.sha256(data).hexdigest()
     return {"path": path, "text": text, "size": size, "sha256": digest, "truncated": truncated}
