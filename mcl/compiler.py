@@ -62,7 +62,7 @@ __all__ = [
 
 _TAPE: Final = "record.compile"
 _AMBIGUOUS: Final = "ambiguous_request"
-_EARLIEST: Final = 2000  # a year; ULIDs and time zones make no sense long before it
+_YEARS: Final = range(2000, 9000)  # ULIDs and time zones make no sense long before; calendars end at 9999
 
 
 def compile_goal(
@@ -134,8 +134,8 @@ def recompile_with_answers(
     What stays open is asked again, at most as often as the pipeline module allows; then the intent fails as
     ambiguous_request. load_model is called only where the recorded answers of the model do not suffice.
 
-    Raises InputError NOT_CLARIFYING, ANSWER_UNKNOWN, ANSWER_MISSING, ANSWER_UNREADABLE and what compile_goal
-    raises.
+    Raises InputError NOT_CLARIFYING, ANSWER_UNKNOWN, ANSWER_MISSING, ANSWER_TWICE, ANSWER_UNREADABLE and what
+    compile_goal raises.
     """
     pipeline = Pipeline(home, skills, core or load_core(cache=home.path / "cache"), registry, timer)
     view = home.journal.view(id)
@@ -272,9 +272,9 @@ def _moment(text: str) -> str:
     except (ValueError, OverflowError) as error:
         fix = "write it as 2026-11-21T10:00:00Z"
         raise InputError("TIME_INVALID", f"{text!r} is not a moment: {error}", place="at", fix=fix) from error
-    if moment.year < _EARLIEST:
+    if moment.year not in _YEARS:
         raise InputError(
-            "TIME_INVALID", f"{text!r} is too long ago", place="at", fix="write it as 2026-11-21T10:00:00Z"
+            "TIME_INVALID", f"{text!r} is too far away", place="at", fix="write it as 2026-11-21T10:00:00Z"
         )
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -303,7 +303,8 @@ def _slot_text(name: str, text: str, pipeline: Pipeline) -> str:
         return normalise(text, longest=pipeline.rules.longest_prose)
     except InputError as error:
         message = error.message.replace("the goal", "the value")
-        raise InputError("SLOT_VALUE", message, place=f"slot.{name}", fix="give it as plain text") from error
+        place = f"slot.{name.removeprefix('slot.')}"  # an answer is named by its field
+        raise InputError("SLOT_VALUE", message, place=place, fix="give it as plain text") from error
 
 
 def _request_of(home: Home, id: str, view: View) -> Request:
@@ -341,4 +342,9 @@ def _by_field(view: View, id: str, answers: Mapping[str, str]) -> dict[str, str]
         raise InputError(
             "ANSWER_MISSING", "no answer was given", place="answer", fix=f"the questions: {named}"
         )
-    return {fields[name]: text for name, text in answers.items()}
+    said: dict[str, str] = {}
+    for name, text in answers.items():
+        if said.setdefault(fields[name], text) != text:
+            fix = "give it once"
+            raise InputError("ANSWER_TWICE", f"{fields[name]} is answered twice", place=name, fix=fix)
+    return said

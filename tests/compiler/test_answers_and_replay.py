@@ -176,6 +176,8 @@ def test_an_answer_that_cannot_be_read_is_refused_before_anything_is_stored(desk
     rows = len(desk.home.journal.rows())
     for answers, code in (
         ({"u1": "a lot"}, "ANSWER_UNREADABLE"),
+        ({"u1": "$5", "frame.constraints.budget.max": "$6"}, "ANSWER_TWICE"),
+        ({"u1": "$\0"}, "SLOT_VALUE"),
         ({"u9": "x"}, "ANSWER_UNKNOWN"),
         ({}, "ANSWER_MISSING"),
     ):

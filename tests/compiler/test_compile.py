@@ -401,6 +401,7 @@ def test_the_time_of_every_stage_counts(compiles: Compile) -> None:
         ("order paper", {"slots": {"colour": "red"}}, "SLOT_UNKNOWN"),
         ("order paper", {"slots": {"count": "many"}}, "SLOT_VALUE"),
         ("order paper", {"slots": {"speed": "warp"}}, "SLOT_VALUE"),
+        ("order paper", {"at": "9999-12-31T23:59:59Z", "zone": "Asia/Tokyo"}, "TIME_INVALID"),
         ("order paper", {"at": "yesterday"}, "TIME_INVALID"),
         ("order paper", {"at": "0001-01-01T00:00:00+14:00"}, "TIME_INVALID"),
         ("order paper", {"id": "01"}, "ID_INVALID"),
