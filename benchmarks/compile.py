@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 GOALS = (
-    "find the word invoice in the folder notes",
+    "which files in notes mention invoice",
     "list all markdown files in docs",
     "write a report of every line with overdue in contracts to overdue.md by friday",
     "show the last 5 commits",

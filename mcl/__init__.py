@@ -2,7 +2,7 @@
 
     from mcl import accept, compile_goal, run
 
-    compiled = compile_goal("find the word invoice in the folder notes")
+    compiled = compile_goal("which files in notes mention invoice")
     accept(compiled.intent.id)
     outcome = run(compiled.intent.id)
 

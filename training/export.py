@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 from pathlib import Path
 
 import gguf
@@ -91,6 +92,8 @@ def export(asker: Asker, path: Path, kind: str = "q8_0") -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()  # beside it, so that a first run need not try it out
+    path.with_name(f"{path.name}.sha256").write_text(f"{digest}  {path.name}\n")
 
 
 def _vocabulary(writer: gguf.GGUFWriter, asker: Asker) -> None:

@@ -25,7 +25,7 @@ app = typer.Typer(
     name="mcl",
     help="Say what you want in plain words; read it, sign it, run it, replay it.",
     epilog=example(
-        'mcl compile "find the word invoice in the folder notes"', "mcl accept @last", "mcl run @last"
+        'mcl compile "which files in notes mention invoice"', "mcl accept @last", "mcl run @last"
     ),
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

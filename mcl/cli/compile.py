@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         "compile",
         epilog=example(
-            'mcl compile "find the word invoice in the folder notes"',
+            'mcl compile "which files in notes mention invoice"',
             'mcl compile "list the last 5 commits" --skill repo --json',
             "mcl compile - < goal.txt",
         ),

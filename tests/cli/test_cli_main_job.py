@@ -146,7 +146,7 @@ def test_the_readme_goal_with_the_bundled_model_needs_no_help(mcl):
         bundled_path()
     except ModelError:
         pytest.skip("no bundled model in this checkout: make model")
-    made = mcl("compile", "find the word invoice in the folder notes", "--json")
+    made = mcl("compile", "which files in notes mention invoice", "--json")
     assert made.code == 0, made.out + made.err
     assert not made.document["intent"]["compile_metadata"]["model_version"].startswith("no-ai")
     assert mcl("accept", "@last", "--yes").code == 0
