@@ -92,7 +92,9 @@ def export(asker: Asker, path: Path, kind: str = "q8_0") -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()  # beside it, so that a first run need not try it out
+    digest = hashlib.sha256(
+        path.read_bytes()
+    ).hexdigest()  # beside it, so that a first run need not try it out
     path.with_name(f"{path.name}.sha256").write_text(f"{digest}  {path.name}\n")
 
 

@@ -24,9 +24,7 @@ from mcl.cli.arguments import example
 app = typer.Typer(
     name="mcl",
     help="Say what you want in plain words; read it, sign it, run it, replay it.",
-    epilog=example(
-        'mcl compile "which files in notes mention invoice"', "mcl accept @last", "mcl run @last"
-    ),
+    epilog=example('mcl compile "which files in notes mention invoice"', "mcl accept @last", "mcl run @last"),
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
