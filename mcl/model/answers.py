@@ -133,14 +133,13 @@ def read_frame(answer: Answer, vocabulary: Vocabulary, prose: str, form: Extract
         for end, piece, chance in zip(ends, pieces, answer.probabilities, strict=True):
             if end > said.start and end - len(piece) < said.end:
                 probability *= chance
-        if said.section == "constraints":
-            start = _place(text, said.value)
-            yield Span(said.name, *_cut(prose, start, said.value), probability)
-        elif said.name in options:
+        if said.section != "constraints" and said.name in options:
             yield Span(f"slot.{said.name}", said.value, None, None, probability)
-        else:
-            start = _place(text, said.value)
-            yield Span(f"slot.{said.name}", *_cut(prose, start, said.value), probability)
+            continue
+        value, start, end = _cut(prose, _place(text, said.value), said.value)
+        if value.strip():  # a control character that counts as a word for the grammar is no value
+            field = said.name if said.section == "constraints" else f"slot.{said.name}"
+            yield Span(field, value, start, end, probability)
 
 
 def _cut(prose: str, start: int, value: str) -> tuple[str, int, int]:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from model_requests import CANDIDATES, FORM, GOAL
 from random_gguf import small_words, write_gguf
@@ -36,6 +36,7 @@ def test_any_prose_gets_a_valid_choice(model, prose):
 
 @settings(max_examples=15, deadline=None)
 @given(PROSE)
+@example("\x850000\x80")  # a line break of Unicode that the grammar takes for a word
 def test_any_prose_gets_valid_spans(model, prose):
     check_spans(model.extract(prose, FORM), prose, FORM)
 
