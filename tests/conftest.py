@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine is no failure: property tests run without a clock. On CI they try the same examples each time, so
-# that a change is judged by what it does; everywhere else they look further each time.
+# A busy machine is no failure: property tests run without a clock. On CI they try the same examples each
+# time, so that a change is judged by what it does; everywhere else they look further each time.
 settings.register_profile(
     "no clock",
     deadline=None,
