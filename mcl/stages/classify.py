@@ -77,7 +77,8 @@ def _with_words(
     that one.
     """
     evidence = word_evidence(prose, shown, rules)
-    weighed = [(id, p * math.exp(evidence.get(id, 0.0))) for id, p in choice.probabilities]
+    most = max(0.0, *evidence.values())  # taken off everywhere: only differences count, and e^x has an end
+    weighed = [(id, p * math.exp(evidence.get(id, 0.0) - most)) for id, p in choice.probabilities]
     total = sum(p for _, p in weighed)
     if total <= 0:
         return choice

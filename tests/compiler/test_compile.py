@@ -1,18 +1,20 @@
 """compile_goal: each outcome, what it says and what it leaves in the journal."""
 
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 from executor import Home
 from ir import Budget, Intent, canonical_bytes, content_hash, derive_seed
-from mcl.compiler import Clarify, Compiled, Refused
+from mcl.compiler import Clarify, Compiled, Refused, compile_goal
 from mcl.cortex import Cortex
 from mcl.errors import InputError
 from mcl.model.protocol import Span
-from mcl.skills import Skills
+from mcl.mtx.core import Core
+from mcl.skills import Skills, find_skills
 from mcl.stages.classify import shortlist
-from tests.compiler.conftest import AT, Compile, Scripted
+from tests.compiler.conftest import AT, LOOK, ORDER, Compile, Scripted
 
 
 def kinds(home: Home) -> list[str]:
@@ -301,6 +303,20 @@ def test_words_shared_with_a_skill_outweigh_a_model_that_is_unsure_and_only_then
     assert skill_of("order paper", 0.99) == "order", (
         "a skill is chosen for the sentences it gives as examples"
     )
+
+
+def test_a_goal_that_says_all_of_a_skills_many_words_is_no_fault(
+    home: Home, core: Core, tmp_path: Path
+) -> None:
+    said = " ".join(f"w{number:03d}" for number in range(900))
+    (tmp_path / "look").mkdir()
+    (tmp_path / "look" / "SKILL.mtx").write_text(LOOK)
+    (tmp_path / "order").mkdir()
+    examples = "\n".join(f'example.{number}="{said}"' for number in range(1, 15))
+    (tmp_path / "order" / "SKILL.mtx").write_text(ORDER.replace('example.1="order paper"', examples))
+    skills = find_skills([tmp_path])
+    outcome = compile_goal(said, home=home, skills=skills, core=core, model=Scripted(skill="look", sure=0.99))
+    assert outcome.intent.compile_metadata.skill_id == "order"  # type: ignore[union-attr]
 
 
 def test_an_uncertain_verb_is_a_preferred_unknown(compiles: Compile) -> None:
