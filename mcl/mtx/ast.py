@@ -7,6 +7,7 @@ has one (settings, slots, entries, failures) is a tuple in the order of declarat
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -31,19 +32,51 @@ class Node:
 
     at: Position = field(default=NOWHERE, kw_only=True)
 
-    def parts(self) -> tuple[object, ...]:
-        """The kind and every field but the place."""
-        return (type(self), *(value for name, value in self.__dict__.items() if name != "at"))
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Node) and self.parts() == other.parts()
+        return isinstance(other, Node) and tuple(self._parts()) == tuple(other._parts())
 
     def __hash__(self) -> int:
-        return hash(self.parts())
+        return hash(tuple(self._parts()))
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items() if name != "at")
-        return f"{type(self).__name__}({fields})"
+        done: list[str] = []
+        waiting: list[object] = [self]
+        while waiting:
+            match waiting.pop():
+                case Node() as node:
+                    fields = [(name, value) for name, value in node.__dict__.items() if name != "at"]
+                    waiting.append(_Mark(")"))
+                    for name, value in reversed(fields):
+                        waiting += [value, _Mark((", " if name != fields[0][0] else "") + f"{name}=")]
+                    waiting.append(_Mark(f"{type(node).__name__}("))
+                case tuple() as items:
+                    waiting.append(_Mark(",)" if len(items) == 1 else ")"))
+                    for index, value in reversed(list(enumerate(items))):
+                        waiting += [value, _Mark(", " if index else "")]
+                    waiting.append(_Mark("("))
+                case _Mark() as mark:
+                    done.append(mark)
+                case value:
+                    done.append(repr(value))
+        return "".join(done)
+
+    def _parts(self) -> Iterator[object]:
+        """Kind and fields, less the place; not recursive, as blocks nest a thousand deep."""
+        waiting: list[object] = [self]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, Node):
+                yield type(value)
+                waiting += [part for name, part in value.__dict__.items() if name != "at"]
+            elif isinstance(value, tuple):
+                yield len(value)
+                waiting += value
+            else:
+                yield value
+
+
+class _Mark(str):
+    """What stands between the values in a repr."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -230,7 +263,7 @@ class Section(Node):
     entries: tuple[Setting | Slot | Reference | Entry | Failure, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class File(Node):
     """A whole file: its sections in the order of the text."""
 
