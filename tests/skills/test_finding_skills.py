@@ -162,7 +162,7 @@ def test_a_damaged_or_read_only_cache_costs_only_time(tmp_path: Path) -> None:
         ('version: 1\nplans: [{root: {gate: {question: "${slot.wat}"}}}]\n', 'did you mean "slot.what"?'),
         ('version: 1\nplans: [{root: {gate: {question: "${slot.what"}}}]\n', "not closed"),
         ('version: 1\nplans: [{root: {gate: {question: "${slot.what}${n.output}"}}}]\n', "put a blank"),
-        ("version: 1\nplans: [{root: {gate: {question: 2026-01-01}}}]\n", "put it in quotes"),
+        ("version: 1\nplans: [{root: {gate: {question: null}}}]\n", "put it in quotes"),
     ],
 )  # fmt: skip
 def test_a_bad_plan_is_told_with_its_place(tmp_path: Path, plan: str, told: str) -> None:
