@@ -13,6 +13,7 @@ from mcl.mtx import ast
 from mcl.mtx.cache import Cache
 from mcl.mtx.core import Core
 from mcl.mtx.digest import value_digest
+from mcl.mtx.identity import skill_id, skill_version
 from mcl.mtx.interpret import texts
 from mcl.mtx.load import load_file, read_bytes
 from mcl.plan_template import PlanTemplate, read_template
@@ -49,13 +50,13 @@ class Skill:
 
     @property
     def id(self) -> str:
-        """The skill's id."""
-        return self._settings["id"]
+        """The skill's id; its folder's name where the file names none that can be used."""
+        return skill_id(self._settings, self.path)
 
     @property
     def version(self) -> str:
-        """Its semantic version."""
-        return self._settings["version"]
+        """Its semantic version; 0.0.0 where the file names none."""
+        return skill_version(self._settings)
 
     @property
     def ref(self) -> str:
@@ -126,14 +127,24 @@ class Skill:
 
 
 @dataclass(frozen=True)
+class Shadowed:
+    """A skill that cannot be reached, as a later one has its id. path: its folder. by: that of the later."""
+
+    id: str
+    path: Path
+    by: Path
+
+
+@dataclass(frozen=True)
 class Skills:
     """The installed skills by id, in id order. A later folder's skill hides an earlier one of the same id.
 
-    shadowed: the folders that are hidden so. broken: what is wrong with the skills that cannot be used.
+    shadowed: what is hidden, in the order in which it was found; where three have one id, the second hides
+    the first and the third the second. broken: what is wrong with the skills that cannot be used, by id.
     """
 
     by_id: Mapping[str, Skill]
-    shadowed: tuple[Path, ...] = ()
+    shadowed: tuple[Shadowed, ...] = ()
     broken: Mapping[str, SkillError] | None = None
 
     @property
@@ -163,7 +174,11 @@ def skill_folders(home: Path | None, *, here: Path | None = None, extra: Sequenc
     places += [home / "skills"] if home is not None else []
     places += [here / "skills"] if here is not None else []
     places += extra
-    return list({place.resolve(): place for place in places}.values())
+    named: dict[Path, Path] = {}
+    for place in places:  # a folder that is named twice counts where it is named last
+        named.pop(place.resolve(), None)
+        named[place.resolve()] = place
+    return list(named.values())
 
 
 def find_skills(folders: Sequence[Path], *, cache: Path | None = None) -> Skills:
@@ -175,21 +190,24 @@ def find_skills(folders: Sequence[Path], *, cache: Path | None = None) -> Skills
     store = Cache(cache)
     found: dict[str, Skill] = {}
     broken: dict[str, SkillError] = {}
-    shadowed: list[Path] = []
+    holders: dict[str, Path] = {}  # the folder that has an id now, whether its skill is broken or not
+    shadowed: list[Shadowed] = []
     for folder in folders:
         for path in _skill_files(folder):
-            name = path.absolute().parent.name
             try:
                 skill = load_skill(path.parent, store)
-                name = skill.id
-                broken.pop(name, None)
-            except SkillError as error:
-                broken[name] = error
-                skill = None
-            hidden = found.pop(name, None)
-            shadowed += [hidden.path] if hidden else []
+                id, error = skill.id, None
+            except SkillError as told:
+                skill, id, error = None, skill_id({}, path.parent), told
+            if id in holders:
+                shadowed.append(Shadowed(id, holders[id], path.parent))
+            holders[id] = path.parent
+            found.pop(id, None)
+            broken.pop(id, None)
             if skill is not None:
-                found[name] = skill
+                found[id] = skill
+            elif error is not None:
+                broken[id] = error
     return Skills({id: found[id] for id in sorted(found)}, tuple(shadowed), broken)
 
 

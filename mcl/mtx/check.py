@@ -7,7 +7,6 @@ V12 output_cardinality · V13 identity · V14 recorded digest · V15 reachable c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from mcl.mtx.check_procedure import bad_verb, check_procedure
 from mcl.mtx.check_slots import check_slots
 from mcl.mtx.digest import file_digest
 from mcl.mtx.finding import Finding, found, nearest
+from mcl.mtx.identity import ID, valid_version
 
 FAILURE_REASONS = (
     "unknown_information",
@@ -45,10 +45,6 @@ MEMORY_TYPES = (
 )
 MAX_DESCRIPTION = 280
 _CORTEX_KEYS = ("reads", "writes", "tags")
-_SEMVER = re.compile(
-    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", re.ASCII
-)
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
 
 
 def check(file: File, *, name: str = "", strict: bool = False) -> list[Finding]:
@@ -88,15 +84,16 @@ def _header(file: File, name: str) -> Iterator[Finding]:
     if section is None:
         return
     settings = {entry.key: entry for entry in section.entries if isinstance(entry, Setting)}
-    for key, pattern, what in (
-        ("id", _ID, "a name of letters, digits, dots, - and _"),
-        ("version", _SEMVER, "a semantic version such as 1.0.0"),
+    for key, valid, what in (
+        ("id", ID.fullmatch, "a name of letters, digits, dots, - and _"),
+        ("version", valid_version, "a semantic version such as 1.0.0"),
     ):
         entry = settings.get(key)
         if entry is None or not entry.value.value:
-            yield found(entry or section, "V13", f"§SKILL has no {key}", key, f"add {key}=, {what}")
-        elif not pattern.fullmatch(entry.value.value):
-            yield found(entry.value, "V13", f"{key} is not {what}", entry.value.value)
+            message, hint = f"§SKILL has no {key}", f"add {key}=, {what}"
+            yield found(entry or section, "V13", message, key, hint, warning=True)
+        elif not valid(entry.value.value):
+            yield found(entry.value, "V13", f"{key} is not {what}", entry.value.value, warning=True)
     if "id" in settings and name and settings["id"].value.value != name:
         value = settings["id"].value
         message = f"the id is {value.value!r} and the folder (or file) is called {name!r}"

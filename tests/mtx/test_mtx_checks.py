@@ -44,8 +44,6 @@ def checked(text: str, *, name: str = "find-flights", strict: bool = False) -> l
         ("http/get@1.0.0", "http/get", "V10", "matrix://tool/http/get", "@<semver>"),
         ('kind="summarize"', "kind=sumarize", "V11", "sumarize", 'did you mean "summarize"?'),
         ("output_cardinality=3", "output_cardinality=0", "V12", "0", ""),
-        ("version=1.0.0", "version=1.0", "V13", "1.0", ""),
-        ("id=find-flights\n", "", "V13", "id", "add id="),
     ],
 )  # fmt: skip
 def test_each_check_tells_the_text_and_the_way_out(
@@ -64,6 +62,9 @@ def test_each_check_tells_the_text_and_the_way_out(
     ("old", "new", "code"),
     [
         ("id=find-flights", "id=other", "V13"),
+        ("id=find-flights\n", "", "V13"),
+        ("version=1.0.0", "version=1.0", "V13"),
+        ("version=1.0.0", "version=", "V13"),
         ("description=", "x.description=", "V13"),
         ('description="', 'description="' + "long " * 60, "V13"),
         ("digest=", "digest=" + "0" * 64, "V14"),

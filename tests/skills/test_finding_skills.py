@@ -7,7 +7,7 @@ import pytest
 
 from mcl.errors import SkillError
 from mcl.mtx.core import load_core
-from mcl.skills import find_skills, load_skill, skill_folders
+from mcl.skills import Shadowed, find_skills, load_skill, skill_folders
 
 SKILL = """§SKILL
 id={id}
@@ -70,11 +70,40 @@ def test_a_skill_says_all_that_the_compiler_asks(tmp_path: Path) -> None:
 def test_a_later_folder_wins_and_what_it_hides_is_said(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     hidden = write(first, "one")
-    write(second, "one", "2.0.0")
+    by = write(second, "one", "2.0.0")
     write(second, "two")
     found = find_skills([first, second])
     assert [skill.ref for skill in found] == ["matrix://skill/one@2.0.0", "matrix://skill/two@1.0.0"]
-    assert found.shadowed == (hidden,)
+    assert found.shadowed == (Shadowed("one", hidden, by),)
+    again = find_skills([first, second, first])
+    assert again.shadowed == (Shadowed("one", hidden, by), Shadowed("one", by, hidden))
+    assert [skill.version for skill in again] == ["1.0.0", "1.0.0"]
+
+
+@pytest.mark.parametrize(
+    ("id", "version", "told"),
+    [
+        ("id=other", "version=2.0.0-rc.1+b", "matrix://skill/other@2.0.0-rc.1+b"),
+        ("", "", "matrix://skill/My-skill-2@0.0.0"),
+        ("id=", "version=", "matrix://skill/My-skill-2@0.0.0"),
+        ("id=two words", "version=1.0", "matrix://skill/My-skill-2@0.0.0"),
+        ("id=../up", "version=01.0.0", "matrix://skill/My-skill-2@0.0.0"),
+    ],
+)
+def test_a_skill_without_a_usable_id_or_version_has_its_folders_name_and_0_0_0(
+    tmp_path: Path, id: str, version: str, told: str
+) -> None:
+    folder = write(tmp_path, "My skill #2")
+    text = (folder / "SKILL.mtx").read_text(encoding="utf-8")
+    text = text.replace("id=My skill #2", id).replace("version=1.0.0", version)
+    (folder / "SKILL.mtx").write_text(text, encoding="utf-8")
+    assert [skill.ref for skill in find_skills([tmp_path])] == [told]
+
+
+def test_a_folder_named_twice_counts_where_it_is_named_last(tmp_path: Path) -> None:
+    home, here = tmp_path / "home", tmp_path / "here"
+    folders = skill_folders(home, here=here, extra=[home / "skills"])
+    assert folders[1:] == [here / "skills", home / "skills"]
 
 
 def test_a_broken_skill_is_left_out_told_of_and_never_replaced_by_the_one_it_hides(tmp_path: Path) -> None:
