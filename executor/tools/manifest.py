@@ -76,7 +76,7 @@ class Manifest(_Closed):
     effects: list[SideEffect] = Field(min_length=1)
     operation: Operation
     idempotent: bool
-    timeout_ms: int = Field(gt=0, le=3_600_000)
+    timeout_ms: int = Field(gt=0, le=7_200_000)
     max_output: int = Field(gt=0, le=1 << 20)
     safety: Literal["A", "B", "C", "D", "E"]
     scope: Scope
