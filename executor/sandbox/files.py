@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from executor.errors import ScopeError
 
+_TAIL = 4096  # bytes at the end of a file that tell how its lines end
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
 
 
@@ -22,14 +23,17 @@ def status_of(name: str, folder: int) -> os.stat_result | None:
         return None
 
 
-def open_plain(name: str, folder: int, path: str) -> int:
-    """Open a regular file for reading; ``path`` is what messages call it. Raises ScopeError, OSError."""
+def open_plain(name: str, folder: int, path: str, mode: int = os.O_RDONLY) -> int:
+    """Open a regular file (for reading, if ``mode`` says nothing else); ``path`` is what messages call it.
+
+    Raises ScopeError, OSError.
+    """
     # Looked at before it is opened: opening a FIFO would wait, opening a device can have effects.
     before = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISDIR(before.st_mode):
         raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
     require_plain(before, path)
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    flags = mode | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     descriptor = os.open(name, flags, dir_fd=folder)
     try:
         require_plain(os.fstat(descriptor), path)
@@ -85,6 +89,43 @@ def digest_of(descriptor: int, check: Callable[[], None] = lambda: None) -> str:
         check()
         total.update(piece)
     return total.hexdigest()
+
+
+def append_to(descriptor: int, data: bytes, path: str, check: Callable[[], None]) -> tuple[str, int]:
+    """Add ``data`` to the end of an open text file (read, write, append), after a line end.
+
+    Gives sha256 (hex) and size in bytes of the whole. What could not be written whole is taken back.
+
+    Raises:
+        ScopeError: NOT_TEXT. OSError: nothing was added.
+    """
+    total, size, tail = hashlib.sha256(), 0, b""
+    while piece := os.read(descriptor, 1 << 20):
+        check()
+        if b"\0" in piece:
+            raise ScopeError("NOT_TEXT", f"{path!r} is a binary file", place=path, fix="name a text file")
+        total.update(piece)
+        size += len(piece)
+        tail = (tail + piece)[-_TAIL:]
+    if tail and not tail.endswith(b"\n"):
+        data = (b"\r\n" if b"\r\n" in tail else b"\n") + data
+    check()
+    whole = os.fstat(descriptor).st_size == size
+    written = 0
+    try:
+        while written < len(data):
+            written += os.write(descriptor, data[written:])
+        os.fsync(descriptor)
+    except OSError:
+        # Only our own bytes may go: where somebody else added to the file meanwhile, theirs are left.
+        if whole and os.fstat(descriptor).st_size == size + written:
+            os.ftruncate(descriptor, size)
+        raise
+    if whole and os.fstat(descriptor).st_size == size + len(data):
+        total.update(data)
+        return total.hexdigest(), size + len(data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return digest_of(descriptor), os.fstat(descriptor).st_size
 
 
 def refuse_existing(path: str) -> NoReturn:

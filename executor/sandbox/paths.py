@@ -18,6 +18,7 @@ from typing import Literal
 
 from executor.errors import ScopeError
 from executor.sandbox.files import (
+    append_to,
     digest_of,
     explain,
     open_plain,
@@ -39,11 +40,16 @@ Kind = Literal["file", "folder", "link", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing found in a folder. ``path`` is relative to the workspace, ``size`` in bytes (files only)."""
+    """One thing found in a folder. ``path`` is relative to the workspace.
+
+    ``size`` in bytes, ``modified`` in nanoseconds since 1970 and ``inode`` are told of files only.
+    """
 
     path: str
     kind: Kind
     size: int
+    modified: int = 0
+    inode: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +197,18 @@ class Workspace:
         with self.open_file(path) as descriptor:
             return digest_of(descriptor, check), os.fstat(descriptor).st_size
 
-    def walk(self, path: str, *, check: Callable[[], None], recursive: bool = True) -> Iterator[Entry]:
+    def walk(
+        self,
+        path: str,
+        *,
+        check: Callable[[], None],
+        recursive: bool = True,
+        skip: Callable[[str], bool] = lambda name: False,
+    ) -> Iterator[Entry]:
         """Go through a folder in the order of its names, depth first, without following links.
 
-        Protected names and closed folders are left out. ``check`` is called for each folder, so that a caller
-        can stop a long walk by raising.
+        Protected names, closed folders and those whose name ``skip`` names are left out. ``check`` is called
+        for each folder, so that a caller can stop a long walk by raising.
 
         Raises:
             ScopeError: as ``check``; NOT_FOUND, NOT_A_FOLDER.
@@ -203,7 +216,7 @@ class Workspace:
         parts = self.split(path)
         try:
             with self._folder(parts, path) as folder:
-                yield from self._walk(folder, parts, check, recursive)
+                yield from self._walk(folder, parts, check, recursive, skip)
         except OSError as problem:
             explain(problem, path)
 
@@ -231,6 +244,36 @@ class Workspace:
         except OSError as problem:
             explain(problem, path)
         return Written("/".join(parts), hashlib.sha256(data).hexdigest(), len(data), created)
+
+    def append(self, path: str, data: bytes, *, check: Callable[[], None] = lambda: None) -> Written:
+        """Add to the end of a text file in one piece, or not at all; a missing file is made as by ``write``.
+
+        Where the file does not end with a line end, one is put between.
+
+        Args:
+            path: relative to the workspace.
+            data: what is added.
+            check: called as in ``digest``, while what is there is read; nothing is written before.
+
+        Raises:
+            ScopeError: as ``check``; NOT_A_FILE, NOT_TEXT, DISK_FULL, READ_ONLY.
+        """
+        parts = self.split(path)
+        if not parts:
+            raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
+        try:
+            with self._folder(parts[:-1], path, create=True) as folder:
+                if status_of(parts[-1], folder) is None:
+                    self._put(folder, parts[-1], data, path, replace=False, base=None)
+                    return Written("/".join(parts), hashlib.sha256(data).hexdigest(), len(data), True)
+                descriptor = open_plain(parts[-1], folder, path, os.O_RDWR | os.O_APPEND)
+                try:
+                    digest, size = append_to(descriptor, data, path, check)
+                finally:
+                    os.close(descriptor)
+        except OSError as problem:
+            explain(problem, path)
+        return Written("/".join(parts), digest, size, False)
 
     def _put(
         self, folder: int, name: str, data: bytes, path: str, *, replace: bool, base: str | None
@@ -279,7 +322,12 @@ class Workspace:
         return there is None
 
     def _walk(
-        self, folder: int, parts: tuple[str, ...], check: Callable[[], None], recursive: bool
+        self,
+        folder: int,
+        parts: tuple[str, ...],
+        check: Callable[[], None],
+        recursive: bool,
+        skip: Callable[[str], bool],
     ) -> Iterator[Entry]:
         check()
         with os.scandir(folder) as found:
@@ -291,7 +339,7 @@ class Workspace:
                 continue
             path = "/".join(below)
             if stat.S_ISDIR(status.st_mode):
-                if (status.st_dev, status.st_ino) in self._closed:
+                if (status.st_dev, status.st_ino) in self._closed or skip(name):
                     continue
                 yield Entry(path, "folder", 0)
                 if recursive:
@@ -300,11 +348,11 @@ class Workspace:
                     except OSError:  # unreadable, or swapped for a link meanwhile: not ours to enter
                         continue
                     try:
-                        yield from self._walk(descriptor, below, check, recursive)
+                        yield from self._walk(descriptor, below, check, recursive, skip)
                     finally:
                         os.close(descriptor)
             elif stat.S_ISREG(status.st_mode):
-                yield Entry(path, "file", status.st_size)
+                yield Entry(path, "file", status.st_size, status.st_mtime_ns, status.st_ino)
             else:
                 yield Entry(path, "link" if stat.S_ISLNK(status.st_mode) else "other", 0)
 

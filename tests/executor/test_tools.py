@@ -51,11 +51,16 @@ def test_every_manifest_is_complete_and_its_schemas_are_schemas() -> None:
     assert [one.uri.split("tool/")[1] for one in Registry.builtin().manifests] == [
         f"{name}@1.0.0"
         for name in (
+            "code/search",
+            "fs/append",
+            "fs/changes",
             "fs/list",
             "fs/read",
             "fs/search",
+            "fs/watch",
             "fs/write",
             "git/branch",
+            "git/diff",
             "git/log",
             "git/status",
             "time/now",

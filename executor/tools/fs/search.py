@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Callable, Iterator, Mapping
 
 from anyio import from_thread, to_thread
 
 from executor.errors import ScopeError
 from executor.sandbox.paths import Entry
-from executor.tools.fs.glob import matches
+from executor.tools.fs.files import files_of
 from executor.tools.tool import Bench
 
 _LIMIT = 200
@@ -30,7 +29,7 @@ def _search(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     found: list[dict[str, object]] = []
     files = searched = skipped = 0
     room, truncated = bench.max_output - 4096, False
-    for entry in _files(str(args.get("path", ".")), glob, bench):
+    for entry in files_of(str(args.get("path", ".")), glob, bench, from_thread.check_cancelled):
         from_thread.check_cancelled()
         text = _text(entry, bench)
         if text is None:
@@ -57,17 +56,6 @@ def _search(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         "truncated": truncated,
         "text": "\n".join(f"{match['path']}:{match['line']}: {match['text']}" for match in found),
     }
-
-
-def _files(path: str, glob: str, bench: Bench) -> Iterator[Entry]:
-    status = bench.workspace.check(path)
-    prefix = "/".join(bench.workspace.split(path))
-    if status is not None and stat.S_ISREG(status.st_mode):
-        yield Entry(prefix, "file", status.st_size)
-        return
-    for entry in bench.workspace.walk(path, check=from_thread.check_cancelled):
-        if entry.kind == "file" and matches(glob, entry.path[len(prefix) + 1 :] if prefix else entry.path):
-            yield entry
 
 
 def _text(entry: Entry, bench: Bench) -> str | None:

@@ -74,23 +74,24 @@ class Git:
         self._place = place
         self._overrides = overrides
 
-    async def run(self, *arguments: str) -> Finished:
-        """Run git with these arguments and give its answer, whatever its exit status."""
+    async def run(self, *arguments: str, max_output: int = _MAX_OUTPUT) -> Finished:
+        """Run git with these arguments and give its answer (bytes cut at ``max_output``), whatever its exit
+        status."""
         environment = dict(_ENVIRONMENT)
         for number, (name, value) in enumerate(self._overrides.items()):
             environment[f"GIT_CONFIG_KEY_{number}"] = name
             environment[f"GIT_CONFIG_VALUE_{number}"] = value
         environment["GIT_CONFIG_COUNT"] = str(len(self._overrides))
         argv = [self._program, "--git-dir=.git", "--work-tree=.", "--no-pager", *arguments]
-        return await run_command(argv, cwd=self._place, environment=environment, max_output=_MAX_OUTPUT)
+        return await run_command(argv, cwd=self._place, environment=environment, max_output=max_output)
 
-    async def answer(self, *arguments: str) -> Finished:
+    async def answer(self, *arguments: str, max_output: int = _MAX_OUTPUT) -> Finished:
         """The same, where anything but success is an error.
 
         Raises:
             ToolError: GIT_FAILED with what git said.
         """
-        finished = await self.run(*arguments)
+        finished = await self.run(*arguments, max_output=max_output)
         if finished.status != 0:
             raise failure(arguments[0], finished)
         return finished

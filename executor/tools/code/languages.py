@@ -1,0 +1,29 @@
+"""Which files a language is written in: languages.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+
+from executor.errors import ToolError
+
+
+def globs_of(language: str) -> tuple[str, ...]:
+    """The patterns of file names of a language, by any of its names in any case.
+
+    Raises:
+        ToolError: UNKNOWN_LANGUAGE, with the names that are near.
+    """
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    also: dict[str, str] = table.pop("also")
+    name = language.strip().lower()
+    if (globs := table.get(also.get(name, name))) is None:
+        near = get_close_matches(name, [*table, *also], n=3)
+        raise ToolError(
+            "UNKNOWN_LANGUAGE",
+            f"{language!r} is no language known here",
+            place="language",
+            fix=f"did you mean {' or '.join(near)}?" if near else "give glob instead, such as '*.py'",
+        )
+    return tuple(globs)

@@ -1,0 +1,124 @@
+"""Which files are source: what git knows or would take; without git, all but vendored and built files."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+
+from anyio import from_thread, to_thread
+
+from executor.errors import ScopeError, ToolError
+from executor.tools.fs.glob import matches
+from executor.tools.git.command import repository, text
+from executor.tools.tool import Bench
+
+_MAX_NAMES = 32 << 20  # bytes of names taken from git
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Names of folders and files that are nobody's own source, as patterns (folders.toml)."""
+
+    vendored: tuple[str, ...]
+    built: tuple[str, ...]
+    files: tuple[str, ...]
+
+    @classmethod
+    def load(cls) -> LeftOut:
+        table = tomllib.loads(Path(__file__).with_name("folders.toml").read_text(encoding="utf-8"))
+        return cls(tuple(table["vendored"]), tuple(table["built"]), tuple(table["files"]))
+
+
+async def sources(path: str, globs: tuple[tuple[str, ...], ...], bench: Bench) -> list[str]:
+    """Paths of source files, sorted; the file itself where ``path`` names one.
+
+    Args:
+        path: file or folder, relative to the workspace.
+        globs: groups of patterns; a file fits one of each group. Compared with the path below the folder.
+
+    Raises:
+        ScopeError: as ``Workspace.walk``.
+    """
+    status = bench.workspace.check(path)
+    prefix = "/".join(bench.workspace.split(path))
+    if status is not None and not stat.S_ISDIR(status.st_mode):
+        return [prefix]
+    left_out = LeftOut.load()
+    found = await _known_to_git(prefix, left_out, bench) if status is not None else None
+    if found is None:
+        found = await to_thread.run_sync(_walked, prefix or ".", left_out, bench)
+    cut = len(prefix) + 1 if prefix else 0
+    return sorted(one for one in found if _fits(one[cut:], globs, left_out))
+
+
+def _fits(path: str, globs: tuple[tuple[str, ...], ...], left_out: LeftOut) -> bool:
+    name = path.rpartition("/")[2]
+    if any(fnmatchcase(name, pattern) for pattern in left_out.files):
+        return False
+    return all(any(matches(glob, path) for glob in group) for group in globs)
+
+
+def _named(patterns: tuple[str, ...], name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _walked(path: str, left_out: LeftOut, bench: Bench) -> list[str]:
+    skip: Callable[[str], bool] = partial(_named, left_out.vendored + left_out.built)
+    entries = bench.workspace.walk(path, check=from_thread.check_cancelled, skip=skip)
+    return [entry.path for entry in entries if entry.kind == "file"]
+
+
+async def _known_to_git(prefix: str, left_out: LeftOut, bench: Bench) -> list[str] | None:
+    """What git knows or would take below a folder of the workspace; None where no git can be asked."""
+    if (home := await to_thread.run_sync(_repository_of, prefix, bench)) is None:
+        return None
+    below = prefix[len(home) :].lstrip("/")
+    try:
+        async with repository(bench, home or ".") as git:
+            answer = await git.answer(
+                "ls-files",
+                "-z",
+                "--cached",
+                "--others",
+                "--exclude-standard",
+                "--",
+                below or ".",
+                max_output=_MAX_NAMES,
+            )
+    except ToolError:  # no git, or a repository that may not be trusted: the files are there all the same
+        return None
+    if answer.truncated:
+        return None
+    names = dict.fromkeys(text(answer.out).split("\0"))  # a file in conflict is told once a version
+    cut = len(below) + 1 if below else 0
+    return [
+        f"{home}/{name}" if home else name
+        for name in names
+        # A name that ends with a slash is another repository.
+        if name and name[-1] != "/" and not _vendored(name[cut:], left_out)
+    ]
+
+
+def _vendored(path: str, left_out: LeftOut) -> bool:
+    return any(_named(left_out.vendored, part) for part in path.split("/")[:-1])
+
+
+def _repository_of(prefix: str, bench: Bench) -> str | None:
+    """The nearest folder at or above a path, in the workspace, that holds .git."""
+    parts = tuple(prefix.split("/")) if prefix else ()
+    for count in range(len(parts), -1, -1):
+        place = "/".join(parts[:count])
+        try:
+            with bench.workspace.open_folder(place or ".") as folder:
+                status = os.stat(".git", dir_fd=folder, follow_symlinks=False)
+        except (ScopeError, OSError):
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            return place
+    return None

@@ -1,0 +1,31 @@
+"""The files below a path that fit a pattern."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator
+
+from executor.sandbox.paths import Entry
+from executor.tools.fs.glob import matches
+from executor.tools.tool import Bench
+
+
+def files_of(path: str, glob: str, bench: Bench, check: Callable[[], None]) -> Iterator[Entry]:
+    """Regular files in the order of a walk; the file itself where the path names one.
+
+    Args:
+        path: file or folder, relative to the workspace.
+        glob: compared with the path below the folder, as in ``glob.matches``; "" fits everything.
+        check: called for each folder; may stop the walk by raising.
+
+    Raises:
+        ScopeError: as ``Workspace.walk``.
+    """
+    status = bench.workspace.check(path)
+    prefix = "/".join(bench.workspace.split(path))
+    if status is not None and stat.S_ISREG(status.st_mode):
+        yield Entry(prefix, "file", status.st_size, status.st_mtime_ns, status.st_ino)
+        return
+    for entry in bench.workspace.walk(path, check=check):
+        if entry.kind == "file" and matches(glob, entry.path[len(prefix) + 1 :] if prefix else entry.path):
+            yield entry
