@@ -41,7 +41,7 @@ from ir.envelope import ROLE_OF_KIND
 from ir.scalars import ULID_PATTERN
 from mcl.errors import CortexError, InputError
 from mcl.model.protocol import Model
-from mcl.mtx.core import Core, load_core
+from mcl.mtx.core import Core, core_of
 from mcl.pipeline import Clarify, Compiled, Outcome, Pipeline, Refused
 from mcl.planner import Tools
 from mcl.skills import Skills
@@ -61,7 +61,6 @@ __all__ = [
 ]
 
 _TAPE: Final = "record.compile"
-_AMBIGUOUS: Final = "ambiguous_request"
 _YEARS: Final = range(2000, 9000)  # ULIDs and time zones make no sense long before; calendars end at 9999
 
 
@@ -88,14 +87,15 @@ def compile_goal(
 
     prose: UTF-8 text. skill, verb, slots: what the model shall not choose (a list slot: values between
     commas). at: when it was said (ISO 8601; default now). id: a ULID (default: fresh). zone: IANA name that
-    days and times of day are meant in. core: the core modules (default: the shipped ones). registry: the
+    days and times of day are meant in. core: the core modules (default: those that the
+    home uses). registry: the
     installed tools (default: not compared with the plan). timer: seconds that only grow.
 
     Raises InputError: GOAL_EMPTY, GOAL_TOO_LONG, GOAL_BINARY, TIME_INVALID, ID_INVALID, ID_USED,
     ZONE_UNKNOWN, SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN, SLOT_VALUE;
     SkillError, ModelError, HomeError. Nothing is stored then.
     """
-    pipeline = Pipeline(home, skills, core or load_core(cache=home.path / "cache"), registry, timer)
+    pipeline = Pipeline(home, skills, core or core_of(home.path), registry, timer)
     request = Request(
         id=_fresh(home, id),
         at=_moment(at) if at else home.clock.now(),
@@ -137,7 +137,7 @@ def recompile_with_answers(
     Raises InputError NOT_CLARIFYING, ANSWER_UNKNOWN, ANSWER_MISSING, ANSWER_TWICE, ANSWER_UNREADABLE and what
     compile_goal raises.
     """
-    pipeline = Pipeline(home, skills, core or load_core(cache=home.path / "cache"), registry, timer)
+    pipeline = Pipeline(home, skills, core or core_of(home.path), registry, timer)
     view = home.journal.view(id)
     said = {name: _slot_text(name, text, pipeline) for name, text in _by_field(view, id, answers).items()}
     before = _request_of(home, id, view)
@@ -154,8 +154,7 @@ def recompile_with_answers(
 
     outcome, recorder = with_tape(tape, load_model, run)
     if isinstance(outcome, Clarify) and view.rounds >= pipeline.rules.rounds:
-        message = f"it is still unclear after {view.rounds} rounds of questions"
-        outcome = Refused(id, _AMBIGUOUS, message, (), outcome.ms)
+        outcome = pipeline.too_many_rounds(id, view.rounds)
     moment = _moment(at) if at else home.clock.now()
     body = IntentAnswerBody(patches=patches_for(said), answer_of=view.clarify_id)
     _store(home, _signed(home, "intent.answer", body, id, moment, view.clarify_id), outcome, moment, recorder)
@@ -177,7 +176,7 @@ def recompile(
     Stores nothing, and has no time limit. Raises CortexError SNAPSHOT_UNKNOWN where this home never had the
     memories of then; InputError OUT_OF_SCOPE where it is refused now; and what compile_goal raises.
     """
-    core = core or load_core(cache=home.path / "cache")
+    core = core or core_of(home.path)
     pipeline = Pipeline(home, skills, core, None, lambda: 0.0)
     request = Request.of_draft(
         draft, answers, id=intent.id, at=intent.created_at, actor=intent.actor, agent=intent.agent

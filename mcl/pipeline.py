@@ -1,39 +1,45 @@
-"""The six stages in order: a request in, an outcome out. Nothing is stored here."""
+"""The stages, in the order that `grammars/core/pipeline.mtx` gives: a request in, an outcome out. Nothing is
+stored here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from executor.clock import ulid_text
 from executor.gate.effects import over_ceiling
 from executor.home import Home
-from ir import ClarifyQuestion, Intent, PlanTree
-from mcl.cortex import Cortex, Snapshot
+from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, Reference, key_of, with_hash
+from mcl.cortex import Bundle, Cortex, Memories, Snapshot
 from mcl.errors import SkillError
 from mcl.model.protocol import Model
 from mcl.mtx.core import Core
+from mcl.mtx.digest import value_digest
+from mcl.mtx.interpret import ResolveRule, SlotValue
 from mcl.planner import Tools, make_plan
 from mcl.skills import Skill, Skills, mtx_digest
-from mcl.stages.classify import OutOfScope, classify
-from mcl.stages.extract import extract
-from mcl.stages.gaps import Gap, one_a_field, questions_of
+from mcl.stages.classify import Classified, OutOfScope, classify
+from mcl.stages.extract import NO_PROMPT, Extraction, Prompt, extract
+from mcl.stages.gaps import Gap, one_a_field, questions_of, unknowns_of
+from mcl.stages.normalise import normalise
 from mcl.stages.prefetch import prefetch
 from mcl.stages.request import Request
-from mcl.stages.resolve import resolve
+from mcl.stages.resolve import look_up, resolve
 from mcl.stages.rules import Rules
-from mcl.stages.score import Provenance, build, score
+from mcl.stages.score import Provenance, Verdict, build, score
 
-OUT_OF_SCOPE: Final = "out_of_scope"
-TIMEOUT: Final = "timeout"
+# Codes of make_plan for which a skill may say in §FAILURE_MODES what follows, each with the reason of the
+# intent.fail where the skill names none.
+_PLANLESS: Final = {"TOOL_MISSING": "tool_failure", "PLAN_FLAWED": "tool_failure", "NO_PLAN": "out_of_scope"}
 
 
 @dataclass(frozen=True)
 class Compiled:
     """The goal as an Intent. `review`: sure enough to propose, not sure enough to skip reading it.
 
-    plan: what will run, or None; `no_plan` says why. ms: how long the stages took.
+    plan: what will run, or None; `no_plan` says why. ms: how long the stages took. advice: why it should be
+    read. prompt: what the model was asked with.
     """
 
     intent: Intent
@@ -41,22 +47,25 @@ class Compiled:
     review: bool
     no_plan: str
     ms: float
+    advice: str = ""
+    prompt: Prompt = NO_PROMPT
 
 
 @dataclass(frozen=True)
 class Clarify:
     """What must be known first. `intent` is as far as it is known (state "clarifying"); it is not in the
-    journal."""
+    journal. prompt: what the model was asked with."""
 
     intent: Intent
     questions: tuple[ClarifyQuestion, ...]
     ms: float
+    prompt: Prompt = NO_PROMPT
 
 
 @dataclass(frozen=True)
 class Refused:
-    """Nothing was compiled. reason: out_of_scope, timeout, ambiguous_request; `nearest`: skill ids, best
-    first."""
+    """Nothing was compiled. reason: out_of_scope, timeout, ambiguous_request, or what the skill's
+    §FAILURE_MODES say; `nearest`: skill ids, best first."""
 
     id: str
     reason: str
@@ -69,13 +78,17 @@ Outcome: TypeAlias = Compiled | Clarify | Refused
 
 
 class Pipeline:
-    """The stages over a home's memories and the installed skills. timer: seconds that only grow."""
+    """The stages over a home's memories and the installed skills. timer: seconds that only grow.
+
+    Raises SkillError NO_SETTING, BAD_SETTING where a core module does not say what is needed.
+    """
 
     def __init__(
         self, home: Home, skills: Skills, core: Core, registry: Tools | None, timer: Callable[[], float]
     ) -> None:
         self.skills, self.core, self.registry = skills, core, registry
         self.rules = Rules.of(core)
+        self.stages = _ordered(core)
         self.cortex = Cortex(home)
         self._timer = timer
         self._started = timer()
@@ -83,55 +96,94 @@ class Pipeline:
     def run(self, request: Request, model: Model, snapshot: Snapshot | None = None) -> Outcome:
         """Compile a request against the memories of `snapshot` (default: now).
 
-        Raises what the stages raise; SkillError PLAN_FLAWED, TOOL_MISSING where the skill's plan cannot run.
+        Raises what the stages raise; SkillError PLAN_FLAWED, TOOL_MISSING where the skill's plan cannot run
+        and the skill does not say what follows then.
         """
         snapshot = snapshot or self.cortex.snapshot()
-        memories = self.cortex.memories(snapshot)
-        classified = classify(request, self.skills, model, self.rules)
-        if isinstance(classified, OutOfScope):
-            near = ", ".join(classified.nearest)
-            message = "no installed skill does this" + (f"; the nearest are {near}" if near else "")
-            return Refused(request.id, OUT_OF_SCOPE, message, classified.nearest, self.ms())
-        if late := self._late(request):
-            return late
-        bundle = prefetch(request, classified.skill, memories, self.rules)
-        extraction = extract(request, classified, bundle, model, self.rules)
-        if late := self._late(request):
-            return late
-        resolution = resolve(request, classified, extraction, memories, self.rules)
-        provenance = Provenance(
-            mtx_digest(classified.skill, self.core), model.digest, model.version, model.grammar, snapshot.root
-        )
-        verdict = score(request, classified, resolution, self.rules)
-        if late := self._late(request):
-            return late
-        intent = build(request, classified, resolution, verdict, provenance)
-        if verdict.outcome != "clarify":
-            plan = self._plan(classified.skill, intent)
-            if not isinstance(plan, Gap):
-                made, why_not = (None, plan) if isinstance(plan, str) else (plan, "")
-                return Compiled(intent, made, verdict.outcome == "review", why_not, self.ms())
-            verdict = replace(verdict, outcome="clarify", gaps=one_a_field((*verdict.gaps, plan)))
-            intent = build(request, classified, resolution, verdict, provenance)
-        return Clarify(
-            intent, questions_of(verdict.gaps, self.rules.question, self.rules.questions), self.ms()
-        )
+        goal = _Goal(self, request, model, self.cortex.memories(snapshot))
+        for name in self.stages:
+            ended = STAGES[name].run(goal)
+            if ended is None and name not in _QUICK:
+                ended = self._late(request)
+            if ended is not None:
+                return ended
+        return self._outcome(goal, snapshot)
 
     def ms(self) -> float:
         """Milliseconds since the pipeline was made."""
         return (self._timer() - self._started) * 1000
 
+    def too_many_rounds(self, id: str, rounds: int) -> Refused:
+        """What is said where a goal is still unclear after all the rounds that there may be."""
+        ending = self.rules.endings["too_many_rounds"]
+        message = ending.message or f"it is still unclear after {rounds} rounds of questions"
+        return Refused(id, ending.reason, message, (), self.ms())
+
     def _late(self, request: Request) -> Refused | None:
         """What is said where the stages so far took longer than all of them may."""
-        ms = self.ms()
+        ms, ending = self.ms(), self.rules.endings["out_of_time"]
         if ms <= self.rules.timeout_ms:
             return None
-        message = f"compiling took {ms:.0f} ms; at most {self.rules.timeout_ms} are allowed"
-        return Refused(request.id, TIMEOUT, message, (), ms)
+        message = ending.message or f"compiling took {ms:.0f} ms; at most {self.rules.timeout_ms} are allowed"
+        return Refused(request.id, ending.reason, message, (), ms)
 
-    def _plan(self, skill: Skill, intent: Intent) -> PlanTree | Gap | str:
+    def out_of_scope(self, goal: "_Goal", nearest: tuple[str, ...]) -> Outcome:
+        """What is said where no skill does this: a refusal, or the question which skill is meant."""
+        ending, request = self.rules.endings["no_skill_fits"], goal.request
+        near = ", ".join(nearest)
+        message = ending.message or "no installed skill does this"
+        if not ending.clarify:
+            message += f"; the nearest are {near}" if near else ""
+            return Refused(request.id, ending.reason, message, nearest, self.ms())
+        gap = Gap("skill", "SkillRef", "blocking", message, options=nearest)
+        model, core = goal.model, value_digest({"skill": None, "core": self.core.digests})
+        metadata = CompileMetadata(
+            mtx_digest=core, model_digest=model.digest, model_version=model.version, grammar=model.grammar
+        )
+        intent = Intent(
+            id=request.id,
+            actor=request.actor,
+            agent=request.agent,
+            prose=request.prose,
+            frame=Frame(verb=request.verb),
+            unknowns=unknowns_of([gap]),
+            state="clarifying",
+            created_at=request.at,
+            signed_by=key_of(request.actor).hex(),
+            compile_metadata=metadata,
+        )
+        return Clarify(with_hash(intent), self._questions((gap,)), self.ms())
+
+    def _outcome(self, goal: "_Goal", snapshot: Snapshot) -> Outcome:
+        """The Intent with its plan, or what must be known first."""
+        skill, model, verdict = goal.classified.skill, goal.model, goal.verdict
+        provenance = Provenance(
+            mtx_digest(skill, self.core), model.digest, model.version, model.grammar, snapshot.root
+        )
+
+        def intent_of(verdict: Verdict) -> Intent:
+            return build(goal.request, goal.classified, goal.extraction, goal.references, verdict, provenance)
+
+        intent = intent_of(verdict)
+        if verdict.outcome != "clarify":
+            plan = self._plan(goal, intent)
+            if isinstance(plan, Refused):
+                return plan
+            if not isinstance(plan, Gap):
+                made, why_not = (None, plan) if isinstance(plan, str) else (plan, "")
+                review, prompt = verdict.outcome == "review", goal.extraction.prompt
+                return Compiled(intent, made, review, why_not, self.ms(), verdict.said, prompt)
+            verdict = replace(verdict, outcome="clarify", gaps=one_a_field((*verdict.gaps, plan)))
+            intent = intent_of(verdict)
+        return Clarify(intent, self._questions(verdict.gaps), self.ms(), goal.extraction.prompt)
+
+    def _questions(self, gaps: tuple[Gap, ...]) -> tuple[ClarifyQuestion, ...]:
+        return questions_of(gaps, self.rules.question, self.rules.asked)
+
+    def _plan(self, goal: "_Goal", intent: Intent) -> PlanTree | Gap | Refused | str:
         """The plan of an Intent; a gap where it needs a slot that is empty or a verb that may do more; a text
         where the skill has no plan for it."""
+        skill = goal.classified.skill
         if skill.template is None:
             return f"the skill {skill.id} has no plan.yaml"
         try:
@@ -144,12 +196,123 @@ class Pipeline:
                 registry=self.registry,
             )
         except SkillError as error:
-            if error.code == "NO_PLAN":
-                return error.message
             if error.code == "SLOT_EMPTY":
                 return Gap(error.place, "", "blocking", error.message)
+            if (said := self._as_the_skill_says(goal, error)) is not None:
+                return said
+            if error.code == "NO_PLAN":
+                return error.message
             raise
         return _beyond_verb(skill, intent, plan, self.rules) or plan
+
+    def _as_the_skill_says(self, goal: "_Goal", error: SkillError) -> Gap | Refused | None:
+        """What the failure mode named like the error asks for: another skill, or an end with its reason."""
+        skill, name = goal.classified.skill, error.code.lower()
+        mode = next((one for one in skill.file.failures if one.name == name), None)
+        if mode is None or error.code not in _PLANLESS:
+            return None
+        action = mode.action.value if mode.action else "fail"
+        message = mode.message.value if mode.message else error.message
+        others = goal.classified.others
+        if action == "clarify":
+            return Gap("skill", "SkillRef", "blocking", message, options=others)
+        if action != "fail":
+            return None
+        reason = mode.reason.value if mode.reason else _PLANLESS[error.code]
+        return Refused(goal.request.id, reason, message, others, self.ms())
+
+
+class _Goal:
+    """One goal on its way through the stages. What a stage reads, one before it has set (`_ordered` sees to
+    it)."""
+
+    classified: Classified
+    extraction: Extraction
+    verdict: Verdict
+
+    def __init__(self, pipeline: Pipeline, request: Request, model: Model, memories: Memories) -> None:
+        self.pipeline, self.rules = pipeline, pipeline.rules
+        self.request, self.model, self.memories = request, model, memories
+        self.bundle = Bundle()
+        self.references: tuple[Reference, ...] = ()
+
+    def normalise(self) -> Outcome | None:
+        prose = normalise(self.request.prose, longest=self.rules.longest_prose)
+        self.request = replace(self.request, prose=prose)
+        return None
+
+    def classify(self) -> Outcome | None:
+        found = classify(self.request, self.pipeline.skills, self.model, self.rules)
+        if isinstance(found, OutOfScope):
+            return self.pipeline.out_of_scope(self, found.nearest)
+        self.classified = found
+        return None
+
+    def prefetch(self) -> Outcome | None:
+        self.bundle = prefetch(self.request, self.classified.skill, self.memories, self.rules)
+        return None
+
+    def extract(self) -> Outcome | None:
+        known = self._known if "resolve" in self.pipeline.stages else None
+        self.extraction = extract(self.request, self.classified, self.bundle, self.model, self.rules, known)
+        return None
+
+    def resolve(self) -> Outcome | None:
+        found = resolve(self.request, self.classified, self.extraction, self.memories, self.rules)
+        self.extraction, self.references = found.extraction, found.references
+        return None
+
+    def score(self) -> Outcome | None:
+        self.verdict = score(self.request, self.classified, self.extraction, self.rules)
+        return None
+
+    def _known(self, rule: ResolveRule, value: str) -> SlotValue | None:
+        """What a person gave for a slot, with its address."""
+        found = look_up(rule, value, self.memories, self.rules)
+        return SlotValue(value, found[0].uri, value) if len(found) == 1 else None
+
+
+class Stage(NamedTuple):
+    """One stage: what it does, what earlier stages must have given, what it gives, and who reads that."""
+
+    run: Callable[[_Goal], Outcome | None]
+    needs: tuple[str, ...]
+    gives: str
+    read_by: str = ""
+
+
+STAGES: Final[Mapping[str, Stage]] = {
+    "normalise": Stage(_Goal.normalise, (), "a goal"),
+    "classify": Stage(_Goal.classify, ("a goal",), "a skill"),
+    "prefetch": Stage(_Goal.prefetch, ("a skill",), "memories", "extract"),
+    "extract": Stage(_Goal.extract, ("a skill",), "a Frame"),
+    "resolve": Stage(_Goal.resolve, ("a Frame",), "addresses", "score"),
+    "score": Stage(_Goal.score, ("a Frame",), "a verdict"),
+}
+_LAST: Final = "score"
+_QUICK: Final = ("normalise",)  # takes no time worth looking at the clock for
+
+
+def _ordered(core: Core) -> tuple[str, ...]:
+    """The names of the stages in the order of the module `pipeline`. Raises SkillError NO_SETTING,
+    BAD_SETTING."""
+    pipeline = core["pipeline"]
+    names = pipeline.words("stages", tuple(STAGES))
+    given: set[str] = set()
+    for place, name in enumerate(names):
+        stage = STAGES[name]
+        for need in stage.needs:
+            if need not in given:
+                giver = next(other for other in STAGES if STAGES[other].gives == need)
+                why = f"has {name} without {giver} before it: it needs {need}"
+                raise pipeline.bad("stages", why, f"put {giver} before {name}")
+        if stage.read_by and stage.read_by not in names[place:]:
+            why = f"has {name} and no {stage.read_by} after it: nothing reads {stage.gives}"
+            raise pipeline.bad("stages", why, f"put {name} before {stage.read_by}, or leave it out")
+        given.add(stage.gives)
+    if names[-1:] != (_LAST,):
+        raise pipeline.bad("stages", f"does not end with {_LAST}", f"put {_LAST} last")
+    return names
 
 
 def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> Gap | None:

@@ -94,8 +94,9 @@ class Models:
         used = BUNDLED if path or not ai else self._used()
         if not ai or used == NO_AI:
             from mcl.model.matcher import Matcher
+            from mcl.mtx.core import core_of
 
-            return Matcher()
+            return Matcher(core_of(self._home.path))
         from mcl.model.opening import load_model
 
         if path is None and used != BUNDLED:
@@ -117,8 +118,8 @@ class Models:
         return str(rows[0][0]) if rows else BUNDLED
 
     def _known(self) -> Iterator[KnownModel]:
+        from mcl.model.cues import load_cues
         from mcl.model.file import open_model_file
-        from mcl.model.matcher import Matcher
         from mcl.model.opening import bundled_path
 
         try:
@@ -127,7 +128,7 @@ class Models:
         except ModelError as error:
             if error.code != "MODEL_MISSING":
                 raise
-        yield KnownModel(NO_AI, Matcher().digest, None)
+        yield KnownModel(NO_AI, load_cues().digest, None)
         for digest, name, path in self._home.db.read(
             "SELECT digest, name, path FROM models ORDER BY added_at"
         ):

@@ -19,7 +19,7 @@ from mcl.compiler import recompile
 from mcl.cortex import Cortex
 from mcl.errors import InputError
 from mcl.home import open_home
-from mcl.mtx.core import load_core
+from mcl.mtx.core import core_of
 from mcl.planner import make_plan
 from mcl.skills import Skill, Skills, mtx_digest
 
@@ -125,7 +125,7 @@ class _Again:
             return _missing(
                 "skill", self.made.mtx_digest, f"{wanted} is not installed; name its folder with --skills"
             )
-        digest = mtx_digest(skill, load_core(cache=self.home.path / "cache"))
+        digest = mtx_digest(skill, core_of(self.home.path))
         now = f"{skill.id}@{skill.version}"
         note = (
             f"{now} or a core module reads otherwise now"

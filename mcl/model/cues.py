@@ -38,9 +38,7 @@ class Cues:
 
     version: str
     digest: str
-    choice: dict[str, float]
     probability: dict[str, float]
-    verbs: dict[str, str]  # cue word -> verb; a word of several verbs belongs to the first
     constraints: dict[str, tuple[str, ...]]
     slots: tuple[SlotCue, ...]
     rest_names: frozenset[str]
@@ -58,16 +56,10 @@ def load_cues() -> Cues:
     for name, pattern in table["parts"].items():
         parts[name] = _filled(pattern, parts)
 
-    verbs: dict[str, str] = {}
-    for verb, words in table["verbs"].items():
-        for word in words.split():
-            verbs.setdefault(word, verb)
     return Cues(
         version=table["version"],
         digest=hashlib.sha256(data).hexdigest(),
-        choice=table["choice"],
         probability=table["probability"],
-        verbs=verbs,
         constraints={
             field: tuple(rf"(?<!\w){_filled(pattern, parts)}" for pattern in patterns)
             for field, patterns in table["constraints"].items()

@@ -1,29 +1,74 @@
 """`--no-ai`: a verb lexicon, BM25 over the skills, and patterns for spans. Deterministic; learns nothing.
 
-It answers the same questions as a model, in the same shapes, from `cues.toml` alone. What it does not find it
-leaves out, so the stages ask the person.
+It answers the same questions as a model, in the same shapes, from `cues.toml` and the core module `verb`
+alone. What it does not find it leaves out, so the stages ask the person.
 """
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
+from ir.frame import valid_verb
 from mcl.model.bm25 import Bm25, stems
 from mcl.model.cues import Place, SlotCue, free, load_cues, places
 from mcl.model.form import VERBS
 from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
+from mcl.mtx.core import load_core
+
+if TYPE_CHECKING:
+    from mcl.mtx.core import Core, CoreModule
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SEPARATORS = re.compile(r"[\s_.-]+")
 
 
-class Matcher:
-    """A model without weights. digest covers its tables, version is "no-ai/1"."""
+@dataclass(frozen=True)
+class Routing:
+    """What the core module `verb` says of skills and verbs. verbs: by cue word; heard, guessed: how certain a
+    verb is; the rest: what a score is made of (see grammars/core/verb.mtx)."""
 
-    def __init__(self) -> None:
-        """Read the tables (about 3 ms, once a process)."""
+    verbs: Mapping[str, str]
+    heard: float
+    guessed: float
+    verb: float
+    breadth: float
+    none: float
+    sharpness: float
+
+    @classmethod
+    def of(cls, module: "CoreModule") -> "Routing":
+        """Read them. Raises SkillError NO_SETTING, BAD_SETTING."""
+        verbs: dict[str, str] = {}
+        for verb, words in module.family("cue").items():
+            if not valid_verb(verb):
+                raise module.bad(f"cue.{verb}", "is of no verb")
+            for word in words.split():
+                verbs.setdefault(word, verb)
+        return cls(
+            verbs,
+            module.number("share.heard", 0, 1),
+            module.number("share.guessed", 0, 1),
+            module.number("match.verb"),
+            module.number("match.breadth"),
+            module.number("match.none"),
+            module.number("match.sharpness"),
+        )
+
+
+class Matcher:
+    """A model without weights. digest covers its tables, version is "no-ai/1"; what it takes from the core
+    modules, their own digest covers."""
+
+    def __init__(self, core: "Core | None" = None) -> None:
+        """Read the tables (about 3 ms, once a process). core: has the words for verbs (None: as shipped).
+
+        Raises SkillError NO_SETTING, BAD_SETTING.
+        """
         self._cues = load_cues()
+        self._routing = Routing.of((core or load_core())["verb"])
         self.digest = self._cues.digest
         self.version = self._cues.version
         self.grammar = f"cues sha256:{self.digest}"
@@ -31,27 +76,25 @@ class Matcher:
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         """The best by BM25 over names, descriptions and examples, among those that declare the verb heard."""
         heard = self._heard(prose)
-        chance, settings = self._cues.probability, self._cues.choice
+        routing = self._routing
         index = Bm25([stems(_shown(candidate)) for candidate in candidates])
         scores = []
         for score, candidate in zip(index.scores(stems(prose)), candidates, strict=True):
             if any(verb in candidate.verbs for verb in heard):
-                score += settings["verb_weight"]
-            scores.append(score + settings["breadth_weight"] * len(candidate.verbs) / 10)
-        weights = _softmax([*scores, settings["none_score"]], settings["sharpness"])
+                score += routing.verb
+            scores.append(score + routing.breadth * len(candidate.verbs) / 10)
+        weights = _softmax([*scores, routing.none], routing.sharpness)
         best = max(range(len(weights)), key=weights.__getitem__)
         probabilities = tuple(
             zip([*(candidate.skill_id for candidate in candidates), ""], weights, strict=True)
         )
         if best == len(candidates):
             verb = heard[0] if heard else ""
-            return Choice(None, verb, weights[best], chance["verb_heard"] if heard else 0.0, probabilities)
+            return Choice(None, verb, weights[best], routing.heard if heard else 0.0, probabilities)
         allowed = candidates[best].verbs or VERBS
         verb = next((verb for verb in heard if verb in allowed), "")
-        if len(allowed) == 1:
-            verb_probability = 1.0
-        else:
-            verb_probability = chance["verb_heard"] if verb else chance["verb_guessed"]
+        sure = routing.heard if verb else routing.guessed
+        verb_probability = 1.0 if len(allowed) == 1 else sure
         return Choice(
             candidates[best].skill_id, verb or allowed[0], weights[best], verb_probability, probabilities
         )
@@ -92,7 +135,7 @@ class Matcher:
     def _heard(self, prose: str) -> list[str]:
         """Verbs whose cue words are in the prose, in its order."""
         words = [word.casefold() for word in _WORD.findall(prose)]
-        return list(dict.fromkeys(self._cues.verbs[word] for word in words if word in self._cues.verbs))
+        return list(dict.fromkeys(self._routing.verbs[word] for word in words if word in self._routing.verbs))
 
     def _members(self, prose: str, slot: SlotForm) -> Iterator[Span]:
         """Options that the prose names, in the order of the prose."""
@@ -128,7 +171,7 @@ class Matcher:
         """What the request is about: the words after its first verb, up to the first stop or taken place."""
         start = 0
         for word in _WORD.finditer(prose):
-            if word[0].casefold() in self._cues.verbs:
+            if word[0].casefold() in self._routing.verbs:
                 start = word.end()
                 break
         start += len(prose[start:]) - len(prose[start:].lstrip())

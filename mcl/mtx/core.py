@@ -4,15 +4,16 @@ prompts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from grammars import core_modules
 from mcl.errors import SkillError
-from mcl.mtx.ast import File
+from mcl.mtx.ast import Failure, File, Node
 from mcl.mtx.cache import Cache
 from mcl.mtx.digest import value_digest
+from mcl.mtx.finding import nearest
 from mcl.mtx.load import load_file
 
 MODULES = ("confidence", "constraint", "frame", "pipeline", "pre_resolve", "predicate", "unknown", "verb")
@@ -20,9 +21,10 @@ MODULES = ("confidence", "constraint", "frame", "pipeline", "pre_resolve", "pred
 
 @dataclass(frozen=True)
 class CoreModule:
-    """One module: its tree (for `interpret`), its digest, and its §SKILL settings by dotted key."""
+    """One module: its file and tree (for `interpret`), its digest, and its §SKILL settings by dotted key."""
 
     name: str
+    path: Path
     file: File
     digest: str
     settings: Mapping[str, str]
@@ -32,23 +34,40 @@ class CoreModule:
         try:
             return self.settings[key]
         except KeyError:
+            message = f"core module {self.name} has no setting {key}"
             raise SkillError(
-                "NO_SETTING", f"core module {self.name} has no {key}", place=f"core/{self.name}.mtx"
+                "NO_SETTING", message, place=str(self.path), fix=f"add {key}= to §SKILL"
             ) from None
 
-    def number(self, key: str) -> float:
-        """A setting that is a number. Raises SkillError NO_SETTING, BAD_SETTING."""
+    def number(self, key: str, low: float = 0.0, high: float = 1e9) -> float:
+        """A number from `low` to `high`. Raises SkillError NO_SETTING, BAD_SETTING."""
         try:
-            return float(self.text(key))
+            value = float(self.text(key))
         except ValueError:
-            raise self._bad(key, "a number") from None
+            raise self.bad(key, "is no number") from None
+        if not low <= value <= high:
+            raise self.bad(key, f"is not from {low:g} to {high:g}")
+        return value
 
-    def whole(self, key: str) -> int:
-        """A setting that is a whole number. Raises SkillError NO_SETTING, BAD_SETTING."""
+    def whole(self, key: str, low: int = 0, high: int = 1_000_000) -> int:
+        """A whole number from `low` to `high`. Raises SkillError NO_SETTING, BAD_SETTING."""
         try:
-            return int(self.text(key))
+            value = int(self.text(key))
         except ValueError:
-            raise self._bad(key, "a whole number") from None
+            raise self.bad(key, "is no whole number") from None
+        if not low <= value <= high:
+            raise self.bad(key, f"is not from {low} to {high}")
+        return value
+
+    def words(self, key: str, legal: Sequence[str]) -> tuple[str, ...]:
+        """A setting that is a list of legal words. Raises SkillError NO_SETTING, BAD_SETTING."""
+        words = tuple(self.text(key).split())
+        for place, word in enumerate(words):
+            if word not in legal:
+                raise self.bad(key, f"names {word!r}", nearest(word, legal) or f"words: {' '.join(legal)}")
+            if word in words[:place]:
+                raise self.bad(key, f"names {word!r} twice")
+        return words
 
     def phrases(self, key: str) -> tuple[str, ...]:
         """A setting that is a list of phrases, separated by `|`; none where there is no such setting."""
@@ -59,9 +78,25 @@ class CoreModule:
         start = prefix + "."
         return {key[len(start) :]: value for key, value in self.settings.items() if key.startswith(start)}
 
-    def _bad(self, key: str, what: str) -> SkillError:
-        message = f"{key}={self.settings[key]} in core module {self.name} is not {what}"
-        return SkillError("BAD_SETTING", message, place=f"core/{self.name}.mtx")
+    def failure(self, name: str) -> Failure:
+        """A failure mode. Raises SkillError NO_SETTING."""
+        found = next((failure for failure in self.file.failures if failure.name == name), None)
+        if found is None:
+            message = f"core module {self.name} does not say what follows when {name}"
+            fix = f"add {name} to §FAILURE_MODES"
+            raise SkillError("NO_SETTING", message, place=str(self.path), fix=fix)
+        return found
+
+    def bad(self, key: str, why: str, fix: str = "") -> SkillError:
+        """The error for a setting (or failure mode) that cannot be used, at its line and column."""
+        section = self.file.section("SKILL")
+        nodes: list[Node] = [one for one in self.file.failures if one.name == key]
+        nodes += [one for one in (section.entries if section else ()) if getattr(one, "key", "") == key]
+        place = f"{self.path}:{nodes[0].at.line}:{nodes[0].at.column}" if nodes else str(self.path)
+        said = f"={self.settings[key]}" if key in self.settings else ""
+        return SkillError(
+            "BAD_SETTING", f"{key}{said} of core module {self.name} {why}", place=place, fix=fix
+        )
 
 
 @dataclass(frozen=True)
@@ -98,5 +133,18 @@ def load_core(paths: Mapping[str, Path] | None = None, *, cache: Path | None = N
     modules = {}
     for name in sorted(paths):
         loaded = load_file(paths[name], store)
-        modules[name] = CoreModule(name, loaded.file, loaded.digest, loaded.file.settings())
+        modules[name] = CoreModule(name, loaded.path, loaded.file, loaded.digest, loaded.file.settings())
     return Core(modules)
+
+
+def core_of(home: Path) -> Core:
+    """The core modules that a home uses: those in its folder `core`, else the shipped ones.
+
+    Raises SkillError CORE_UNKNOWN for a file there that is no module's, and what load_core raises.
+    """
+    own = {path.stem: path for path in sorted((home / "core").glob("*.mtx"))}
+    for name, path in own.items():
+        if name not in MODULES:
+            hint = nearest(name, MODULES) or f"modules: {' '.join(MODULES)}"
+            raise SkillError("CORE_UNKNOWN", f"there is no core module {name}", place=str(path), fix=hint)
+    return load_core({**core_modules(), **own}, cache=home / "cache")

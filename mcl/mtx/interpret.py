@@ -108,7 +108,7 @@ class Interpretation:
     clarifies: tuple[ClarifyRule, ...] = ()
 
 
-Resolver: TypeAlias = Callable[[ResolveRule], SlotValue | None]
+Resolver: TypeAlias = Callable[[ResolveRule], SlotValue | Sequence[SlotValue] | None]
 
 
 def interpret(
@@ -199,7 +199,7 @@ class _Run:
         self.resolves.append(rule)
         found = self.resolver(rule) if self.resolver else None
         if found is not None:
-            self.slots[entry.slot] = (found,)
+            self.slots[entry.slot] = (found,) if isinstance(found, SlotValue) else tuple(found)
 
     def argument(self, argument: Argument) -> str | tuple[str, ...]:
         value = argument.value

@@ -22,19 +22,17 @@ from ir import (
 from mcl.stages.around import Around
 from mcl.stages.gaps import Gap, sentence
 
-FIELDS: Final = (
+LIMITS: Final = (
     "budget",
     "deadline",
     "jurisdiction_allow",
     "jurisdiction_deny",
     "quality",
     "rule",
-    "delivered",
-    "signed_off",
-    "external",
-    "attestation",
     "preference",
 )
+SIGNS: Final = ("delivered", "signed_off", "external", "attestation")
+FIELDS: Final = (*LIMITS[:-1], *SIGNS, "preference")  # in the order of the Frame
 _PATHS: Final = {
     "budget": ("frame.constraints.budget.max", "AssetAmount", "an amount of money with its currency"),
     "deadline": ("frame.constraints.deadline.by", "iso8601", "a moment"),
@@ -51,13 +49,7 @@ _PATHS: Final = {
     "quality": ("frame.constraints.quality", "string", "a measure and its least value"),
 }
 FIELD_OF_PATH: Final = {path: field for field, (path, _, _) in _PATHS.items()}
-_QUESTIONS: Final = {
-    "budget": "How much may it cost at most? Give the amount and the currency.",
-    "deadline": "By when must it be done?",
-    "jurisdiction_allow": "In which countries or regions only?",
-    "jurisdiction_deny": "In which countries or regions not?",
-    "quality": "What must be reached at least? Give the measure and the number.",
-}
+ASKED: Final = tuple(_PATHS)  # the kinds that may be asked about, each with a question of its own
 _CALLS = re.compile(
     r"(?:at most |max(?:imum)? |up to |no more than )?([0-9]{1,9}) (?:tool |model |api )?calls?"
 )
@@ -92,17 +84,16 @@ def state(field: str, text: str, *, hard: bool, rank: int, reading: Reading) -> 
 
 def unread(field: str, text: str, why: str = "") -> Gap:
     """The gap that a span leaves which cannot be read; blocking until the caller knows that it is only a
-    wish."""
+    wish, and without its question."""
     path, type_, what = _PATHS[field]
     why = why or f"“{text}” cannot be read as {what}"
-    return Gap(path, type_, "blocking", why, f"{sentence(why)}. {_QUESTIONS[field]}")
+    return Gap(path, type_, "blocking", why)
 
 
-def doubt(field: str, text: str) -> Gap:
+def doubt(field: str, text: str, question: str) -> Gap:
     """The gap that a span leaves which was read, but is not certain."""
     path, type_, _ = _PATHS.get(field, (field, "string", ""))
     why = f"it is not certain that “{text}” is meant as {field.replace('_', ' ')}"
-    question = _QUESTIONS.get(field, "What is meant?")
     return Gap(path, type_, "preferred", why, f"{sentence(why)}. {question}", default=text)
 
 

@@ -2,19 +2,20 @@
 prose."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
 
 from ir import Budget, Constraint, DeadlineConstraint, Frame, Predicate, Preference, SlotEntry, SpanMark
 from mcl.cortex import Bundle
 from mcl.errors import InputError
 from mcl.model.protocol import ExtractForm, Model, SlotForm, Span
-from mcl.mtx.interpret import interpret
+from mcl.mtx.interpret import ResolveRule, SlotValue, interpret
 from mcl.skills import Skill, Slot
 from mcl.stages.around import Around
 from mcl.stages.classify import Classified
 from mcl.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, FIELDS, Reading, state
-from mcl.stages.gaps import Gap
+from mcl.stages.gaps import Gap, sentence
 from mcl.stages.request import Request
 from mcl.stages.rules import Rules
 from mcl.values.slots import read_slot
@@ -27,9 +28,21 @@ _EARLIER = re.compile(r"(?<!\w)(?<!\bor )(?:before|ahead of|prior to|innan|före
 
 
 @dataclass(frozen=True)
+class Prompt:
+    """A skill's prompt for one goal, its places filled."""
+
+    system: str = ""
+    user: str = ""
+
+
+NO_PROMPT: Final = Prompt()
+
+
+@dataclass(frozen=True)
 class Extraction:
     """The Frame as far as it is known. `certainty` has a probability for each thing found by the model, by
-    its field; `said` the kind and the words that each limit, sign and preference was read from."""
+    its field; `said` the kind and the words that each limit, sign and preference was read from. prompt: what
+    the model was asked with, filled in."""
 
     frame: Frame
     spans: tuple[SpanMark, ...] = ()
@@ -37,15 +50,25 @@ class Extraction:
     budget: Budget | None = None
     certainty: Mapping[str, float] = field(default_factory=dict)
     said: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    prompt: Prompt = NO_PROMPT
+
+
+LookUp: TypeAlias = Callable[[ResolveRule, str], SlotValue | None]
 
 
 def extract(
-    request: Request, classified: Classified, bundle: Bundle, model: Model, rules: Rules
+    request: Request,
+    classified: Classified,
+    bundle: Bundle,
+    model: Model,
+    rules: Rules,
+    look_up: LookUp | None = None,
 ) -> Extraction:
     """Ask the model for spans and read each as what it must be; what cannot be read becomes a gap that quotes
     it.
 
-    What a person gave or answered is taken instead of what the model finds. Raises InputError SLOT_UNKNOWN,
+    What a person gave or answered is taken instead of what the model finds. look_up: runs the skill's resolve
+    lines for the slots that a person gave, before the prompt is filled. Raises InputError SLOT_UNKNOWN,
     SLOT_VALUE.
     """
     skill = classified.skill
@@ -56,21 +79,33 @@ def extract(
         for slot in skill.slots
         if slot.name in request.slots
     }
+
+    def resolver(rule: ResolveRule) -> SlotValue | None:
+        values = given.get(rule.slot, ())
+        return look_up(rule, values[0]) if look_up is not None and len(values) == 1 else None
+
     meant = interpret(
-        skill, verb=classified.verb, prose=request.prose, slots=given, cortex_bundle=bundle.text
+        skill,
+        verb=classified.verb,
+        prose=request.prose,
+        slots=given,
+        cortex_bundle=bundle.text,
+        resolver=resolver,
     )
     if not meant.system:
         meant = interpret(rules.frame, verb=classified.verb, prose=request.prose, cortex_bundle=bundle.text)
+    prompt = Prompt(meant.system, meant.user)
     form = ExtractForm(
-        skill.id, skill.description, tuple(_form(slot) for slot in asked), meant.system, meant.user
+        skill.id, skill.description, tuple(_form(slot) for slot in asked), prompt.system, prompt.user
     )
     found = _Found(request, rules)
     spans = model.extract(request.prose, form)
     for slot in skill.slots:
         found.slot(slot, [span for span in spans if span.field == f"slot.{slot.name}"], bundle)
     for name in FIELDS:
-        found.stated(name, [span for span in spans if span.field == name])
-    return found.result(classified.verb)
+        if name in rules.kinds:
+            found.stated(name, [span for span in spans if span.field == name])
+    return replace(found.result(classified.verb), prompt=prompt)
 
 
 def read_answer(request: Request, skill: Skill, name: str, text: str, rules: Rules) -> None:
@@ -210,7 +245,8 @@ class _Found:
         found = state(name, text, hard=hard, rank=len(self.preferences) + 1, reading=reading)
         if isinstance(found, Gap):
             severity = self.rules.severities["constraint.hard_unread" if hard else "constraint.unread"]
-            self.gaps.append(replace(found, severity=severity))
+            question = f"{sentence(found.why)}. {self.rules.questions[name]}"
+            self.gaps.append(replace(found, severity=severity, prompt=question))
         elif isinstance(found, Budget):
             given = {key: value for key, value in found if value}
             self.budget = (self.budget or Budget()).model_copy(update=given)

@@ -3,8 +3,46 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
 
+from executor.lifecycle.events import MAX_ROUNDS
+from ir.intent import SEVERITIES
 from mcl.mtx.core import Core, CoreModule
+from mcl.mtx.finding import nearest
+from mcl.mtx.interpret import interpret
+from mcl.stages.constraints import ASKED, LIMITS, SIGNS
+
+Route: TypeAlias = Literal["compiled", "review", "clarify"]
+# What may follow when one of these happens.
+_ENDINGS: Final = {
+    "too_many_rounds": ("fail",),
+    "out_of_time": ("fail",),
+    "no_skill_fits": ("fail", "clarify"),
+}
+_PARTS: Final = ("skill", "verb", "slots", "constraints")
+_CASES: Final = {
+    "verb": ("uncertain",),
+    "frame": ("required_missing", "required_unread", "optional_unread", "several"),
+    "constraint": ("unread", "hard_unread"),
+    "pre_resolve": ("required_not_found", "optional_not_found", "several"),
+}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What follows when a compile cannot go on: `clarify` asks, else it fails with `reason`."""
+
+    reason: str
+    clarify: bool
+    message: str
+
+
+@dataclass(frozen=True)
+class Routing:
+    """What follows from a confidence, and what is said of it (a question, or why it should be read)."""
+
+    route: Route
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -14,8 +52,8 @@ class Rules:
 
     word_weight, example_weight: what shared words and a similar example count beside the model. weights: of
     the parts of a confidence, by name. factors: what an open unknown multiplies it by, by severity.
-    severities: by module and case, as "frame.required_missing". soft: matches the phrases that word a wish,
-    in lower case.
+    severities: by module and case, as "frame.required_missing". kinds: the limits, signs and wishes that are
+    read. questions: about limits, by kind. soft: matches the phrases that word a wish, in lower case.
     """
 
     longest_prose: int
@@ -30,47 +68,77 @@ class Rules:
     verb_question: str
     weights: Mapping[str, float]
     factors: Mapping[str, float]
-    compiled: float
-    review: float
+    kinds: frozenset[str]
+    questions: Mapping[str, str]
     soft: re.Pattern[str]
     memories: int
     options: int
-    questions: int
+    asked: int
     question: str
     severities: Mapping[str, str]
+    endings: Mapping[str, Ending]
     frame: CoreModule
+    confidence: CoreModule
 
     @classmethod
     def of(cls, core: Core) -> "Rules":
         """Read them. Raises SkillError NO_SETTING, BAD_SETTING."""
         pipeline, verb, confidence = core["pipeline"], core["verb"], core["confidence"]
+        limits, signs, memory = core["constraint"], core["predicate"], core["pre_resolve"]
         return cls(
-            longest_prose=pipeline.whole("limits.max_prose"),
+            longest_prose=pipeline.whole("limits.max_prose", 1),
             timeout_ms=round(pipeline.number("limits.wall_clock_s") * 1000),
-            rounds=pipeline.whole("limits.rounds"),
-            candidates=pipeline.whole("limits.candidates"),
+            rounds=pipeline.whole("limits.rounds", 0, MAX_ROUNDS),
+            candidates=pipeline.whole("limits.candidates", 1),
             nearest=pipeline.whole("limits.nearest"),
             bundle_tokens=pipeline.whole("limits.bundle_tokens"),
             word_weight=verb.number("weight.words"),
             example_weight=verb.number("weight.example"),
-            verb_certain=verb.number("threshold.certain"),
+            verb_certain=verb.number("threshold.certain", 0, 1),
             verb_question=verb.text("question.uncertain"),
-            weights={name: confidence.number(f"weight.{name}") for name in confidence.family("weight")},
-            factors={name: confidence.number(f"factor.{name}") for name in confidence.family("factor")},
-            compiled=confidence.number("route.compiled"),
-            review=confidence.number("route.review"),
-            soft=_any_of(core["constraint"].phrases("soft.phrases")),
-            memories=core["pre_resolve"].whole("limits.candidates"),
-            options=core["pre_resolve"].whole("limits.options"),
-            questions=core["unknown"].whole("limits.questions"),
+            weights={name: confidence.number(f"weight.{name}") for name in _PARTS},
+            factors={name: confidence.number(f"factor.{name}", 0, 1) for name in SEVERITIES},
+            kinds=frozenset((*limits.words("kinds", LIMITS), *signs.words("kinds", SIGNS))),
+            questions={kind: limits.text(f"question.{kind}") for kind in ASKED},
+            soft=_any_of(limits.phrases("soft.phrases")),
+            memories=memory.whole("limits.candidates", 1),
+            options=memory.whole("limits.options"),
+            asked=core["unknown"].whole("limits.questions", 1),
             question=core["unknown"].text("question.default"),
             severities={
-                f"{module.name}.{case}": severity
-                for module in core.modules.values()
-                for case, severity in module.family("severity").items()
+                f"{name}.{case}": _severity(core[name], case) for name in _CASES for case in _CASES[name]
             },
+            endings={name: _ending(pipeline, name) for name in _ENDINGS},
             frame=core["frame"],
+            confidence=confidence,
         )
+
+    def routing(self, confidence: float) -> Routing:
+        """What the procedure of the module `confidence` says: a clarify block asks, an unknown block wants it
+        read, neither lets it pass."""
+        said = interpret(self.confidence, verb="", prose="", confidence=confidence)
+        if said.clarifies:
+            return Routing("clarify", said.clarifies[0].prompt)
+        return Routing("review", said.unknowns[0].reason) if said.unknowns else Routing("compiled")
+
+
+def _severity(module: CoreModule, case: str) -> str:
+    severity = module.text(f"severity.{case}")
+    if severity not in SEVERITIES:
+        raise module.bad(
+            f"severity.{case}", f"is none of {', '.join(SEVERITIES)}", nearest(severity, SEVERITIES)
+        )
+    return severity
+
+
+def _ending(pipeline: CoreModule, name: str) -> Ending:
+    said, legal = pipeline.failure(name), _ENDINGS[name]
+    action = said.action.value if said.action else "fail"
+    if action not in legal:
+        raise pipeline.bad(name, f"cannot be answered with {action}", f"action is {' or '.join(legal)}")
+    if said.reason is None:
+        raise pipeline.bad(name, "has no reason", "add reason=")
+    return Ending(said.reason.value, action == "clarify", said.message.value if said.message else "")
 
 
 def _any_of(phrases: tuple[str, ...]) -> re.Pattern[str]:

@@ -3,17 +3,16 @@
 import math
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Literal
 
-from ir import Budget, BudgetConstraint, CompileMetadata, Intent, derive_seed, key_of, with_hash
+from ir import Budget, BudgetConstraint, CompileMetadata, Intent, Reference, derive_seed, key_of, with_hash
 from mcl.mtx.interpret import interpret
 from mcl.stages.classify import Classified
 from mcl.stages.constraints import doubt
 from mcl.stages.extract import Extraction, deadline_of
 from mcl.stages.gaps import Gap, one_a_field, unknowns_of
+from mcl.stages.missing import filled, with_missing
 from mcl.stages.request import Request
-from mcl.stages.resolve import Resolution, filled
-from mcl.stages.rules import Rules
+from mcl.stages.rules import Route, Rules
 
 _DIGITS = 4  # of a confidence; the last bits of a model's logits change with its batch size
 
@@ -21,11 +20,12 @@ _DIGITS = 4  # of a confidence; the last bits of a model's logits change with it
 @dataclass(frozen=True)
 class Verdict:
     """What follows: "compiled" as it is, "review" (compiled, to be read with care) or "clarify"; `gaps` in
-    order."""
+    order; `said` why it should be read."""
 
-    outcome: Literal["compiled", "review", "clarify"]
+    outcome: Route
     confidence: float
     gaps: tuple[Gap, ...]
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,28 +39,33 @@ class Provenance:
     snapshot: str
 
 
-def score(request: Request, classified: Classified, resolution: Resolution, rules: Rules) -> Verdict:
-    """Weigh the parts of a compile as the confidence module says and compare with its thresholds.
+def score(request: Request, classified: Classified, extraction: Extraction, rules: Rules) -> Verdict:
+    """Weigh the parts of a compile as the confidence module says, and go the way that it says.
 
-    An answer closes its gap unless it left something open that blocks.
+    An answer closes its gap unless it left something open that blocks; a gap that blocks is always asked.
     """
-    extraction = resolution.extraction
+    extraction = with_missing(request, classified, extraction, rules)
     gaps = one_a_field((*classified.gaps, *extraction.gaps))
     gaps = tuple(gap for gap in gaps if request.answers.get(gap.field) is None or gap.severity == "blocking")
     confidence = _confidence(classified, extraction, gaps, rules)
     blocked = any(gap.severity == "blocking" for gap in gaps)
-    if not blocked and confidence >= rules.review:
-        return Verdict("compiled" if confidence >= rules.compiled else "review", confidence, gaps)
+    routing = rules.routing(confidence)
+    if not blocked and routing.route != "clarify":
+        return Verdict(routing.route, confidence, gaps, routing.said)
     if not blocked:
-        gaps = one_a_field((*gaps, *_doubts(request, classified, extraction, rules)))
+        gaps = one_a_field((*gaps, *_doubts(request, classified, extraction, rules, routing.said)))
     return Verdict("clarify", confidence, _as_asked(request, classified, extraction, gaps, confidence))
 
 
 def build(
-    request: Request, classified: Classified, resolution: Resolution, verdict: Verdict, provenance: Provenance
+    request: Request,
+    classified: Classified,
+    extraction: Extraction,
+    references: tuple[Reference, ...],
+    verdict: Verdict,
+    provenance: Provenance,
 ) -> Intent:
     """The Intent, with its hash. Raises IrError where a field cannot be what it is."""
-    extraction = resolution.extraction
     costs = [
         one.max
         for one in extraction.frame.constraints
@@ -95,7 +100,7 @@ def build(
             prose=request.prose,
             frame=extraction.frame,
             unknowns=unknowns_of(verdict.gaps),
-            references=resolution.references,
+            references=references,
             state="clarifying" if verdict.outcome == "clarify" else "proposed",
             confidence=verdict.confidence,
             budget=budget,
@@ -155,9 +160,12 @@ def _as_asked(
 
 
 def _doubts(
-    request: Request, classified: Classified, extraction: Extraction, rules: Rules
+    request: Request, classified: Classified, extraction: Extraction, rules: Rules, question: str
 ) -> tuple[Gap, ...]:
-    """A question for each part that is not certain; for the least certain one where all seem to be."""
+    """A question for each part that is not certain; for the least certain one where all seem to be.
+
+    question: asked about a limit that has none of its own.
+    """
     skill = classified.skill
     parts: list[tuple[float, Gap]] = []
     if not request.skill:
@@ -171,7 +179,8 @@ def _doubts(
         gap = Gap(f"slot.{entry.name}", entry.type, "preferred", why, default=entry.value)
         parts.append((extraction.certainty.get(f"frame.objects[{place}]", 1.0), gap))
     parts += (
-        (extraction.certainty[path], doubt(field, text)) for path, (field, text) in extraction.said.items()
+        (extraction.certainty[path], doubt(field, text, rules.questions.get(field, question)))
+        for path, (field, text) in extraction.said.items()
     )
-    doubtful = tuple(gap for certainty, gap in parts if certainty < rules.review)
+    doubtful = tuple(gap for certainty, gap in parts if rules.routing(certainty).route == "clarify")
     return doubtful or tuple(gap for _, gap in sorted(parts, key=lambda part: part[0])[:1])

@@ -301,6 +301,6 @@ def test_the_shipped_skills_compile_without_ai_and_replay(
         said = {q.unknown_id: q.default or (q.options[0] if q.options else "x") for q in outcome.questions}
         outcome = desk.answers(outcome.intent.id, said, model)
     assert isinstance(outcome, Compiled)
-    assert outcome.intent.compile_metadata.skill_id == skill  # type: ignore[union-attr]
+    assert outcome.intent.compile_metadata.skill_id.startswith(skill)  # type: ignore[union-attr]
     assert outcome.intent.compile_metadata.model_version == "no-ai/1"  # type: ignore[union-attr]
     assert desk.again(outcome.intent.id, model) == desk.stored(outcome.intent.id)

@@ -8,6 +8,7 @@ import pytest
 from mcl.errors import SkillError
 from mcl.mtx.core import load_core
 from mcl.skills import Shadowed, find_skills, load_skill, skill_folders
+from mcl.stages.rules import Rules
 
 SKILL = """§SKILL
 id={id}
@@ -218,7 +219,12 @@ def test_the_core_modules_hold_the_published_thresholds() -> None:
     assert core["pipeline"].number("limits.wall_clock_s") == 5
     assert core["pipeline"].whole("limits.rounds") == 3
     assert core["verb"].number("threshold.certain") == 0.80
-    assert core["confidence"].number("route.compiled") == 0.90
-    assert core["confidence"].number("route.review") == 0.75
+    routing = Rules.of(core).routing
+    assert [routing(share).route for share in (0.7499, 0.75, 0.8999, 0.90)] == [
+        "clarify",
+        "review",
+        "review",
+        "compiled",
+    ]
     assert "if possible" in core["constraint"].phrases("soft.phrases")
     assert set(core["confidence"].family("factor")) == {"blocking", "preferred", "optional"}
