@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from executor.gate.call import Call, Declaration
     from executor.gate.context import Context
     from executor.gate.decide import GUARDS, Allow, decide
-    from executor.gate.grants import Grant, Grants
+    from executor.gate.grants import Grant, Grants, HostGrant
     from executor.gate.pins import Pins
     from executor.gate.policy import Policy
     from executor.gate.verdict import Ask, Deny
@@ -73,6 +73,7 @@ __all__ = [
     "Head",
     "Home",
     "HomeError",
+    "HostGrant",
     "InclusionProof",
     "Journal",
     "JournalError",
@@ -122,7 +123,7 @@ _HOMES = {
     "executor.gate.call": ("Call", "Declaration"),
     "executor.gate.context": ("Context",),
     "executor.gate.decide": ("GUARDS", "Allow", "decide"),
-    "executor.gate.grants": ("Grant", "Grants"),
+    "executor.gate.grants": ("Grant", "Grants", "HostGrant"),
     "executor.walker.listener": ("Listener", "WalkEvent"),
     "executor.walker.people": ("AlwaysApprove", "AlwaysDeny", "GateAnswer", "GateQuestion", "People"),
     "executor.gate.pins": ("Pins",),

@@ -10,13 +10,14 @@ from executor.clock import Clock
 from executor.errors import ScopeError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
-from executor.gate.call import Call
+from executor.gate.call import Call, Deferred
 from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import Policy
 from executor.lifecycle.fold import View
+from executor.sandbox.origin import Origin, parse_url
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Effect, Manifest
 
@@ -73,13 +74,25 @@ class Context:
         return manifest.effect(call.known_args, self._exists)
 
     def paths(self, call: Call, manifest: Manifest, mode: str = "") -> list[str]:
-        """The call's path arguments that are known; ``mode`` narrows them to one mode."""
+        """The call's path arguments that are known, left-out ones by the schema's ``default``; ``mode``
+        narrows them to one mode."""
+        found = []
+        for name, use in manifest.scope.paths.items():
+            value = call.args.get(name, manifest.properties[name].get("default"))
+            if value is not None and not isinstance(value, Deferred) and (not mode or use == mode):
+                found.append(str(value))
+        return found
+
+    def origins(self, call: Call, manifest: Manifest) -> list[Origin]:
+        """Where the call's address arguments that are known lead. Raises ScopeError HOST_DENIED."""
         known = call.known_args
-        return [
-            str(known[name])
-            for name, use in manifest.scope.paths.items()
-            if name in known and (not mode or use == mode)
-        ]
+        return [parse_url(str(known[name])).origin for name in manifest.scope.urls if name in known]
+
+    def ungranted(self, call: Call, manifest: Manifest) -> list[Origin]:
+        """Those of them that nobody granted to the agent. Raises ScopeError HOST_DENIED."""
+        origins = self.origins(call, manifest)
+        granted = self.grants.hosts(self.agent) if origins else frozenset()
+        return [origin for origin in origins if origin not in granted]
 
     def _exists(self, path: str) -> bool:
         try:

@@ -28,7 +28,8 @@ from executor.gate.guards import (
     unchanged,
 )
 from executor.gate.verdict import Ask, Deny
-from executor.tools.manifest import Operation
+from executor.sandbox.origin import Origin
+from executor.tools.manifest import Manifest, Operation
 
 Guard: TypeAlias = Callable[[Call, Context], Ask | Deny | None]
 
@@ -55,12 +56,14 @@ _SEAL: Final = object()
 class Allow:
     """Leave to make one exact call, once. Only ``decide`` can make one.
 
-    operation: what the call may do to what is there.
+    operation: what the call may do to what is there. hosts: where it may go over the network.
     """
 
-    __slots__ = ("_call_hash", "_spent", "operation")
+    __slots__ = ("_call_hash", "_spent", "hosts", "operation")
 
-    def __init__(self, seal: object, call: Call, operation: Operation) -> None:
+    def __init__(
+        self, seal: object, call: Call, operation: Operation, hosts: frozenset[Origin] = frozenset()
+    ) -> None:
         if seal is not _SEAL:
             raise GateError(
                 "FORGED_ALLOW",
@@ -71,6 +74,7 @@ class Allow:
         self._call_hash = call.hash
         self._spent = False
         self.operation = operation
+        self.hosts = hosts
 
     def spend(self, call: Call) -> None:
         """Use the leave for this call.
@@ -97,7 +101,7 @@ def decide(call: Call, context: Context) -> Allow | Ask | Deny:
     if verdict is None:
         manifest = context.manifest(call)
         assert manifest is not None, "the guard tool_known let an unknown tool pass"
-        return Allow(_SEAL, call, context.effect(call, manifest).operation)
+        return Allow(_SEAL, call, context.effect(call, manifest).operation, _hosts(call, context, manifest))
     if isinstance(verdict, Deny) and context.spending is not None:
         context.spending.refused(call.hash)
     context.record("refused" if isinstance(verdict, Deny) else "asked", _told(call, verdict))
@@ -113,6 +117,13 @@ def foresee(
         if verdict is not None:
             return replace(verdict, guard=name)
     return None
+
+
+def _hosts(call: Call, context: Context, manifest: Manifest) -> frozenset[Origin]:
+    """The granted hosts, and those that the call names: a person approved it where they were not granted."""
+    if manifest.scope.kind != "network":
+        return frozenset()
+    return context.grants.hosts(context.agent) | frozenset(context.origins(call, manifest))
 
 
 def _told(call: Call, verdict: Ask | Deny) -> dict[str, object]:

@@ -56,10 +56,14 @@ class Case(_Closed):
 
 
 class Scope(_Closed):
-    """Where a tool acts, and which of its arguments are paths (and what it does with them)."""
+    """Where a tool acts, and which of its arguments are paths (and what it does with them) or web addresses.
+
+    A network tool reaches only the hosts of its addresses, and hosts that were granted.
+    """
 
     kind: Literal["none", "workspace", "network"]
     paths: dict[str, Mode] = {}
+    urls: list[str] = []
 
 
 class Manifest(_Closed):
@@ -97,7 +101,15 @@ class Manifest(_Closed):
         for schema in (self.args, self.output):
             if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
                 raise ValueError("args and output are closed objects (additionalProperties = false)")
-        named = {*self.scope.paths, *(name for case in self.when for name in (*case.absent, *case.equals))}
+        if (self.scope.kind == "network") != bool(self.scope.urls):
+            raise ValueError("a tool of scope network, and no other, names its arguments that are addresses")
+        if self.scope.kind == "network" and not {"network", "chain"} & set(self.effects):
+            raise ValueError("a tool of scope network has the effect network")
+        named = {
+            *self.scope.paths,
+            *self.scope.urls,
+            *(name for case in self.when for name in (*case.absent, *case.equals)),
+        }
         named |= {case.exists for case in self.when if case.exists}
         if unknown := sorted(named - set(self.properties)):
             raise ValueError(f"scope or when names arguments that are not declared: {', '.join(unknown)}")
@@ -114,7 +126,10 @@ class Manifest(_Closed):
     @cached_property
     def pin(self) -> str:
         """sha256 (hex) of the manifest's meaning (layout and comments left out): what a person approved."""
-        return json_hash(self.model_dump(mode="json"))
+        meaning = self.model_dump(mode="json")
+        if not self.scope.urls:  # came later: a manifest that does not use it keeps the pin it always had
+            del meaning["scope"]["urls"]
+        return json_hash(meaning)
 
     def effect(self, args: Mapping[str, object], exists: Callable[[str], bool]) -> Effect:
         """What a call with these arguments may do; ``exists`` tells whether a path is there."""

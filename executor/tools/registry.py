@@ -72,7 +72,7 @@ class Registry:
         Raises:
             GateError: the Allow is not for this call, or was used.
             ToolError: TOOL_CRASHED, OUTPUT_TOO_LARGE, BAD_OUTPUT, and the tool's own.
-            ScopeError: the tool met a path it may not touch.
+            ScopeError: the tool met a path it may not touch, or a host it may not go to.
         """
         if type(allow) is not Allow:
             raise ToolError(
@@ -81,7 +81,7 @@ class Registry:
         allow.spend(call)
         tool = self.__tools[call.tool_ref]
         limit = tool.manifest.max_output
-        bench = Bench(workspace, clock, allow.operation, limit, idempotency_key)
+        bench = Bench(workspace, clock, allow.operation, limit, idempotency_key, allow.hosts)
         try:
             answer = redactor.value(await tool.adapter(call.args, bench))
         except (MclError, TimeoutError):

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from executor.clock import Clock
+from executor.sandbox.origin import Origin
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Manifest, Operation
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 class Bench:
     """What an adapter may touch while it runs.
 
-    operation: what the gate allowed this call to do; an adapter does no more. max_output: bytes.
+    operation: what the gate allowed this call to do; an adapter does no more. max_output: bytes. hosts: where
+    it may go over the network; empty for tools of another scope.
     """
 
     workspace: Workspace
@@ -27,6 +29,7 @@ class Bench:
     operation: Operation
     max_output: int
     idempotency_key: str
+    hosts: frozenset[Origin] = frozenset()
 
 
 Adapter = Callable[[Mapping[str, object], Bench], Awaitable[dict[str, object]]]

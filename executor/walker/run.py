@@ -29,6 +29,7 @@ from ir import MclError, PlanNode
 
 MAX_PARALLEL = 16  # children of one parallel node that run at once
 _PREVIEW = 120  # characters
+_DENIED = ("PROTECTED_PATH", "OUT_OF_SCOPE", "HOST_DENIED")  # what a tool met that the gate would refuse
 _MAX_ANSWER = 1 << 20  # bytes of JSON, as the largest output of a tool
 _DEFAULT_PROMPT = "Answer the question from what is given. Say only what follows from it."
 
@@ -347,7 +348,7 @@ class Run:
         return line if len(line) <= _PREVIEW else line[:_PREVIEW] + "…"
 
     def _failure(self, problem: MclError, node: PlanNode) -> Failure:
-        denied = isinstance(problem, ExecutorError) and problem.code in ("PROTECTED_PATH", "OUT_OF_SCOPE")
+        denied = isinstance(problem, ExecutorError) and problem.code in _DENIED
         # Messages quote files, commands and foreign code; from here they go to the journal and to terminals.
         message, fix = (visible(self.redactor.text(text)) for text in (problem.message, problem.fix))
         return Failure(problem.code, message, fix, node.id, denied=denied)

@@ -142,8 +142,11 @@ def test_no_code_reaches_a_tool_adapter_but_the_registry_and_no_code_makes_an_al
     }
 
 
-NAMESPACES = ("executor.tools.fs", "executor.tools.git", "executor.tools.time")
-OWN_FOLDERS = ("executor/tools/fs/", "executor/tools/git/", "executor/tools/time/")
+OWN_FOLDERS = tuple(
+    f"executor/tools/{place.parent.name}/"
+    for place in Path(executor.__file__).parent.glob("tools/*/__init__.py")
+)
+NAMESPACES = tuple(folder.rstrip("/").replace("/", ".") for folder in OWN_FOLDERS)
 
 
 def test_the_registry_runs_an_adapter_in_one_place_after_the_allow_was_spent() -> None:

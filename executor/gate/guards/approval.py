@@ -41,7 +41,9 @@ def _needs_person(call: Call, context: Context) -> bool:
     if manifest is None:
         return True
     need = need_of(context.effect(call, manifest))
-    return need == "exact" or (need == "plan" and context.mandate is None)
+    if need == "exact" or (need == "plan" and context.mandate is None):
+        return True
+    return bool(context.ungranted(call, manifest))
 
 
 def _question(call: Call, context: Context) -> Ask:
@@ -51,8 +53,14 @@ def _question(call: Call, context: Context) -> Ask:
     args = ", ".join(f"{name} = {_shown(value)}" for name, value in sorted(call.args.items()))
     what = f"{effect.operation}: {', '.join(sorted(effect.classes))}" if effect else "unknown"
     expires_at = instant(until)
+    hosts = context.ungranted(call, manifest) if manifest else []
+    news = "".join(
+        f" {host.short} was not granted (always: mcl grants give network --host {host.short})."
+        for host in hosts
+    )
     return Ask(
-        question=f"Node {call.node_id} wants to call {call.tool_ref} ({what}). {args}. Allow exactly this?",
+        question=f"Node {call.node_id} wants to call {call.tool_ref} ({what}). {args}.{news}"
+        " Allow exactly this?",
         binding=binding_of(call, context, expires_at),
         expires_at=expires_at,
     )

@@ -17,7 +17,7 @@ def check(call: Call, context: Context) -> Deny | None:
         return Deny(
             "CAPABILITY_DENIED",
             f"the agent holds no grant for {', '.join(sorted(missing))}",
-            "have the user grant it, or do with less",
+            f"have the user grant it (mcl grants give {' '.join(sorted(missing))}), or do with less",
             data={"agent": context.agent, "missing": sorted(missing)},
         )
     return None

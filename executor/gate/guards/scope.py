@@ -1,4 +1,7 @@
-"""Guard 9: paths lie in the workspace and are no secrets; hosts were granted."""
+"""Guard 9: paths lie in the workspace and are no secrets; addresses lead to a host that can be granted.
+
+A host that was not granted is asked about by guard 12: a person's approval of the exact call may stand in.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,10 @@ def check(call: Call, context: Context) -> Deny | None:
     manifest = context.manifest(call)
     if manifest is None:
         return None
-    if manifest.scope.kind == "network":
-        return Deny("HOST_DENIED", "no host was granted to this agent", "have the user grant the host")
+    try:
+        context.origins(call, manifest)
+    except ScopeError as error:
+        return Deny(error.code, error.message, error.fix)
     for path in context.paths(call, manifest):
         try:
             context.workspace.check(path)
