@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcl.cli.output import hush, note, write_event
-from mcl.cli.safe import safe
+from mcl.cli.output import hush, note, note_error, write_event
 
 if TYPE_CHECKING:
     import typer
@@ -86,11 +85,7 @@ def _tell(error: "MclError", *, as_json: bool) -> int:
     """Say what was wrong, where, and what to do; with --json also as one line on standard output."""
     if as_json:
         write_event({"error": error.to_json()})
-    coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    head = "\x1b[31merror:\x1b[0m" if coloured else "error:"
-    lines = [f"{head} {safe(error.message)}"]
-    lines += [f"  {name:<6}{safe(text)}" for name, text in (("at", error.place), ("fix", error.fix)) if text]
-    note("\n".join([*lines, f"  {'code':<6}{error.code}"]))
+    note_error(error)
     return error.exit
 
 

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, TYPE_CHECKING
 
+from mcl.cli.safe import safe
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+    from ir import MclError
 
 MIN_WIDTH, MAX_WIDTH = 30, 110  # characters; in fewer, columns would vanish that a person is about to sign
 
@@ -22,6 +26,25 @@ def write_document(document: object) -> None:
 def write_event(event: Mapping[str, object]) -> None:
     """Write one JSON line to standard output."""
     _write(sys.stdout, json.dumps(event, ensure_ascii=False, default=str) + "\n")
+
+
+def write_line(text: str) -> None:
+    """Write one line for people and programs alike to standard output, as long as it is."""
+    _write(sys.stdout, safe(text) + "\n")
+
+
+def write_text(text: str) -> None:
+    """Write a text that is a file's, as it is, to standard output."""
+    _write(sys.stdout, text)
+
+
+def note_error(error: "MclError") -> None:
+    """Say on standard error what was wrong, where, and what to do."""
+    coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    head = "\x1b[31merror:\x1b[0m" if coloured else "error:"
+    lines = [f"{head} {safe(error.message)}"]
+    lines += [f"  {name:<6}{safe(text)}" for name, text in (("at", error.place), ("fix", error.fix)) if text]
+    note("\n".join([*lines, f"  {'code':<6}{error.code}"]))
 
 
 def _write(stream: IO[str], text: str) -> None:

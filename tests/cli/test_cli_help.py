@@ -40,6 +40,6 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("log", "log show", "log verify", "log head", "log prove"),
         *("key", "key list", "key new", "key export", "key trust", "key revoke"),
         *("grants", "grants give", "grants take"),
-        *("skill", "skill list", "skill show", "skill validate", "skill hash"),
+        *("skill", "skill list", "skill show", "skill validate", "skill parse", "skill hash", "skill fmt"),
         *("model", "model list", "model info", "model add", "model use"),
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -35,6 +35,12 @@ def rows(pairs: Sequence[tuple[str, RenderableType]], *, label: int = LABEL) -> 
         table.add_row(Text("" if name == shown else name, style=DIM), value)
         shown = name
     return Padding(table, (0, 0, 0, 2))
+
+
+def one_line(text: Text) -> RenderableType:
+    """A text that is cut where the line ends (a bare Text is wrapped, whatever it says of itself)."""
+    text.no_wrap, text.overflow = True, "ellipsis"
+    return Group(text)
 
 
 def columns(cells: Sequence[Sequence[tuple[str, str]]]) -> Table:

@@ -1,0 +1,1 @@
+"""What a person does with the files of a skill, one verb a file."""

@@ -1,0 +1,79 @@
+"""`mcl skill fmt`: the canonical layout of a .mtx file."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcl.acts.skill.files import SkillFile, replace_file, skill_files
+from mcl.acts.skill.read import ReadFile, read_skill_file
+
+if TYPE_CHECKING:
+    from mcl.mtx.finding import Finding
+
+
+@dataclass(frozen=True)
+class FormattedFile:
+    """A file and its canonical layout.
+
+    before: the text as it was, less a BOM and carriage returns. after: the canonical text ("" with errors).
+    changed: whether its bytes differ from the canonical ones. errors: why it has none.
+    """
+
+    path: str
+    before: str
+    after: str
+    changed: bool
+    errors: tuple[Finding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the text could be laid out."""
+        return not self.errors
+
+    def diff(self) -> str:
+        """What changes, as a unified diff; "" where no line does (line ends, a BOM)."""
+        lines = difflib.unified_diff(
+            self.before.splitlines(keepends=True),
+            self.after.splitlines(keepends=True),
+            self.path,
+            f"{self.path} (formatted)",
+        )
+        return "".join(lines) if self.ok else ""
+
+
+def format_skill(path: Path | str, *, write: bool = True) -> FormattedFile:
+    """Give one .mtx file, or the SKILL.mtx in a folder, its canonical layout; what it means stays the same.
+
+    write: False leaves the file as it is. A file with errors is left as it is. Raises SkillError: NO_FILE,
+    NO_SKILL, NOT_WRITTEN.
+    """
+    return format_file_at(skill_files(path)[0], write=write)
+
+
+def format_file_at(file: SkillFile, *, write: bool) -> FormattedFile:
+    """As format_skill, for a file that was found. It is replaced whole or not at all, and keeps its mode."""
+    made = formatted(read_skill_file(file))
+    if write and made.changed:
+        replace_file(file.path, made.after.encode())
+    return made
+
+
+def format_bytes(data: bytes, shown: str) -> FormattedFile:
+    """The canonical layout of a text that is in no file."""
+    from mcl.mtx.parse import parse
+
+    return formatted(ReadFile(SkillFile(shown), data, parse(data)))
+
+
+def formatted(read: ReadFile) -> FormattedFile:
+    """A file that was read, with its canonical layout; nothing is written."""
+    from mcl.mtx.format import format_file
+
+    shown, text = read.file.shown, read.parsed.text
+    if not read.parsed.ok:
+        return FormattedFile(shown, text, "", False, read.parsed.findings)
+    after = format_file(read.parsed)
+    return FormattedFile(shown, text, after, after.encode() != read.data)

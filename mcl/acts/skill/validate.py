@@ -1,0 +1,139 @@
+"""`mcl skill validate`: everything that is wrong with the files of a skill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcl.acts.skill.files import PLAN_FILE, SKILL_FILE, SkillFile, skill_files
+from mcl.errors import SkillError
+from mcl.mtx.finding import Finding
+
+if TYPE_CHECKING:
+    from mcl.mtx.parse import Parsed
+    from mcl.plan_checks import Tools
+    from mcl.skills import Skill
+
+_OF_NAMES = ("V1", "V2", "V3", "V4", "V9", "V10")  # checks of what a plan names
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """What was found in one file. `path`: as it was given. `source`: the text that the findings point
+    into."""
+
+    path: str
+    findings: tuple[Finding, ...]
+    source: str = ""
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What must be put right before the file can be used."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What is doubtful."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are no errors."""
+        return not self.errors
+
+
+def validate_skill(
+    path: Path | str, *, strict: bool = False, tools: Tools | None = None
+) -> tuple[CheckedFile, ...]:
+    """Check what a path means: one .mtx file of any name, one plan.yaml (against the SKILL.mtx beside it), a
+    folder with a skill (its SKILL.mtx and its plan.yaml), or a folder of such folders.
+
+    strict: findings of V13, V14 and V15 are errors. tools: what a plan may call (default: the tools of this
+    build). Never raises for what is in a file, nor for a path that cannot be read: that is a finding.
+    """
+    if tools is None:
+        from executor.tools.registry import Registry
+
+        tools = Registry.builtin()
+    if Path(path).name == PLAN_FILE and not Path(path).is_dir():
+        return (_lone_plan(str(path), tools),)
+    try:
+        files = skill_files(path)
+    except SkillError as error:
+        return (CheckedFile(str(path), (Finding(0, 0, error.code, error.message, "", error.fix),)),)
+    return tuple(checked for file in files for checked in _checked(file, strict=strict, tools=tools))
+
+
+def check_text(data: bytes, id: str, *, strict: bool = False) -> tuple[Parsed, tuple[Finding, ...]]:
+    """Parse and check the bytes of a .mtx file; `id` is the one that it should carry."""
+    from mcl.mtx.check import check
+    from mcl.mtx.parse import parse
+
+    parsed = parse(data)
+    checks = check(parsed.file, name=id, strict=strict) if parsed.text else []  # nothing could be read
+    return parsed, tuple(sorted({*parsed.findings, *checks}))
+
+
+def _checked(file: SkillFile, *, strict: bool, tools: Tools) -> Iterator[CheckedFile]:
+    data = _read(file.shown)
+    if isinstance(data, Finding):
+        yield CheckedFile(file.shown, (data,))
+        return
+    parsed, findings = check_text(data, file.id, strict=strict)
+    plan = file.path.parent / PLAN_FILE
+    if not (file.whole and plan.exists()):
+        yield CheckedFile(file.shown, findings, parsed.text)
+        return
+    shown = file.shown.removesuffix(SKILL_FILE) + PLAN_FILE
+    checked, unused = _plan(shown, _scope(file.path.parent, parsed, findings), tools)
+    yield CheckedFile(file.shown, tuple(sorted((*findings, *unused))), parsed.text)
+    yield checked
+
+
+def _lone_plan(shown: str, tools: Tools) -> CheckedFile:
+    """A plan.yaml by itself, with the SKILL.mtx beside it."""
+    skill = Path(shown).parent / SKILL_FILE
+    data = _read(str(skill))
+    if isinstance(data, Finding):
+        message, hint = "there is no readable SKILL.mtx beside this plan", "put both into one folder"
+        return CheckedFile(shown, (Finding(0, 0, "NO_SKILL", message, "", hint),))
+    return _plan(shown, _scope(skill.parent, *check_text(data, "")), tools)[0]
+
+
+def _scope(folder: Path, parsed: Parsed, findings: Iterable[Finding]) -> Skill | None:
+    """The skill that a plan is compared with; None where nothing certain is known of its slots, verbs and
+    tools.
+    """
+    from mcl.skills import Skill
+
+    doubtful = any(one.severity == "error" and one.code in _OF_NAMES for one in findings)
+    return Skill(folder, parsed.file, "", None) if parsed.ok and not doubtful else None
+
+
+def _plan(shown: str, scope: Skill | None, tools: Tools) -> tuple[CheckedFile, Iterable[Finding]]:
+    """What is wrong with a plan, and what its skill declares in vain; without a skill, what is wrong with
+    the form of the plan.
+    """
+    from mcl.plan_checks import check_against, unused
+    from mcl.plan_shape import read_shape
+
+    data = _read(shown)
+    if isinstance(data, Finding):
+        return CheckedFile(shown, (data,)), ()
+    shape = read_shape(data, scope)
+    findings, source = shape.findings, data.decode("utf-8", "replace").replace("\r\n", "\n")
+    if scope is None or findings:
+        return CheckedFile(shown, findings, source), ()
+    findings = tuple(check_against(shape, scope, tools))
+    return CheckedFile(shown, findings, source), unused(shape, scope)
+
+
+def _read(shown: str) -> bytes | Finding:
+    from mcl.mtx.load import read_bytes
+
+    try:
+        return read_bytes(Path(shown))
+    except SkillError as error:
+        return Finding(0, 0, error.code, error.message, "", error.fix)

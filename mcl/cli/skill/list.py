@@ -1,0 +1,42 @@
+"""`mcl skill list`: what can be asked for, and what hides what."""
+
+import typer
+
+from mcl.cli.arguments import AsJson, SkillDirectories, example
+from mcl.cli.output import Output
+from mcl.cli.skill.arguments import find
+
+
+def register(skills: typer.Typer) -> None:
+    """Add this verb."""
+    skills.command("list", epilog=example("mcl skill list", "mcl skill list --skills ./more-skills"))(
+        list_skills
+    )
+
+
+def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> None:
+    """List the skills that are found: of the package, of the home, of ./skills, of --skills.
+
+    A later one hides an earlier one of the same id.
+    """
+    from mcl.cli.skill.show import document
+    from mcl.cli.views.layout import BAD, DIM, WARN, joined, listing
+
+    found, out = find(skills), Output(as_json)
+    broken = found.broken or {}
+    out.document(
+        {
+            "skills": [document(skill) for skill in found],
+            "broken": {name: error.to_json() for name, error in broken.items()},
+            "shadowed": [{"id": one.id, "path": str(one.path), "by": str(one.by)} for one in found.shadowed],
+        }
+    )
+    if as_json:
+        return
+    lines = [
+        ((skill.id, ""), (skill.version, DIM), (f"{skill.description} ({' '.join(skill.verbs)})", ""))
+        for skill in found
+    ]
+    lines += [((name, BAD), ("broken", BAD), (str(error), "")) for name, error in broken.items()]
+    out.tell([listing(("skill", "version", "what it does, and its verbs"), lines)])
+    out.tell(joined(((f"{one.path}", WARN), (f"is hidden by {one.by}", DIM))) for one in found.shadowed)

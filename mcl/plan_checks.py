@@ -1,0 +1,328 @@
+"""What a plan.yaml must mean: compared with its skill, with the rules of plans, and with the tools there are.
+
+The rules of plans (ir.checks) are applied to each case with every slot filled; their codes are kept. Codes of
+this file, errors but for those marked:
+
+| code | what is wrong |
+|---|---|
+| PLAN_INVALID | a value of the wrong kind |
+| CASE_UNREACHABLE | (warning) a case after one that always holds |
+| TOOL_MISSING | (warning) this build has no such tool |
+| ARG_UNKNOWN | the tool has no such argument |
+| ARG_MISSING | an argument that the tool requires |
+| ARG_INVALID | a value that the tool refuses |
+| ARG_OPTIONAL | (warning) a required argument that a slot may leave empty |
+| OUTPUT_UNKNOWN | a reference to what the tool of that node does not give |
+| EFFECT_UNDECLARED | the tool does more than the node's side_effect_class says |
+| VERB_TOO_WEAK | no verb of the case may do what the node does |
+| TOOL_UNUSED, SUB_SKILL_UNUSED | (warning, in SKILL.mtx) no plan uses it |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from executor.gate.effects import COVERS, over_ceiling
+from executor.references import typed_args
+from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, check_plan, parse_references
+from ir import Finding as Flaw
+from mcl.mtx.finding import Finding, found, nearest
+from mcl.plan_shape import Shape
+from mcl.plan_template import PLACE, is_runtime, slot_place
+from mcl.plan_yaml import Steps, YamlFile
+from mcl.skills import Skill
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+    from executor.tools.manifest import Manifest
+
+_FILLED = "x"  # stands for what fills a place: a text like any other
+_ULID = "0" * 26
+# Where in a node the offending text of a flaw stands; the first that is there.
+_PLACES: Mapping[str, tuple[Steps, ...]] = {
+    "KIND_UNKNOWN": (("kind",),),
+    "NODE_ID_REPEATED": (("id",),),
+    "REF_UNPINNED": (("tool_call", "tool_ref"), ("sub_dispatch", "skill_ref")),
+    "TOOL_UNDECLARED": (("tool_call", "tool_ref"),),
+    "SUB_SKILL_UNDECLARED": (("sub_dispatch", "skill_ref"),),
+    "SIDE_EFFECT_UNKNOWN": (("tool_call", "side_effect_class"), ("tool_call",)),
+    "STEP_KIND_UNKNOWN": (("step", "kind"),),
+    "STEP_EMPTY": (("step",),),
+    "QUESTION_BLANK": (("gate",),),
+    "SECRET_INLINE": (("tool_call", "args"), ("step", "inputs")),
+}
+
+
+class Tools(Protocol):
+    """The tools of a build."""
+
+    def find(self, reference: str) -> Manifest | None:
+        """The manifest at a pinned address; None where there is no such tool."""
+        ...
+
+    def args_checker(self, reference: str) -> Validator:
+        """The JSON Schema checker of a known tool's arguments."""
+        ...
+
+
+def check_against(shape: Shape, skill: Skill, tools: Tools) -> list[Finding]:
+    """Everything that is wrong with the plans of a skill, by line. The shape must be without findings."""
+    assert shape.source is not None, "a shape without findings has a source"
+    findings: list[Finding] = []
+    always = False
+    for index, case in enumerate(shape.cases):
+        check = _Case(shape.source, skill, tools, ("plans", index), case)
+        check.all(reachable=not always)
+        findings += check.findings
+        always = always or not case["when"]
+    return sorted(set(findings))
+
+
+def unused(shape: Shape, skill: Skill) -> Iterator[Finding]:
+    """What the skill declares and no plan of it uses; places are in SKILL.mtx."""
+    used = set(_addresses([case["root"] for case in shape.cases]))
+    for section, noun in (("TOOLS", "tool"), ("SUB_SKILLS", "sub-skill")):
+        for reference in skill.file.references(section):
+            if reference.uri not in used:
+                code = noun.upper().replace("-", "_") + "_UNUSED"
+                message = f"no plan of plan.yaml uses this {noun}"
+                yield found(reference, code, message, reference.uri, "remove it, or use it", warning=True)
+
+
+def _addresses(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in ("tool_ref", "skill_ref") and isinstance(item, str):
+                yield item
+            else:
+                yield from _addresses(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _addresses(item)
+
+
+@dataclass
+class _Case:
+    """One case of a plan.yaml while it is checked."""
+
+    source: YamlFile
+    skill: Skill
+    tools: Tools
+    steps: Steps
+    case: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        self.findings: list[Finding] = []
+        wanted: Mapping[str, list[str]] = self.case["when"]
+        self.verbs = tuple(wanted.get("verb", self.skill.verbs))
+        # slots that are surely filled, and those that surely are not
+        self.filled = {slot.name for slot in self.skill.slots if slot.required or slot.default}
+        for key, values in wanted.items():
+            if (path := slot_place(key)) and "" not in values:
+                self.filled.add(path[0])
+
+    def add(
+        self, steps: Steps, code: str, message: str, hint: str = "", *, text: str = "", key: bool = False,
+        warning: bool = False,
+    ) -> None:  # fmt: skip
+        line, column = self.source.at(steps, key=key)
+        severity = "warning" if warning else "error"
+        self.findings.append(Finding(line, column, code, message, text[:200], hint, severity))  # type: ignore[arg-type]  # mypy widens the literal
+
+    def all(self, *, reachable: bool) -> None:
+        """All checks of this case."""
+        if not reachable:
+            hint = "put it before the case without `when`"
+            self.add(self.steps, "CASE_UNREACHABLE", "an earlier case always holds", hint, warning=True)
+        root = (*self.steps, "root")
+        plan = self.plan(_fill(self.case["root"]), root)
+        if plan is None:
+            return
+        nodes = list(_nodes(plan.root, root))
+        for flaw in check_plan(plan, self.skill, intent_id=_ULID):
+            self.flaw(flaw, nodes)
+        manifests = {
+            node.id: manifest
+            for node, _ in nodes
+            if node.tool_call and (manifest := self.tools.find(node.tool_call.tool_ref))
+        }
+        for node, steps in nodes:
+            self.outputs(node, steps, manifests)
+            if node.tool_call is not None:
+                self.call(node, (*steps, "tool_call"), manifests.get(node.id))
+
+    def plan(self, root: Any, steps: Steps) -> PlanTree | None:
+        """The case as a PlanTree with its slots filled; None (and findings) where its shape is wrong."""
+        tree = {"id": _ULID, "intent_id": _ULID, "skill_ref": "matrix://skill/x@1.0.0", "root": root}
+        try:
+            return PlanTree.from_json(json.dumps(tree))
+        except DocumentError as error:
+            flaws: Any = error.data.get("flaws") or [{"place": error.place, "message": error.message}]
+            for flaw in flaws:
+                below = _json_path(flaw["place"])[1:]
+                name = str(below[-1]) if below else ""
+                extra = "Extra inputs" in flaw["message"]
+                message = f"there is no {name!r} here" if extra else f"{name}: {flaw['message'].lower()}"
+                self.add((*steps, *below), "PLAN_INVALID", message, text=name if extra else "", key=extra)
+            return None
+
+    def flaw(self, flaw: Flaw, nodes: list[tuple[PlanNode, Steps]]) -> None:
+        """A broken rule of plans, at its place."""
+        places = [steps for node, steps in nodes if node.id == flaw.node_id] or [(*self.steps, "root")]
+        steps = places[-1 if flaw.code == "NODE_ID_REPEATED" else 0]
+        for below in _PLACES.get(flaw.code, ()):
+            if _has(self.source.value, (*steps, *below)):
+                steps = (*steps, *below)
+                break
+        there = _at(self.source.value, steps) if _has(self.source.value, steps) else ""
+        text = there if isinstance(there, str) else ""
+        self.add(steps, flaw.code, flaw.message, flaw.fix, text=text)
+
+    def outputs(self, node: PlanNode, steps: Steps, manifests: Mapping[str, Manifest]) -> None:
+        """References to what the tool of a node does not give."""
+        for text, place in _texts(node, steps):
+            try:
+                pieces = parse_references(text)
+            except IrError:
+                continue  # told by the rules of plans
+            for piece in pieces:
+                manifest = manifests.get(piece.node_id) if isinstance(piece, OutputRef) else None
+                if manifest is None or not isinstance(piece, OutputRef) or not piece.path:
+                    continue
+                names = manifest.output.get("properties")
+                name = str(piece.path[0])
+                if isinstance(names, dict) and name not in names:
+                    hint = nearest(name, names) or f"it gives: {', '.join(names)}"
+                    message = f"{manifest.uri} gives no {name!r}"
+                    self.add(place, "OUTPUT_UNKNOWN", message, hint, text=name)
+
+    def call(self, node: PlanNode, steps: Steps, manifest: Manifest | None) -> None:
+        """A call of a tool: its arguments, and what the tool does."""
+        call = node.tool_call
+        assert call is not None
+        if manifest is None:
+            if "@" in call.tool_ref:
+                message, hint = (
+                    f"this build has no tool {call.tool_ref}",
+                    "a goal compiled with it will not run",
+                )
+                self.add(
+                    (*steps, "tool_ref"), "TOOL_MISSING", message, hint, text=call.tool_ref, warning=True
+                )
+            return
+        self.arguments(call.args, steps, manifest, call.tool_ref)
+        self.effects(call.args, call.side_effect_class, steps, manifest)
+
+    def arguments(self, args: Mapping[str, str], steps: Steps, manifest: Manifest, reference: str) -> None:
+        written = _at(self.source.value, (*steps, "args")) or {}
+        takes = f"it takes: {', '.join(manifest.properties) or 'nothing'}"
+        for name in args:
+            if name not in manifest.properties:
+                hint = nearest(name, manifest.properties) or takes
+                message = f"{manifest.uri} has no argument {name!r}"
+                self.add((*steps, "args", name), "ARG_UNKNOWN", message, hint, text=name, key=True)
+        needed = manifest.args.get("required", [])
+        for name in needed if isinstance(needed, list) else ():
+            if name not in args:
+                place = (*steps, "args") if "args" in _at(self.source.value, steps) else steps
+                self.add(place, "ARG_MISSING", f"{manifest.uri} needs the argument {name!r}", takes, key=True)
+            elif (slot := _lone_slot(written.get(name))) and slot not in self.filled:
+                hint = f'require the slot, give it a default, or add `when: {{slot.{slot}: "*"}}`'
+                message = f"{manifest.uri} needs {name!r}, and slot {slot!r} may stay empty"
+                place = (*steps, "args", name)
+                self.add(place, "ARG_OPTIONAL", message, hint, text=str(written[name]), warning=True)
+        literal = {
+            name: text
+            for name, text in args.items()
+            if name in manifest.properties and not _has_places(written.get(name))
+        }
+        known: Any = typed_args(literal, manifest, None)
+        for error in self.tools.args_checker(reference).iter_errors(known):
+            if error.absolute_path:
+                name = str(error.absolute_path[0])
+                message = f"{name}: {error.message[:200]}"
+                self.add((*steps, "args", name), "ARG_INVALID", message, text=str(literal.get(name, "")))
+
+    def effects(self, args: Mapping[str, str], declared: str, steps: Steps, manifest: Manifest) -> None:
+        if declared not in COVERS:
+            return  # told by the rules of plans
+        effect = manifest.effect(typed_args(args, manifest, None), lambda _: False)
+        place = (*steps, "side_effect_class")
+        if not effect.classes <= COVERS[declared]:
+            message = (
+                f"the node declares {declared}, but {manifest.uri} does {', '.join(sorted(effect.classes))}"
+            )
+            self.add(place, "EFFECT_UNDECLARED", message, "declare what the tool does", text=declared)
+        elif self.verbs and all(over_ceiling(verb, declared, effect.operation) for verb in self.verbs):
+            message = f"a goal to {' or '.join(self.verbs)} may not {declared}"
+            hint = "give the skill a verb that may, or use a tool that does less"
+            self.add(place, "VERB_TOO_WEAK", message, hint, text=declared)
+
+
+def _fill(value: Any) -> Any:
+    """A plain value of a case as a compile would leave it, each place of a slot filled with a text."""
+    if isinstance(value, dict):
+        return {key: _fill(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_fill(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    return PLACE.sub(
+        lambda match: match[0] if not match["name"] or is_runtime(match["name"]) else _FILLED, value
+    )
+
+
+def _nodes(root: PlanNode, steps: Steps) -> Iterator[tuple[PlanNode, Steps]]:
+    waiting: list[tuple[PlanNode, Steps]] = [(root, steps)]
+    while waiting:
+        node, steps = waiting.pop()
+        yield node, steps
+        below = [(child, (*steps, "children", index)) for index, child in enumerate(node.children)]
+        waiting.extend(reversed(below))
+
+
+def _texts(node: PlanNode, steps: Steps) -> Iterator[tuple[str, Steps]]:
+    """The texts of a node that may refer to others, each with its place."""
+    if node.tool_call is not None:
+        yield from ((text, (*steps, "tool_call", "args", name)) for name, text in node.tool_call.args.items())
+    if node.step is not None:
+        yield from ((text, (*steps, "step", "inputs", name)) for name, text in node.step.inputs.items())
+    if node.gate is not None:
+        yield node.gate.question, (*steps, "gate", "question")
+
+
+def _lone_slot(text: object) -> str:
+    """The slot that a text is one place of, or ""."""
+    whole = PLACE.fullmatch(text) if isinstance(text, str) else None
+    path = slot_place(whole["name"]) if whole and whole["name"] else None
+    return path[0] if path else ""
+
+
+def _has_places(text: object) -> bool:
+    return isinstance(text, str) and any(match["name"] for match in PLACE.finditer(text))
+
+
+def _at(value: Any, steps: Steps) -> Any:
+    for step in steps:
+        value = value[step]
+    return value
+
+
+def _has(value: Any, steps: Steps) -> bool:
+    try:
+        _at(value, steps)
+    except (LookupError, TypeError):
+        return False
+    return True
+
+
+def _json_path(place: str) -> Steps:
+    """`$.root.children[0].id` as steps."""
+    return tuple(
+        int(number) if number else name for name, number in re.findall(r"([^.\[\]$]+)|\[(\d+)\]", place)
+    )
