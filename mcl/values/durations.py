@@ -68,11 +68,7 @@ def read_duration(text: str) -> str | None:
         r"p(?=.)([0-9]+w|([0-9]+y)?([0-9]+m)?([0-9]+d)?(t(?=.)([0-9]+h)?([0-9]+m)?([0-9]+s)?)?)", text
     ):
         return text.upper()
-    text = _TAIL.sub(
-        "",
-        re.sub(r"^(?:(?:in|within|at most|no more than|up to|under|max|less than|for|about)\s+)+", "", text),
-    )
-    parts = _parts(text)
+    parts = _parts(_bare(text))
     if not parts:
         return None
     whole = {unit: int(count) for unit, count in parts.items() if count == int(count)}
@@ -91,6 +87,19 @@ def read_duration(text: str) -> str | None:
         f"{whole[u]}{c}" for u, c in (("hours", "H"), ("minutes", "M"), ("seconds", "S")) if whole.get(u)
     )
     return f"P{dates}{'T' + clock if clock else ''}" if dates or clock else None
+
+
+def read_seconds(text: str) -> int | None:
+    """The length in seconds that the whole of `text` says ("two minutes" → 120); None where it depends on the
+    calendar or is no length."""
+    parts = _parts(_bare(in_english(text)))
+    return _seconds(parts) if parts else None
+
+
+def _bare(text: str) -> str:
+    """A length without the words around it."""
+    lead = r"^(?:(?:in|within|at most|no more than|up to|under|max|less than|for|about)\s+)+"
+    return _TAIL.sub("", re.sub(lead, "", text))
 
 
 def _iso_duration(seconds: int) -> str:

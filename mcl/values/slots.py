@@ -11,6 +11,9 @@ _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _LEAD = re.compile(
     r"^(?:the|last|latest|first|top|about|exactly|at most|up to|de|senaste|första)\s+", re.IGNORECASE
 )
+_BEGINNINGS = ("when", "start")
+_PAST = ("since",)
+_UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _COUNTED = re.compile(
     r"(?P<n>[0-9][0-9.,' ]*[0-9]|[0-9]|(?:[a-zåäö]+[ -]){0,6}?[a-zåäö]+)"
     r"(?:\s+(?!few\b|lot|bunch|number|handful|bit\b|while|par\b)[^\W\d_]+)?",
@@ -18,12 +21,19 @@ _COUNTED = re.compile(
 )
 
 
-def read_slot(text: str, type_: str, options: Sequence[str], at: str, zone: str) -> str | None:
+def read_slot(
+    text: str, type_: str, options: Sequence[str], at: str, zone: str, name: str = ""
+) -> str | None:
     """The canonical text of a slot's value, or None where `text` is not of that type.
 
     `type_` is the element's type ("uint", "enum", "ArtifactRef", …; never "T[]"); `options` are an enum's
     members, in the skill's spelling. "yes" → "true", "the last five" → "5", "$500" → "500 USD", "Business" →
     the member "business".
+
+    `name`, the slot's, says which moment or unit is meant: an iso8601 called `when` or `start` is when
+    something begins ("Friday" → nine in the morning), one called `since` looks back ("Friday" → when last
+    Friday began), a uint called `seconds`, `minutes`, `hours` or `days` takes a length of time in words
+    ("two minutes" → "120").
     """
     text = text.strip()
     if not text:
@@ -31,13 +41,13 @@ def read_slot(text: str, type_: str, options: Sequence[str], at: str, zone: str)
     if options:
         return _member(text, options)
     read = {
-        "uint": _uint,
+        "uint": lambda t: _uint(t, name),
         "float": _float,
         "bool": _bool,
         "ulid": lambda t: t.upper() if _ULID.fullmatch(t.upper()) else None,
         "sha256": lambda t: t.lower() if re.fullmatch(r"[0-9a-f]{64}", t.lower()) else None,
         "did": lambda t: t if re.fullmatch(r"did:[a-z0-9]+:[A-Za-z0-9._:%-]+", t) else None,
-        "iso8601": lambda t: _time(t, at, zone),
+        "iso8601": lambda t: _time(t, at, zone, name),
         "AssetAmount": _amount,
     }.get(type_)
     return read(text) if read else text
@@ -59,7 +69,12 @@ def _number(text: str) -> str | None:
     return None if value is None else format(value, "f")
 
 
-def _uint(text: str) -> str | None:
+def _uint(text: str, name: str = "") -> str | None:
+    if name in _UNIT_SECONDS:
+        from mcl.values.durations import read_seconds
+
+        if (seconds := read_seconds(text)) is not None:
+            return str(-(-seconds // _UNIT_SECONDS[name]))  # a part of a unit counts as one
     number = _number(text)
     if number is None or "." in number or int(number) > 2**53:
         return None
@@ -80,9 +95,15 @@ def _bool(text: str) -> str | None:
     return "true" if word in _YES else "false" if word in _NO else None
 
 
-def _time(text: str, at: str, zone: str) -> str | None:
+def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
     from mcl.values.dates import read_moment
     from mcl.values.durations import read_duration
+    from mcl.values.moments import read_since, read_start
+
+    if name in _BEGINNINGS:
+        return read_start(text, at, zone)
+    if name in _PAST:
+        return read_since(text, at, zone)
 
     if text.lower().startswith(("in ", "within ", "om ", "inom ")):  # a moment; "two hours" is a length
         return read_moment(text, at, zone)
