@@ -37,7 +37,7 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
         ("gate", "list"): {"gates"},
         ("key", "list"): {"keys"},
         ("key", "export"): {"did", "role", "label"},
-        ("grants",): {"agent", "grants"},
+        ("grants",): {"agent", "grants", "hosts"},
         ("skill", "list"): {"skills", "broken", "shadowed"},
         ("skill", "hash", "general"): {"path", "digest"},
         ("model", "list"): {"models"},
