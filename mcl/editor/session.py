@@ -1,0 +1,138 @@
+"""What is open in an editor: one state of each text, read once.
+
+Nothing here knows the wire; `server` turns it into the protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from mcl.editor.catalogue import Catalogue
+from mcl.editor.completion import Completion, complete
+from mcl.editor.definition import Target, define, define_in_plan
+from mcl.editor.diagnostics import Problem, Reading, read
+from mcl.editor.document import Document, Encoding
+from mcl.editor.fixes import Fix, fixes
+from mcl.editor.hover import Hover, hover
+from mcl.editor.layout import Edit, layout
+from mcl.editor.symbols import Symbol, symbols
+
+SKILL, PLAN = "SKILL.mtx", "plan.yaml"
+MAX_PLAN = 1 << 20  # bytes of a plan.yaml that are read
+
+
+@dataclass(frozen=True)
+class Open:
+    """One state of an open text. path: where it is kept, None for one that was never saved."""
+
+    document: Document
+    path: Path | None
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether it is a plan.yaml."""
+        return self.path is not None and self.path.name == PLAN
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The text as MatrixScript; the id that it should carry is that of its folder or file."""
+        name = ""
+        if self.path is not None:
+            name = self.path.parent.name if self.path.name == SKILL else self.path.stem
+        return read(self.document, name)
+
+
+@dataclass
+class Session:
+    """The open texts by path, or by address where they have none."""
+
+    catalogue: Catalogue
+    encoding: Encoding = "utf-16"
+    texts: dict[str, Open] = field(default_factory=dict)
+
+    def put(self, address: str, text: str, path: Path | None) -> None:
+        """Take a new state of a text."""
+        self.texts[address] = Open(Document(text, self.encoding), path)
+
+    def drop(self, address: str) -> None:
+        """Forget a text that was closed."""
+        self.texts.pop(address, None)
+
+    def beside(self, one: Open, name: str) -> Open | None:
+        """The text of the other file of the same skill: as it is open here, else from the disk."""
+        if one.path is None:
+            return None
+        path = one.path.with_name(name)
+        for other in list(self.texts.values()):
+            if other.path == path:
+                return other
+        try:
+            with path.open("rb") as file:
+                data = file.read(MAX_PLAN)
+        except OSError:
+            return None
+        return Open(Document(data.decode("utf-8", "replace"), self.encoding), path)
+
+    def problems(self, one: Open) -> Iterator[tuple[Open, Sequence[Problem]]]:
+        """What is wrong with a text and with the plan.yaml (or SKILL.mtx) beside it."""
+        skill, plan = (self.beside(one, SKILL), one) if one.is_plan else (one, None)
+        if skill is None:
+            return
+        found: tuple[Problem, ...] = skill.reading.problems
+        if skill.path is not None and skill.path.name == SKILL:
+            plan = plan or self.beside(skill, PLAN)
+        if plan is not None and plan.path is not None:
+            from executor import Registry
+            from mcl.editor.plan import plan_problems
+
+            wrong, idle = plan_problems(plan.path.parent, skill.reading, plan.document, Registry.builtin())
+            yield plan, wrong
+            found = tuple(sorted((*found, *idle), key=lambda problem: problem.span))
+        yield skill, found
+
+    def complete(self, one: Open, line: int, character: int) -> list[Completion]:
+        """What can be written at an editor's place."""
+        if one.is_plan:
+            return []
+        place = one.document.place(line, character)
+        return complete(one.document.lines, one.reading.parsed.file, self.catalogue, *place)
+
+    def hover(self, one: Open, line: int, character: int) -> Hover | None:
+        """What is told at an editor's place."""
+        if one.is_plan:
+            return None
+        lines, reading = one.document.lines, one.reading
+        place = one.document.place(line, character)
+        return hover(lines, reading.parsed.file, self.catalogue, reading.problems, *place)
+
+    def define(self, one: Open, line: int, character: int) -> tuple[Open, Target] | None:
+        """Where the name at an editor's place is declared, and the text that its span is in."""
+        place = one.document.place(line, character)
+        if one.is_plan:
+            skill = self.beside(one, SKILL)
+            if skill is None:
+                return None
+            text = one.document.line(place.line)
+            target = define_in_plan(text, place.column, skill.reading.parsed.file)
+            return (skill, target) if target else None
+        target = define(one.document.lines, one.reading.parsed.file, self.catalogue, *place)
+        return (one, target) if target else None
+
+    def symbols(self, one: Open) -> list[Symbol]:
+        """The outline."""
+        return [] if one.is_plan else symbols(one.document.lines)
+
+    def fixes(self, one: Open, first: int, last: int) -> list[Fix]:
+        """The quick fixes in an editor's lines (from 0, both included)."""
+        if one.is_plan:
+            return []
+        lines = one.document
+        start, stop = lines.place(first, 0).line, lines.place(last, 0).line
+        return list(fixes(one.reading.problems, lines.lines, start, stop))
+
+    def layout(self, one: Open) -> Edit | None:
+        """The edit for the canonical layout. Raises ValueError for a text with errors."""
+        return None if one.is_plan else layout(one.document, one.reading.parsed)
