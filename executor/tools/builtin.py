@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from executor.tools.code import search as code_search
+from executor.tools.data import chart as data_chart
+from executor.tools.data import summary as data_summary
 from executor.tools.fs import append as fs_append
 from executor.tools.fs import changes as fs_changes
 from executor.tools.fs import list as fs_list
@@ -22,6 +24,8 @@ from executor.tools.tool import Tool
 
 _MODULES = (
     code_search,
+    data_chart,
+    data_summary,
     fs_append,
     fs_changes,
     fs_list,

@@ -52,6 +52,8 @@ def test_every_manifest_is_complete_and_its_schemas_are_schemas() -> None:
         f"{name}@1.0.0"
         for name in (
             "code/search",
+            "data/chart",
+            "data/summary",
             "fs/append",
             "fs/changes",
             "fs/list",
