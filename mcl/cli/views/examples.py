@@ -1,0 +1,73 @@
+"""What came of a skill's examples."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+
+from mcl.acts.skill.examples import TriedExample, TriedSkill
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, joined, plain
+
+
+def tried_view(tried: TriedSkill) -> Iterator[RenderableType]:
+    """A skill, then a line for each example: how it went, the goal, and what was understood."""
+    if tried.error is not None:
+        yield joined((("BAD", BAD), (tried.id, STRONG), (str(tried.error), "")))
+        return
+    passed = sum(example.ok for example in tried.examples)
+    told = f"{passed} of {len(tried.examples)}" if tried.examples else "has no examples"
+    style = DIM if not tried.examples else GOOD if tried.ok else BAD
+    yield joined(((tried.id, STRONG), (told, style)))
+    for example in tried.examples:
+        word, mark = _mark(tried, example)
+        yield columns([(("  " + word, mark), (example.text, ""))])
+        yield columns([((" " * (2 + len(word)), ""), (line, DIM)) for line in _lines(tried, example)])
+
+
+def tried_summary(tried: Sequence[TriedSkill]) -> RenderableType:
+    """How many examples were understood."""
+    total = sum(len(one.examples) for one in tried)
+    passed = sum(example.ok for one in tried for example in one.examples)
+    ok = all(one.ok for one in tried)
+    return plain(f"{passed} of {total} examples are understood", GOOD if ok else BAD)
+
+
+def tried_document(tried: TriedSkill) -> dict[str, object]:
+    """A tried skill for a program."""
+    return {
+        "skill": tried.id,
+        "path": str(tried.path),
+        "ok": tried.ok,
+        "error": tried.error.to_json() if tried.error else None,
+        "examples": [
+            {
+                "text": example.text,
+                "ok": example.ok,
+                "outcome": example.outcome,
+                "chosen": example.chosen,
+                "verb": example.verb,
+                "slots": {name: list(values) for name, values in (example.slots or {}).items()},
+                "questions": [{"field": one.field, "prompt": one.prompt} for one in example.questions],
+                "plan": example.plan is not None,
+                "message": example.message,
+            }
+            for example in tried.examples
+        ],
+    }
+
+
+def _mark(tried: TriedSkill, example: TriedExample) -> tuple[str, str]:
+    if example.ok:
+        return ("asks    ", WARN) if example.outcome == "clarify" else ("ok      ", GOOD)
+    return {"refused": "refused ", "failed": "failed  "}.get(example.outcome, "BAD     "), BAD
+
+
+def _lines(tried: TriedSkill, example: TriedExample) -> Iterator[str]:
+    if example.chosen and example.chosen != tried.id:
+        yield f"chosen was {example.chosen}"
+    said = "  ".join(f"{name}={', '.join(values)}" for name, values in (example.slots or {}).items())
+    if example.verb:
+        yield f"{example.verb}  {said}".rstrip()
+    for question in example.questions:
+        yield f"asks {question.field}: {question.prompt}"
+    if example.message:
+        yield example.message
