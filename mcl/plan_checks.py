@@ -32,6 +32,7 @@ from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, check_plan
 from ir import Finding as Flaw
 from mcl.mtx.finding import Finding, found, nearest
 from mcl.plan_shape import Shape
+from mcl.plan_steps import check_steps
 from mcl.plan_template import PLACE, is_runtime, slot_place
 from mcl.plan_yaml import Steps, YamlFile
 from mcl.skills import Skill
@@ -53,6 +54,8 @@ _PLACES: Mapping[str, tuple[Steps, ...]] = {
     "SIDE_EFFECT_UNKNOWN": (("tool_call", "side_effect_class"), ("tool_call",)),
     "STEP_KIND_UNKNOWN": (("step", "kind"),),
     "STEP_EMPTY": (("step",),),
+    "PROMPT_UNKNOWN": (("step", "prompt_name"),),
+    "OUTPUT_UNDECLARED": (("step", "expected_outputs"),),
     "QUESTION_BLANK": (("gate",),),
     "SECRET_INLINE": (("tool_call", "args"), ("step", "inputs")),
 }
@@ -144,7 +147,7 @@ class _Case:
         if plan is None:
             return
         nodes = list(_nodes(plan.root, root))
-        for flaw in check_plan(plan, self.skill, intent_id=_ULID):
+        for flaw in (*check_plan(plan, self.skill, intent_id=_ULID), *check_steps(plan, self.skill)):
             self.flaw(flaw, nodes)
         manifests = {
             node.id: manifest

@@ -28,7 +28,7 @@ VERSION = 2  # of the form; part of the cache key
 PLACE = re.compile(r"\$\$\{|\$\{(?P<name>[^{}\n]*)\}|\$\{")
 _SLOT = re.compile(r"slot\.(?P<slot>[A-Za-z_][\w-]*)(?P<uri>\.uri)?")
 _RUNTIME = re.compile(r"[^\s{}$]+\.output(?:[.\[].*)?")
-PLAIN_PLACES = ("prose", "verb", "intent.id")
+PLAIN_PLACES = ("prose", "verb", "intent.id", "output_cardinality")
 
 
 class SlotLike(Protocol):

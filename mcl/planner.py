@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from ir import Intent, PlanNode, PlanTree, check_plan, with_hash
 from mcl.errors import SkillError
 from mcl.mtx.finding import nearest
+from mcl.mtx.interpret import interpret, objects_by_slot
+from mcl.plan_steps import check_steps
 from mcl.plan_template import PLACE, Case, is_runtime, slot_place
 from mcl.skills import Skill
 
@@ -51,7 +53,7 @@ def make_plan(
     plan = plan.model_copy(update={"model_digest": digest, "budget": intent.budget})
     if registry is not None:
         _require_tools(plan.root, registry, skill)
-    findings = check_plan(plan, skill, intent_id=intent.id)
+    findings = [*check_plan(plan, skill, intent_id=intent.id), *check_steps(plan, skill)]
     if findings:
         told = [{"code": f.code, "node_id": f.node_id, "message": f.message, "fix": f.fix} for f in findings]
         raise SkillError(
@@ -79,7 +81,21 @@ class _Filling:
     def __init__(self, skill: Skill, intent: Intent) -> None:
         self.skill = skill
         self.verb = intent.frame.verb
-        self.plain = {"prose": intent.prose, "verb": self.verb, "intent.id": intent.id}
+        meant = interpret(
+            skill,
+            verb=self.verb,
+            prose=intent.prose,
+            slots=objects_by_slot(intent),
+            confidence=intent.confidence,
+            unknowns=[gap.rationale for gap in intent.unknowns],
+        )
+        self.kind = meant.kind
+        self.plain = {
+            "prose": intent.prose,
+            "verb": self.verb,
+            "intent.id": intent.id,
+            "output_cardinality": str(meant.output_cardinality),
+        }
         self.slots: dict[str, list[tuple[str, str]]] = {  # value and address of each entry
             slot.name: [(text, "") for text in slot.default] for slot in skill.slots
         }
@@ -117,6 +133,8 @@ class _Filling:
         escaped = escaped or key in _ESCAPED
         if isinstance(value, Mapping):
             filled = {name: self.value(item, name, escaped=escaped) for name, item in value.items()}
+            if key == "step" and not escaped and self.kind:  # the procedure says it for all steps
+                filled["kind"] = filled.get("kind") or self.kind
             return {name: item for name, item in filled.items() if item is not None}
         if isinstance(value, list):
             return [

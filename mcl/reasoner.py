@@ -1,6 +1,7 @@
 """What the walker needs for the step nodes of a plan, filled in by a model and a skill."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 
 from anyio import to_thread
@@ -8,7 +9,9 @@ from anyio import to_thread
 from ir import Intent
 from mcl.errors import SkillError
 from mcl.model.protocol import Model
-from mcl.mtx.interpret import SlotValue, interpret
+from mcl.mtx.ast import File, Prompt
+from mcl.mtx.interpret import Interpretation, Script, SlotInput, interpret, objects_by_slot
+from mcl.plan_steps import prompt_names
 from mcl.skills import Skill
 
 
@@ -39,10 +42,15 @@ class SkillPrompts:
         self._intent = intent
         self._skill = skill
 
-    def prompt(self, skill_ref: str, name: str) -> str:
-        """The system text of a skill's prompt for this Intent; `name` is a verb, "" the Intent's own.
+    def prompt(self, skill_ref: str, name: str, inputs: Mapping[str, str]) -> tuple[str, str]:
+        """The system and user text of a skill's prompt for this Intent.
 
-        Raises SkillError SKILL_CHANGED (the installed skill is another one than the plan's).
+        name: the verb of the `on verb=` block that holds it (see plan_steps); "": the one that applies to the
+        Intent, of which only the system text is taken. inputs: a step's texts by name. Those that are named
+        like a slot fill it in the user text (never in the system text: they may come from tools), the others
+        are added to it, a line each.
+
+        Raises SkillError SKILL_CHANGED (the installed skill is another one than the plan's), NO_PROMPT.
         """
         if skill_ref != self._skill.ref:
             raise SkillError(
@@ -51,8 +59,42 @@ class SkillPrompts:
                 place=str(self._skill.path),
                 fix="install that version, or compile the goal again",
             )
-        slots: dict[str, list[SlotValue | str]] = {}
-        for entry in self._intent.frame.objects:
-            slots.setdefault(entry.name, []).append(SlotValue(entry.value, entry.uri, entry.value))
-        verb = name or self._intent.frame.verb
-        return interpret(self._skill, verb=verb, prose=self._intent.prose, slots=slots).system
+        names = prompt_names(self._skill.file)
+        if name and name not in names:
+            fix = f"name one of the skill's: {', '.join(names) or 'it has none'}"
+            raise SkillError("NO_PROMPT", f"no prompt {name!r}", place=skill_ref, fix=fix)
+        slots = objects_by_slot(self._intent)
+        most = self._meant(self._skill, name, slots).output_cardinality
+        script = _Blocks(self._skill.file) if name else self._skill
+        system = self._meant(script, name, slots).system
+        if most > 1:
+            system = f"{system}\nGive at most {most} results.".strip()
+        if not name:
+            return system, ""
+        declared = {slot.name for slot in self._skill.slots}
+        bound = {**slots, **{key: inputs[key] for key in inputs if key in declared}}
+        user = self._meant(script, name, bound).user
+        left = [f"{key}: {text}" for key, text in inputs.items() if key not in declared or text not in user]
+        return system, "\n".join([user, *left])
+
+    def _meant(self, script: Script, name: str, slots: Mapping[str, SlotInput]) -> Interpretation:
+        intent = self._intent
+        return interpret(
+            script,
+            verb=name or intent.frame.verb,
+            prose=intent.prose,
+            slots=slots,
+            confidence=intent.confidence,
+            unknowns=[gap.rationale for gap in intent.unknowns],
+        )
+
+
+class _Blocks:
+    """A skill without the prompt that stands outside of all blocks, which is the Intent's own."""
+
+    def __init__(self, file: File) -> None:
+        sections = tuple(
+            replace(section, entries=tuple(one for one in section.entries if not isinstance(one, Prompt)))
+            for section in file.sections
+        )
+        self.file = File(sections)

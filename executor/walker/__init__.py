@@ -1,7 +1,7 @@
 """Walking an accepted plan."""
 
-from executor.walker.outcome import Outcome
+from executor.walker.outcome import FailureMode, FailureModes, Outcome
 from executor.walker.preflight import Verdict, preflight
 from executor.walker.walker import Walker
 
-__all__ = ["Outcome", "Verdict", "Walker", "preflight"]
+__all__ = ["FailureMode", "FailureModes", "Outcome", "Verdict", "Walker", "preflight"]

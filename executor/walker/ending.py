@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from executor.gate.mandate import Mandate
 from executor.home import Home
 from executor.sandbox.paths import Workspace
 from executor.walker.asking import Asking
 from executor.walker.ledger import Ledger
-from executor.walker.outcome import Failure
+from executor.walker.outcome import Failure, FailureMode, FailureModes
 from executor.walker.predicates import Criterion, attested, delivered, unsupported
 from ir import AttestationPredicate, DeliveredPredicate, Envelope, SignedOffPredicate
 
@@ -62,9 +64,17 @@ async def _signed_off(
 
 
 def close(
-    ledger: Ledger, mandate: Mandate, failure: Failure | None, criteria: tuple[Criterion, ...]
+    ledger: Ledger,
+    mandate: Mandate,
+    failure: Failure | None,
+    criteria: tuple[Criterion, ...],
+    known: FailureModes | None = None,
 ) -> tuple[Envelope, Failure | None]:
-    """Write intent.attest, or intent.fail with the first thing that went wrong."""
+    """Write intent.attest, or intent.fail with the first thing that went wrong.
+
+    known: what the skill says of failures. Its reason is not taken for what the gate, a person or a budget
+    refused: that is not the skill's to name.
+    """
     unmet = next((criterion for criterion in criteria if not criterion.holds), None)
     if failure is None and unmet is not None:
         failure = Failure(
@@ -72,6 +82,12 @@ def close(
             f"the success criterion {unmet.predicate.type} is not met: {unmet.reason}",
             "see what the run left, then state the goal again",
         )
+    mode = FailureMode()
+    if failure is not None and known is not None:
+        mode = _mode(failure, mandate, known)
+        message = f"{mode.message}: {failure.message}" if mode.message else failure.message
+        fix = f"{failure.fix}; the skill suggests: {mode.suggest}" if mode.suggest else failure.fix
+        failure = replace(failure, message=message, fix=fix)
     evidence = {
         "plan_hash": mandate.plan_hash,
         "criteria": [criterion.to_json() for criterion in criteria],
@@ -84,4 +100,13 @@ def close(
         return ledger.attest(evidence, cited), None
     default = "policy_violation" if failure.denied else "tool_failure"
     message = f"{failure.node_id}: {failure.message}" if failure.node_id else failure.message
-    return ledger.fail(_REASONS.get(failure.code, default), message, evidence), failure
+    reason = _REASONS.get(failure.code, default)
+    return ledger.fail(reason if failure.denied else mode.reason or reason, message, evidence), failure
+
+
+def _mode(failure: Failure, mandate: Mandate, known: FailureModes) -> FailureMode:
+    """What the skill says of this failure; nothing where it does not name it."""
+    modes = known.modes(mandate.plan.skill_ref)
+    node = mandate.nodes.get(failure.node_id)
+    names = [failure.code.lower(), *(["tool_failure"] if node is not None and node.tool_call else [])]
+    return next((modes[name] for name in names if name in modes), FailureMode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from executor.walker.predicates import Criterion
 from executor.walker.preflight import Verdict
@@ -25,6 +25,25 @@ class Failure:
     def to_json(self) -> dict[str, object]:
         """The failure as a JSON object."""
         return {"code": self.code, "message": self.message, "fix": self.fix, "node": self.node_id}
+
+
+@dataclass(frozen=True, slots=True)
+class FailureMode:
+    """What a skill says of one way to fail: the reason of intent.fail, a message for people, a way out; ""
+    where it says nothing."""
+
+    reason: str = ""
+    message: str = ""
+    suggest: str = ""
+
+
+class FailureModes(Protocol):
+    """Where the failure modes of skills are found."""
+
+    def modes(self, skill_ref: str) -> Mapping[str, FailureMode]:
+        """The modes of a pinned skill, by name: the code of a failure in lower case, or `tool_failure` for
+        any other failure of a tool."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

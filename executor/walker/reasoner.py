@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 
@@ -18,6 +18,7 @@ class Reasoner(Protocol):
 class Prompts(Protocol):
     """Where the prompt blocks of skills are found."""
 
-    def prompt(self, skill_ref: str, name: str) -> str:
-        """The system text of the block ``name`` ("" = the default) of a pinned skill."""
+    def prompt(self, skill_ref: str, name: str, inputs: Mapping[str, str]) -> tuple[str, str]:
+        """The system and the user text of the block ``name`` ("" = the default) of a pinned skill, for the
+        step's inputs. An empty text: the walker's own."""
         ...

@@ -212,9 +212,9 @@ class Run:
         wanted = step.expected_outputs or ("text",)
         try:
             given = {name: as_text(resolve(text, self.outputs)) for name, text in step.inputs.items()}
-            system = _DEFAULT_PROMPT
+            system = user = ""
             if self.prompts is not None:
-                system = self.prompts.prompt(self.skill_ref, step.prompt_name) or system
+                system, user = self.prompts.prompt(self.skill_ref, step.prompt_name, given)
             elif step.prompt_name:
                 return Failure(
                     "NO_PROMPT", f"no prompt {step.prompt_name!r}", "name one of the skill's", node.id
@@ -222,11 +222,11 @@ class Run:
             self._begin(node, depth)
             if self.context.spending is not None:
                 self.context.spending.begin()
-            user = "\n".join(f"{name}: {text}" for name, text in given.items())
+            user = user or "\n".join(f"{name}: {text}" for name, text in given.items())
             left = self.context.spending.seconds_left() if self.context.spending else None
             with anyio.fail_after(left):
                 answer = await self.reasoner.reason(
-                    system=system, user=user, outputs=wanted, kind=step.kind or "reason"
+                    system=system or _DEFAULT_PROMPT, user=user, outputs=wanted, kind=step.kind or "reason"
                 )
         except TimeoutError:
             return Failure("TIMEOUT", "the model gave no answer in time", "allow more time", node.id)

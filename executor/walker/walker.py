@@ -32,7 +32,7 @@ from executor.walker.ending import close, judge
 from executor.walker.lease import lease
 from executor.walker.ledger import Ledger
 from executor.walker.listener import Listener, Silent
-from executor.walker.outcome import Failure, Outcome
+from executor.walker.outcome import Failure, FailureModes, Outcome
 from executor.walker.people import AlwaysDeny, People
 from executor.walker.preflight import Verdict, preflight
 from executor.walker.reasoner import Prompts, Reasoner
@@ -53,6 +53,7 @@ class Walker:
         people: who decides at gates; without anybody every gate is denied.
         listener: who is told of every node's state.
         prompts: where the prompt blocks of skills are found.
+        failures: where it is found what skills say of failures.
         environment: variables whose secret values are taken out of outputs (default: this process's).
 
     Raises:
@@ -69,6 +70,7 @@ class Walker:
         people: People | None = None,
         listener: Listener | None = None,
         prompts: Prompts | None = None,
+        failures: FailureModes | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._home = home
@@ -78,6 +80,7 @@ class Walker:
         self._people = people or AlwaysDeny()
         self._listener = listener or Silent()
         self._prompts = prompts
+        self._failures = failures
         self._redactor = Redactor(os.environ if environment is None else environment)
         self._workspace: Workspace | None = None
 
@@ -205,7 +208,7 @@ class Walker:
         workspace = context.workspace
         criteria = () if failure else await judge(mandate, self._home, workspace, asking)
         try:
-            envelope, failure = close(ledger, mandate, failure, criteria)
+            envelope, failure = close(ledger, mandate, failure, criteria, self._failures)
         except LifecycleError as problem:
             if problem.state != "cancelled":
                 raise

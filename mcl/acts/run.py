@@ -14,8 +14,10 @@ from mcl.acts.compile import open_model
 from mcl.acts.ids import find_intent
 from mcl.acts.show import shown
 from mcl.acts.skills import installed, the_skill
+from mcl.failures import SkillFailures
 from mcl.home import open_home
 from mcl.reasoner import ModelReasoner, SkillPrompts
+from mcl.skills import Skill
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
@@ -49,7 +51,7 @@ def run(
     found = shown(home, id)
     prompts = None
     if found.intent is not None and found.plan is not None and _has_steps(found.plan):
-        prompts = _prompts(home, found.intent, skills)
+        prompts = SkillPrompts(found.intent, _skill_of(home, found.intent, skills))
 
     async def walk() -> "Outcome":
         walker = Walker(
@@ -60,6 +62,7 @@ def run(
             people=people,
             listener=listener,
             prompts=prompts,
+            failures=SkillFailures(lambda: _skill_of(home, found.intent, skills)),
         )
         async with walker:
             return await walker.run(id, resume=resume)
@@ -71,6 +74,7 @@ def _has_steps(plan: PlanTree) -> bool:
     return any(node.step is not None for node, _ in plan.root.walk())
 
 
-def _prompts(home: Home, intent: Intent, skills: Sequence[Path]) -> SkillPrompts:
-    made = intent.compile_metadata
-    return SkillPrompts(intent, the_skill(installed(home.path, skills), made.skill_id if made else ""))
+def _skill_of(home: Home, intent: Intent | None, skills: Sequence[Path]) -> Skill:
+    """The installed skill that an Intent was compiled with. Raises SkillError."""
+    made = intent.compile_metadata if intent is not None else None
+    return the_skill(installed(home.path, skills), made.skill_id if made else "")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mcl.acts.replay import Replay
     from mcl.acts.show import Shown
     from mcl.compiler import Clarify, Compiled, Refused
+    from mcl.stages.extract import Prompt
 
 
 def of_document(document: Document | None) -> object:
@@ -47,6 +48,7 @@ def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[s
                 "plan": of_document(result.plan),
                 "no_plan": result.no_plan,
                 "next": [command for command, _ in next_commands(intent.id, "proposed")] if stored else [],
+                **_asked(result.prompt, stored=stored),
                 **always,
             }
         case Clarify(intent=intent, questions=questions):
@@ -57,6 +59,7 @@ def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[s
                 "intent": of_document(intent),
                 "questions": [of_question(question) for question in questions],
                 "next": [command for command, _ in asked],
+                **_asked(result.prompt, stored=stored),
                 **always,
             }
         case Refused():
@@ -68,6 +71,11 @@ def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[s
                 "nearest": list(result.nearest),
                 **always,
             }
+
+
+def _asked(prompt: "Prompt", *, stored: bool) -> dict[str, object]:
+    """What the model was asked with: told of a dry run, whose point it is."""
+    return {} if stored else {"prompt": {"system": prompt.system, "user": prompt.user}}
 
 
 def of_shown(found: "Shown") -> dict[str, object]:

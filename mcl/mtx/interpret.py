@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from mcl.mtx.ast import (
     AnyUnknown,
@@ -34,6 +34,9 @@ from mcl.mtx.ast import (
     VerbIs,
 )
 from mcl.mtx.interpolate import interpolate, slot_of
+
+if TYPE_CHECKING:
+    from ir import Intent
 
 COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 
@@ -106,6 +109,14 @@ class Interpretation:
     resolves: tuple[ResolveRule, ...] = ()
     unknowns: tuple[UnknownRule, ...] = ()
     clarifies: tuple[ClarifyRule, ...] = ()
+
+
+def objects_by_slot(intent: Intent) -> dict[str, list[SlotValue | str]]:
+    """What fills each slot in an Intent, as a procedure is told it."""
+    slots: dict[str, list[SlotValue | str]] = {}
+    for entry in intent.frame.objects:
+        slots.setdefault(entry.name, []).append(SlotValue(entry.value, entry.uri, entry.value))
+    return slots
 
 
 Resolver: TypeAlias = Callable[[ResolveRule], SlotValue | Sequence[SlotValue] | None]

@@ -59,4 +59,4 @@ def test_a_prompt_is_told_all_values_of_a_list(compiles: Compile, tmp_path: Path
     outcome = compiles("order paper for office and home", Scripted(says=says))
     assert isinstance(outcome, Compiled)
     skill = load_skill(folder)
-    assert SkillPrompts(outcome.intent, skill).prompt(skill.ref, "") == "Order: office, home"
+    assert SkillPrompts(outcome.intent, skill).prompt(skill.ref, "", {}) == ("Order: office, home", "")

@@ -27,12 +27,14 @@ def result_view(
                 yield rows([("plan", plain(f"none: {result.no_plan}" if result.no_plan else "none", WARN))])
             if result.review:
                 yield ""
-                yield plain("Not sure enough to go unread: check it before you accept.", WARN)
+                yield plain(f"{result.advice[:1].upper()}{result.advice[1:]}.", WARN)
+            yield from _prompt(result, stored=stored)
             yield from _next(result.intent.id, "proposed", result, stored=stored)
         case Clarify():
             yield from intent_view(result.intent, console, gaps=False)
             yield ""
             yield from questions_view(result.questions)
+            yield from _prompt(result, stored=stored)
             yield from _next(result.intent.id, "clarifying", result, stored=stored)
         case Refused():
             yield joined((("Refused", BAD), (result.id, STRONG), (result.reason, BAD)))
@@ -42,6 +44,21 @@ def result_view(
                 yield commands(
                     [("mcl skill list", "what can be asked for"), (f"mcl log {result.id}", "what was kept")]
                 )
+
+
+def _prompt(result: Compiled | Clarify, *, stored: bool) -> Iterator[RenderableType]:
+    """What the model was asked with, where nothing else comes of it."""
+    if stored or not result.prompt.system:
+        return
+    yield ""
+    yield rows(
+        [
+            ("prompt", plain("system", DIM)),
+            ("", plain(result.prompt.system)),
+            ("", plain("user", DIM)),
+            *(("", plain(line)) for line in result.prompt.user.split("\n")),
+        ]
+    )
 
 
 def _next(id: str, state: str, result: Compiled | Clarify, *, stored: bool) -> Iterator[RenderableType]:
