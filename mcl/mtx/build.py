@@ -1,13 +1,14 @@
 """Parse tree to typed tree.
 
 Finds what the grammar leaves open: doubled words, escapes, indentation, unknown types. What a broken line
-left behind (stand-ins, see parse.py) is dropped here.
+left behind (stand-ins, see parse.py) is dropped here, but for the name of a slot, which other lines use.
+Blocks nest a thousand deep, so nothing here calls itself for them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcl.mtx.ast import (
@@ -38,12 +39,14 @@ from mcl.mtx.ast import (
     VerbIs,
 )
 from mcl.mtx.finding import Finding, nearest
+from mcl.mtx.source import MAX_FINDINGS
 
 if TYPE_CHECKING:
     from lark import Token, Tree
 
 STAND_IN = "\0"  # the text of a token that no file holds: the source reader takes NUL out
 _ESCAPE = re.compile(r"\\(.)")
+_FAILURE_FIELDS = ("suggest", "action", "reason", "message", "retry")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 _Block = TypeVar("_Block", Prompt, Unknown, Clarify)
 
@@ -53,10 +56,14 @@ class _Broken(Exception):  # noqa: N818  (a way out of a broken line, not an err
 
 
 class Builder:
-    """Builds one file; `findings` fills up on the way."""
+    """Builds one file; `findings` fills up on the way.
 
-    def __init__(self) -> None:
+    guessed: the lines that were read as something else than is written, which is told already.
+    """
+
+    def __init__(self, guessed: Collection[int] = ()) -> None:
         self.findings: list[Finding] = []
+        self.guessed = guessed
 
     def file(self, tree: Any) -> File:
         """The typed tree of a parse tree of rule `file`."""
@@ -64,35 +71,59 @@ class Builder:
         for child in tree.children:
             section = self._section(child)
             known = sections.get(section.name)
-            if known is not None:  # a doubled section was reported; its entries still want checking
-                section = Section(section.name, known.entries + section.entries, at=known.at)
+            if known is not None:  # a doubled section was reported; what only it declares is used elsewhere
+                names = {_identity(entry) for entry in known.entries}
+                more = tuple(entry for entry in section.entries if _identity(entry) not in names | {None})
+                section = Section(section.name, known.entries + more, at=known.at)
             sections[section.name] = section
-        return File(tuple(sections.values()))
+        return File(tuple(sections.values()), at=Position(1, 1))
 
-    def _section(self, tree: Tree[Token]) -> Section:
+    def _section(self, tree: Any) -> Section:
         head = _token(tree.children[0])
-        rest = tree.children[1:]
-        if [getattr(child, "data", "") for child in rest] == ["none"]:
-            rest = []
-        entries = tuple(self._each(rest, self._entry, 0))
+        rest = [child for child in tree.children[1:] if child.data != "none"]
+        entries = self._entries(rest, 0)
         self._no_doubles(entries)
+        self._no_lost_fields(entries)
         return Section(tree.data.upper(), entries, at=_at(head))
 
-    def _each(self, trees: Sequence[Any], build: Callable[[Any], Any], above: int) -> Iterator[Any]:
-        """Build each child that is whole; `above` is the column that each must be right of."""
+    def _entries(self, trees: Iterable[Any], above: int) -> tuple[Any, ...]:
+        """The entries of a section or block, with all that is in them; `above` as in `_inside`."""
+        done: list[Any] = []
+        levels: list[tuple[Iterator[Any], int, list[Any], Any]] = [(iter(trees), above, done, None)]
+        while levels:
+            rest, above, entries, block = levels[-1]
+            tree = next(rest, None)
+            if tree is None:
+                levels.pop()
+                if levels:
+                    self._no_doubles(entries)
+                    levels[-1][2].append(self._on(block.children[0], block.children[1], tuple(entries)))
+                continue
+            self._inside(tree, above)
+            if tree.data == "on":
+                levels.append((iter(tree.children[2:]), tree.children[0].column or 1, [], tree))
+                continue
+            try:
+                entries.append(self._entry(tree))
+            except _Broken:
+                continue
+        return tuple(done)
+
+    def _each(self, trees: Iterable[Any], build: Callable[[Any], Any], above: int) -> Iterator[Any]:
+        """Build each child that is whole."""
         for tree in trees:
-            first = next(_tokens(tree), None)
-            if above and first is not None and 0 < (first.column or 0) <= above:
-                self._find(
-                    first,
-                    "INDENT",
-                    f"{str(first)!r} is not deeper than what it belongs to",
-                    "indent it with blanks",
-                )
+            self._inside(tree, above)
             try:
                 yield build(tree)
             except _Broken:
                 continue
+
+    def _inside(self, tree: Any, above: int) -> None:
+        """Report what is not right of the column `above`, that of what it belongs to (0: of nothing)."""
+        first = next(_tokens(tree), None) if above else None
+        if first is not None and 0 < (first.column or 0) <= above:
+            message = f"{str(first)!r} is not deeper than what it belongs to"
+            self._find(first, "INDENT", message, "indent it with blanks")
 
     def _entry(self, tree: Any) -> Any:
         return getattr(self, f"_{tree.data}")(tree.children)
@@ -108,24 +139,20 @@ class Builder:
 
     def _slot(self, children: Sequence[Any]) -> Slot:
         head, name, type_tree, *modifiers = children
+        whole = _whole(name)
         values: dict[str, Any] = {}
         for key, value in self._each(modifiers, lambda tree: self._modifier(tree.children), head.column or 1):
-            if str(key) in values or (
-                str(key) in ("required", "optional") and {"required", "optional"} & set(values)
-            ):
-                self._find(
-                    key, "DUPLICATE_KEY", f"{str(key)!r} is said twice, or against another word, of this slot"
-                )
-            values[str(key)] = value
-        return Slot(
-            _whole(name),
-            self._type(type_tree),
-            "optional" in values,
-            values.get("default"),
-            values.get("hint"),
-            values.get("max"),
-            at=_at(name),
-        )
+            word = "required" if str(key) == "optional" else str(key)
+            if word in values:
+                self._double(key, f"{str(key)!r} is said twice, or against another word, of this slot")
+            values.setdefault(word, (str(key), value))
+        default, hint, most = (values.get(word, ("", None))[1] for word in ("default", "hint", "max"))
+        try:
+            type = self._type(type_tree)
+        except _Broken:  # any type will do: the line is reported, and the slot is used elsewhere
+            type = SlotType("", (), isinstance(default, Items) or most is not None, at=_at(name))
+        optional = values.get("required", ("", None))[0] == "optional"
+        return Slot(whole, type, optional, default, hint, most, at=_at(name))
 
     def _modifier(self, children: Sequence[Any]) -> tuple[Token, Any]:
         return children[0], self._value(children) if children[0].type.endswith("_KEY") else None
@@ -152,10 +179,7 @@ class Builder:
             )
         return SlotType(words[0], (), many, at=_at(first))
 
-    def _on(self, children: Sequence[Any]) -> On:
-        head, condition, *rest = children
-        body = tuple(self._each(rest, self._entry, head.column or 1))
-        self._no_doubles(body)
+    def _on(self, head: Token, condition: Any, body: tuple[Any, ...]) -> On:
         try:
             test: Condition = self._entry(condition)
         except _Broken:
@@ -197,7 +221,8 @@ class Builder:
         values: dict[str, Any] = {}
         for key, value in self._each(trees, lambda tree: self._modifier(tree.children), above):
             if str(key) in values:
-                self._find(key, "DUPLICATE_KEY", f"{str(key)!r} is said twice in this block")
+                self._double(key, f"{str(key)!r} is said twice in this block")
+                continue
             if str(key) == "options" and not isinstance(value, Items):
                 self._find(key, "UNEXPECTED", "options is a list", "write options=[first second]")
                 value = None
@@ -212,7 +237,7 @@ class Builder:
             if argument.key in seen:
                 line, column = argument.at
                 message = f"{argument.key!r} is given twice"
-                self.findings.append(Finding(line, column, "DUPLICATE_KEY", message, argument.key))
+                self._add(Finding(line, column, "DUPLICATE_KEY", message, argument.key))
             seen.add(argument.key)
         return Resolve(_slot_name(path), _whole(call).removeprefix("cortex."), built, at=_at(head))
 
@@ -241,7 +266,7 @@ class Builder:
             if match[1] not in _ESCAPES:
                 at = Position(token.line or 0, (token.column or 0) + match.start())
                 hint = r"legal escapes: \" \\ \n \t; write a backslash as \\"
-                self.findings.append(
+                self._add(
                     Finding(
                         at.line, at.column, "BAD_ESCAPE", f"there is no escape {match[0]}", match[0], hint
                     )
@@ -250,22 +275,50 @@ class Builder:
 
     def _no_doubles(self, entries: Sequence[Any]) -> None:
         """Report doubled keys, failures and prompts among siblings (doubled slots are check V4)."""
-        seen: set[str] = set()
+        seen: set[object] = set()
         for entry in entries:
-            name = "prompt" if isinstance(entry, Prompt) else getattr(entry, "key", "")
-            if isinstance(entry, Failure):
-                name = entry.name
-            if name and name in seen:
+            if isinstance(entry, Slot | Reference):
+                continue
+            name = "prompt" if isinstance(entry, Prompt) else _identity(entry)
+            if name is not None and name in seen:
                 line, column = entry.at
-                self.findings.append(
-                    Finding(
-                        line, column, "DUPLICATE_KEY", f"a second {name!r} here", name, "keep one of them"
-                    )
-                )
+                text, hint = str(name), "keep one of them"
+                self._add(Finding(line, column, "DUPLICATE_KEY", f"a second {text!r} here", text, hint))
             seen.add(name)
 
+    def _no_lost_fields(self, entries: Sequence[Any]) -> None:
+        """Report a word that stands as deep as the fields of the failure above it, and names none."""
+        column = 0
+        for entry in entries:
+            if isinstance(entry, Failure):
+                if column and entry.at.column > column:
+                    hint = nearest(entry.name, _FAILURE_FIELDS) or f"expected {' '.join(_FAILURE_FIELDS)}"
+                    message = f"{entry.name!r} stands where a field of the failure above is expected"
+                    self._add(Finding(entry.at.line, entry.at.column, "INDENT", message, entry.name, hint))
+                else:
+                    column = entry.at.column
+
+    def _double(self, key: Token, message: str) -> None:
+        self._find(key, "DUPLICATE_KEY", message, "keep one of them")
+
     def _find(self, token: Token, code: str, message: str, hint: str = "") -> None:
-        self.findings.append(Finding(token.line or 0, token.column or 0, code, message, str(token), hint))
+        self._add(Finding(token.line or 0, token.column or 0, code, message, str(token), hint))
+
+    def _add(self, finding: Finding) -> None:
+        """Keep a finding, unless it follows from a guess."""
+        if len(self.findings) < MAX_FINDINGS and not (
+            finding.code == "DUPLICATE_KEY" and finding.line in self.guessed
+        ):
+            self.findings.append(finding)
+
+
+def _identity(entry: Any) -> object:
+    """What tells an entry from its siblings; None where nothing does."""
+    if isinstance(entry, Setting | Property):
+        return entry.key
+    if isinstance(entry, Slot | Failure):
+        return entry.name
+    return entry.uri if isinstance(entry, Reference) else None
 
 
 def _whole(token: Any) -> str:

@@ -1,31 +1,31 @@
 """Text to tree, with every error of the file.
 
-Lark drives an LALR parser over `grammars/mtx.lark`. Where a line is wrong, the error is noted and the line is
-completed with stand-in tokens (or left out, when it cannot begin here at all), so that the next line is read
-in the state that its author meant. A tree from a text with errors is only good for further checks.
+Lark drives an LALR parser over `grammars/mtx.lark`, which is fed line by line. Where a line is wrong, the
+error is noted; the line is read again as it was most likely meant (a misspelt word as the nearest legal
+one), or completed with stand-in tokens, or left out with what belongs to it, so that one mistake is told
+once and the next line is read in the state that its author meant. A tree from a text with errors is only
+good for further checks.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcl.mtx.ast import SECTIONS, File
 from mcl.mtx.build import STAND_IN, Builder
-from mcl.mtx.finding import Finding, nearest
-from mcl.mtx.source import MAX_FINDINGS, Lines, read_source
-from mcl.mtx.terminals import COMPLETION, alternatives, described, legal_word
+from mcl.mtx.finding import Finding
+from mcl.mtx.source import MAX_FINDINGS, read_source
+from mcl.mtx.terminals import COMPLETION
 
 if TYPE_CHECKING:
-    from lark import Lark, Token
+    from mcl.mtx.recover import Line
 
-MAX_DEPTH = 64
+MAX_DEPTH = 1000
 _OPENERS = {"ON": "on", "PROMPT": "prompt", "UNKNOWN": "unknown", "CLARIFY": "clarify"}
-_OPENS = re.compile(r"[ \t]*(?:on|unknown|clarify)(?=[ \t])|[ \t]*prompt[ \t]*(?:#|\n)")
-_END = re.compile(r"[ \t]*end[ \t]*(?:#|\n)")
-_WORD = re.compile(r"§?[\w.-]+|\S")
+_NOTED = frozenset(["_END", *_OPENERS, *(f"S_{name}" for name in SECTIONS)])
+_BLANKS = re.compile(r"[ \t]*")
 
 
 class Word(NamedTuple):
@@ -56,235 +56,202 @@ class Parsed:
 
 
 def parse(data: bytes) -> Parsed:
-    """Parse the bytes of a .mtx file. Never raises for what is in them; see `Parsed.findings`."""
-    text, findings = read_source(data)
+    """Parse the bytes of a .mtx file. Never raises for what is in them; see `Parsed.findings`.
+
+    Findings are at most 200, in the order of their places; what follows in such a file is noise.
+    """
+    source = read_source(data)
+    text = source.text
     if not text.strip():
+        findings = list(source.findings)
         if not findings:
             findings = [Finding(1, 1, "EMPTY", "an empty file", hint="a skill begins with §SKILL")]
         return Parsed(text, File(), tuple(findings))
-    run = _Run(text)
+    run = Run(text)
     tree = run.tree()
-    builder = Builder()
+    builder = Builder(run.guessed)
     file = builder.file(tree)
-    found = sorted(set(findings + run.findings + builder.findings))[:MAX_FINDINGS]
-    return Parsed(text, file, tuple(found), run.rows, run.comments)
+    found = {one for one in (*run.findings, *builder.findings) if not source.causes(one)}
+    told = sorted(found.union(source.findings))
+    told = [one for index, one in enumerate(told) if index < MAX_FINDINGS or one.code == "TOO_DEEP"]
+    return Parsed(text, file, tuple(told[-MAX_FINDINGS:]), run.rows, run.comments)
 
 
-@cache
-def _grammar() -> Lark:
-    # imported here because Lark takes 40 ms to load, and a cached tree needs none of it
-    from lark import Lark
+@dataclass
+class Block:
+    """An open block. deep: whether what is in it stands right of it (None: nothing is in it yet)."""
 
-    from grammars import load
+    word: str
+    line: int
+    column: int
+    deep: bool | None = None
 
-    return Lark(load("mtx").text, start="file", parser="lalr", maybe_placeholders=False)
 
-
-class _Run:
-    """One pass over one text."""
+class Run:
+    """One pass over one text. What becomes of an error is in mcl/mtx/recover.py."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.lines = Lines(text)
+        from lark import Token
+        from lark.exceptions import UnexpectedToken
+
+        from mcl.mtx.lexer import lexer
+
+        self.lines = text.split("\n")
+        self.at = 0  # the line to be read next, from 0
         self.findings: list[Finding] = []
         self.rows: dict[int, tuple[Word, ...]] = {}
         self.comments: dict[int, str] = {}
-        self.blocks: list[tuple[str, int, int]] = []  # word, line, column of each open block
+        self.blocks: list[Block] = []
+        self.by_columns = False  # whether this section's blocks and ends do not come out even
         self.seen: dict[str, int] = {}
-        self.parser: Any = _grammar().parse_interactive(text)  # Lark types none of its methods
+        self.head = ""  # the terminal of the section that is being read
+        self.guessed: set[int] = set()  # lines that were read as something else than is written
+        self.token, self.unexpected = Token, UnexpectedToken
+        self.lexer = lexer()
+        self.parser: Any = self.lexer.start()
+        self.state: Any = self.parser.parser_state
 
-    def tree(self) -> object:
+    def tree(self) -> Any:
         """The parse tree, whatever was wrong on the way."""
-        from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+        while self.at < len(self.lines):
+            text = self.lines[self.at].strip()
+            self.at += 1
+            if text and text[0] != "#":
+                self.read(self.lines[self.at - 1] + "\n", self.at)
+                if len(self.findings) >= MAX_FINDINGS or len(self.blocks) >= MAX_DEPTH:
+                    break
+        else:
+            self.unclosed(len(self.blocks), "the end of the file")
+        while self.blocks:
+            self.close()
+        return self.parser.feed_eof()
 
-        while True:
-            try:
-                self._advance()
-                self._close_blocks("the end of the file")
-                return self.parser.feed_eof()
-            except (UnexpectedCharacters, UnexpectedToken) as error:
-                token = getattr(error, "token", None)
-                offset = (error.pos_in_stream if token is None else token.start_pos) or 0
-                if token is not None and token.type == "$END":
-                    offset = len(self.text)
-                if len(self.findings) >= MAX_FINDINGS or len(self.blocks) > MAX_DEPTH:
-                    if len(self.blocks) > MAX_DEPTH or not self._begins_line(offset):
-                        self._complete_line()
-                    self._close_silently()
-                    return self.parser.feed_eof()
-                self._recover(offset)
-
-    def _begins_line(self, offset: int) -> bool:
-        start = self.lines.starts[self.lines.position(offset)[0] - 1]
-        return not self.text[start:offset].strip()
-
-    def _close_silently(self) -> None:
-        """Close what is open without a word about it."""
-        for _ in self.blocks:
-            self._feed("_END", "_NL")
-        self.blocks.clear()
-
-    def _advance(self) -> None:
-        """Read tokens until the text ends or one does not fit."""
-        from lark.exceptions import UnexpectedToken
-
-        end = 0
+    def read(self, source: str, number: int, line: Line | None = None) -> None:
+        """Read one line, with the newline at its end; `line` when it is read again as something else."""
+        feed, at, blanks = self.state.feed_token, self.lexer.at, _BLANKS.match
         words: list[Word] = []
-        for token in self.parser.lexer_thread.lex(self.parser.parser_state):
-            self.parser.feed_token(token)
-            kind = token.type
-            if kind == "_NL":
-                if words:
-                    self.rows[token.line] = tuple(words)
-                    if comment := self.text[end : token.start_pos].strip():
-                        self.comments[token.line] = comment
-                end, words = 0, []
-                continue
-            words.append(Word(kind, str(token)))
-            end = token.end_pos or 0
-            if kind in _OPENERS:
-                self.blocks.append((str(token), token.line or 0, token.column or 0))
-                if len(self.blocks) > MAX_DEPTH:
-                    self._find(
-                        token.start_pos or 0, "TOO_DEEP", f"blocks nested deeper than {MAX_DEPTH}", "on"
-                    )
-                    raise UnexpectedToken(token, set())  # type: ignore[no-untyped-call]  # Lark's
-            elif kind == "_END":
-                self.blocks.pop()
-            elif kind.startswith("S_"):
-                self._section(token)
-
-    def _section(self, token: Token) -> None:
-        name, line = str(token), token.line or 0
-        if name in self.seen:
-            self._find(
-                token.start_pos or 0,
-                "DUPLICATE_SECTION",
-                f"a second {name}; the first is in line {self.seen[name]}",
-                name,
-            )
-        self.seen.setdefault(name, line)
-
-    def _recover(self, offset: int) -> None:
-        """Note the error at `offset`, and bring parser and lexer to a state from which to go on."""
-        line, column = self.lines.position(offset)
-        start = self.lines.starts[line - 1]
-        stop = self.lines.starts[line] if line < len(self.lines.starts) else len(self.text)
-        source = self.text[start:stop]
-        if self.text.startswith("§", offset) and not self.text[start:offset].strip():
-            if self.blocks and column == 1 and source[1:].split()[:1] and source[1:].split()[0] in SECTIONS:
-                self._close_blocks(source.split()[0])
-                self._jump(start)
+        position = 0
+        while True:
+            position = blanks(source, position).end()  # type: ignore[union-attr]  # blanks always match
+            column = position + 1 if line is None else line.column(position)
+            choices = self.parser.choices()
+            match = at(self.state.position, choices)(source, position)
+            if match is not None:
+                kind: str = match.lastgroup  # type: ignore[assignment]  # every alternative has a name
+                text = match.group()
+            elif source[position] == "#":
+                kind, text = "_NL", "\n"
+            else:
+                kind = text = ""
+            if not words and self.by_columns and self.blocks and kind and self.misplaced(kind, column):
                 return
-            self._bad_section(offset, column, source)
-            self._jump(self._next_section(stop))
-            return
-        first = self._begins_line(offset)
-        self._describe(offset, source[column - 1 :].rstrip("\n"), first)
-        if not first:
-            self._complete_line()
-            self._jump(stop)
+            try:
+                if not kind:
+                    raise self.unexpected(self.token("", ""), set())  # type: ignore[no-untyped-call]
+                feed(self.token(kind, text, position, number, column))
+            except self.unexpected:
+                self.rows.pop(number, None)
+                self.recover(source, number, position, line, first=not words)
+                return
+            if kind == "_NL":
+                self.rows[number] = tuple(words)
+                if source[position] == "#":
+                    self.comments[number] = source[position:].strip()
+                return
+            words.append(Word(kind, text))
+            position = match.end() if match else position
+            if kind in _NOTED:
+                self.note(kind, text, number, column)
+
+    def note(self, kind: str, text: str, line: int, column: int) -> None:
+        """Keep account of blocks and sections."""
+        if kind == "_END":
+            self.blocks.pop()
+        elif kind in _OPENERS:
+            self.blocks.append(Block(text, line, column))
+            if len(self.blocks) == MAX_DEPTH:
+                message = f"{MAX_DEPTH} blocks, one in the other"
+                self.find(line, column, "TOO_DEEP", message, text, "nest fewer")
         else:
-            self._jump(self._after_block(start, stop) if _OPENS.match(self.text, start) else stop)
+            self.head = kind
+            if text in self.seen:
+                message = f"a second {text}; the first is in line {self.seen[text]}"
+                self.find(line, column, "DUPLICATE_SECTION", message, text, "keep one of them")
+            self.seen.setdefault(text, line)
+            self.by_columns = kind == "S_PROCEDURE" and not _even(self.lines, line)
 
-    def _describe(self, offset: int, rest: str, first: bool) -> None:
-        """One finding for a token that does not fit here."""
-        accepts = {name for name in self.parser.accepts() if name != "$END"}
-        word = _WORD.match(rest)
-        text = word.group() if word else rest
-        words = {legal_word(name) for name in accepts} - {""}
-        if rest.startswith('"') and accepts & {"STRING"}:
-            code, message, text = "UNCLOSED_STRING", "this string is not closed", rest.strip()
-            hint = 'end it with " in the same line; write a line break as \\n and a quote as \\"'
-        elif not first and accepts & {"_NL"} and not words:
-            code, message, text = "JUNK", "unexpected text at the end of the line", rest.strip()
-            hint = "put the whole value in double quotes, or begin a comment with #"
-        elif text == "end" and first and "_END" not in accepts:
-            code, message, hint = "STRAY_END", "this `end` closes nothing", "remove it"
-        elif not rest.strip():
-            code, message, text, hint = "INCOMPLETE", "the line stops too early", "", ""
-        else:
-            code, message, hint = "UNEXPECTED", f"{text!r} cannot stand here", nearest(text, words)
-        if not hint:
-            plain = {name for name in accepts if not name.startswith("S_")} - {"NONE"}
-            legal = sorted({described(name) for name in plain or accepts})
-            hint = f"expected {alternatives(legal)}" if legal else ""
-        self._find(offset, code, message, text, hint)
+    def misplaced(self, kind: str, column: int) -> bool:
+        """Where blocks and ends do not come out even, let the columns say which block is not closed.
 
-    def _bad_section(self, offset: int, column: int, source: str) -> None:
-        name = source.split()[0]
-        hint = nearest(name.removeprefix("§").upper(), SECTIONS).replace('"', '"§', 1)
-        if name.removeprefix("§") in SECTIONS:
-            self._find(offset, "INDENT", "a section starts in column 1", name, "remove the blanks before it")
-        else:
-            legal = " ".join(f"§{section}" for section in SECTIONS)
-            self._find(
-                offset, "UNKNOWN_SECTION", f"there is no section {name}", name, hint or f"sections: {legal}"
-            )
+        Whether the line is an `end` too many, and is told.
+        """
+        if kind.startswith("S_"):
+            return False
+        if kind == "_END":
+            above = [block.column for block in self.blocks[-32:]]
+            if column in above:
+                self.unclosed(above[::-1].index(column), "this place")
+            elif self.blocks[-1].deep is not False and column > above[-1]:
+                self.find(self.at, column, "STRAY_END", "this `end` closes nothing", "end", "remove it")
+                return True
+            return False
+        while self.blocks and self.blocks[-1].deep and column <= self.blocks[-1].column:
+            self.unclosed(1, "this place")
+        if self.blocks and self.blocks[-1].deep is None:
+            self.blocks[-1].deep = column > self.blocks[-1].column
+        return False
 
-    def _close_blocks(self, before: str) -> None:
-        for word, line, column in reversed(self.blocks):
-            self._add(
-                Finding(
-                    line,
-                    column,
-                    "UNCLOSED_BLOCK",
-                    f"this block is not closed before {before}",
-                    word,
-                    "add `end`",
-                )
-            )
-        self._close_silently()
+    def unclosed(self, count: int, before: str) -> None:
+        """Tell of the innermost blocks that their `end` is missing, and close them."""
+        for _ in range(count):
+            block = self.blocks[-1]
+            place = before if before != "this place" else f"line {self.at}"
+            message = f"this block is not closed before {place}"
+            self.find(block.line, block.column, "UNCLOSED_BLOCK", message, block.word, "add `end`")
+            self.close()
 
-    def _complete_line(self) -> None:
+    def close(self) -> None:
+        """Close the innermost block without a word."""
+        self.feed("_END", "_NL")
+        self.blocks.pop()
+
+    def recover(self, source: str, number: int, position: int, line: Line | None, *, first: bool) -> None:
+        """Tell what is wrong at a place, and bring the parser to a state from which to go on."""
+        from mcl.mtx.recover import Line, Recovery
+
+        Recovery(self, line or Line(source, number), position).run(first=first)
+
+    def complete(self) -> None:
         """Feed stand-ins until the line is over."""
         name = ""
         while name != "_NL":
             accepts = self.parser.accepts()
             name = next((name for name in COMPLETION if name in accepts), "") or min(accepts)
-            self._feed(name)
+            self.feed(name)
 
-    def _feed(self, *names: str) -> None:
-        from lark import Token
-
+    def feed(self, *names: str) -> None:
+        """Feed stand-ins."""
         for name in names:
-            self.parser.feed_token(Token(name, STAND_IN, line=0, column=0))
+            self.state.feed_token(self.token(name, STAND_IN, 0, 0, 0))
 
-    def _jump(self, offset: int) -> None:
-        """Let the lexer go on at `offset`, the start of a line; comments and blank lines there are passed
-        over.
-        """
-        while offset < len(self.text):
-            stop = self.text.find("\n", offset) + 1
-            line = self.text[offset:stop].lstrip(" \t")
-            if not (line == "\n" or line.startswith("#")):
-                break
-            offset = stop
-        counter = self.parser.lexer_thread.state.line_ctr
-        counter.char_pos = counter.line_start_pos = offset
-        counter.line, counter.column = self.lines.position(offset)[0], 1
-
-    def _next_section(self, offset: int) -> int:
-        found = re.compile(r"^[ \t]*§", re.MULTILINE).search(self.text, offset)
-        return found.start() if found else len(self.text)
-
-    def _after_block(self, offset: int, stop: int) -> int:
-        """Where the block that opens in this line ends: after its `end`, or before the next section."""
-        depth = 1
-        while stop < len(self.text) and not self.text.startswith("§", stop):
-            if _END.match(self.text, stop):
-                depth -= 1
-            elif _OPENS.match(self.text, stop):
-                depth += 1
-            stop = self.text.find("\n", stop) + 1
-            if depth == 0:
-                break
-        return stop
-
-    def _find(self, offset: int, code: str, message: str, text: str, hint: str = "") -> None:
-        line, column = self.lines.position(offset)
-        self._add(Finding(line, column, code, message, text[:200], hint))
-
-    def _add(self, finding: Finding) -> None:
+    def find(self, line: int, column: int, code: str, message: str, text: str = "", hint: str = "") -> None:
+        """Note an error."""
         if len(self.findings) < MAX_FINDINGS:
-            self.findings.append(finding)
+            self.findings.append(Finding(line, column, code, message, text[:200], hint))
+
+
+_OPENS = re.compile(r"[ \t]*(?:(?:on|unknown|clarify)(?=[ \t])|prompt[ \t]*(?:#|$))")
+_ENDS = re.compile(r"[ \t]*end(?![\w=.-])")
+
+
+def _even(lines: list[str], start: int) -> bool:
+    """Whether the section whose first line this is has as many ends as blocks."""
+    depth = 0
+    for text in lines[start:]:
+        if text.startswith("§"):
+            break
+        if _OPENS.match(text):
+            depth += 1
+        elif _ENDS.match(text):
+            depth -= 1
+    return depth == 0

@@ -5,47 +5,83 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from mcl.mtx.finding import Finding
 
-MAX_BYTES = 256 * 1024
+MAX_BYTES = 1024 * 1024
+MAX_SECTIONS = 10_000
 MAX_FINDINGS = 200  # of one file; what follows is noise
-_TAB_INDENT = re.compile(r"^ *\t[ \t]*", re.MULTILINE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0d\x0e-\x1f\x7f]")
+# before words only: blank lines and comments mean nothing
+_TAB_INDENT = re.compile(r"^ *+\t[ \t]*+(?![\n#])", re.MULTILINE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0d\x0e-\x1f\x7f-\x9f]")
+_HEAD = re.compile(r"^§", re.MULTILINE)
 
 
-def read_source(data: bytes) -> tuple[str, list[Finding]]:
+@dataclass(frozen=True)
+class Source:
+    """The text that positions refer to ("" where it cannot be read), and what is wrong with it."""
+
+    text: str
+    findings: tuple[Finding, ...] = ()
+
+    def causes(self, finding: Finding) -> bool:
+        """Whether another finding only follows from these: a replaced character breaks its line, a tab makes
+        the indentation doubtful.
+        """
+        return any(
+            one.line == finding.line and (one.code == "CONTROL" or finding.code == "INDENT")
+            for one in self.findings
+        )
+
+
+def read_source(data: bytes) -> Source:
     """Decode a file: UTF-8, a BOM dropped, CRLF as LF, NFC, with a newline at the end.
 
-    Returns the text that positions refer to, and what is wrong with it. A file that is too long or no UTF-8
-    gives an empty text; tabs and control characters are replaced by blanks so that the rest can be read.
+    A file that is too long, has too many sections, or is no UTF-8, gives an empty text; tabs and control
+    characters are replaced by blanks so that the rest can be read.
     """
-    if len(data) > MAX_BYTES:
-        return "", [Finding(0, 0, "TOO_LONG", f"{len(data)} bytes; a file has at most {MAX_BYTES}")]
+    if len(data) >= MAX_BYTES:
+        return _refused(0, 0, "TOO_LONG", f"{len(data)} bytes; a file has less than {MAX_BYTES}")
+    data = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        start = data.rfind(b"\n", 0, error.start) + 1
+        line, column = data.count(b"\n", 0, error.start) + 1, len(data[start : error.start].decode()) + 1
         bad = data[error.start : error.end].hex(" ")
-        return "", [
-            Finding(line, column, "NOT_UTF8", f"not UTF-8 text (byte {bad})", hint="save it as UTF-8")
-        ]
+        return _refused(line, column, "NOT_UTF8", f"not UTF-8 text (byte {bad})", "save it as UTF-8")
     text = unicodedata.normalize("NFC", text.replace("\r\n", "\n"))
     if not text.endswith("\n"):
         text += "\n"
     lines = Lines(text)
-    findings = []
-    for match in islice(_TAB_INDENT.finditer(text), MAX_FINDINGS):
+    head = next(islice(_HEAD.finditer(text), MAX_SECTIONS - 1, None), None)
+    if head is not None:
+        line, column = lines.position(head.start())
+        return _refused(line, column, "TOO_MANY_SECTIONS", f"a file has less than {MAX_SECTIONS} sections")
+    findings = (*islice(_tabs(text, lines), MAX_FINDINGS), *islice(_controls(text, lines), MAX_FINDINGS))
+    if findings:
+        text = _CONTROL.sub(" ", _TAB_INDENT.sub(lambda match: " " * len(match.group()), text))
+    return Source(text, findings)
+
+
+def _refused(line: int, column: int, code: str, message: str, hint: str = "") -> Source:
+    return Source("", (Finding(line, column, code, message, "", hint),))
+
+
+def _tabs(text: str, lines: Lines) -> Iterator[Finding]:
+    for match in _TAB_INDENT.finditer(text):
         line, column = lines.position(match.start() + match.group().index("\t"))
-        findings.append(Finding(line, column, "TAB", "a tab in the indentation", "\t", "indent with spaces"))
-    for match in islice(_CONTROL.finditer(text), MAX_FINDINGS):
+        yield Finding(line, column, "TAB", "a tab in the indentation", "\t", "indent with spaces")
+
+
+def _controls(text: str, lines: Lines) -> Iterator[Finding]:
+    for match in _CONTROL.finditer(text):
         line, column = lines.position(match.start())
         name = "NUL" if match.group() == "\0" else f"control character U+{ord(match.group()):04X}"
-        findings.append(Finding(line, column, "CONTROL", f"a {name} in the text", match.group(), "remove it"))
-    text = _CONTROL.sub(" ", _TAB_INDENT.sub(lambda match: " " * len(match.group()), text))
-    return text, findings
+        yield Finding(line, column, "CONTROL", f"a {name} in the text", match.group(), "remove it")
 
 
 class Lines:
