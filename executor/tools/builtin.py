@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from executor.tools.calendar import add as calendar_add
+from executor.tools.calendar import list as calendar_list
 from executor.tools.code import search as code_search
 from executor.tools.data import chart as data_chart
 from executor.tools.data import summary as data_summary
@@ -18,11 +20,15 @@ from executor.tools.git import branch as git_branch
 from executor.tools.git import diff as git_diff
 from executor.tools.git import log as git_log
 from executor.tools.git import status as git_status
+from executor.tools.http import get as http_get
 from executor.tools.manifest import load_manifest
+from executor.tools.task import assign as task_assign
 from executor.tools.time import now as time_now
 from executor.tools.tool import Tool
 
 _MODULES = (
+    calendar_add,
+    calendar_list,
     code_search,
     data_chart,
     data_summary,
@@ -37,6 +43,8 @@ _MODULES = (
     git_diff,
     git_log,
     git_status,
+    http_get,
+    task_assign,
     time_now,
 )
 

@@ -51,6 +51,8 @@ def test_every_manifest_is_complete_and_its_schemas_are_schemas() -> None:
     assert [one.uri.split("tool/")[1] for one in Registry.builtin().manifests] == [
         f"{name}@1.0.0"
         for name in (
+            "calendar/add",
+            "calendar/list",
             "code/search",
             "data/chart",
             "data/summary",
@@ -65,6 +67,7 @@ def test_every_manifest_is_complete_and_its_schemas_are_schemas() -> None:
             "git/diff",
             "git/log",
             "git/status",
+            "task/assign",
             "time/now",
         )
     ]

@@ -1,0 +1,105 @@
+"""Adds an event with a reminder to a calendar file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+
+from executor.clock import instant
+from executor.errors import ScopeError, ToolError
+from executor.hashing import json_bytes
+from executor.tools.calendar.file import base_of, events, parse, read_file, with_event
+from executor.tools.time.moment import read_moment
+from executor.tools.tool import Bench
+
+if TYPE_CHECKING:
+    from icalendar import Event
+
+_PATH = "reminders.ics"
+_MINUTES = 30
+_REMIND = 10
+_ATTEMPTS = 5  # when others write to the file at the same moment
+
+
+async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    """Add the event, unless the same one is there."""
+    start = read_moment(str(args["start"]), "start")
+    return await to_thread.run_sync(_add, args, start, bench)
+
+
+def _add(args: Mapping[str, object], start: datetime | date, bench: Bench) -> dict[str, object]:
+    path, title = str(args.get("path", _PATH)), " ".join(str(args["title"]).split())
+    if not title:
+        raise ToolError("NO_TITLE", "the title is empty", place="title", fix="say what to be reminded of")
+    minutes, remind = (
+        int(str(args.get(name, default)))
+        for name, default in (("minutes", _MINUTES), ("remind_minutes", _REMIND))
+    )
+    description = str(args.get("description", ""))
+    said = instant(start) if isinstance(start, datetime) else start.isoformat()
+    uid = hashlib.sha256(json_bytes([title, said, minutes, remind, description])).hexdigest()[:32] + "@mcl"
+    stamp = datetime.fromisoformat(bench.clock.now()).replace(microsecond=0)
+    event = _event(
+        uid, title, start, timedelta(minutes=minutes), timedelta(minutes=remind), description, stamp
+    )
+    where, created, added = _put(path, uid, event, bench)
+    when = f"{said[:16].replace('T', ' ')} UTC" if isinstance(start, datetime) else f"{said}, all day"
+    told = f"{when}: {title}"
+    return {
+        "path": where,
+        "uid": uid,
+        "start": said,
+        "created": created,
+        "added": added,
+        "text": f"added to {where}: {told}" if added else f"in {where} already: {told}",
+    }
+
+
+def _event(
+    uid: str,
+    title: str,
+    start: datetime | date,
+    length: timedelta,
+    before: timedelta,
+    description: str,
+    stamp: datetime,
+) -> Event:
+    from icalendar import Alarm, Event
+
+    try:
+        end = start + (length if isinstance(start, datetime) else timedelta(days=1))
+    except OverflowError as problem:
+        raise ToolError(
+            "BAD_TIME", "the event ends beyond the calendar", place="start", fix="choose an earlier day"
+        ) from problem
+    event = Event.new(uid=uid, summary=title, start=start, end=end, stamp=stamp)
+    if description:
+        event.add("description", description)
+    event.add_component(Alarm.new_display(description=title, trigger=-before))
+    return event
+
+
+def _put(path: str, uid: str, event: Event, bench: Bench) -> tuple[str, bool, bool]:
+    """Where the event is, whether the file is new, and whether the event is."""
+    for attempt in range(_ATTEMPTS):
+        data = read_file(path, bench, missing_ok=True)
+        known = [] if data is None else events(parse(data, path))
+        if any(str(one.get("uid", "")) == uid for one in known):
+            return "/".join(bench.workspace.split(path)), False, False
+        whole = with_event(data, event, path)
+        if len(events(parse(whole, path))) != len(known) + 1:
+            raise ToolError(
+                "NOT_A_CALENDAR", f"nothing can be added to {path!r}", place=path, fix="repair the file"
+            )
+        try:
+            written = bench.workspace.write(path, whole, replace=False, base=base_of(data))
+        except ScopeError as problem:
+            if problem.code not in ("STALE_FILE", "EXISTS") or attempt + 1 == _ATTEMPTS:
+                raise
+        else:
+            return written.path, written.created, True
+    raise AssertionError("the last attempt returns or raises")

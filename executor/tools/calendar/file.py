@@ -1,0 +1,84 @@
+"""A calendar in a file (.ics): read whole, added to without touching what is there."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from executor.errors import ScopeError, ToolError
+from executor.tools.tool import Bench
+
+if TYPE_CHECKING:
+    from icalendar import Calendar, Event
+
+_MAX = 8 << 20  # bytes
+_EMPTY = b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//mcl//calendar//EN\r\nEND:VCALENDAR\r\n"
+
+
+def read_file(path: str, bench: Bench, *, missing_ok: bool = False) -> bytes | None:
+    """The bytes of a calendar; None where there is no file and that is all right.
+
+    Raises:
+        ToolError: NOT_A_CALENDAR. ScopeError: as ``Workspace.open_file``.
+    """
+    try:
+        data, size = bench.workspace.read(path, _MAX)
+    except ScopeError as problem:
+        if missing_ok and problem.code == "NOT_FOUND":
+            return None
+        raise
+    if size > _MAX:
+        raise _not_one(path, f"it is larger than {_MAX >> 20} MB")
+    return data
+
+
+def parse(data: bytes, path: str) -> list[Calendar]:
+    """The calendars in a file, one or more.
+
+    Raises:
+        ToolError: NOT_A_CALENDAR.
+    """
+    from icalendar import Calendar
+
+    try:
+        found = Calendar.from_ical(data.decode("utf-8-sig"), multiple=True)
+    except (ValueError, KeyError, IndexError, RecursionError) as problem:
+        raise _not_one(path, " ".join(str(problem).split())[:200]) from problem
+    if not found or any(one.name != "VCALENDAR" for one in found):
+        raise _not_one(path, "there is no VCALENDAR in it")
+    return found
+
+
+def events(calendars: list[Calendar]) -> list[Event]:
+    """All events, in the order of the file."""
+    return [event for calendar in calendars for event in calendar.walk("VEVENT")]
+
+
+def with_event(data: bytes | None, event: Event, path: str) -> bytes:
+    """The file with one event more, put before the end of its last calendar; every other byte is as it was.
+
+    Raises:
+        ToolError: NOT_A_CALENDAR.
+    """
+    whole = data if data is not None else _EMPTY
+    end = whole.upper().rfind(b"END:VCALENDAR")
+    if end < 0 or (end and whole[end - 1 : end] != b"\n"):
+        raise _not_one(path, "its last line is not END:VCALENDAR")
+    written = event.to_ical()
+    if b"\r\n" not in whole:
+        written = written.replace(b"\r\n", b"\n")  # a file that was written by hand keeps its line ends
+    return whole[:end] + written + whole[end:]
+
+
+def base_of(data: bytes | None) -> str | None:
+    """The sha256 by which a write recognises what was read."""
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def _not_one(path: str, why: str) -> ToolError:
+    return ToolError(
+        "NOT_A_CALENDAR",
+        f"{path!r} is no calendar: {why}",
+        place=path,
+        fix="name an .ics file, or one that is not there yet",
+    )

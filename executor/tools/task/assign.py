@@ -1,0 +1,113 @@
+"""Writes a task down for a person or an agent to pick up."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from anyio import from_thread, to_thread
+
+from executor.clock import instant
+from executor.errors import ScopeError, ToolError
+from executor.hashing import json_bytes
+from executor.tools.time.moment import read_moment, start_of
+from executor.tools.tool import Bench
+
+_FOLDER = "tasks"
+_SLUG = 40  # characters of the name that come from the task
+_HEAD = 16 << 10  # bytes of a task file in which its head must end
+# A name, an address, a DID or a matrix:// address; nothing that could be a path, an option or a line of YAML.
+_ASSIGNEE = re.compile(r"[^\W_][\w .,@:/+'-]{0,199}")
+_STATUS = re.compile(r"^status: *\"?([a-z-]{1,20})\"? *$", re.MULTILINE)
+
+
+async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    """Put the task's file in place, unless it is there."""
+    due = str(args.get("due", ""))
+    if due:
+        moment = read_moment(due, "due")
+        due = due if len(due) == 10 else instant(start_of(moment))
+    return await to_thread.run_sync(_assign, args, due, bench)
+
+
+def _assign(args: Mapping[str, object], due: str, bench: Bench) -> dict[str, object]:
+    assignee, task = " ".join(str(args["assignee"]).split()), str(args["task"]).strip()
+    terms, folder = str(args.get("terms", "")).strip(), str(args.get("folder", _FOLDER))
+    sender = " ".join(str(args.get("from", "")).split())
+    for name, value in (("assignee", assignee), *([("from", sender)] if sender else [])):
+        if not _ASSIGNEE.fullmatch(value) or ".." in value:
+            raise ToolError(
+                "BAD_ASSIGNEE",
+                f"{name}: {value[:60]!r} is no name of a person or an agent",
+                place=name,
+                fix="such as ada, ada@example.org or did:key:z6Mk…",
+            )
+    if not task:
+        raise ToolError("NO_TASK", "the task is empty", place="task", fix="say what is to be done")
+    said = [assignee, sender, task, due, terms]
+    id_ = hashlib.sha256(json_bytes(said)).hexdigest()
+    found = _there(folder, id_, bench)
+    if found is not None:
+        path, status = found
+        return _answer(
+            path, id_, f"{path}: {assignee} has this task already ({status})", status, created=False
+        )
+    now = bench.clock.now()
+    path = "/".join([*bench.workspace.split(folder), f"{now[:10]}-{_slug(task)}-{id_[:8]}.md"])
+    content = _document(id_, assignee, sender, task, due, terms, now)
+    written = bench.workspace.write(path, content.encode(), replace=False)
+    until = f", due {due[:16].replace('T', ' ')}" if due else ""
+    return _answer(written.path, id_, f"{written.path}: for {assignee}{until}", "open", created=True)
+
+
+def _answer(path: str, id_: str, text: str, status: str, *, created: bool) -> dict[str, object]:
+    return {"path": path, "id": id_, "status": status, "created": created, "text": text}
+
+
+def _there(folder: str, id_: str, bench: Bench) -> tuple[str, str] | None:
+    """The file of this very task, whatever day it was written, and how far it is; None where there is none."""
+    try:
+        entries = bench.workspace.walk(folder, check=from_thread.check_cancelled, recursive=False)
+        names = [one.path for one in entries if one.kind == "file" and one.path.endswith(f"-{id_[:8]}.md")]
+    except ScopeError as problem:
+        if problem.code == "NOT_FOUND":
+            return None
+        raise
+    for path in names:
+        head = bench.workspace.read(path, _HEAD)[0].decode("utf-8", "replace")
+        if head.startswith(f'---\nid: "{id_}"\n'):
+            status = _STATUS.search(head.partition("\n---\n")[0])
+            return path, status[1] if status else "unknown"
+    return None
+
+
+def _slug(task: str) -> str:
+    """The first words of a task as a part of a file's name: small ASCII letters, digits, hyphens."""
+    plain = unicodedata.normalize("NFKD", task.partition("\n")[0]).encode("ascii", "ignore").decode().lower()
+    words = re.findall(r"[a-z0-9]+", plain)
+    slug = ""
+    for word in words:
+        if len(slug) + len(word) + 1 > _SLUG:
+            break
+        slug = f"{slug}-{word}" if slug else word
+    return slug or (words[0][:_SLUG] if words else "task")
+
+
+def _document(id_: str, assignee: str, sender: str, task: str, due: str, terms: str, created: str) -> str:
+    """Markdown with a head in YAML; every value of it is a JSON text, which is YAML too."""
+    head = {
+        "id": id_,
+        "assignee": assignee,
+        "from": sender,
+        "due": due,
+        "created": created,
+        "status": "open",
+        "terms": terms,
+    }
+    lines = [f"{name}: {json_bytes(value).decode()}" for name, value in head.items()]
+    title, _, rest = task.partition("\n")
+    body = [f"# {title.strip()}", *([rest.strip()] if rest.strip() else [])]
+    body += [f"**Terms:** {terms}"] if terms else []
+    return "\n".join(["---", *lines, "---", "", "\n\n".join(body), ""])
