@@ -23,9 +23,9 @@ def starter(name: str, verb: str, *, writes: bool) -> Starter:
     title = words[:1].upper() + words[1:]
     if writes:
         examples = (
-            f"{words} of the folder notes in {name}.md",
-            f"{words} for everything in docs, save it as list.txt",
-            f"make the {words} of src in overview.md",
+            f"{words} for the folder notes, save it as {name}.md",
+            f"write the {words} of docs to list.txt",
+            f"{words} for all *.md files here, saved as overview.txt",
         )
         skill, plan = _SKILL.replace("%REPORT%", _REPORT), _WRITING_PLAN
         tools = "matrix://tool/fs/list@1.0.0\nmatrix://tool/fs/write@1.0.0"
