@@ -1,0 +1,1 @@
+"""Tools that fetch from hosts that were granted."""
