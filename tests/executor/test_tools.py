@@ -48,29 +48,14 @@ def test_every_manifest_is_complete_and_its_schemas_are_schemas() -> None:
         Draft202012Validator.check_schema(manifest.output)
         assert manifest.safety == safety_class(manifest)
         assert len(manifest.pin) == 64
-    assert [one.uri.split("tool/")[1] for one in Registry.builtin().manifests] == [
-        f"{name}@1.0.0"
-        for name in (
-            "calendar/add",
-            "calendar/list",
-            "code/search",
-            "data/chart",
-            "data/summary",
-            "fs/append",
-            "fs/changes",
-            "fs/list",
-            "fs/read",
-            "fs/search",
-            "fs/watch",
-            "fs/write",
-            "git/branch",
-            "git/diff",
-            "git/log",
-            "git/status",
-            "task/assign",
-            "time/now",
-        )
-    ]
+    there = sorted(
+        place.relative_to(TOOLS).with_suffix("").as_posix()
+        for place in TOOLS.glob("*/*.toml")
+        if place.read_text().startswith("uri = ")
+    )
+    known = [one.uri.removeprefix("matrix://tool/") for one in Registry.builtin().manifests]
+    assert known == [f"{name}@1.0.0" for name in there]
+    assert {"fs/write@1.0.0", "git/status@1.0.0", "time/now@1.0.0"} <= set(known)
 
 
 @pytest.mark.parametrize(

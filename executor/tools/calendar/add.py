@@ -35,17 +35,14 @@ def _add(args: Mapping[str, object], start: datetime | date, bench: Bench) -> di
     path, title = str(args.get("path", _PATH)), " ".join(str(args["title"]).split())
     if not title:
         raise ToolError("NO_TITLE", "the title is empty", place="title", fix="say what to be reminded of")
-    minutes, remind = (
-        int(str(args.get(name, default)))
-        for name, default in (("minutes", _MINUTES), ("remind_minutes", _REMIND))
-    )
+    minutes = int(str(args.get("minutes", _MINUTES)))
+    remind = int(str(args.get("remind_minutes", _REMIND)))
     description = str(args.get("description", ""))
     said = instant(start) if isinstance(start, datetime) else start.isoformat()
     uid = hashlib.sha256(json_bytes([title, said, minutes, remind, description])).hexdigest()[:32] + "@mcl"
     stamp = datetime.fromisoformat(bench.clock.now()).replace(microsecond=0)
-    event = _event(
-        uid, title, start, timedelta(minutes=minutes), timedelta(minutes=remind), description, stamp
-    )
+    length, before = timedelta(minutes=minutes), timedelta(minutes=remind)
+    event = _event(uid, title, start, length, before, description, stamp)
     where, created, added = _put(path, uid, event, bench)
     when = f"{said[:16].replace('T', ' ')} UTC" if isinstance(start, datetime) else f"{said}, all day"
     told = f"{when}: {title}"

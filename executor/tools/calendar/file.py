@@ -51,7 +51,7 @@ def parse(data: bytes, path: str) -> list[Calendar]:
 
 def events(calendars: list[Calendar]) -> list[Event]:
     """All events, in the order of the file."""
-    return [event for calendar in calendars for event in calendar.walk("VEVENT")]
+    return [event for calendar in calendars for event in calendar.events]
 
 
 def with_event(data: bytes | None, event: Event, path: str) -> bytes:
@@ -64,7 +64,7 @@ def with_event(data: bytes | None, event: Event, path: str) -> bytes:
     end = whole.upper().rfind(b"END:VCALENDAR")
     if end < 0 or (end and whole[end - 1 : end] != b"\n"):
         raise _not_one(path, "its last line is not END:VCALENDAR")
-    written = event.to_ical()
+    written: bytes = event.to_ical()
     if b"\r\n" not in whole:
         written = written.replace(b"\r\n", b"\n")  # a file that was written by hand keeps its line ends
     return whole[:end] + written + whole[end:]

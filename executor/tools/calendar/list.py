@@ -127,7 +127,7 @@ def _text(event: Event, name: str, limit: int) -> str:
 
 
 def _within(told: _Told, since: datetime | date | None, until: datetime | date | None) -> bool:
-    """Does it touch the time? A date as its end is the whole day; what repeats goes on after its first time."""
+    """Does it touch the time? A date at its end is the whole day; what repeats goes on after the first."""
     if until is not None:
         end = start_of(until) + timedelta(days=0 if isinstance(until, datetime) else 1)
         if told.first >= end if not isinstance(until, datetime) else told.first > end:

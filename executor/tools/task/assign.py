@@ -20,6 +20,7 @@ _SLUG = 40  # characters of the name that come from the task
 _HEAD = 16 << 10  # bytes of a task file in which its head must end
 # A name, an address, a DID or a matrix:// address; nothing that could be a path, an option or a line of YAML.
 _ASSIGNEE = re.compile(r"[^\W_][\w .,@:/+'-]{0,199}")
+_UNSEEN = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _STATUS = re.compile(r"^status: *\"?([a-z-]{1,20})\"? *$", re.MULTILINE)
 
 
@@ -51,9 +52,8 @@ def _assign(args: Mapping[str, object], due: str, bench: Bench) -> dict[str, obj
     found = _there(folder, id_, bench)
     if found is not None:
         path, status = found
-        return _answer(
-            path, id_, f"{path}: {assignee} has this task already ({status})", status, created=False
-        )
+        text = f"{path}: {assignee} has this task already ({status})"
+        return _answer(path, id_, text, status, created=False)
     now = bench.clock.now()
     path = "/".join([*bench.workspace.split(folder), f"{now[:10]}-{_slug(task)}-{id_[:8]}.md"])
     content = _document(id_, assignee, sender, task, due, terms, now)
@@ -67,7 +67,7 @@ def _answer(path: str, id_: str, text: str, status: str, *, created: bool) -> di
 
 
 def _there(folder: str, id_: str, bench: Bench) -> tuple[str, str] | None:
-    """The file of this very task, whatever day it was written, and how far it is; None where there is none."""
+    """The file of this very task, whatever day it was written, and its status; None where there is none."""
     try:
         entries = bench.workspace.walk(folder, check=from_thread.check_cancelled, recursive=False)
         names = [one.path for one in entries if one.kind == "file" and one.path.endswith(f"-{id_[:8]}.md")]
@@ -96,7 +96,7 @@ def _slug(task: str) -> str:
 
 
 def _document(id_: str, assignee: str, sender: str, task: str, due: str, terms: str, created: str) -> str:
-    """Markdown with a head in YAML; every value of it is a JSON text, which is YAML too."""
+    """Markdown with a head in YAML."""
     head = {
         "id": id_,
         "assignee": assignee,
@@ -106,8 +106,14 @@ def _document(id_: str, assignee: str, sender: str, task: str, due: str, terms: 
         "status": "open",
         "terms": terms,
     }
-    lines = [f"{name}: {json_bytes(value).decode()}" for name, value in head.items()]
+    lines = [f"{name}: {_yaml(value)}" for name, value in head.items()]
     title, _, rest = task.partition("\n")
     body = [f"# {title.strip()}", *([rest.strip()] if rest.strip() else [])]
     body += [f"**Terms:** {terms}"] if terms else []
     return "\n".join(["---", *lines, "---", "", "\n\n".join(body), ""])
+
+
+def _yaml(value: str) -> str:
+    """A text in double quotes: JSON, but for characters in which YAML sees line ends, or nothing."""
+    text = json_bytes(value).decode()
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
