@@ -161,17 +161,25 @@ def test_the_skill_that_the_page_teaches_is_sound_and_has_the_digest_shown(tmp_p
     assert f"skills/read-file  {skill.digest[:12]}" in (ROOT / "docs" / "skills.md").read_text()
 
 
-def test_every_tool_is_described_with_its_arguments() -> None:
+def test_every_tool_is_described_as_its_manifest_has_it() -> None:
     from executor import Registry
 
-    text = (ROOT / "docs" / "executor.md").read_text()
-    rows = dict(re.findall(r"^\| `([a-z]+/[a-z]+@[\d.]+)` \|([^|]*)\|", text, re.MULTILINE))
+    text = (ROOT / "docs" / "tools.md").read_text()
+    cells = [
+        line.strip("|").split("|") for line in text.splitlines() if re.match(r"\| `[a-z]+/[a-z]+@", line)
+    ]
+    rows = {name.strip(" `"): [cell.strip() for cell in more] for name, *more in cells}
     tools = {tool.uri.removeprefix("matrix://tool/"): tool for tool in Registry.builtin().manifests}
-    assert set(rows) == set(tools)
-    for name, arguments in rows.items():
+    assert list(rows) == list(tools)
+    for name, (arguments, effects, safety, answer) in rows.items():
+        tool = tools[name]
         plain = re.sub(r"\([^)]*\)", "", arguments)
-        assert [word.strip(" *") for word in plain.split(",") if word.strip()] == list(
-            tools[name].properties
-        ), name
-        required = tools[name].args.get("required", [])
-        assert re.findall(r"\*([a-z_]+)\*", arguments) == required, name
+        assert [word.strip(" *") for word in plain.split(",") if word.strip()] == list(tool.properties), name
+        assert re.findall(r"\*([a-z_]+)\*", arguments) == tool.args.get("required", []), name
+        for argument, low, high in re.findall(r"([a-z_]+)\*? \((\d+)–(\d+)\)", arguments):
+            schema = tool.properties[argument]
+            assert (schema["minimum"], schema["maximum"]) == (int(low), int(high)), f"{name} {argument}"
+        assert effects.partition(";")[0].split(", ") == list(tool.effects), name
+        assert safety == tool.safety, name
+        fields: Any = tool.output["properties"]
+        assert set(answer.split(", ")) == set(fields) - {"text"}, name
