@@ -11,13 +11,13 @@ version=1.0.0
 display="Read a page"
 description="Shows the beginning of a page of the handbook."
 mcl.verbs=find
-example.1="read the handbook page intro.txt"
-example.2="show me the handbook page called house-rules.md"
+example.1="show me the handbook page in the file notes/intro.md"
+example.2="read the page of the handbook"
 
 §INPUTS
-slot page: string
+slot file: string
   required
-  hint="the handbook page to read"
+  hint="the file to read"
 slot size: uint
   optional
   default=2000
@@ -55,7 +55,7 @@ plans:
       tool_call:
         tool_ref: matrix://tool/fs/read@1.0.0
         side_effect_class: read
-        args: {path: "${slot.page}", max_bytes: "${slot.size}"}
+        args: {path: "${slot.file}", max_bytes: "${slot.size}"}
 """
 
 

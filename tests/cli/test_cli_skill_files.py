@@ -158,9 +158,9 @@ def test_the_tree_has_every_part_with_its_place(mcl):
     assert tree["node"] == "File"
     sections = {section["name"]: section for section in tree["sections"]}
     slot = sections["INPUTS"]["entries"][0]
-    assert (slot["node"], slot["name"], slot["line"]) == ("Slot", "page", 11)
+    assert (slot["node"], slot["name"], slot["line"]) == ("Slot", "file", 11)
     people = mcl("skill", "parse", "read-page/SKILL.mtx")
-    assert "Slot name=page" in people.out
+    assert "Slot name=file" in people.out
 
 
 def test_a_tree_with_errors_is_shown_as_far_as_it_goes_and_ends_with_6(mcl):
@@ -214,6 +214,6 @@ def test_a_skill_is_shown_with_its_digests(mcl):
     shown = mcl("skill", "show", "read-page", "--json").document
     assert shown["file_digest"] == mcl("skill", "hash", "read-page").out.split()[0]
     assert shown["digest"] != shown["file_digest"]
-    assert "the handbook page to read" in mcl("skill", "show", "read-page").out
+    assert "the file to read" in mcl("skill", "show", "read-page").out
     unknown = mcl("skill", "show", "read-pge")
     assert (unknown.code, "SKILL_UNKNOWN" in unknown.err) == (2, True)

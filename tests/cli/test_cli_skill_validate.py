@@ -167,7 +167,7 @@ def test_a_plan_can_be_checked_alone_and_needs_its_skill(mcl):
 
 
 def test_a_skill_that_cannot_be_read_gives_no_false_errors_about_its_plan(mcl):
-    write_skill(mcl.folder, old="slot page: string\n", new="slot page string\n")
+    write_skill(mcl.folder, old="slot file: string\n", new="slot file string\n")
     found = reports(mcl("skill", "validate", "read-page", "--json"))
     assert [one["ok"] for one in found] == [False, True]
 

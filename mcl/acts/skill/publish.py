@@ -114,7 +114,7 @@ def _tried(
 ) -> TriedSkill:
     from mcl.acts.skill.examples import try_examples
 
-    folder = file.path.absolute().parent
+    folder = file.path.parent
     [tried] = try_examples([folder], model=model, ai=ai, folders=folders, home=home)
     if not tried.ok:
         failed = [example.text for example in tried.examples if not example.ok]

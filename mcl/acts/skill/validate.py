@@ -68,12 +68,11 @@ def validate_skill(
 
 def check_text(data: bytes, id: str, *, strict: bool = False) -> tuple[Parsed, tuple[Finding, ...]]:
     """Parse and check the bytes of a .mtx file; `id` is the one that it should carry."""
-    from mcl.mtx.check import check
     from mcl.mtx.parse import parse
+    from mcl.mtx.verdict import findings_of
 
     parsed = parse(data)
-    checks = check(parsed.file, name=id, strict=strict) if parsed.text else []  # nothing could be read
-    return parsed, tuple(sorted({*parsed.findings, *checks}))
+    return parsed, findings_of(parsed, name=id, strict=strict)
 
 
 def _checked(file: SkillFile, *, strict: bool, tools: Tools) -> Iterator[CheckedFile]:

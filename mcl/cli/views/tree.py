@@ -10,6 +10,7 @@ from mcl.cli.views.layout import DIM, STRONG, one_line
 from mcl.mtx.ast import File, Node
 
 _SAID_BY_ABSENCE = (None, False, ())
+_DEEPEST = 24  # levels that are still indented
 _LONG = 80  # characters of a text that are shown
 
 
@@ -29,7 +30,7 @@ def tree_lines(file: File) -> Iterator[RenderableType]:
         yield one_line(
             Text.assemble(
                 (f"{node.at.line:>5}:{node.at.column:<4}", DIM),
-                "  " * depth + (f"{name} " if name else ""),
+                "  " * min(depth, _DEEPEST) + (f"{name} " if name else ""),
                 (type(node).__name__, STRONG),
                 f" {own}" if own else "",
             )
