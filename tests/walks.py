@@ -197,6 +197,20 @@ class Walks:
         given = {"people": people, "reasoner": reasoner}
         return self.run(self.accept(root, **more), **{name: one for name, one in given.items() if one})
 
+    def ask(self, node: NODE) -> dict[str, Any]:
+        """The answer of a plan that is one tool call, which must succeed."""
+        outcome = self.go(node)
+        assert outcome.failure is None, outcome.failure
+        found = outcome.outputs["n1"]
+        assert isinstance(found, dict)
+        return found
+
+    def refusal(self, node: NODE) -> str:
+        """The code with which such a plan fails."""
+        outcome = self.go(node)
+        assert outcome.failure is not None
+        return outcome.failure.code
+
     def records(self, kind: str) -> list[Mapping[str, Any]]:
         """The bodies of the journal's records of one kind."""
         rows = self.home.journal.rows(kind=kind)

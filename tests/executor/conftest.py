@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from walks import Walks
 
 import ir
 from executor import Home, KeyPair, Row, View
@@ -107,6 +108,12 @@ def home(tmp_path: Path) -> Iterator[Home]:
 @pytest.fixture
 def story(home: Home) -> Story:
     return Story(home)
+
+
+@pytest.fixture
+def walks(home: Home, tmp_path: Path) -> Walks:
+    (tmp_path / "work").mkdir()
+    return Walks(home, tmp_path / "work")
 
 
 @dataclass(frozen=True)

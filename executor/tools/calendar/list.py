@@ -61,9 +61,11 @@ def _list(
             found.append(told)
     found.sort(key=lambda one: (one.first, one.last, one.title, one.uid))
     shown: list[dict[str, object]] = []
-    room = bench.max_output // 2
+    room = bench.max_output - 8192
     for one in found[:_LIMIT]:
-        room -= _ROOM + 4 * (len(one.title) + len(one.description) + len(one.repeats) + len(one.uid))
+        room -= _ROOM + 4 * sum(
+            len(text.encode()) for text in (one.title, one.description, one.repeats, one.uid)
+        )
         if room < 0:
             break
         shown.append(

@@ -31,9 +31,9 @@ def _changes(args: Mapping[str, object], since: datetime, bench: Bench) -> dict[
     found = [entry for entry in files if entry.modified >= earliest]
     found.sort(key=lambda entry: (-entry.modified, entry.path))
     shown: list[dict[str, object]] = []
-    room = bench.max_output // 2
+    room = bench.max_output - 8192
     for entry in found[:_LIMIT]:
-        room -= _ROOM + 4 * len(entry.path)
+        room -= _ROOM + 4 * len(entry.path.encode())
         if room < 0:
             break
         shown.append({"path": entry.path, "modified": instant(_when(entry)), "size": entry.size})

@@ -30,7 +30,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     seconds, first = int(str(args.get("seconds", _SECONDS))), args.get("until") == "first"
     shown = "/".join(bench.workspace.split(path)) or "."
     begun, started = bench.clock.now(), anyio.current_time()
-    events = _Events(bench.max_output // 2)
+    events = _Events(bench.max_output - 8192)
     known = await to_thread.run_sync(_look, path, glob, bench)
     files = len(known)
     pause = _PAUSE
@@ -76,7 +76,7 @@ class _Events:
                 continue
             self._last[path] = what
             self.count += 1
-            self._room -= _ROOM + 4 * len(path)
+            self._room -= _ROOM + 4 * len(path.encode())
             if self._room >= 0:
                 self.kept.append({"path": path, "what": what, "at": at})
 
