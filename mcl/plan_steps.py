@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from ir import Finding, PlanTree
-from mcl.mtx.ast import File, On, Prompt, VerbIs
+from mcl.mtx.ast import File
 from mcl.mtx.finding import nearest
+from mcl.mtx.prompts import prompt_names
 
 
 class HasFile(Protocol):
@@ -21,20 +22,6 @@ class HasFile(Protocol):
 
     @property
     def file(self) -> File: ...
-
-
-def prompt_names(file: File) -> tuple[str, ...]:
-    """The names of a skill's prompts: the verbs of the blocks that hold one (`x:` ones: for steps alone)."""
-    names: dict[str, None] = {}
-    waiting = [(entry, "") for entry in reversed(file.procedure)]
-    while waiting:
-        entry, verb = waiting.pop()
-        if isinstance(entry, Prompt) and verb:
-            names[verb] = None
-        elif isinstance(entry, On):
-            below = entry.condition.verb if isinstance(entry.condition, VerbIs) else verb
-            waiting += [(inner, below) for inner in reversed(entry.body)]
-    return tuple(names)
 
 
 def check_steps(plan: PlanTree, skill: HasFile) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from mcl.errors import SkillError
 from mcl.model.protocol import Model
 from mcl.mtx.ast import File, Prompt
 from mcl.mtx.interpret import Interpretation, Script, SlotInput, interpret, objects_by_slot
-from mcl.plan_steps import prompt_names
+from mcl.mtx.prompts import prompt_names
 from mcl.skills import Skill
 
 

@@ -14,37 +14,16 @@ from ir import VERBS
 from ir.checks import is_pinned
 from ir.frame import valid_verb
 from mcl.mtx.ast import SECTIONS, File, Setting
-from mcl.mtx.check_procedure import bad_verb, check_procedure
+from mcl.mtx.check_procedure import bad_verb, check_procedure, no_memory_type
 from mcl.mtx.check_slots import check_slots
 from mcl.mtx.digest import file_digest
 from mcl.mtx.finding import Finding, found, nearest
 from mcl.mtx.identity import ID, valid_version
+from mcl.mtx.words import ACTIONS, CORTEX_KEYS, FAILURE_REASONS, MEMORY_TYPES
 
-FAILURE_REASONS = (
-    "unknown_information",
-    "policy_violation",
-    "out_of_budget",
-    "out_of_scope",
-    "ambiguous_request",
-    "tool_failure",
-    "external_failure",
-    "timeout",
-    "cancelled_by_user",
-    "correction_invalid",
-)
-MEMORY_TYPES = (
-    "Identity",
-    "Fact",
-    "Preference",
-    "Belief",
-    "Event",
-    "Goal",
-    "Constraint",
-    "Capability",
-    "Pattern",
-)
+__all__ = ["FAILURE_REASONS", "MAX_DESCRIPTION", "MEMORY_TYPES", "check"]
+
 MAX_DESCRIPTION = 280
-_CORTEX_KEYS = ("reads", "writes", "tags")
 
 
 def check(file: File, *, name: str = "", strict: bool = False) -> list[Finding]:
@@ -137,16 +116,13 @@ def _cortex(file: File) -> Iterator[Finding]:
     for entry in section.entries if section else ():
         if not isinstance(entry, Setting):
             continue
-        if entry.key not in _CORTEX_KEYS:
-            hint = nearest(entry.key, _CORTEX_KEYS)
+        if entry.key not in CORTEX_KEYS:
+            hint = nearest(entry.key, CORTEX_KEYS)
             yield found(entry, "CORTEX", f"§CORTEX has no {entry.key!r}", entry.key, hint, warning=True)
         elif entry.key != "tags":
             for word in entry.value.value.split():
                 if word not in MEMORY_TYPES:
-                    hint = nearest(word, MEMORY_TYPES) or f"types: {' '.join(MEMORY_TYPES)}"
-                    yield found(
-                        entry.value, "CORTEX", f"there is no memory type {word!r}", word, hint, warning=True
-                    )
+                    yield no_memory_type(entry.value, word)
 
 
 def _references(file: File) -> Iterator[Finding]:
@@ -171,6 +147,11 @@ def _failures(file: File) -> Iterator[Finding]:
         if reason is not None and reason.value not in FAILURE_REASONS:
             hint = nearest(reason.value, FAILURE_REASONS) or f"reasons: {' '.join(FAILURE_REASONS)}"
             yield found(reason, "V8", f"there is no failure reason {reason.value!r}", reason.value, hint)
+        action = failure.action
+        if action is not None and action.value not in ACTIONS:
+            hint = nearest(action.value, ACTIONS) or f"actions: {' '.join(ACTIONS)}"
+            message = f"nothing acts on action={action.value}"
+            yield found(action, "ACTION", message, action.value, hint, warning=True)
 
 
 def _hash(file: File) -> Iterator[Finding]:

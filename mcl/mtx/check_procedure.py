@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ir import STEP_KINDS, VERBS
 from ir.frame import valid_verb
@@ -14,6 +14,7 @@ from mcl.mtx.ast import (
     Condition,
     Entry,
     File,
+    Items,
     Node,
     On,
     Prompt,
@@ -30,18 +31,20 @@ from mcl.mtx.check_slots import fits
 from mcl.mtx.finding import Finding, found, nearest
 from mcl.mtx.interpolate import PLAIN_NAMES, places, slot_of
 from mcl.mtx.reach import check_reach
-
-CORTEX_CALLS = {
-    "find": ("type", "tag", "tags", "near", "text", "limit"),
-    "resolve": ("type", "tag", "tags", "near", "text", "id", "uri", "limit"),
-    "context": ("type", "tag", "tags", "near", "text", "limit", "budget"),
-}
+from mcl.mtx.words import CORTEX_CALLS, MEMORY_TYPES
 
 
 def check_procedure(file: File) -> Iterator[Finding]:
     """What is wrong with the procedure."""
     slots = {slot.name: slot for slot in file.slots()}
-    yield from _entries(file.procedure, slots)
+    waiting = list(file.procedure)
+    while waiting:  # no recursion: blocks may be nested a thousand deep
+        entry = waiting.pop()
+        if isinstance(entry, On):
+            yield from _condition(entry.condition, slots)
+            waiting.extend(entry.body)
+        else:
+            yield from _entry(entry, slots)
     yield from check_reach(file)
 
 
@@ -51,21 +54,17 @@ def bad_verb(node: Node, verb: str) -> Finding:
     return found(node, "V2", f"there is no verb {verb!r}", verb, hint)
 
 
-def _entries(entries: Sequence[Entry], slots: Mapping[str, Slot]) -> Iterator[Finding]:
-    for entry in entries:
-        if isinstance(entry, On):
-            yield from _condition(entry.condition, slots)
-            yield from _entries(entry.body, slots)
-        elif isinstance(entry, Property):
-            yield from _property(entry)
-        elif isinstance(entry, Prompt):
-            yield from _prompt(entry, slots)
-        elif isinstance(entry, Resolve):
-            yield from _resolve(entry, slots)
-        elif isinstance(entry, Unknown):
-            yield from _unknown(entry, slots)
-        else:
-            yield from _clarify(entry, slots)
+def _entry(entry: Entry, slots: Mapping[str, Slot]) -> Iterator[Finding]:
+    if isinstance(entry, Property):
+        yield from _property(entry)
+    elif isinstance(entry, Prompt):
+        yield from _prompt(entry, slots)
+    elif isinstance(entry, Resolve):
+        yield from _resolve(entry, slots)
+    elif isinstance(entry, Unknown):
+        yield from _unknown(entry, slots)
+    elif isinstance(entry, Clarify):
+        yield from _clarify(entry, slots)
 
 
 def _condition(condition: Condition, slots: Mapping[str, Slot]) -> Iterator[Finding]:
@@ -74,7 +73,8 @@ def _condition(condition: Condition, slots: Mapping[str, Slot]) -> Iterator[Find
     elif isinstance(condition, SlotIs):
         yield from _declared(condition, condition.slot, slots, "V5")
         slot = slots.get(condition.slot)
-        if slot is not None and not fits(condition.value.value, slot.type):
+        # an empty value asks whether the slot is empty
+        if slot is not None and condition.value.value and not fits(condition.value.value, slot.type):
             message = f"slot.{slot.name} is of type {slot.type} and is never {condition.value.value!r}"
             hint = nearest(condition.value.value, slot.type.members)
             yield found(condition.value, "V3", message, condition.value.value, hint)
@@ -122,10 +122,25 @@ def _resolve(entry: Resolve, slots: Mapping[str, Slot]) -> Iterator[Finding]:
             yield found(argument, "V5", f"cortex.{entry.call} takes no {argument.key!r}", argument.key, hint)
         if isinstance(argument.value, SlotPath):
             yield from _declared(argument.value, argument.value.slot, slots, "V5")
+        elif argument.key == "type":
+            yield from _memory_types(argument.value)
         elif argument.key in ("limit", "budget"):
             text = argument.value.value if isinstance(argument.value, Text) else "["
             if not re.fullmatch(r"[1-9]\d{0,5}", text, re.ASCII):
                 yield found(argument.value, "V5", f"{argument.key} is a whole number from 1", text)
+
+
+def _memory_types(value: Text | Items) -> Iterator[Finding]:
+    for item in value.items if isinstance(value, Items) else (value,):
+        for word in item.value.split():
+            if word not in MEMORY_TYPES:
+                yield no_memory_type(item, word)
+
+
+def no_memory_type(node: Node, word: str) -> Finding:
+    """The warning for a type of memories that there is not: nothing will be found."""
+    hint = nearest(word, MEMORY_TYPES) or f"types: {' '.join(MEMORY_TYPES)}"
+    return found(node, "CORTEX", f"there is no memory type {word!r}", word, hint, warning=True)
 
 
 def _unknown(entry: Unknown, slots: Mapping[str, Slot]) -> Iterator[Finding]:
@@ -135,17 +150,33 @@ def _unknown(entry: Unknown, slots: Mapping[str, Slot]) -> Iterator[Finding]:
         hint = nearest(text, SEVERITIES) or f"severities: {' '.join(SEVERITIES)}"
         yield found(entry.severity, "V6", f"there is no severity {text!r}", text, hint)
     yield from _type(entry.type)
+    yield from _answers(entry, slots)
 
 
 def _clarify(entry: Clarify, slots: Mapping[str, Slot]) -> Iterator[Finding]:
     yield from _declared(entry, entry.slot, slots, "V6")
     yield from _type(entry.type)
+    yield from _answers(entry, slots)
     if entry.required is not None and entry.required.value not in ("true", "false"):
         yield found(entry.required, "V6", "required is true or false", entry.required.value)
     if entry.prompt is None or not entry.prompt.value:
         yield found(entry.prompt or entry, "V6", "the question has no prompt", "clarify", 'add prompt="…"')
     else:
         yield from _places(entry.prompt, slots)
+
+
+def _answers(entry: Unknown | Clarify, slots: Mapping[str, Slot]) -> Iterator[Finding]:
+    """The default and the options of a question: what its slot could not take as an answer."""
+    slot = slots.get(entry.slot)
+    if slot is None:
+        return
+    offered = entry.options.items if entry.options else ()
+    default = entry.default.items if isinstance(entry.default, Items) else (entry.default,)
+    for value in (*offered, *default):
+        if value is not None and not fits(value.value, slot.type):
+            message = f"slot.{slot.name} is of type {slot.type} and is never {value.value!r}"
+            hint = nearest(value.value, slot.type.members)
+            yield found(value, "V3", message, value.value, hint)
 
 
 def _type(value: Text | None) -> Iterator[Finding]:

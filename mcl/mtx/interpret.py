@@ -9,7 +9,7 @@ Prompts are filled in last, with what resolve lines have found. Nothing here has
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -172,13 +172,18 @@ class _Run:
     clarifies: list[ClarifyRule] = field(default_factory=list)
 
     def entries(self, entries: Sequence[Entry]) -> None:
-        taken: set[bool] = set()
-        for entry in entries:
-            if isinstance(entry, On):
+        """Run the entries of a level, and of the blocks in it that are taken, in the order of the text."""
+        levels: list[tuple[Iterator[Entry], set[bool]]] = [(iter(entries), set())]  # with the phases taken
+        while levels:  # no recursion: blocks may be nested a thousand deep
+            level, taken = levels[-1]
+            entry = next(level, None)
+            if entry is None:
+                levels.pop()
+            elif isinstance(entry, On):
                 late = is_late(entry.condition)
                 if late not in taken and self.holds(entry.condition):
                     taken.add(late)
-                    self.entries(entry.body)
+                    levels.append((iter(entry.body), set()))
             elif isinstance(entry, Property):
                 self.properties[entry.key] = entry.value.value
             elif isinstance(entry, Prompt):
@@ -195,9 +200,8 @@ class _Run:
         if isinstance(condition, VerbIs):
             return condition.verb == self.verb
         if isinstance(condition, SlotIs):
-            return any(
-                condition.value.value in (item.value, item.uri) for item in self.slots.get(condition.slot, ())
-            )
+            wanted, values = condition.value.value, self.slots.get(condition.slot, ())
+            return any(wanted in (item.value, item.uri) for item in values) if wanted else not values
         if isinstance(condition, ConfidenceIs):
             return self.confidence is not None and COMPARE[condition.comparison](
                 self.confidence, float(condition.number)

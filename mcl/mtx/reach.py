@@ -1,100 +1,193 @@
 """V15: conditions that can never be reached.
 
-Each condition is about one thing (the verb, the confidence, one slot, whether anything is unknown), so what
-is still possible at a place is a set of values for each of them. A condition that leaves its set empty, or
-that stands behind conditions which together took everything, is never reached. Sets are finite: of an endless
-domain only the values that some condition names, and what lies between, are told apart.
+Each condition is about one thing: the verb, the confidence, one slot, or whether anything is unknown. It is
+never reached where a block around it, or the blocks before it at its level or around it, leave it no value.
+Of the confidence an interval (less single points) is left, of any other thing all values but those taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from typing import TypeAlias
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
-from mcl.mtx.ast import AnyUnknown, Condition, ConfidenceIs, Entry, File, On, SlotIs, SlotType, VerbIs
+from mcl.mtx.ast import Condition, ConfidenceIs, Entry, File, On, SlotIs, VerbIs
 from mcl.mtx.finding import Finding, found
-from mcl.mtx.interpret import COMPARE, is_late
+from mcl.mtx.interpret import is_late
+from mcl.mtx.prompts import prompt_names
 
-_World: TypeAlias = dict[str, frozenset[object]]
-_OTHER = object()  # any value that no condition names
+_CONFIDENCE = "confidence"
+_Value: TypeAlias = str | bool
+
+
+class _Span(NamedTuple):
+    """What is left of the confidence."""
+
+    low: float = 0.0
+    high: float = 1.0
+    low_open: bool = False
+    high_open: bool = False
+
+    def below(self, number: float, *, open: bool) -> _Span:
+        """The part under a number (and the number itself, unless `open`)."""
+        if number < self.high or (number == self.high and open):
+            return self._replace(high=number, high_open=open)
+        return self
+
+    def above(self, number: float, *, open: bool) -> _Span:
+        """The part over a number (and the number itself, unless `open`)."""
+        if number > self.low or (number == self.low and open):
+            return self._replace(low=number, low_open=open)
+        return self
+
+    @property
+    def wide(self) -> bool:
+        """Whether it has more than one value."""
+        return self.low < self.high
+
+    @property
+    def single(self) -> bool:
+        """Whether it has exactly one."""
+        return self.low == self.high and not (self.low_open or self.high_open)
+
+    def split(self, condition: ConfidenceIs) -> tuple[_Span, _Span]:
+        """What satisfies a comparison, and what does not; for == the latter still has the number."""
+        number, sign = float(condition.number), condition.comparison
+        if sign in ("<", "<="):
+            return self.below(number, open=sign == "<"), self.above(number, open=sign == "<=")
+        if sign in (">", ">="):
+            return self.above(number, open=sign == ">"), self.below(number, open=sign == ">=")
+        return self.above(number, open=False).below(number, open=False), self
+
+
+@dataclass
+class _Left:
+    """What earlier blocks of one level and phase leave to later ones."""
+
+    span: _Span
+    taken: dict[str, set[_Value]] = field(default_factory=lambda: defaultdict(set))
+    points: set[float] = field(default_factory=set)  # single confidences that are taken
+    nothing: bool = False
+
+
+class _Level:
+    """One level of blocks on the way down; `phase` is that of the block that is looked into now."""
+
+    def __init__(self, entries: Sequence[Entry], span: _Span, fixed: tuple[str, _Value] | None) -> None:
+        self.entries = iter(entries)
+        self.fixed = fixed  # by the condition of the block around
+        self.start = span
+        self.left = {False: _Left(span), True: _Left(span)}
+        self.phase = False
+        self.inside: Condition | None = None
+
+    @property
+    def here(self) -> _Left:
+        return self.left[self.phase]
 
 
 def check_reach(file: File) -> Iterator[Finding]:
-    """One warning for each condition that never holds where it stands."""
-    conditions = list(_conditions(file.procedure))
-    types = {slot.name: slot.type for slot in file.slots()}
-    world = {
-        name: domain
-        for condition in conditions
-        for name, domain in _domain(condition, conditions, types, file)
-    }
-    yield from _level(file.procedure, world, types)
+    """One warning for each condition that never holds where it stands. Time: linear in the length of a
+    file."""
+    yield from _Reach(file).findings()
 
 
-def _level(entries: Sequence[Entry], world: _World, types: dict[str, SlotType]) -> Iterator[Finding]:
-    left = {False: dict(world), True: dict(world)}
-    for entry in entries:
-        if not isinstance(entry, On):
-            continue
-        here = left[is_late(entry.condition)]
-        name, holds = _test(entry.condition, types)
-        allowed = frozenset(value for value in here[name] if holds(value))
-        if not allowed or not all(here.values()):
-            possible = any(holds(value) for value in world[name])
-            message = (
-                "an earlier block takes every such case" if possible else "this condition never holds here"
-            )
-            yield found(entry.condition, "V15", message, str(name), warning=True)
-            continue
-        yield from _level(entry.body, {**here, name: allowed}, types)
-        here[name] -= allowed
-
-
-def _conditions(entries: Sequence[Entry]) -> Iterator[Condition]:
-    for entry in entries:
-        if isinstance(entry, On):
-            yield entry.condition
-            yield from _conditions(entry.body)
-
-
-def _test(condition: Condition, types: dict[str, SlotType]) -> tuple[str, Callable[[object], bool]]:
-    """What the condition is about, and which values of it satisfy the condition."""
-    if isinstance(condition, VerbIs):
-        return "verb", lambda value: value == condition.verb
-    if isinstance(condition, ConfidenceIs):
-        compare, number = COMPARE[condition.comparison], float(condition.number)
-        return "confidence", lambda value: isinstance(value, float) and bool(compare(value, number))
-    if isinstance(condition, SlotIs):
-        slot = types.get(condition.slot)
-        if slot is not None and slot.many:  # a list may hold several values at once
-            return f"slot.{condition.slot}={condition.value.value}", lambda value: value is True
-        return f"slot.{condition.slot}", lambda value: value == condition.value.value
-    return "unknown", lambda value: value is True
-
-
-def _domain(
-    condition: Condition, conditions: Sequence[Condition], types: dict[str, SlotType], file: File
-) -> Iterator[tuple[str, frozenset[object]]]:
-    name, _ = _test(condition, types)
-    if isinstance(condition, VerbIs):
+class _Reach:
+    def __init__(self, file: File) -> None:
+        self.slots = {slot.name: slot.type for slot in file.slots()}
         verbs = file.settings().get("mcl.verbs", "").split()
-        yield name, frozenset(verbs) or frozenset({condition.verb, _OTHER})
-    elif isinstance(condition, ConfidenceIs):
-        numbers = {float(other.number) for other in conditions if isinstance(other, ConfidenceIs)}
-        points = sorted({0.0, 1.0} | {number for number in numbers if 0 <= number <= 1})
-        between = [(low + high) / 2 for low, high in pairwise(points)]
-        yield name, frozenset([*points, *between])
-    elif isinstance(condition, SlotIs):
-        slot = types.get(condition.slot)
-        if slot is not None and slot.many:
-            yield name, frozenset({True, False})
-        elif slot is not None and slot.name == "enum":
-            yield name, frozenset([*slot.members, _OTHER])
-        else:
-            same = (
-                other for other in conditions if isinstance(other, SlotIs) and other.slot == condition.slot
+        extra = [name for name in prompt_names(file) if name.startswith("x:")]  # may be for steps alone
+        self.verbs = frozenset([*verbs, *extra]) if verbs else None
+        self.levels = [_Level(file.procedure, _Span(), None)]
+
+    def findings(self) -> Iterator[Finding]:
+        levels = self.levels
+        while levels:
+            level = levels[-1]
+            if level.inside is not None:  # the block was looked into: what it takes, no later one gets
+                self.take(level.inside)
+                level.inside = None
+            entry = next((entry for entry in level.entries if isinstance(entry, On)), None)
+            if entry is None:
+                levels.pop()
+                continue
+            condition = entry.condition
+            level.phase = is_late(condition)
+            if self.reached(condition):
+                level.inside = condition
+                span, fixed = level.here.span, None
+                if isinstance(condition, ConfidenceIs):
+                    span = span.split(condition)[0]
+                else:
+                    fixed = self.about(condition)
+                levels.append(_Level(entry.body, span, fixed))
+                continue
+            earlier = self.possible(condition, len(levels) - 1)
+            message = (
+                "an earlier block takes every such case" if earlier else "this condition never holds here"
             )
-            yield name, frozenset([*(other.value.value for other in same), _OTHER])
-    elif isinstance(condition, AnyUnknown):
-        yield name, frozenset({True, False})
+            about = _CONFIDENCE if isinstance(condition, ConfidenceIs) else self.about(condition)[0]
+            yield found(condition, "V15", message, about.partition("=")[0], warning=True)
+
+    def about(self, condition: Condition) -> tuple[str, _Value]:
+        """What a condition is about, and the value that it wants."""
+        if isinstance(condition, VerbIs):
+            return "verb", condition.verb
+        if isinstance(condition, SlotIs):
+            name, value = f"slot.{condition.slot}", condition.value.value
+            type = self.slots.get(condition.slot)
+            return (f"{name}={value}", True) if type is not None and type.many else (name, value)
+        return "unknown", True
+
+    def domain(self, name: str) -> frozenset[_Value] | None:
+        """All values of a thing; None where they are without end."""
+        if name == "unknown":
+            return frozenset({True, False})
+        if name == "verb":
+            return self.verbs
+        type = self.slots.get(name.removeprefix("slot."))
+        if type is not None and type.name == "enum":
+            return frozenset([*type.members, ""])
+        return frozenset(["true", "false", ""]) if type is not None and type.name == "bool" else None
+
+    def reached(self, condition: Condition) -> bool:
+        return not self.levels[-1].here.nothing and self.possible(condition, len(self.levels))
+
+    def possible(self, condition: Condition, depth: int) -> bool:
+        """Whether a condition can hold at the last level: `depth` says how many levels' earlier blocks
+        count."""
+        if isinstance(condition, ConfidenceIs):
+            level = self.levels[-1]
+            span = level.here.span if depth == len(self.levels) else level.start
+            return self.holds_any(span.split(condition)[0], depth)
+        name, value = self.about(condition)
+        domain = self.domain(name)
+        if domain is not None and value not in domain:
+            return False
+        if any(level.fixed and level.fixed[0] == name and level.fixed[1] != value for level in self.levels):
+            return False
+        return not any(value in level.here.taken.get(name, ()) for level in self.levels[:depth])
+
+    def holds_any(self, span: _Span, depth: int) -> bool:
+        return span.wide or (
+            span.single and not any(span.low in level.here.points for level in self.levels[:depth])
+        )
+
+    def take(self, condition: Condition) -> None:
+        """Take what a reached condition holds for from the blocks behind it."""
+        left, depth = self.levels[-1].here, len(self.levels)
+        if isinstance(condition, ConfidenceIs):
+            left.span = left.span.split(condition)[1]
+            if condition.comparison == "==":
+                left.points.add(float(condition.number))
+            left.nothing = not self.holds_any(left.span, depth)
+            return
+        name, value = self.about(condition)
+        left.taken[name].add(value)
+        domain = self.domain(name)
+        if any(level.fixed and level.fixed[0] == name for level in self.levels):
+            left.nothing = True
+        elif domain is not None:
+            taken = sum(len(level.here.taken.get(name, ())) for level in self.levels)  # no value twice
+            left.nothing = taken >= len(domain)

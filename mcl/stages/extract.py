@@ -15,6 +15,7 @@ from mcl.skills import Skill, Slot
 from mcl.stages.around import Around
 from mcl.stages.classify import Classified
 from mcl.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, FIELDS, Reading, state
+from mcl.stages.evidence import with_patterns
 from mcl.stages.gaps import Gap, sentence
 from mcl.stages.request import Request
 from mcl.stages.rules import Rules
@@ -99,7 +100,7 @@ def extract(
         skill.id, skill.description, tuple(_form(slot) for slot in asked), prompt.system, prompt.user
     )
     found = _Found(request, rules)
-    spans = model.extract(request.prose, form)
+    spans = with_patterns(request.prose, form, model.extract(request.prose, form), rules)
     for slot in skill.slots:
         found.slot(slot, [span for span in spans if span.field == f"slot.{slot.name}"], bundle)
     for name in FIELDS:
@@ -139,7 +140,7 @@ def _check_given(request: Request, skill: Skill) -> None:
             )
     for slot in skill.slots:
         for text in _texts(slot, request.slots.get(slot.name, "")):
-            if read_slot(text, slot.type, slot.options, request.at, request.zone) is None:
+            if read_slot(text, slot.type, slot.options, request.at, request.zone, slot.name) is None:
                 raise InputError(
                     "SLOT_VALUE",
                     f"{text!r} is not {_expected(slot)}",
@@ -154,8 +155,18 @@ def _texts(slot: Slot, given: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+_FORMS = {  # what a person should have said, where the type's name does not say it
+    "uint": "a whole number",
+    "float": "a number",
+    "iso8601": "a day and time that can be read in just one way",
+    "AssetAmount": "an amount with its currency",
+}
+
+
 def _expected(slot: Slot) -> str:
-    return f"one of {', '.join(slot.options)}" if slot.options else f"of type {slot.type}"
+    if slot.options:
+        return f"one of {', '.join(slot.options)}"
+    return _FORMS.get(slot.type, f"of type {slot.type}")
 
 
 class _Found:
@@ -226,7 +237,7 @@ class _Found:
         if _ADDRESS.fullmatch(text) and (slot.type == "string" or slot.type.endswith("Ref")):
             self.objects.append(SlotEntry(name=slot.name, value=text, uri=text, type=slot.type))
             return
-        value = read_slot(text, slot.type, slot.options, self.request.at, self.request.zone)
+        value = read_slot(text, slot.type, slot.options, self.request.at, self.request.zone, slot.name)
         if value is None:
             severity = self.rules.severities[f"frame.{'required' if slot.required else 'optional'}_unread"]
             why = f"{slot.name}: “{text}” is not {_expected(slot)}"

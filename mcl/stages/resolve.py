@@ -48,19 +48,27 @@ def resolve(
 
 
 def look_up(rule: ResolveRule, value: str, memories: Memories, rules: Rules) -> tuple[Memory, ...]:
-    """What a resolve line finds for one value: exactly one where it is clear which memory is meant."""
+    """What a resolve line finds for one value: exactly one where it is clear which memory is meant.
+
+    `find` and `context` look for memories like `near` (or `text`), of these types and with these tags;
+    `resolve` takes the memory at an address (`uri`, or `id` with one type), by default the value itself.
+    """
+    said = {key: text if isinstance(text, str) else " ".join(text) for key, text in rule.arguments.items()}
+    types = tuple(name for name in said.get("type", "").split() if name in TYPES)
+    if "type" in said and not types:
+        return ()  # only types that there are not: nothing is found
     if rule.call == "resolve":
-        memory = _memory(memories, value)
+        addresses = [f"matrix://cortex/{name}/{said['id']}" for name in types] if "id" in said else []
+        memory = next(
+            filter(None, (_memory(memories, uri) for uri in addresses or [said.get("uri", value)])), None
+        )
         found = [memory] if memory else []
     else:
-        near = rule.arguments.get("near", value)
-        limit = rule.arguments.get("limit", str(rules.memories))
-        tags = rule.arguments.get("tags", ())
         found = memories.find(
-            types=_types(rule),
-            tags=tags.split() if isinstance(tags, str) else tags,
-            near=near if isinstance(near, str) else " ".join(near),
-            limit=int(limit) if isinstance(limit, str) else rules.memories,
+            types=types or TYPES,
+            tags=f"{said.get('tag', '')} {said.get('tags', '')}".split(),
+            near=said.get("near", said.get("text", value)),
+            limit=int(said.get("limit", rules.memories)),
         )
     same = [one for one in found if value.casefold() in {one.id.casefold(), one.text.casefold()}]
     return tuple(same if len(same) == 1 else found)

@@ -50,10 +50,12 @@ class Rules:
     """longest_prose in characters, bundle_tokens in tokens, timeout_ms in milliseconds; certainties are
     shares.
 
-    word_weight, example_weight: what shared words and a similar example count beside the model. weights: of
-    the parts of a confidence, by name. factors: what an open unknown multiplies it by, by severity.
-    severities: by module and case, as "frame.required_missing". kinds: the limits, signs and wishes that are
-    read. questions: about limits, by kind. soft: matches the phrases that word a wish, in lower case.
+    word_weight, example_weight: what shared words and a similar example count beside the model;
+    pattern_weight: what a pattern counts beside its spans; unnamed_option: how certain it must be of an
+    option that the goal does not name. weights: of the parts of a confidence, by name. factors: what an open
+    unknown multiplies it by, by severity. severities: by module and case, as "frame.required_missing". kinds:
+    the limits, signs and wishes that are read. questions: about limits, by kind. soft: matches the phrases
+    that word a wish, in lower case.
     """
 
     longest_prose: int
@@ -64,6 +66,8 @@ class Rules:
     bundle_tokens: int
     word_weight: float
     example_weight: float
+    pattern_weight: float
+    unnamed_option: float
     verb_certain: float
     verb_question: str
     weights: Mapping[str, float]
@@ -94,6 +98,8 @@ class Rules:
             bundle_tokens=pipeline.whole("limits.bundle_tokens"),
             word_weight=verb.number("weight.words"),
             example_weight=verb.number("weight.example"),
+            pattern_weight=core["frame"].number("weight.patterns", 0, 1),
+            unnamed_option=core["frame"].number("threshold.unnamed", 0, 1),
             verb_certain=verb.number("threshold.certain", 0, 1),
             verb_question=verb.text("question.uncertain"),
             weights={name: confidence.number(f"weight.{name}") for name in _PARTS},

@@ -1,0 +1,35 @@
+"""The closed sets of words of the language that no other module has."""
+
+from __future__ import annotations
+
+FAILURE_REASONS = (
+    "unknown_information",
+    "policy_violation",
+    "out_of_budget",
+    "out_of_scope",
+    "ambiguous_request",
+    "tool_failure",
+    "external_failure",
+    "timeout",
+    "cancelled_by_user",
+    "correction_invalid",
+)
+ACTIONS = ("fail", "clarify")  # of a failure mode: what is acted on
+CORTEX_KEYS = ("reads", "writes", "tags")
+MEMORY_TYPES = (
+    "Identity",
+    "Fact",
+    "Preference",
+    "Belief",
+    "Event",
+    "Goal",
+    "Constraint",
+    "Capability",
+    "Pattern",
+)
+# The calls of a resolve line with their arguments.
+CORTEX_CALLS = {
+    "find": ("type", "tag", "tags", "near", "text", "limit"),
+    "resolve": ("type", "tag", "tags", "near", "text", "id", "uri", "limit"),
+    "context": ("type", "tag", "tags", "near", "text", "limit", "budget"),
+}
