@@ -179,10 +179,10 @@ class _Case:
         places = [steps for node, steps in nodes if node.id == flaw.node_id] or [(*self.steps, "root")]
         steps = places[-1 if flaw.code == "NODE_ID_REPEATED" else 0]
         for below in _PLACES.get(flaw.code, ()):
-            if _has(self.source.value, (*steps, *below)):
+            if _at(self.source.value, (*steps, *below)) is not None:
                 steps = (*steps, *below)
                 break
-        there = _at(self.source.value, steps) if _has(self.source.value, steps) else ""
+        there = _at(self.source.value, steps)
         text = there if isinstance(there, str) else ""
         self.add(steps, flaw.code, flaw.message, flaw.fix, text=text)
 
@@ -232,7 +232,7 @@ class _Case:
         needed = manifest.args.get("required", [])
         for name in needed if isinstance(needed, list) else ():
             if name not in args:
-                place = (*steps, "args") if "args" in _at(self.source.value, steps) else steps
+                place = (*steps, "args") if "args" in (_at(self.source.value, steps) or ()) else steps
                 self.add(place, "ARG_MISSING", f"{manifest.uri} needs the argument {name!r}", takes, key=True)
             elif (slot := _lone_slot(written.get(name))) and slot not in self.filled:
                 hint = f'require the slot, give it a default, or add `when: {{slot.{slot}: "*"}}`'
@@ -311,17 +311,13 @@ def _has_places(text: object) -> bool:
 
 
 def _at(value: Any, steps: Steps) -> Any:
+    """The value at the end of `steps`; None where they lead nowhere."""
     for step in steps:
-        value = value[step]
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return None
     return value
-
-
-def _has(value: Any, steps: Steps) -> bool:
-    try:
-        _at(value, steps)
-    except (LookupError, TypeError):
-        return False
-    return True
 
 
 def _json_path(place: str) -> Steps:
