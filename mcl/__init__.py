@@ -23,38 +23,58 @@ if TYPE_CHECKING:
     from mcl.acts.replay import Replay, replay
     from mcl.acts.run import run
     from mcl.acts.show import Shown, Summary, list_intents, show
+    from mcl.acts.skill.examples import TriedExample, TriedSkill, try_examples
+    from mcl.acts.skill.format import FormattedFile, format_skill
+    from mcl.acts.skill.hash import hash_skill
+    from mcl.acts.skill.new import NewSkill, new_skill
+    from mcl.acts.skill.publish import Published, publish_skill
+    from mcl.acts.skill.validate import CheckedFile, validate_skill
     from mcl.acts.verify import FileReport, verify
     from mcl.compiler import Clarify, Compiled, Refused
     from mcl.home import open_home
+    from mcl.mtx.finding import Finding
 
 __all__ = [
     "Acceptance",
+    "CheckedFile",
     "Clarify",
     "Compiled",
     "Envelope",
     "FileReport",
+    "Finding",
+    "FormattedFile",
     "Frame",
     "Home",
     "Intent",
     "MclError",
+    "NewSkill",
     "Outcome",
     "PlanTree",
     "Planned",
+    "Published",
     "Refused",
     "Replay",
     "Shown",
     "Summary",
+    "TriedExample",
+    "TriedSkill",
     "__version__",
     "accept",
     "answer",
     "cancel",
     "compile_goal",
+    "format_skill",
+    "hash_skill",
     "list_intents",
+    "new_skill",
     "open_home",
     "plan",
+    "publish_skill",
     "replay",
     "run",
     "show",
+    "try_examples",
+    "validate_skill",
     "verify",
 ]
 __version__ = "0.1.0"
@@ -71,8 +91,15 @@ _HOMES = {
     "mcl.acts.run": ("run",),
     "mcl.acts.show": ("Shown", "Summary", "list_intents", "show"),
     "mcl.acts.verify": ("FileReport", "verify"),
+    "mcl.acts.skill.examples": ("TriedExample", "TriedSkill", "try_examples"),
+    "mcl.acts.skill.format": ("FormattedFile", "format_skill"),
+    "mcl.acts.skill.hash": ("hash_skill",),
+    "mcl.acts.skill.new": ("NewSkill", "new_skill"),
+    "mcl.acts.skill.publish": ("Published", "publish_skill"),
+    "mcl.acts.skill.validate": ("CheckedFile", "validate_skill"),
     "mcl.compiler": ("Clarify", "Compiled", "Refused"),
     "mcl.home": ("open_home",),
+    "mcl.mtx.finding": ("Finding",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -13,6 +13,8 @@ PUBLIC = {
     *("accept", "answer", "cancel", "compile_goal", "list_intents", "open_home", "plan", "replay", "run"),
     *("show", "verify", "__version__"),
     *("Acceptance", "Clarify", "Compiled", "FileReport", "Planned", "Refused", "Replay", "Shown", "Summary"),
+    *("format_skill", "hash_skill", "new_skill", "publish_skill", "try_examples", "validate_skill"),
+    *("CheckedFile", "Finding", "FormattedFile", "NewSkill", "Published", "TriedExample", "TriedSkill"),
     *("Envelope", "Frame", "Home", "Intent", "MclError", "Outcome", "PlanTree"),
 }
 

@@ -41,6 +41,6 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("key", "key list", "key new", "key export", "key trust", "key revoke"),
         *("grants", "grants give", "grants take"),
         *("skill", "skill list", "skill show", "skill validate", "skill parse", "skill hash", "skill fmt"),
-        "skill lsp",
+        *("skill new", "skill test", "skill publish", "skill lsp"),
         *("model", "model list", "model info", "model add", "model use"),
     }
