@@ -8,13 +8,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import DEVNULL, PIPE
+from subprocess import DEVNULL, PIPE, STDOUT
+from typing import Literal
 
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
 from executor.errors import ToolError
 
+Keep = Literal["head", "tail"]
+
+_LAST_WORDS = 2.0  # seconds to read what is still in the pipes
 _GRACE = 0.3  # seconds between the polite signal and the final one
 
 
@@ -29,7 +33,13 @@ class Finished:
 
 
 async def run_command(
-    argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], max_output: int
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    environment: Mapping[str, str],
+    max_output: int,
+    keep: Keep = "head",
+    merged: bool = False,
 ) -> Finished:
     """Run one command to its end. When the surrounding scope is cancelled, its whole group is killed and
     awaited.
@@ -39,15 +49,18 @@ async def run_command(
         cwd: the folder it runs in.
         environment: all the variables it sees; nothing is inherited.
         max_output: bytes kept of each of its two outputs; the rest is read and dropped.
+        keep: which end of a longer output is kept.
+        merged: both outputs in one, in the order they came.
 
     Raises:
         ToolError: COMMAND_NOT_FOUND.
     """
     ended: list[Finished | ToolError] = []
+    outputs = (_Capped(max_output, keep), _Capped(max_output, keep))
 
     async def live() -> None:
         try:
-            ended.append(await _live(argv, cwd, environment, max_output))
+            ended.append(await _live(argv, cwd, environment, outputs, merged))
         except ToolError as problem:
             ended.append(problem)
 
@@ -60,7 +73,13 @@ async def run_command(
     return ended[0]
 
 
-async def _live(argv: Sequence[str], cwd: Path, environment: Mapping[str, str], max_output: int) -> Finished:
+async def _live(
+    argv: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    outputs: tuple[_Capped, _Capped],
+    merged: bool,
+) -> Finished:
     try:
         # Shielded: a cancel between the fork and the first pipe would leave a process that nobody knows of.
         with anyio.CancelScope(shield=True):
@@ -68,7 +87,7 @@ async def _live(argv: Sequence[str], cwd: Path, environment: Mapping[str, str], 
                 list(argv),
                 stdin=DEVNULL,
                 stdout=PIPE,
-                stderr=PIPE,
+                stderr=STDOUT if merged else PIPE,
                 cwd=cwd,
                 env=dict(environment),
                 start_new_session=True,
@@ -77,33 +96,42 @@ async def _live(argv: Sequence[str], cwd: Path, environment: Mapping[str, str], 
         raise ToolError(
             "COMMAND_NOT_FOUND", f"{argv[0]} could not be started: {problem.strerror}", fix="install it"
         ) from problem
-    out, err = _Capped(max_output), _Capped(max_output)
+    out, err = outputs
     try:
         async with anyio.create_task_group() as readers:
             readers.start_soon(out.drain, process.stdout)
-            readers.start_soon(err.drain, process.stderr)
+            if process.stderr is not None:
+                readers.start_soon(err.drain, process.stderr)
             await process.wait()
-            # The command is done; a grandchild that still holds the pipe has no more say.
+            # The command is done; a grandchild that still holds the pipe has no more say, not even one that
+            # left the group.
             _signal(process, signal.SIGKILL)
+            readers.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS
     finally:
         with anyio.CancelScope(shield=True):
             await _end(process)
-    return Finished(process.returncode or 0, bytes(out.kept), bytes(err.kept), out.truncated or err.truncated)
+    return Finished(process.returncode or 0, out.end(), err.end(), out.truncated or err.truncated)
 
 
 class _Capped:
-    def __init__(self, limit: int) -> None:
-        self.kept = bytearray()
+    def __init__(self, limit: int, keep: Keep = "head") -> None:
         self.truncated = False
+        self._kept = bytearray()
         self._limit = limit
+        self._tail = keep == "tail"
+
+    def end(self) -> bytes:
+        return bytes(self._kept[-self._limit :] if self._tail else self._kept)
 
     async def drain(self, stream: ByteReceiveStream | None) -> None:
         assert stream is not None
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async for chunk in stream:
-                room = self._limit - len(self.kept)
-                self.kept += chunk[:room]
+                room = self._limit - len(self._kept)
                 self.truncated = self.truncated or len(chunk) > room
+                self._kept += chunk if self._tail else chunk[:room]
+                if len(self._kept) > 2 * self._limit:  # cut now and then, not with every piece
+                    del self._kept[: -self._limit]
 
 
 async def _end(process: Process) -> None:
@@ -115,9 +143,9 @@ async def _end(process: Process) -> None:
     await process.wait()
     for stream in (process.stdout, process.stderr):
         # Read to the end, so that the pipe closes; but a process that left the group may hold it open.
-        with anyio.move_on_after(_GRACE):
-            await _Capped(0).drain(stream)
         if stream is not None:
+            with anyio.move_on_after(_GRACE):
+                await _Capped(0).drain(stream)
             await stream.aclose()
 
 

@@ -22,6 +22,7 @@ from executor.tools.git import log as git_log
 from executor.tools.git import status as git_status
 from executor.tools.http import get as http_get
 from executor.tools.manifest import load_manifest
+from executor.tools.process import tests as process_tests
 from executor.tools.task import assign as task_assign
 from executor.tools.time import now as time_now
 from executor.tools.tool import Tool
@@ -44,6 +45,7 @@ _MODULES = (
     git_log,
     git_status,
     http_get,
+    process_tests,
     task_assign,
     time_now,
 )

@@ -1,0 +1,1 @@
+"""Commands that the workspace declares, run by fixed argument lists."""

@@ -1,0 +1,58 @@
+"""The variables that a command of the workspace sees: named ones, no secrets, and a home of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+_SYSTEM = ("/usr/local/bin", "/usr/bin", "/bin")
+_FIXED = {
+    "CI": "true",  # watchers end, nobody is asked
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "NO_COLOR": "1",
+    "TERM": "dumb",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONNOUSERSITE": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GOFLAGS": "-modcacherw",
+    "npm_config_update_notifier": "false",
+}
+
+
+@asynccontextmanager
+async def private_environment(root: Path, own: Mapping[str, str]) -> AsyncIterator[dict[str, str]]:
+    """Variables with an empty home and folder for temporary files, both removed in the end.
+
+    Args:
+        root: the workspace; no program of it is found by name alone.
+        own: the variables of this process. Only PATH, and where Rust keeps its compilers, go on from it.
+    """
+    home = Path(tempfile.mkdtemp(prefix="mcl-"))
+    try:
+        (home / "tmp").mkdir()
+        found = {"HOME": str(home), "TMPDIR": str(home / "tmp"), "PATH": safe_path(own.get("PATH", ""), root)}
+        compilers = Path(own.get("RUSTUP_HOME") or Path(own.get("HOME", "/nonexistent"), ".rustup"))
+        if compilers.is_dir():
+            found["RUSTUP_HOME"] = str(compilers)
+        yield {**_FIXED, **found}
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(partial(shutil.rmtree, home, ignore_errors=True))
+
+
+def safe_path(path: str, root: Path) -> str:
+    """The folders of a PATH that are given in full and lie outside the workspace, then the system's."""
+    folders = []
+    for folder in path.split(os.pathsep):
+        if folder.startswith("/") and not Path(folder).resolve().is_relative_to(root):
+            folders.append(folder)
+    return os.pathsep.join(dict.fromkeys((*folders, *_SYSTEM)))
