@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, Protocol
@@ -17,7 +18,9 @@ _FILE_S = 2.0  # seconds a pattern may take for one file …
 _ALL_S = 20.0  # … and for all
 _MAX_REPEATS = 10_000  # nested counts multiply, and each repetition is memory in the end
 _LINE = 20_000  # characters of a line that a regular expression is tried on
-_COUNT = re.compile(r"\{(\d*)(?:(,)(\d*))?\}", re.ASCII)
+_COUNT = re.compile(r"\{(?!\})(\d*)(?:(,)(\d*))?\}", re.ASCII)
+# What may match a line on its own and fail in a text, as it looks at what is not there or gives nothing back.
+_UNLIKE_A_LINE = re.compile(r"\\[AZzGK]|\(\?(?:!|<!|>|\()|[*+?}]\+")
 
 
 class Matcher(Protocol):
@@ -84,11 +87,14 @@ class Expression:
     def __init__(self, pattern: str, *, word: bool, ignore_case: bool) -> None:
         flags = re.IGNORECASE if ignore_case else 0
         try:
-            # The syntax is Python's own: what the other library adds (recursion, fuzzy matches) has no bound.
-            re.compile(pattern, flags)
-            if (place := _repeats_too_often(pattern)) is not None:
-                _bad(pattern, place, f"it repeats more than {_MAX_REPEATS:,} times")
-            self._compiled = _compiled(rf"\b(?:{pattern})\b" if word else pattern, ignore_case=ignore_case)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what may mean something else in a Python to come
+                re.compile(pattern, flags)
+            plain = _within_bounds(pattern)
+            plain = rf"\b(?:{plain})\b" if word else plain
+            self._line = _compiled(plain, ignore_case=ignore_case)
+            whole = _UNLIKE_A_LINE.search(plain) is None
+            self._text = _compiled(plain, ignore_case=ignore_case, many=True) if whole else None
         except re.error as problem:
             _bad(pattern, problem.pos or 0, problem.msg)
         except (RecursionError, OverflowError, MemoryError):
@@ -99,15 +105,14 @@ class Expression:
         return True
 
     def lines(self, text: str, path: str) -> Iterator[tuple[int, int]]:
-        search, budget = self._compiled.search, min(_FILE_S, self._left)
+        text = text.replace("\r\n", "\n")
         started = time.monotonic()
-        end = started + budget
+        budget = min(_FILE_S, self._left)
         try:
-            for number, line in enumerate(text.split("\n"), start=1):
-                left = end - time.monotonic()
-                if left <= 0:
+            for number, line in self._candidates(text, started + budget / 4):
+                if (left := started + budget - time.monotonic()) <= 0:
                     raise TimeoutError
-                found = search(line.rstrip("\r")[:_LINE], timeout=left)
+                found = self._line.search(line[:_LINE], timeout=left)
                 if found is not None:
                     yield number, found.start()
         except TimeoutError:
@@ -120,46 +125,72 @@ class Expression:
         finally:
             self._left -= time.monotonic() - started
 
+    def _candidates(self, text: str, until: float) -> Iterator[tuple[int, str]]:
+        """The lines that may match: all of them, or those where the whole text has a match beginning.
 
-def _compiled(pattern: str, *, ignore_case: bool) -> Pattern[str]:
+        A match of a line is one of the text too, so no line before the first match of the text has one.
+        """
+        number, place = 1, 0
+        while self._text is not None and place <= len(text):
+            try:
+                found = self._text.search(text, place, timeout=max(0.001, until - time.monotonic()))
+            except TimeoutError:  # what is quick on a line may be slow on a text: line by line from here
+                break
+            if found is None:
+                return
+            number += text.count("\n", place, found.start())
+            begin = text.rfind("\n", 0, found.start()) + 1
+            end = text.find("\n", found.start())
+            end = len(text) if end < 0 else end
+            yield number, text[begin:end]
+            number, place = number + 1, end + 1
+        if place <= len(text):
+            yield from enumerate(text[place:].split("\n"), start=number)
+
+
+def _compiled(pattern: str, *, ignore_case: bool, many: bool = False) -> Pattern[str]:
+    """``many``: for a text of many lines."""
     import regex
 
+    flags = (regex.IGNORECASE if ignore_case else 0) | (regex.MULTILINE if many else 0)
     try:
-        return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0, cache_pattern=False)
+        return regex.compile(pattern, flags, cache_pattern=False)
     except regex.error as problem:
         _bad(pattern, problem.pos or 0, problem.msg)
 
 
-def _repeats_too_often(pattern: str) -> int | None:
-    """The place of a counted repeat that, multiplied with those around it, goes beyond the limit.
+def _within_bounds(pattern: str) -> str:
+    """The pattern, where its counted repeats stay below the limit when multiplied with those around them.
 
-    A group's contents are repeated as often as the group: the most that any part repeats is kept a level.
+    Python's own library has judged the syntax, but the one that can be stopped knows more: recursion (which
+    Python refuses) and, in braces that hold no count, fuzzy matches. Such braces are literal, and marked so.
     """
     most, group, place = [1], 1, 0  # most: the largest product at each open level; group: of what just ended
+    pieces: list[str] = []
     while place < len(pattern):
-        char = pattern[place]
+        char, end = pattern[place], place + 1
+        count = _COUNT.match(pattern, place) if char == "{" else None
         if char == "\\":
-            place, group = place + 2, 1
-            continue
-        if char == "[":
-            place, group = _end_of_class(pattern, place), 1
-            continue
-        if char == "(":
+            end, group = place + 2, 1
+        elif char == "[":
+            end, group = _end_of_class(pattern, place), 1
+        elif char == "(":
             most.append(1)
         elif char == ")" and len(most) > 1:
             group = most.pop()
             most[-1] = max(most[-1], group)
-        elif char == "{" and (found := _COUNT.match(pattern, place)):
-            group *= max(int(found[1] or 0), int(found[3] or 0), 1)
+        elif count:
+            end = count.end()
+            group *= max(int(count[1] or 0), int(count[3] or 0), 1)
             most[-1] = max(most[-1], group)
             if group > _MAX_REPEATS:
-                return place
-            place = found.end()
-            continue
+                _bad(pattern, place, f"it repeats more than {_MAX_REPEATS:,} times")
         elif char not in "*+?":
             group = 1
-        place += 1
-    return None
+        literal = char == "{" and not count
+        pieces.append("\\{" if literal else pattern[place:end])
+        place = end
+    return "".join(pieces)
 
 
 def _end_of_class(pattern: str, place: int) -> int:

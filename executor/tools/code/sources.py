@@ -93,7 +93,7 @@ async def _known_to_git(prefix: str, left_out: LeftOut, bench: Bench) -> list[st
             )
     except ToolError:  # no git, or a repository that may not be trusted: the files are there all the same
         return None
-    if answer.truncated:
+    if answer.truncated or not answer.out:  # an ignored folder that is named is meant all the same
         return None
     names = dict.fromkeys(text(answer.out).split("\0"))  # a file in conflict is told once a version
     cut = len(below) + 1 if below else 0
