@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mcl.model import form
 from mcl.model.protocol import SlotForm
-from mcl.skills import find_skills, skill_folders
 from training.corpora import Mark, Skill, Utterance
 from training.generator.skills import GENERAL
 
@@ -28,24 +28,28 @@ class WrittenError(ValueError):
     """A line that is not as the markup wants it: file, line, what is wrong."""
 
 
-def shipped() -> dict[tuple[str, str], Skill]:
-    """The skills that goals may be written for, as they are installed; `general` is the generator's."""
+def skills(folder: Path = FOLDER) -> dict[tuple[str, str], Skill]:
+    """The skills that goals may be written for: `general` of the generator, and those of skills.toml."""
     found = {("own", "general"): GENERAL}
-    for skill in find_skills(skill_folders(None)).by_id.values():
-        if skill.id == "general":
-            continue
-        slots = tuple(SlotForm(s.name, s.type, s.hint, s.options, s.required, s.most) for s in skill.slots)
-        found["shipped", skill.id] = Skill("shipped", skill.id, skill.description, slots, skill.verbs)
+    for name, row in tomllib.loads((folder / "skills.toml").read_text(encoding="utf-8")).items():
+        slots = tuple(SlotForm(s[0], "string", s[1], tuple(s[2]) if len(s) > 2 else ()) for s in row["slots"])
+        found["written", name] = Skill("written", name, row["descriptions"][0], slots, tuple(row["verbs"]))
     return found
+
+
+def descriptions(folder: Path = FOLDER) -> dict[str, tuple[str, ...]]:
+    """What the skills of skills.toml may say of themselves."""
+    rows = tomllib.loads((folder / "skills.toml").read_text(encoding="utf-8"))
+    return {name: tuple(row["descriptions"]) for name, row in rows.items()}
 
 
 def load(folder: Path = FOLDER) -> list[Utterance]:
     """All goals, in the order of files and lines. Raises WrittenError."""
-    skills = shipped()
+    known = skills(folder)
     seen: dict[str, str] = {}
     goals: list[Utterance] = []
     for path in sorted(folder.glob("*.txt")):
-        for number, goal in read(path, skills):
+        for number, goal in read(path, known):
             same = " ".join(goal.text.lower().split())
             if same in seen:
                 raise WrittenError(f"{path.name}:{number}: said already at {seen[same]}")
@@ -54,7 +58,7 @@ def load(folder: Path = FOLDER) -> list[Utterance]:
     return goals
 
 
-def read(path: Path, skills: Mapping[tuple[str, str], Skill]) -> Iterator[tuple[int, Utterance]]:
+def read(path: Path, known: Mapping[tuple[str, str], Skill]) -> Iterator[tuple[int, Utterance]]:
     """Line number and goal of each goal in a file. Raises WrittenError."""
     key, verb = NOBODY, None
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
@@ -62,16 +66,16 @@ def read(path: Path, skills: Mapping[tuple[str, str], Skill]) -> Iterator[tuple[
             continue
         try:
             if line.startswith("=="):
-                key, verb = _section(line, skills)
+                key, verb = _section(line, known)
             elif verb is None:
                 raise ValueError("no section before the first goal")
             else:
-                yield number, _goal(line, key, verb, skills.get(key))
+                yield number, _goal(line, key, verb, known.get(key))
         except ValueError as error:
             raise WrittenError(f"{path.name}:{number}: {error}") from None
 
 
-def _section(line: str, skills: Mapping[tuple[str, str], Skill]) -> tuple[tuple[str, str], str]:
+def _section(line: str, known: Mapping[tuple[str, str], Skill]) -> tuple[tuple[str, str], str]:
     match = _SECTION.fullmatch(line)
     if not match:
         raise ValueError("a section is `== verb skill`")
@@ -80,10 +84,10 @@ def _section(line: str, skills: Mapping[tuple[str, str], Skill]) -> tuple[tuple[
         if verb != "-":
             raise ValueError("goals of no skill have the verb -")
         return NOBODY, ""
-    key = ("own", name) if name == "general" else ("shipped", name)
-    if key not in skills:
+    key = ("own" if name == "general" else "written", name)
+    if key not in known:
         raise ValueError(f"no skill {name!r}")
-    if verb not in (skills[key].verbs or form.VERBS):
+    if verb not in (known[key].verbs or form.VERBS):
         raise ValueError(f"{verb!r} is no verb of {name}")
     return key, verb
 
