@@ -22,11 +22,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class SlotCue:
-    """Which slots the patterns are for: by type, or by words of the name."""
+    """Which slots the patterns are for: by type, by words of the name, or both; early: they go before those
+    of constraints."""
 
     types: frozenset[str]
     names: frozenset[str]
     patterns: tuple[str, ...]
+    early: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ def load_cues() -> Cues:
                 types=frozenset(entry.get("types", ())),
                 names=frozenset(entry.get("names", ())),
                 patterns=tuple(_filled(pattern, parts) for pattern in entry["take"]),
+                early=entry.get("early", False),
             )
             for entry in table["slots"]
         ),

@@ -6,31 +6,31 @@ alone. What it does not find it leaves out, so the stages ask the person.
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ir.frame import valid_verb
 from mcl.model.bm25 import Bm25, stems
-from mcl.model.cues import Place, SlotCue, free, load_cues, places
+from mcl.model.cues import Place, free, load_cues
 from mcl.model.form import VERBS
-from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
+from mcl.model.patterns import pattern_spans, span_at, typed, words_of
+from mcl.model.protocol import Candidate, Choice, ExtractForm, Span
 from mcl.mtx.core import load_core
 
 if TYPE_CHECKING:
     from mcl.mtx.core import Core, CoreModule
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_SEPARATORS = re.compile(r"[\s_.-]+")
 
 
 @dataclass(frozen=True)
 class Routing:
-    """What the core module `verb` says of skills and verbs. verbs: by cue word; heard, guessed: how certain a
-    verb is; the rest: what a score is made of (see grammars/core/verb.mtx)."""
+    """What the core module `verb` says of skills and verbs. verbs: by cue word; kin: verbs of one kind;
+    heard, guessed: how certain a verb is; the rest: what a score is made of (see grammars/core/verb.mtx)."""
 
     verbs: Mapping[str, str]
+    kin: tuple[frozenset[str], ...]
     heard: float
     guessed: float
     verb: float
@@ -49,6 +49,7 @@ class Routing:
                 verbs.setdefault(word, verb)
         return cls(
             verbs,
+            tuple(frozenset(verbs.split()) for verbs in module.family("kin").values()),
             module.number("share.heard", 0, 1),
             module.number("share.guessed", 0, 1),
             module.number("match.verb"),
@@ -92,7 +93,7 @@ class Matcher:
             verb = heard[0] if heard else ""
             return Choice(None, verb, weights[best], routing.heard if heard else 0.0, probabilities)
         allowed = candidates[best].verbs or VERBS
-        verb = next((verb for verb in heard if verb in allowed), "")
+        verb = next((verb for verb in heard if verb in allowed), "") or self._akin(heard, allowed)
         sure = routing.heard if verb else routing.guessed
         verb_probability = 1.0 if len(allowed) == 1 else sure
         return Choice(
@@ -102,28 +103,19 @@ class Matcher:
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """Constraints by cue patterns, then slots by type, by name, by what is left; in the order of the
         prose."""
-        spans: list[Span] = []
         taken: list[Place] = []
-        chance = self._cues.probability
-        for field, patterns in self._cues.constraints.items():
-            for pattern in patterns:
-                for place in places(pattern, prose):
-                    if free(place, taken):
-                        taken.append(place)
-                        spans.append(_span(field, prose, place, chance["pattern"]))
-        waiting = []
-        for slot in form.slots:
-            search = self._members(prose, slot) if slot.options else self._places(prose, slot, taken)
-            found = list(islice(search, slot.many))
-            spans += found
-            taken += map(_place, found)
-            if not found and not slot.options and not self._typed(slot):
-                waiting.append(slot)
+        spans = pattern_spans(prose, form.slots, self._cues, taken)
+        filled = {span.field for span in spans}
+        waiting = [
+            slot
+            for slot in form.slots
+            if f"slot.{slot.name}" not in filled and not slot.options and not typed(slot, self._cues)
+        ]
         for slot in sorted(waiting, key=lambda slot: not slot.required):
-            rest = self._rest(prose, taken) if _words_of(slot.name) & self._cues.rest_names else None
+            rest = self._rest(prose, taken) if words_of(slot.name) & self._cues.rest_names else None
             if rest:
                 taken.append(rest)
-                spans.append(_span(f"slot.{slot.name}", prose, rest, chance["rest"]))
+                spans.append(span_at(f"slot.{slot.name}", prose, rest, self._cues.probability["rest"]))
         return tuple(
             sorted(spans, key=lambda span: (span.start if span.start is not None else -1, span.field))
         )
@@ -132,40 +124,18 @@ class Matcher:
         """The text of `user` for every output, unchanged: nothing is understood, nothing is lost."""
         return dict.fromkeys(outputs, user.strip())
 
+    def _akin(self, heard: Sequence[str], allowed: Sequence[str]) -> str:
+        """The one verb of `allowed` that is of the kind of the first verb heard, or ""."""
+        for verb in heard[:1]:
+            akin = [one for one in allowed if any({one, verb} <= kind for kind in self._routing.kin)]
+            if len(akin) == 1:
+                return akin[0]
+        return ""
+
     def _heard(self, prose: str) -> list[str]:
         """Verbs whose cue words are in the prose, in its order."""
         words = [word.casefold() for word in _WORD.findall(prose)]
         return list(dict.fromkeys(self._routing.verbs[word] for word in words if word in self._routing.verbs))
-
-    def _members(self, prose: str, slot: SlotForm) -> Iterator[Span]:
-        """Options that the prose names, in the order of the prose."""
-        named = []
-        for option in slot.options:
-            spelled = r"[\s_.-]+".join(map(re.escape, _SEPARATORS.split(option)))
-            if match := re.search(rf"(?<!\w){spelled}s?(?!\w)", prose, re.IGNORECASE):
-                named.append((match.start(), -match.end(), option))
-        for start, end, option in sorted(named):
-            yield Span(f"slot.{slot.name}", option, start, -end, self._cues.probability["mention"])
-
-    def _typed(self, slot: SlotForm) -> bool:
-        return any(_element(slot.type) in cue.types for cue in self._cues.slots) or slot.type == "bool"
-
-    def _places(self, prose: str, slot: SlotForm, taken: Sequence[Place]) -> Iterator[Span]:
-        """Free places by the patterns for the slot's type, else for its name, else for its hint."""
-        seen: list[Place] = list(taken)
-        for cue in self._cues_for(slot):
-            for pattern in cue.patterns:
-                for place in places(pattern, prose):
-                    if free(place, seen):
-                        seen.append(place)
-                        yield _span(f"slot.{slot.name}", prose, place, self._cues.probability["pattern"])
-
-    def _cues_for(self, slot: SlotForm) -> list[SlotCue]:
-        typed = [cue for cue in self._cues.slots if _element(slot.type) in cue.types]
-        if typed:
-            return typed
-        names = _words_of(slot.name)
-        return [cue for cue in self._cues.slots if names & cue.names]
 
     def _rest(self, prose: str, taken: Sequence[Place]) -> Place | None:
         """What the request is about: the words after its first verb, up to the first stop or taken place."""
@@ -192,22 +162,6 @@ class Matcher:
 def _shown(candidate: Candidate) -> str:
     name = candidate.skill_id.rsplit("/", 1)[-1].partition("@")[0]
     return " ".join([name, candidate.display, candidate.description, *candidate.examples])
-
-
-def _element(type_: str) -> str:
-    return type_.removesuffix("[]")
-
-
-def _words_of(name: str) -> frozenset[str]:
-    return frozenset([name.casefold(), *stems(name), *(part for part in _SEPARATORS.split(name.casefold()))])
-
-
-def _span(field: str, prose: str, place: Place, probability: float) -> Span:
-    return Span(field, prose[place.start : place.end], place.start, place.end, probability)
-
-
-def _place(span: Span) -> Place:
-    return Place(span.start or 0, span.end or 0)
 
 
 def _softmax(scores: Sequence[float], sharpness: float) -> list[float]:

@@ -120,7 +120,8 @@ def read_answer(request: Request, skill: Skill, name: str, text: str, rules: Rul
         probe.stated(FIELD_OF_PATH[name], [])
     if text and any(gap.field == name for gap in probe.gaps):
         gap = next(gap for gap in probe.gaps if gap.field == name)
-        wanted = f"one of {', '.join(gap.options)}" if gap.options else gap.type or "a text"
+        named = f"one of {', '.join(gap.options)}" if gap.options else gap.type or "a text"
+        wanted = _expected(slot) if slot is not None else named
         raise InputError("ANSWER_UNREADABLE", gap.why, place=name, fix=f"answer with {wanted}")
 
 

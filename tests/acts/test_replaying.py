@@ -18,7 +18,7 @@ PARTS = ("signature", "hash", "seed", "skill", "model", "grammar", "memory", "by
 
 def compiled(home, **more):
     """The id of an intent compiled without a model."""
-    fixed = {"skill": "files", "verb": "find", "slots": SLOTS, "ai": False, **more}
+    fixed = {"skill": "files-find", "verb": "find", "slots": SLOTS, "ai": False, **more}
     return compile_goal("find the word invoice in the folder notes", home=home, **fixed).intent.id
 
 
@@ -28,8 +28,8 @@ def verdicts(found) -> dict[str, str]:
 
 @pytest.fixture
 def own_skills(tmp_path: Path) -> Path:
-    """A folder with a copy of the skill `files`."""
-    shutil.copytree(Path(shipped.__file__).parent / "files", tmp_path / "skills" / "files")
+    """A folder with a copy of the skill `files-find`."""
+    shutil.copytree(Path(shipped.__file__).parent / "files-find", tmp_path / "skills" / "files-find")
     return tmp_path / "skills"
 
 
@@ -42,8 +42,10 @@ def test_nothing_changed_is_the_same_byte_for_byte(home):
 def test_a_changed_skill_is_named_and_its_plan_compared_apart(home, own_skills):
     id = compiled(home, skills=[own_skills])
     assert replay(id, skills=[own_skills], home=home).same
-    plan = own_skills / "files" / "plan.yaml"
-    plan.write_text(plan.read_text().replace("description: Find the text\n", "description: Find it\n"))
+    plan = own_skills / "files-find" / "plan.yaml"
+    plan.write_text(
+        plan.read_text().replace("description: Find the text in the files\n", "description: Find it\n")
+    )
     found = replay(id, skills=[own_skills], home=home)
     assert not found.same
     assert verdicts(found)["skill"] == verdicts(found)["plan"] == verdicts(found)["bytes"] == "different"
@@ -53,15 +55,15 @@ def test_a_changed_skill_is_named_and_its_plan_compared_apart(home, own_skills):
 
 def test_layout_and_comments_of_a_skill_change_nothing(home, own_skills):
     id = compiled(home, skills=[own_skills])
-    text = own_skills / "files" / "SKILL.mtx"
+    text = own_skills / "files-find" / "SKILL.mtx"
     text.write_text(text.read_text().replace("§INPUTS\n", "§INPUTS\n# a remark\n\n"))
     assert replay(id, skills=[own_skills], home=home).same
 
 
 def test_a_skill_that_is_gone_is_not_available_and_where_to_get_it_is_said(home, own_skills):
-    (own_skills / "files").rename(own_skills / "ours")
+    (own_skills / "files-find").rename(own_skills / "ours")
     text = own_skills / "ours" / "SKILL.mtx"
-    text.write_text(text.read_text().replace("id=files", "id=ours"))
+    text.write_text(text.read_text().replace("id=files-find", "id=ours"))
     id = compiled(home, skills=[own_skills], skill="ours")
     found = replay(id, home=home)
     assert verdicts(found)["skill"] == verdicts(found)["bytes"] == verdicts(found)["plan"] == "not available"
@@ -90,7 +92,7 @@ def test_a_model_that_is_not_here_is_not_available(home, monkeypatch):
 
 
 def test_what_was_never_compiled_cannot_be_replayed(home):
-    asked = compile_goal("look around", home=home, skill="repo", verb="find", ai=False)
+    asked = compile_goal("look around", home=home, skill="code-search", ai=False)
     with pytest.raises(InputError) as caught:
         replay(asked.intent.id, home=home)
     assert caught.value.code == "NOT_COMPILED"

@@ -43,7 +43,7 @@ class Shell:
             "find the word invoice in the folder notes",
             "--no-ai",
             "--skill",
-            "files",
+            "files-find",
             "--verb",
             "find",
         ),

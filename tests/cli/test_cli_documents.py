@@ -64,7 +64,7 @@ def test_a_run_writes_one_line_an_event_and_the_outcome_last(mcl):
 
 def test_refusals_and_questions_are_documents_too(mcl):
     refused = mcl("compile", "xyzzy plugh", "--no-ai", "--json")
-    asked = mcl("compile", "look around", "--no-ai", "--skill", "repo", "--verb", "find", "--json")
+    asked = mcl("compile", "look around", "--no-ai", "--skill", "code-search", "--json")
     if refused.code == 4:
         assert refused.document.keys() == {"status", "id", "reason", "message", "nearest", "ms", "stored"}
     assert asked.code == 3

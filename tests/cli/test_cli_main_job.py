@@ -93,17 +93,17 @@ def test_accepting_asks_and_anything_but_yes_signs_nothing(mcl):
 
 
 def test_a_question_is_asked_answered_and_compiled_again(mcl):
-    asked = mcl("compile", "look around", "--no-ai", "--skill", "repo", "--verb", "find")
+    asked = mcl("compile", "sales.csv", "--no-ai", "--skill", "data-summary")
     assert asked.code == 3
-    assert "one of: status, log, branch" in " ".join(asked.out.split())
+    assert "one of: analyze, build" in " ".join(asked.out.split())
     assert re.search(r"mcl answer \w{26} u1=", asked.out)
     wrong = mcl("answer", "@last", "u1=everything")
     assert wrong.code == 2, wrong.out
-    unknown = mcl("answer", "@last", "u9=log")
+    unknown = mcl("answer", "@last", "u9=build")
     assert (unknown.code, "ANSWER_UNKNOWN" in unknown.err) == (2, True)
-    answered = mcl("answer", "@last", "u1=log", "--json")
+    answered = mcl("answer", "@last", "u1=analyze", "--json")
     assert answered.code == 0, answered.out
-    assert answered.document["plan"]["root"]["tool_call"]["tool_ref"] == "matrix://tool/git/log@1.0.0"
+    assert answered.document["plan"]["root"]["tool_call"]["tool_ref"] == "matrix://tool/data/summary@1.0.0"
     assert mcl("replay", "@last").code == 0
 
 

@@ -24,7 +24,7 @@ def in_shell(mcl, words: str) -> subprocess.CompletedProcess[bytes]:
 
 def test_a_goal_is_utf_8_in_any_locale_and_so_is_its_document(mcl):
     goal = "find the word räksmörgås🎉 in the folder notes"
-    words = ("compile", goal, "--no-ai", "--skill", "files", "--slot", "text=räksmörgås🎉", "--json")
+    words = ("compile", goal, "--no-ai", "--skill", "files-find", "--slot", "text=räksmörgås🎉", "--json")
     done = mcl.other(*words, env=ASCII)
     assert done.code == 0, done.err
     assert json.loads(done.out)["intent"]["prose"] == goal

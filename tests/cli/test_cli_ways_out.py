@@ -42,11 +42,11 @@ def test_an_ended_intent_sends_nobody_to_a_command_that_cannot_help(mcl, words):
     assert "mcl accept" not in done.err
 
 
-def test_an_unreadable_answer_is_told_the_options_and_a_dropped_question_is_not_asked_again(mcl):
-    mcl("compile", "show it", "--no-ai", "--skill", "repo", "--verb", "find")
-    done = mcl("answer", "@last", "u1=nonsense", "--no-ai")
+def test_an_unreadable_answer_is_told_what_is_wanted_and_a_dropped_question_is_not_asked_again(mcl):
+    mcl("compile", "remind me", "--no-ai", "--skill", "schedule-reminder", "--verb", "schedule")
+    done = mcl("answer", "@last", "slot.when=nonsense", "--no-ai")
     assert done.code == 2
-    assert "fix   answer with one of status, log, branch" in done.err
+    assert "fix   answer with a day and time that can be read in just one way" in done.err
     mcl("cancel", "@last")
     assert "Questions" not in mcl("show", "@last").out
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from mcl import accept, answer, compile_goal, run
 
 
-def test_a_report_asked_for_with_the_word_find_asks_for_the_verb_and_then_runs(tmp_path, monkeypatch):
+def test_a_picture_asked_for_with_a_word_for_looking_asks_for_the_verb_and_then_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
     folder = tmp_path / "work"
-    (folder / "notes").mkdir(parents=True)
-    (folder / "notes" / "a.txt").write_text("an invoice\n")
+    folder.mkdir()
+    (folder / "sales.csv").write_text("month,revenue\nJan,10\nFeb,12\n")
     monkeypatch.chdir(folder)
-    goal = "find the word invoice in the folder notes and write a report to out.md"
-    slots = {"text": "invoice", "folder": "notes", "report": "out.md"}
-    asked = compile_goal(goal, ai=False, skill="files", verb="find", slots=slots)
+    goal = "analyze sales.csv and put the picture in sales.svg"
+    slots = {"file": "sales.csv", "chart": "sales.svg", "kind": "bar", "column": "revenue"}
+    asked = compile_goal(goal, ai=False, skill="data-summary", verb="analyze", slots=slots)
     question = next(one for one in asked.questions if one.field == "frame.verb")
-    assert set(question.options) == {"build", "deliver"}
+    assert set(question.options) == {"build"}
     compiled = answer(asked.intent.id, {question.unknown_id: "build"}, ai=False)
     assert compiled.plan is not None
     accept(compiled.intent.id)
     assert run(compiled.intent.id).state == "completed"
-    assert "an invoice" in (folder / "out.md").read_text()
+    assert "<svg" in (folder / "sales.svg").read_text()

@@ -124,7 +124,7 @@ def test_a_broken_skill_is_left_out_told_of_and_never_replaced_by_the_one_it_hid
 def test_folders_come_in_the_order_package_home_here_extra_without_doubles(tmp_path: Path) -> None:
     folders = skill_folders(tmp_path, here=tmp_path, extra=[tmp_path / "more"])
     assert folders[1:] == [tmp_path / "skills", tmp_path / "more"]
-    assert (folders[0] / "files" / "SKILL.mtx").is_file()
+    assert (folders[0] / "files-find" / "SKILL.mtx").is_file()
 
 
 def test_a_second_run_reads_the_cache_and_finds_the_same(

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ir import Intent, PlanTree
-from mcl.errors import SkillError
+from executor.gate.effects import over_ceiling
+from executor.tools.registry import Registry
+from ir import VERBS, Intent, PlanTree
 from mcl.mtx.check import check
 from mcl.mtx.core import load_core
 from mcl.mtx.format import format_file
@@ -15,6 +16,10 @@ from mcl.planner import make_plan
 from mcl.skills import Skill, Skills, find_skills, mtx_digest, skill_folders
 
 AGENT = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+SHIPPED = (
+    "code-search", "data-summary", "delegate-task", "files-find", "files-report", "general", "monitor-path",
+    "note-write", "repo-branch", "repo-status", "run-tests", "schedule-reminder", "web-fetch",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -40,49 +45,66 @@ def intent(verb: str, prose: str = "do it", **slots: str) -> Intent:
     )
 
 
-def plan(skill: Skill | None, goal: Intent) -> PlanTree:
-    assert skill is not None
+def plan(shipped: Skills, id: str, verb: str, **slots: str) -> PlanTree:
     return make_plan(
-        skill, goal, id="01ARZ3NDEKTSV4RRFFQ69G5FAW", created_at="2026-11-21T10:00:01.000Z", created_by=AGENT
+        shipped.by_id[id],
+        intent(verb, **slots),
+        id="01ARZ3NDEKTSV4RRFFQ69G5FAW",
+        created_at="2026-11-21T10:00:01.000Z",
+        created_by=AGENT,
+        registry=Registry.builtin(),
     )
 
 
-def calls(tree: PlanTree) -> list[tuple[str, dict[str, str]]]:
-    nodes = (node for node, _ in tree.root.walk())
+def calls(tree: PlanTree) -> list[str]:
+    """The tools of a plan in order, with their arguments: "fs/list path=."."""
+    found = [node.tool_call for node, _ in tree.root.walk() if node.tool_call is not None]
     return [
-        (node.tool_call.tool_ref.removeprefix("matrix://tool/").split("@")[0], dict(node.tool_call.args))
-        for node in nodes
-        if node.tool_call is not None
+        " ".join([one.tool_ref[14:].split("@")[0], *(f"{k}={v}" for k, v in sorted(one.args.items()))])
+        for one in found
     ]
 
 
 def test_all_are_found_and_none_is_broken(shipped: Skills) -> None:
-    assert {"files", "general", "repo"} <= set(shipped.ids)
+    assert shipped.ids == SHIPPED
     assert shipped.broken == {}
     assert shipped.shadowed == ()
 
 
-def test_each_is_clean_canonical_and_has_examples(shipped: Skills) -> None:
-    for skill in shipped:
-        text = (skill.path / "SKILL.mtx").read_text(encoding="utf-8")
-        parsed = parse(text.encode())
-        assert check(parsed.file, name=skill.path.name, strict=True) == []
-        assert format_file(parsed) == text
-        assert 5 <= len(skill.examples) <= 10
-        assert skill.ref == f"matrix://skill/{skill.id}@{skill.version}"
+def test_together_they_have_all_ten_verbs_without_the_last_resort(shipped: Skills) -> None:
+    assert {verb for skill in shipped if skill.id != "general" for verb in skill.verbs} == set(VERBS)
 
 
-def test_each_tool_is_declared_by_a_manifest_with_those_arguments(shipped: Skills) -> None:
-    tools = pytest.importorskip("executor.tools.registry").Registry.builtin()
-    for skill in shipped:
-        assert skill.template is not None
-        for case in skill.template.cases:
-            for call in _calls_of(case.root):
-                assert call["tool_ref"] in skill.tools
-                manifest = tools.find(call["tool_ref"])
-                assert manifest is not None
-                properties = manifest.args["properties"]
-                assert set(call.get("args", {})) <= set(properties)
+@pytest.mark.parametrize("id", SHIPPED)
+def test_each_is_clean_canonical_and_says_what_it_needs(shipped: Skills, id: str) -> None:
+    skill = shipped.by_id[id]
+    text = (skill.path / "SKILL.mtx").read_text(encoding="utf-8")
+    parsed = parse(text.encode())
+    assert check(parsed.file, name=skill.path.name, strict=True) == []
+    assert format_file(parsed) == text
+    assert 8 <= len(skill.examples) <= 12
+    assert skill.ref == f"matrix://skill/{id}@{skill.version}"
+    assert len(skill.description.split()) <= 20  # what the bundled model reads of it
+    assert all(slot.hint and len(slot.hint.split()) <= 20 for slot in skill.slots)
+
+
+@pytest.mark.parametrize("id", SHIPPED)
+def test_each_plan_calls_declared_tools_with_their_arguments_and_within_a_verb_of_the_skill(
+    shipped: Skills, id: str
+) -> None:
+    skill, tools = shipped.by_id[id], Registry.builtin()
+    assert skill.template is not None
+    used: set[str] = set()
+    for case in skill.template.cases:
+        verbs = case.when.get("verb", skill.verbs)
+        for call in _calls_of(case.root):
+            manifest = tools.find(call["tool_ref"])
+            assert manifest is not None
+            assert set(call.get("args", {})) <= set(manifest.args["properties"])
+            assert set(manifest.args.get("required", ())) <= set(call.get("args", {}))
+            assert any(not over_ceiling(verb, call["side_effect_class"], "read") for verb in verbs)
+            used.add(call["tool_ref"])
+    assert used == set(skill.tools)
 
 
 def _calls_of(node: dict[str, object]) -> list[dict[str, object]]:
@@ -90,80 +112,69 @@ def _calls_of(node: dict[str, object]) -> list[dict[str, object]]:
     return own + [call for child in node.get("children", []) for call in _calls_of(child)]
 
 
-def test_files_searches_where_a_text_is_named(shipped: Skills) -> None:
-    tree = plan(shipped.get("files"), intent("find", text="invoice", folder="notes"))
-    assert calls(tree) == [("fs/search", {"query": "invoice", "path": "notes", "ignore_case": "true"})]
-
-
-def test_files_lists_where_none_is_named_in_the_default_folder(shipped: Skills) -> None:
-    tree = plan(shipped.get("files"), intent("find", pattern="*.md"))
-    assert calls(tree) == [("fs/list", {"path": ".", "glob": "*.md"})]
-
-
-def test_files_writes_what_it_found_where_a_report_is_named(shipped: Skills) -> None:
-    tree = plan(shipped.get("files"), intent("deliver", text="invoice", report="r.md"))
-    assert [name for name, _ in calls(tree)] == ["fs/search", "fs/write"]
-    assert calls(tree)[1][1] == {
-        "path": "r.md",
-        "content": "# Lines with: invoice\n\n${search.output.text}\n",
-    }
-
-
 @pytest.mark.parametrize(
-    ("slots", "expected"),
+    ("id", "verb", "slots", "expected"),
     [
-        ({"what": "status"}, ("git/status", {})),
-        ({"what": "log", "count": "5"}, ("git/log", {"count": "5"})),
-        ({"what": "log"}, ("git/log", {})),
-        ({"what": "branch"}, ("git/branch", {})),
-        ({"what": "branch", "branch": "fix"}, ("git/branch", {"name": "fix"})),
+        ("files-find", "find", {"text": "a", "folder": "n"}, ["fs/search ignore_case=true path=n query=a"]),
+        ("files-find", "find", {"pattern": "*.md"}, ["fs/list glob=*.md path=."]),
+        (
+            "files-report",
+            "deliver",
+            {"text": "a", "report": "r.md"},
+            [
+                "fs/search ignore_case=true path=. query=a",
+                "fs/write content=# Lines with: a\n\n${search.output.text}\n path=r.md",
+            ],
+        ),
+        ("code-search", "find", {"code": "f_x"}, ["code/search path=. pattern=f_x"]),
+        ("repo-status", "analyze", {}, ["git/status"]),
+        ("repo-status", "analyze", {"what": "commits", "count": "5"}, ["git/log count=5"]),
+        ("repo-status", "analyze", {"what": "diff"}, ["git/diff"]),
+        ("repo-status", "analyze", {"count": "5"}, ["git/log count=5"]),
+        ("repo-branch", "build", {"branch": "x"}, ["git/branch name=x"]),
+        ("repo-branch", "find", {}, ["git/branch"]),
+        ("monitor-path", "monitor", {"path": "d"}, ["fs/watch path=d seconds=60 until=first"]),
+        ("schedule-reminder", "find", {}, ["calendar/list path=reminders.ics"]),
+        ("data-summary", "analyze", {"file": "t.csv"}, ["data/summary path=t.csv"]),
     ],
 )
-def test_repo_does_what_is_asked(shipped: Skills, slots: dict[str, str], expected: object) -> None:
-    assert calls(plan(shipped.get("repo"), intent("find", **slots))) == [expected]
+def test_a_goal_becomes_just_the_calls_that_it_needs(
+    shipped: Skills, id: str, verb: str, slots: dict[str, str], expected: list[str]
+) -> None:
+    assert calls(plan(shipped, id, verb, **slots)) == expected
 
 
 def test_only_making_a_branch_declares_a_write(shipped: Skills) -> None:
-    listing = plan(shipped.get("repo"), intent("find", what="branch")).root.tool_call
-    making = plan(shipped.get("repo"), intent("build", what="branch", branch="x")).root.tool_call
+    listing = plan(shipped, "repo-branch", "find").root.tool_call
+    making = plan(shipped, "repo-branch", "build", branch="x").root.tool_call
     assert listing is not None
     assert making is not None
     assert (listing.side_effect_class, making.side_effect_class) == ("read", "write")
 
 
-def test_general_asks_before_it_writes_a_note(shipped: Skills) -> None:
-    tree = plan(shipped.get("general"), intent("schedule", prose="the plumber comes on Thursday"))
-    assert [node.kind for node, _ in tree.root.walk()] == ["sequential", "gate", "tool_call"]
-    assert calls(tree) == [
-        (
-            "fs/write",
-            {
-                "path": "mcl-notes/01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
-                "content": "# To schedule\n\nthe plumber comes on Thursday\n",
-            },
-        )
-    ]
-
-
-def test_general_looks_without_writing(shipped: Skills) -> None:
-    tree = plan(shipped.get("general"), intent("find", target="Henderson"))
-    assert calls(tree) == [("fs/search", {"query": "Henderson", "ignore_case": "true"})]
-    with pytest.raises(SkillError) as refused:
-        plan(shipped.get("general"), intent("find"))
-    assert refused.value.code == "NO_PLAN"
+@pytest.mark.parametrize(
+    ("id", "verb", "slots"),
+    [
+        ("general", "acquire", {}),
+        ("delegate-task", "negotiate", {"assignee": "Brightline", "task": "the rent"}),
+    ],
+)
+def test_what_speaks_for_the_person_is_asked_before_it_is_written(
+    shipped: Skills, id: str, verb: str, slots: dict[str, str]
+) -> None:
+    kinds = [node.kind for node, _ in plan(shipped, id, verb, **slots).root.walk()]
+    assert kinds == ["sequential", "gate", "tool_call"]
 
 
 def test_the_recorded_digest_follows_skill_plan_and_core(shipped: Skills, tmp_path: Path) -> None:
-    core, files = load_core(), shipped.get("files")
-    assert files is not None
-    folder = tmp_path / "files"
+    core, files = load_core(), shipped.by_id["files-find"]
+    folder = tmp_path / "files-find"
     folder.mkdir()
     for name in ("SKILL.mtx", "plan.yaml"):
         (folder / name).write_bytes((files.path / name).read_bytes())
 
     def digest() -> str:
-        skill = find_skills([tmp_path], cache=tmp_path / "cache").get("files")
-        assert skill is not None
+        skill: Skill = find_skills([tmp_path], cache=tmp_path / "cache").by_id["files-find"]
         return mtx_digest(skill, core)
 
     first = digest()
@@ -175,5 +186,5 @@ def test_the_recorded_digest_follows_skill_plan_and_core(shipped: Skills, tmp_pa
     )
     assert digest() != first
     second = digest()
-    (folder / "SKILL.mtx").write_text((folder / "SKILL.mtx").read_text().replace("Find text", "Seek text"))
+    (folder / "SKILL.mtx").write_text((folder / "SKILL.mtx").read_text().replace("Find files", "Seek files"))
     assert digest() not in (first, second)

@@ -1,0 +1,96 @@
+"""Where a text fills slots by patterns alone (`cues.toml`): closed lists by name, forms such as addresses,
+file names and dates, and the usual words around a slot of some name. No model; what no pattern finds is left
+out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from mcl.model.bm25 import stems
+from mcl.model.cues import Cues, Place, SlotCue, free, places
+from mcl.model.protocol import SlotForm, Span
+
+_SEPARATORS = re.compile(r"[\s_.-]+")
+
+
+def pattern_spans(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list[Place]) -> list[Span]:
+    """What patterns find for slots and constraints, no character twice; `taken` gets the places.
+
+    Some slots go before the constraints ("in two hours" is when to remind), the others after them ("at most
+    20 euros" is no count).
+    """
+    first = [slot for slot in slots if not slot.options and any(cue.early for cue in _cues_for(slot, cues))]
+    spans = _slots(prose, first, cues, taken)
+    for field, patterns in cues.constraints.items():
+        for pattern in patterns:
+            for place in places(pattern, prose):
+                if free(place, taken):
+                    taken.append(place)
+                    spans.append(span_at(field, prose, place, cues.probability["pattern"]))
+    return spans + _slots(prose, [slot for slot in slots if slot not in first], cues, taken)
+
+
+def _slots(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list[Place]) -> list[Span]:
+    spans: list[Span] = []
+    for slot in slots:
+        search = _members(prose, slot, cues) if slot.options else _places(prose, slot, cues, taken)
+        found = list(islice(search, slot.many))
+        taken += [place_of(span) for span in found]
+        spans += found
+    return spans
+
+
+def typed(slot: SlotForm, cues: Cues) -> bool:
+    """Whether only a text of some form can fill the slot."""
+    return any(_element(slot.type) in cue.types for cue in cues.slots) or slot.type == "bool"
+
+
+def words_of(name: str) -> frozenset[str]:
+    """An identifier, its parts and their stems."""
+    return frozenset([name.casefold(), *stems(name), *_SEPARATORS.split(name.casefold())])
+
+
+def span_at(field: str, prose: str, place: Place, probability: float) -> Span:
+    """The span of a place."""
+    return Span(field, prose[place.start : place.end], place.start, place.end, probability)
+
+
+def place_of(span: Span) -> Place:
+    """The place of a span."""
+    return Place(span.start or 0, span.end or 0)
+
+
+def _members(prose: str, slot: SlotForm, cues: Cues) -> Iterator[Span]:
+    """Options that the prose names, in the order of the prose."""
+    named = []
+    for option in slot.options:
+        spelled = r"[\s_.-]+".join(map(re.escape, _SEPARATORS.split(option.removesuffix("s"))))
+        if match := re.search(rf"(?<!\w){spelled}s?(?!\w)", prose, re.IGNORECASE):
+            named.append((match.start(), -match.end(), option))
+    for start, end, option in sorted(named):
+        yield Span(f"slot.{slot.name}", option, start, -end, cues.probability["mention"])
+
+
+def _places(prose: str, slot: SlotForm, cues: Cues, taken: Sequence[Place]) -> Iterator[Span]:
+    """Free places by the patterns for the slot's type and name, else for its type, else for its name."""
+    seen: list[Place] = list(taken)
+    for cue in _cues_for(slot, cues):
+        for pattern in cue.patterns:
+            for place in places(pattern, prose):
+                if free(place, seen):
+                    seen.append(place)
+                    yield span_at(f"slot.{slot.name}", prose, place, cues.probability["pattern"])
+
+
+def _cues_for(slot: SlotForm, cues: Cues) -> list[SlotCue]:
+    names, type_ = words_of(slot.name), _element(slot.type)
+    by_type = [cue for cue in cues.slots if type_ in cue.types]
+    both = [cue for cue in by_type if names & cue.names]
+    if both or by_type:
+        return both or [cue for cue in by_type if not cue.names]
+    return [cue for cue in cues.slots if names & cue.names and not cue.types]
+
+
+def _element(type_: str) -> str:
+    return type_.removesuffix("[]")
