@@ -85,7 +85,7 @@ async def _patch(git: Git, which: list[str], paths: list[str], room: int) -> tup
     """The changes as text, at most ``room`` characters, cut at a line."""
     answer = await git.answer("diff", *which, *_PLAIN, "--unified=3", "--", *paths)
     lines: list[str] = []
-    for line in text(answer.out).splitlines():
+    for line in text(answer.out).removesuffix("\n").split("\n"):
         shown = visible(line)
         room -= len(shown.encode()) + 2
         if room < 0:
