@@ -89,10 +89,10 @@ def check_against(shape: Shape, skill: Skill, tools: Tools) -> list[Finding]:
 def unused(shape: Shape, skill: Skill) -> Iterator[Finding]:
     """What the skill declares and no plan of it uses; places are in SKILL.mtx."""
     used = set(_addresses([case["root"] for case in shape.cases]))
-    for section, noun in (("TOOLS", "tool"), ("SUB_SKILLS", "sub-skill")):
+    kinds = (("TOOLS", "tool", "TOOL_UNUSED"), ("SUB_SKILLS", "sub-skill", "SUB_SKILL_UNUSED"))
+    for section, noun, code in kinds:
         for reference in skill.file.references(section):
             if reference.uri not in used:
-                code = noun.upper().replace("-", "_") + "_UNUSED"
                 message = f"no plan of plan.yaml uses this {noun}"
                 yield found(reference, code, message, reference.uri, "remove it, or use it", warning=True)
 

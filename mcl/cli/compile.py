@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
         "compile",
         epilog=example(
             'mcl compile "which files in notes mention invoice"',
-            'mcl compile "list the last 5 commits" --skill repo --json',
+            'mcl compile "list the last 5 commits" --skill repo-status --json',
             "mcl compile - < goal.txt",
         ),
     )(compile_command)

@@ -12,7 +12,7 @@ import typer
 
 import mcl
 from mcl.cli.app import app
-from mcl.skills import load_skill
+from mcl.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -152,13 +152,40 @@ def test_every_code_on_a_page_is_one_that_the_program_gives() -> None:
     assert said - NOT_CODES <= known, sorted(said - NOT_CODES - known)
 
 
-def test_the_skill_that_the_page_teaches_is_sound_and_has_the_digest_shown(tmp_path: Path) -> None:
-    folder = tmp_path / "read-file"
-    folder.mkdir()
+@pytest.fixture
+def taught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The skill that the page teaches, in a folder of its own."""
+    folder = tmp_path / "skills" / "read-file"
+    folder.mkdir(parents=True)
     (folder / "SKILL.mtx").write_text(block("skills.md", "mtx"))
     (folder / "plan.yaml").write_text(block("skills.md", "yaml"))
-    skill = load_skill(folder)
-    assert f"skills/read-file  {skill.digest[:12]}" in (ROOT / "docs" / "skills.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    return folder
+
+
+def test_the_skill_that_the_page_teaches_is_sound_and_has_the_digest_shown(
+    taught: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["skill", "validate", "--strict", "skills/read-file"]) == 0
+    assert main(["skill", "fmt", "--check", "skills/read-file"]) == 0
+    capsys.readouterr()
+    assert main(["skill", "hash", "skills/read-file"]) == 0
+    assert capsys.readouterr().out in (ROOT / "docs" / "skills.md").read_text()
+
+
+def test_the_mistakes_that_the_page_shows_are_told_as_it_shows_them(
+    taught: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (taught / "SKILL.mtx").read_text()
+    for right, wrong in (("analyze", "analyse"), ("  required", "  requird"), ("{prose}", "{pros}")):
+        text = text.replace(right, wrong, 1)
+    (taught / "SKILL.mtx").write_text(text)
+    capsys.readouterr()
+    assert main(["skill", "validate", "skills/read-file"]) == 6
+    shown = "$ mcl skill validate skills/read-file\n" + capsys.readouterr().out
+    assert shown in (ROOT / "docs" / "skills.md").read_text()
 
 
 def test_every_tool_is_described_as_its_manifest_has_it() -> None:
