@@ -248,6 +248,84 @@ def test_scope_paths_outside_or_protected_are_refused(walks: Walks, path: str, e
     assert code(walks, tool("n1", "fs/read", path=path)) == expected
 
 
+def online(walks: Walks, *hosts: str) -> None:
+    """Grant the network, and these hosts."""
+    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
+    grants.ensure_default(agent)
+    grants.grant(agent, ["network"])
+    grants.grant_hosts(agent, hosts)
+
+
+def fetch(url: str) -> NODE:
+    return tool("n1", "http/get", "network", url=url)
+
+
+def test_capability_the_network_is_not_granted_at_first(walks: Walks) -> None:
+    node = fetch("https://example.org/")
+    reply = decide(call_of(node), context_of(walks, walks.accept(node, verb="find")))
+    assert isinstance(reply, Deny)
+    assert (reply.code, reply.guard) == ("CAPABILITY_DENIED", "capability")
+    assert "mcl grants give network" in reply.fix
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://example.org/page?q=1", "ALLOW"),
+        ("https://EXAMPLE.org:443/", "ALLOW"),
+        ("http://local:8080/", "ALLOW"),
+        ("http://example.org/", "ASK"),
+        ("https://example.org:8443/", "ASK"),
+        ("https://www.example.org/", "ASK"),
+        ("https://example.org.evil.net/", "ASK"),
+        ("http://127.0.0.1/", "ASK"),
+        ("https://user@example.org/", "HOST_DENIED"),
+        ("file:///etc/passwd", "HOST_DENIED"),
+        ("https://evil.net\\@example.org/", "HOST_DENIED"),
+        ("$env:HOME", "INVALID_ARGS"),
+    ],
+)
+def test_scope_a_granted_host_is_reached_at_once_and_another_is_asked_about(
+    walks: Walks, url: str, expected: str
+) -> None:
+    online(walks, "example.org", "http://local:8080")
+    assert code(walks, fetch(url), verb="find") == expected
+
+
+def test_scope_the_question_names_the_host_in_plain_letters_and_how_to_grant_it(walks: Walks) -> None:
+    online(walks)
+    node = fetch("https://ex\u0430mple.org/")  # the a is Cyrillic
+    reply = decide(call_of(node), context_of(walks, walks.accept(node, verb="find")))
+    assert isinstance(reply, Ask)
+    assert "mcl grants give network --host xn--exmple-4nf.org" in reply.question
+
+
+def test_scope_what_an_allow_opens_is_what_was_granted_and_nothing_for_other_tools(walks: Walks) -> None:
+    online(walks, "example.org", "other.org")
+    node = fetch("https://example.org/")
+    allow = decide(call_of(node), context_of(walks, walks.accept(node, verb="find")))
+    assert isinstance(allow, Allow)
+    assert sorted(map(str, allow.hosts)) == ["https://example.org", "https://other.org"]
+    allow = decide(call_of(READ), context_of(walks, walks.accept(READ, verb="find")))
+    assert isinstance(allow, Allow)
+    assert allow.hosts == frozenset()
+
+
+def test_locks_tests_hold_the_whole_folder_also_where_it_is_left_out(walks: Walks) -> None:
+    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
+    grants.ensure_default(agent)
+    node = tool("n1", "process/tests", "shell")
+    assert code(walks, node) == "CAPABILITY_DENIED"
+    grants.grant(agent, ["shell"])
+    assert code(walks, node, verb="find") == "INTENT_MISMATCH"
+    context = context_of(walks, walks.accept(node))
+    with context.locks.hold([("sub", "file")]):
+        reply = decide(call_of(node), context)
+    assert isinstance(reply, Deny)
+    assert reply.code == "SCOPE_CONTENTION"
+    assert isinstance(decide(call_of(node), context), Allow)
+
+
 def test_locks_two_writers_never_meet_on_one_path(walks: Walks) -> None:
     context = context_of(walks, walks.accept(WRITE))
     for held, expected in [("b.txt", Deny), ("b.txt/below", Deny), ("c.txt", Allow)]:
