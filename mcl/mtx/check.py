@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from ir import VERBS
 from ir.checks import is_pinned
@@ -19,34 +20,40 @@ from mcl.mtx.check_slots import check_slots
 from mcl.mtx.digest import file_digest
 from mcl.mtx.finding import Finding, found, nearest
 from mcl.mtx.identity import ID, valid_version
+from mcl.mtx.reach import check_reach
+from mcl.mtx.source import MAX_FINDINGS
 from mcl.mtx.words import ACTIONS, CORTEX_KEYS, FAILURE_REASONS, MEMORY_TYPES
 
 __all__ = ["FAILURE_REASONS", "MAX_DESCRIPTION", "MEMORY_TYPES", "check"]
 
 MAX_DESCRIPTION = 280
+_PLACES = {"matrix://tool/": "§TOOLS", "matrix://skill/": "§SUB_SKILLS"}
+_STRICT = ("V13", "V14", "V15")  # warnings, because real files break them
 
 
 def check(file: File, *, name: str = "", strict: bool = False) -> list[Finding]:
-    """Everything that is wrong with a parsed file, in the order of its lines.
+    """Everything that is wrong with a parsed file, in the order of its lines (of each kind of check at most
+    200 things).
 
     name: the id that V13 expects (the folder's name; "" for none). strict: V13–V15 are errors throughout.
     """
-    findings = [
-        *_sections(file),
-        *_header(file, name),
-        *_verbs(file),
-        *check_slots(file),
-        *_cortex(file),
-        *_references(file),
-        *check_procedure(file),
-        *_failures(file),
-        *_hash(file),
-    ]
+    parts = (
+        _sections(file),
+        _header(file, name),
+        _verbs(file),
+        check_slots(file),
+        _cortex(file),
+        _references(file),
+        check_procedure(file),
+        check_reach(file),
+        _failures(file),
+        _hash(file),
+    )
+    findings = {finding for part in parts for finding in islice(part, MAX_FINDINGS)}
     if strict:
-        findings = [
-            replace(finding, severity="error") if finding.code in ("V13", "V14", "V15") else finding
-            for finding in findings
-        ]
+        findings = {
+            replace(finding, severity="error") if finding.code in _STRICT else finding for finding in findings
+        }
     return sorted(findings)
 
 
@@ -73,8 +80,8 @@ def _header(file: File, name: str) -> Iterator[Finding]:
             yield found(entry or section, "V13", message, key, hint, warning=True)
         elif not valid(entry.value.value):
             yield found(entry.value, "V13", f"{key} is not {what}", entry.value.value, warning=True)
-    if "id" in settings and name and settings["id"].value.value != name:
-        value = settings["id"].value
+    value = settings["id"].value if "id" in settings else None
+    if value is not None and name and value.value != name and ID.fullmatch(value.value):
         message = f"the id is {value.value!r} and the folder (or file) is called {name!r}"
         yield found(value, "V13", message, value.value, "give both the same name", warning=True)
     description = settings.get("description")
@@ -94,21 +101,17 @@ def _verbs(file: File) -> Iterator[Finding]:
     entry = next((e for e in section.entries if isinstance(e, Setting) and e.key == "mcl.verbs"), None)
     if entry is None or not entry.value.value.split():
         hint = f"add mcl.verbs= with some of: {' '.join(VERBS)}"
-        yield found(
-            entry or section,
-            "V2",
-            "§SKILL names no mcl.verbs, so no goal can choose it",
-            "",
-            hint,
-            warning=True,
-        )
+        message = "§SKILL names no mcl.verbs, so no goal can choose it"
+        yield found(entry or section, "V2", message, "", hint, warning=True)
         return
-    verbs = entry.value.value.split()
-    for position, verb in enumerate(verbs):
+    seen: set[str] = set()
+    for verb in entry.value.value.split():
         if not valid_verb(verb):
             yield bad_verb(entry.value, verb)
-        elif verb in verbs[:position]:
-            yield found(entry.value, "V2", f"the verb {verb!r} is named twice", verb, "keep one of them")
+        elif verb in seen:
+            message = f"the verb {verb!r} is named twice"
+            yield found(entry.value, "V2", message, verb, "keep one of them", warning=True)
+        seen.add(verb)
 
 
 def _cortex(file: File) -> Iterator[Finding]:
@@ -132,12 +135,14 @@ def _references(file: File) -> Iterator[Finding]:
             uri = reference.uri
             if not uri.startswith(f"matrix://{noun}/"):
                 message = f"§{section} names matrix://{noun}/ references only"
-                yield found(reference, code, message, uri)
+                hint = next((f"put it into {s}" for kind, s in _PLACES.items() if uri.startswith(kind)), "")
+                yield found(reference, code, message, uri, hint)
             elif not is_pinned(uri):
                 hint = "end it with @<semver> or @sha256:<64 hex>"
                 yield found(reference, code, f"this {noun} is not pinned to a version", uri, hint)
             if uri in seen:
-                yield found(reference, code, f"this {noun} is named twice", uri, "keep one of them")
+                message = f"this {noun} is named twice"
+                yield found(reference, code, message, uri, "keep one of them", warning=True)
             seen.add(uri)
 
 

@@ -20,23 +20,21 @@ from mcl.mtx.ast import (
     Prompt,
     Property,
     Resolve,
-    Slot,
     SlotIs,
     SlotPath,
     Text,
     Unknown,
     VerbIs,
 )
-from mcl.mtx.check_slots import fits
+from mcl.mtx.check_slots import Declared, items, misfit, near
 from mcl.mtx.finding import Finding, found, nearest
 from mcl.mtx.interpolate import PLAIN_NAMES, places, slot_of
-from mcl.mtx.reach import check_reach
 from mcl.mtx.words import CORTEX_CALLS, MEMORY_TYPES
 
 
 def check_procedure(file: File) -> Iterator[Finding]:
     """What is wrong with the procedure."""
-    slots = {slot.name: slot for slot in file.slots()}
+    slots = {slot.name: Declared(slot) for slot in file.slots()}
     waiting = list(file.procedure)
     while waiting:  # no recursion: blocks may be nested a thousand deep
         entry = waiting.pop()
@@ -45,7 +43,6 @@ def check_procedure(file: File) -> Iterator[Finding]:
             waiting.extend(entry.body)
         else:
             yield from _entry(entry, slots)
-    yield from check_reach(file)
 
 
 def bad_verb(node: Node, verb: str) -> Finding:
@@ -54,7 +51,7 @@ def bad_verb(node: Node, verb: str) -> Finding:
     return found(node, "V2", f"there is no verb {verb!r}", verb, hint)
 
 
-def _entry(entry: Entry, slots: Mapping[str, Slot]) -> Iterator[Finding]:
+def _entry(entry: Entry, slots: Mapping[str, Declared]) -> Iterator[Finding]:
     if isinstance(entry, Property):
         yield from _property(entry)
     elif isinstance(entry, Prompt):
@@ -67,17 +64,14 @@ def _entry(entry: Entry, slots: Mapping[str, Slot]) -> Iterator[Finding]:
         yield from _clarify(entry, slots)
 
 
-def _condition(condition: Condition, slots: Mapping[str, Slot]) -> Iterator[Finding]:
+def _condition(condition: Condition, slots: Mapping[str, Declared]) -> Iterator[Finding]:
     if isinstance(condition, VerbIs) and not valid_verb(condition.verb):
         yield bad_verb(condition, condition.verb)
     elif isinstance(condition, SlotIs):
         yield from _declared(condition, condition.slot, slots, "V5")
         slot = slots.get(condition.slot)
-        # an empty value asks whether the slot is empty
-        if slot is not None and condition.value.value and not fits(condition.value.value, slot.type):
-            message = f"slot.{slot.name} is of type {slot.type} and is never {condition.value.value!r}"
-            hint = nearest(condition.value.value, slot.type.members)
-            yield found(condition.value, "V3", message, condition.value.value, hint)
+        if slot is not None and condition.value.value:  # an empty value asks whether the slot is empty
+            yield from misfit(condition.value, slot)
 
 
 def _property(entry: Property) -> Iterator[Finding]:
@@ -89,7 +83,7 @@ def _property(entry: Property) -> Iterator[Finding]:
         yield found(entry.value, "V12", "output_cardinality is a whole number from 1", text)
 
 
-def _prompt(entry: Prompt, slots: Mapping[str, Slot]) -> Iterator[Finding]:
+def _prompt(entry: Prompt, slots: Mapping[str, Declared]) -> Iterator[Finding]:
     for key, value in (("system", entry.system), ("user", entry.user)):
         if value is None or not value.value:
             yield found(value or entry, "V7", f"the prompt has no {key}", "prompt", f'add {key}="…"')
@@ -97,7 +91,7 @@ def _prompt(entry: Prompt, slots: Mapping[str, Slot]) -> Iterator[Finding]:
             yield from _places(value, slots)
 
 
-def _places(value: Text, slots: Mapping[str, Slot]) -> Iterator[Finding]:
+def _places(value: Text, slots: Mapping[str, Declared]) -> Iterator[Finding]:
     for _, name in places(value.value):
         if name is None:
             yield found(value, "V7", "a { that opens no place", "{", "write {{ for a literal brace")
@@ -105,11 +99,11 @@ def _places(value: Text, slots: Mapping[str, Slot]) -> Iterator[Finding]:
             path = slot_of(name)
             if path is None or path[0] not in slots:
                 legal = [*PLAIN_NAMES, *(f"slot.{slot}" for slot in slots)]
-                hint = nearest(name, legal) or f"places: {' '.join(legal)}; {{{{ is a literal brace"
+                hint = near(name, legal, "{{ is a literal brace; places")
                 yield found(value, "V7", f"nothing is called {{{name}}}", "{" + name + "}", hint)
 
 
-def _resolve(entry: Resolve, slots: Mapping[str, Slot]) -> Iterator[Finding]:
+def _resolve(entry: Resolve, slots: Mapping[str, Declared]) -> Iterator[Finding]:
     yield from _declared(entry, entry.slot, slots, "V5")
     legal = CORTEX_CALLS.get(entry.call)
     if legal is None:
@@ -143,7 +137,7 @@ def no_memory_type(node: Node, word: str) -> Finding:
     return found(node, "CORTEX", f"there is no memory type {word!r}", word, hint, warning=True)
 
 
-def _unknown(entry: Unknown, slots: Mapping[str, Slot]) -> Iterator[Finding]:
+def _unknown(entry: Unknown, slots: Mapping[str, Declared]) -> Iterator[Finding]:
     yield from _declared(entry, entry.slot, slots, "V6")
     if entry.severity is not None and entry.severity.value not in SEVERITIES:
         text = entry.severity.value
@@ -153,7 +147,7 @@ def _unknown(entry: Unknown, slots: Mapping[str, Slot]) -> Iterator[Finding]:
     yield from _answers(entry, slots)
 
 
-def _clarify(entry: Clarify, slots: Mapping[str, Slot]) -> Iterator[Finding]:
+def _clarify(entry: Clarify, slots: Mapping[str, Declared]) -> Iterator[Finding]:
     yield from _declared(entry, entry.slot, slots, "V6")
     yield from _type(entry.type)
     yield from _answers(entry, slots)
@@ -165,18 +159,12 @@ def _clarify(entry: Clarify, slots: Mapping[str, Slot]) -> Iterator[Finding]:
         yield from _places(entry.prompt, slots)
 
 
-def _answers(entry: Unknown | Clarify, slots: Mapping[str, Slot]) -> Iterator[Finding]:
+def _answers(entry: Unknown | Clarify, slots: Mapping[str, Declared]) -> Iterator[Finding]:
     """The default and the options of a question: what its slot could not take as an answer."""
     slot = slots.get(entry.slot)
-    if slot is None:
-        return
-    offered = entry.options.items if entry.options else ()
-    default = entry.default.items if isinstance(entry.default, Items) else (entry.default,)
-    for value in (*offered, *default):
-        if value is not None and not fits(value.value, slot.type):
-            message = f"slot.{slot.name} is of type {slot.type} and is never {value.value!r}"
-            hint = nearest(value.value, slot.type.members)
-            yield found(value, "V3", message, value.value, hint)
+    if slot is not None:
+        for value in (*items(entry.options), *items(entry.default)):
+            yield from misfit(value, slot)
 
 
 def _type(value: Text | None) -> Iterator[Finding]:
@@ -189,7 +177,7 @@ def _type(value: Text | None) -> Iterator[Finding]:
         )
 
 
-def _declared(node: Node, slot: str, slots: Mapping[str, Slot], code: str) -> Iterator[Finding]:
+def _declared(node: Node, slot: str, slots: Mapping[str, Declared], code: str) -> Iterator[Finding]:
     if slot not in slots:
-        hint = nearest(slot, slots) or (f"inputs: {' '.join(slots)}" if slots else "declare it in §INPUTS")
-        yield found(node, code, f"§INPUTS has no slot {slot!r}", slot, hint)
+        hint = near(slot, slots, "inputs") or "declare it in §INPUTS"
+        yield found(node, code, f"§INPUTS has no slot {slot!r}", f"slot.{slot}", hint)

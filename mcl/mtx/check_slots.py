@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from ir.scalars import ULID_PATTERN, is_instant
-from mcl.mtx.ast import File, Items, Slot, SlotType, Text
+from mcl.mtx.ast import File, Items, Slot, SlotType, Text, Value
 from mcl.mtx.finding import Finding, found, nearest
 
+_APART = 6  # characters that a misspelt word is longer or shorter at most
+_COMPARED = 300  # names that a misspelt one is compared with at most: comparing is slow
+_TOLD = 20  # names that a hint lists
+_LONGEST = 300  # characters of a hint
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _FORMS = {
     "uint": re.compile(r"0|[1-9]\d{0,15}", re.ASCII),
@@ -20,62 +25,93 @@ _FORMS = {
 }
 
 
+class Declared:
+    """An input or output, for repeated questions about it."""
+
+    def __init__(self, slot: Slot) -> None:
+        self.slot = slot
+        self.type = slot.type
+        self.members = frozenset(slot.type.members)
+
+    def wrong(self, text: str) -> tuple[str, str] | None:
+        """Why a text is no value of the type (of an entry, for a list), and what to write instead."""
+        name = self.type.name
+        if name == "enum":
+            if text in self.members:
+                return None
+            return f"is no member of {shortened(str(SlotType('enum', self.type.members)))}", near(
+                text, self.type.members, "members"
+            )
+        if name == "iso8601":
+            legal = is_instant(text) or _DATE.fullmatch(text)
+            return None if legal else ("is no moment such as 2026-11-21T10:00:00Z, and no date", "")
+        return (f"is no {name}", "") if name in _FORMS and not _FORMS[name].fullmatch(text) else None
+
+
 def check_slots(file: File) -> Iterator[Finding]:
     """What is wrong with the slots: doubled names, defaults and bounds that do not fit the type."""
     for section in ("INPUTS", "OUTPUTS"):
         seen: set[str] = set()
         for slot in file.slots(section):
             if slot.name in seen:
-                yield found(
-                    slot, "V4", f"a second slot {slot.name!r} in §{section}", slot.name, "rename one of them"
-                )
+                message = f"a second slot {slot.name!r} in §{section}"
+                yield found(slot, "V4", message, slot.name, "rename one of them")
             seen.add(slot.name)
-            yield from _slot(slot)
+            yield from _default(Declared(slot))
+            yield from _max(slot)
 
 
-def _slot(slot: Slot) -> Iterator[Finding]:
-    default = slot.default
-    if isinstance(default, Items) and not slot.type.many:
-        yield found(
-            default, "V3", f"a list is no default for {slot.type}", "[", "quote it if the brackets are meant"
-        )
-    elif isinstance(default, Text) and slot.type.many:
+def _default(declared: Declared) -> Iterator[Finding]:
+    default, type = declared.slot.default, declared.type
+    if isinstance(default, Items) and not type.many:
+        message, hint = f"a list is no default for {type}", "quote it if the brackets are meant"
+        yield found(default, "V3", message, "[", hint)
+    elif isinstance(default, Text) and type.many:
         hint = f"write default=[{default.value}]"
-        yield found(default, "V3", f"the default of {slot.type} is a list", default.value, hint)
-    elif default is not None:
-        for item in default.items if isinstance(default, Items) else (default,):
-            yield from _fits(item, slot.type)
+        yield found(default, "V3", f"the default of {type} is a list", default.value, hint)
+    else:
+        for item in items(default):
+            yield from misfit(item, declared)
+
+
+def _max(slot: Slot) -> Iterator[Finding]:
+    default = slot.default
     if slot.max is None:
         return
-    if not re.fullmatch(r"[1-9]\d{0,8}", slot.max.value):
+    if not re.fullmatch(r"[1-9]\d{0,8}", slot.max.value, re.ASCII):
         yield found(slot.max, "V3", "max is a whole number from 1", slot.max.value)
     elif isinstance(default, Items) and len(default.items) > int(slot.max.value):
         yield found(default, "V3", f"the default has more than max={slot.max.value} entries", "[")
     elif not slot.type.many:
+        message = "max says how many entries a list has; this is none"
         hint = f"write {slot.type}[] if several are meant"
+        yield found(slot.max, "V3", message, slot.max.value, hint, warning=True)
+
+
+def misfit(value: Text, declared: Declared) -> Iterator[Finding]:
+    """V3 for a value that its slot cannot have."""
+    wrong = declared.wrong(value.value)
+    if wrong is not None:
         yield found(
-            slot.max,
-            "V3",
-            "max says how many entries a list has; this is none",
-            slot.max.value,
-            hint,
-            warning=True,
+            value, "V3", f"slot {declared.slot.name}: {value.value!r} {wrong[0]}", value.value, wrong[1]
         )
 
 
-def _fits(value: Text, type: SlotType) -> Iterator[Finding]:
-    text = value.value
-    if type.name == "enum":
-        if text not in type.members:
-            hint = nearest(text, type.members) or f"members: {' '.join(type.members)}"
-            yield found(value, "V3", f"{text!r} is no member of {SlotType('enum', type.members)}", text, hint)
-    elif type.name == "iso8601":
-        if not (is_instant(text) or _DATE.fullmatch(text)):
-            yield found(value, "V3", f"{text!r} is no moment such as 2026-11-21T10:00:00Z, and no date", text)
-    elif type.name in _FORMS and not _FORMS[type.name].fullmatch(text):
-        yield found(value, "V3", f"{text!r} is no {type.name}", text)
+def items(value: Value | None) -> tuple[Text, ...]:
+    """A value's texts: none, one, or a list's."""
+    if value is None:
+        return ()
+    return value.items if isinstance(value, Items) else (value,)
 
 
-def fits(text: str, type: SlotType) -> bool:
-    """Whether a text is a value of this type (of its entries, for a list)."""
-    return not any(_fits(Text(text), type))
+def near(word: str, legal: Iterable[str], what: str) -> str:
+    """The hint for a word that is none of `legal`, which may be very many."""
+    alike = islice((one for one in legal if abs(len(one) - len(word)) <= _APART), _COMPARED)
+    some = list(islice(legal, _TOLD + 1))
+    listed = f"{what}: {' '.join(some[:_TOLD])}{' …' if len(some) > _TOLD else ''}" if some else ""
+    return nearest(word, alike) or shortened(listed)
+
+
+def shortened(text: str) -> str:
+    """A text for a message."""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

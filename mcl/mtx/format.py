@@ -14,6 +14,7 @@ _PROSE = re.compile(r"display|description|hint|system|user|prompt|message|exampl
 _OPENERS = ("ON", "PROMPT", "UNKNOWN", "CLARIFY")
 _SPACED = ("SLOT", "ON", "RESOLVE", "UNKNOWN", "CLARIFY", "_COLON", "_COMMA", "_ARROW")
 _STEP = "  "
+_DEEP = 64  # blocks inside each other from which on one blank a level must do
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 _UNESCAPE = re.compile(r"\\(.)")
 
@@ -27,6 +28,7 @@ def format_file(parsed: Parsed) -> str:
     if not parsed.ok:
         raise ValueError("a file with errors has no canonical layout")
     source = parsed.text.split("\n")
+    step = _STEP if _deepest(parsed) <= _DEEP else " "  # a file with a thousand levels must not grow too long
     out: list[str] = []
     waiting: list[str] = []  # comments and blank lines before the next statement
     depth = 0
@@ -41,11 +43,11 @@ def format_file(parsed: Parsed) -> str:
         elif kind == "_END":
             depth -= 1
         indent = depth + (depth == 0 and _is_modifier(kind))
-        _flush(out, waiting, indent + (kind == "_END"), before_section=kind.startswith("S_"))
+        _flush(out, waiting, step * (indent + (kind == "_END")), before_section=kind.startswith("S_"))
         comment = parsed.comments.get(number, "")
-        out.append((_STEP * indent + render(words) + (f"  {comment}" if comment else "")).rstrip())
+        out.append((step * indent + render(words) + (f"  {comment}" if comment else "")).rstrip())
         depth += kind in _OPENERS
-    _flush(out, waiting, 0, before_section=False)
+    _flush(out, waiting, "", before_section=False)
     while out and not out[-1]:
         out.pop()
     return "\n".join(out) + "\n"
@@ -97,13 +99,22 @@ def _is_modifier(kind: str) -> bool:
     return kind in ("REQUIRED", "OPTIONAL") or (kind.endswith("_KEY") and not plain)
 
 
-def _flush(out: list[str], waiting: list[str], indent: int, *, before_section: bool) -> None:
+def _deepest(parsed: Parsed) -> int:
+    """How many blocks are open at once at most."""
+    depth = deepest = 0
+    for words in parsed.rows.values():
+        depth += (words[0].kind in _OPENERS) - (words[0].kind == "_END")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _flush(out: list[str], waiting: list[str], indent: str, *, before_section: bool) -> None:
     """Write the comments and blank lines that were waiting: one blank line at most, none after a section's
     head.
     """
     for line in waiting:
         if line:
-            out.append(_STEP * indent + line)
+            out.append(indent + line)
         elif out and out[-1] and not out[-1].startswith("§"):
             out.append("")
     waiting.clear()

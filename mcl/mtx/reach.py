@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from ir.frame import valid_verb
 from mcl.mtx.ast import Condition, ConfidenceIs, Entry, File, On, SlotIs, VerbIs
 from mcl.mtx.finding import Finding, found
 from mcl.mtx.interpret import is_late
@@ -98,7 +99,10 @@ class _Reach:
         self.slots = {slot.name: slot.type for slot in file.slots()}
         verbs = file.settings().get("mcl.verbs", "").split()
         extra = [name for name in prompt_names(file) if name.startswith("x:")]  # may be for steps alone
-        self.verbs = frozenset([*verbs, *extra]) if verbs else None
+        self.domains: dict[str, frozenset[_Value] | None] = {
+            "verb": frozenset([*verbs, *extra]) if verbs and all(map(valid_verb, verbs)) else None,
+            "unknown": frozenset([True, False]),
+        }
         self.levels = [_Level(file.procedure, _Span(), None)]
 
     def findings(self) -> Iterator[Finding]:
@@ -123,6 +127,8 @@ class _Reach:
                     fixed = self.about(condition)
                 levels.append(_Level(entry.body, span, fixed))
                 continue
+            if self.is_wrong(condition):
+                continue
             earlier = self.possible(condition, len(levels) - 1)
             message = (
                 "an earlier block takes every such case" if earlier else "this condition never holds here"
@@ -142,14 +148,24 @@ class _Reach:
 
     def domain(self, name: str) -> frozenset[_Value] | None:
         """All values of a thing; None where they are without end."""
-        if name == "unknown":
-            return frozenset({True, False})
-        if name == "verb":
-            return self.verbs
-        type = self.slots.get(name.removeprefix("slot."))
-        if type is not None and type.name == "enum":
-            return frozenset([*type.members, ""])
-        return frozenset(["true", "false", ""]) if type is not None and type.name == "bool" else None
+        if name not in self.domains:
+            type = self.slots.get(name.removeprefix("slot."))
+            if type is not None and type.name == "enum":
+                self.domains[name] = frozenset([*type.members, ""])
+            else:
+                is_bool = type is not None and type.name == "bool"
+                self.domains[name] = frozenset(["true", "false", ""]) if is_bool else None
+        return self.domains[name]
+
+    def in_domain(self, name: str, value: _Value) -> bool:
+        domain = self.domain(name)
+        return domain is None or value in domain
+
+    def is_wrong(self, condition: Condition) -> bool:
+        """Whether another check (V2, V3) says already that there is no such verb or value."""
+        if isinstance(condition, VerbIs):
+            return not valid_verb(condition.verb)
+        return isinstance(condition, SlotIs) and not self.in_domain(*self.about(condition))
 
     def reached(self, condition: Condition) -> bool:
         return not self.levels[-1].here.nothing and self.possible(condition, len(self.levels))
@@ -162,8 +178,7 @@ class _Reach:
             span = level.here.span if depth == len(self.levels) else level.start
             return self.holds_any(span.split(condition)[0], depth)
         name, value = self.about(condition)
-        domain = self.domain(name)
-        if domain is not None and value not in domain:
+        if not self.in_domain(name, value):
             return False
         if any(level.fixed and level.fixed[0] == name and level.fixed[1] != value for level in self.levels):
             return False
