@@ -108,7 +108,8 @@ def certificate(folder: Path, *names: str) -> tuple[ssl.SSLContext, Path]:
     key, place = folder / "server.key", folder / "server.crt"
     subprocess.run(
         [
-            *"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split(),
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"),
+            *("-nodes", "-days", "2"),
             *("-subj", "/CN=test", "-addext", f"subjectAltName={','.join(names)}"),
             *("-keyout", str(key), "-out", str(place)),
         ],
