@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mcl.editor.document import Document, Span
-from mcl.mtx.check import check
 from mcl.mtx.finding import Finding
 from mcl.mtx.parse import Parsed, parse
+from mcl.mtx.verdict import findings_of
 
 _WORD = re.compile(r"§?[\w.-]+|\S")
 
@@ -42,8 +42,7 @@ class Reading:
 def read(document: Document, name: str = "") -> Reading:
     """Parse and check a text. name: the id that it should carry ("" for any)."""
     parsed = parse(document.data)
-    checks = check(parsed.file, name=name) if parsed.text else []  # nothing could be read
-    findings = sorted({*parsed.findings, *checks})
+    findings = findings_of(parsed, name=name)
     return Reading(parsed, tuple(problem_of(finding, document.lines) for finding in findings))
 
 

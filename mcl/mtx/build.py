@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 STAND_IN = "\0"  # the text of a token that no file holds: the source reader takes NUL out
 _ESCAPE = re.compile(r"\\(.)")
-_FAILURE_FIELDS = ("suggest", "action", "reason", "message", "retry")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 _Block = TypeVar("_Block", Prompt, Unknown, Clarify)
 
@@ -83,7 +82,6 @@ class Builder:
         rest = [child for child in tree.children[1:] if child.data != "none"]
         entries = self._entries(rest, 0)
         self._no_doubles(entries)
-        self._no_lost_fields(entries)
         return Section(tree.data.upper(), entries, at=_at(head))
 
     def _entries(self, trees: Iterable[Any], above: int) -> tuple[Any, ...]:
@@ -285,18 +283,6 @@ class Builder:
                 text, hint = str(name), "keep one of them"
                 self._add(Finding(line, column, "DUPLICATE_KEY", f"a second {text!r} here", text, hint))
             seen.add(name)
-
-    def _no_lost_fields(self, entries: Sequence[Any]) -> None:
-        """Report a word that stands as deep as the fields of the failure above it, and names none."""
-        column = 0
-        for entry in entries:
-            if isinstance(entry, Failure):
-                if column and entry.at.column > column:
-                    hint = nearest(entry.name, _FAILURE_FIELDS) or f"expected {' '.join(_FAILURE_FIELDS)}"
-                    message = f"{entry.name!r} stands where a field of the failure above is expected"
-                    self._add(Finding(entry.at.line, entry.at.column, "INDENT", message, entry.name, hint))
-                else:
-                    column = entry.at.column
 
     def _double(self, key: Token, message: str) -> None:
         self._find(key, "DUPLICATE_KEY", message, "keep one of them")

@@ -74,12 +74,11 @@ def _unpacked_file(value: object) -> File:
 
 def _checked(path: Path, data: bytes) -> object:
     # imported here, because a cached tree needs neither grammar nor checks
-    from mcl.mtx.check import check
     from mcl.mtx.parse import parse
+    from mcl.mtx.verdict import findings_of
 
     parsed = parse(data)
-    findings = [*parsed.findings, *check(parsed.file, name=_own_name(path))]
-    errors = sorted(finding for finding in findings if finding.severity == "error")
+    errors = [one for one in findings_of(parsed, name=_own_name(path)) if one.severity == "error"]
     if errors:
         raise invalid(path, errors)
     return packed(parsed.file)

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 1000
 _OPENERS = {"ON": "on", "PROMPT": "prompt", "UNKNOWN": "unknown", "CLARIFY": "clarify"}
-_NOTED = frozenset(["_END", *_OPENERS, *(f"S_{name}" for name in SECTIONS)])
+_NOTED = frozenset(["_END", "FAILURE", *_OPENERS, *(f"S_{name}" for name in SECTIONS)])
 _BLANKS = re.compile(r"[ \t]*")
+OPENS = re.compile(r"[ \t]*(?:(?:on|unknown|clarify)(?=[ \t])|prompt[ \t]*(?:#|$))")
+_ENTRY = re.compile(r"[ \t]*(?:on|unknown|clarify|prompt|resolve|kind|output_cardinality)(?![\w.-])")
+ENDS = re.compile(r"[ \t]*end(?![\w=.-])")
 
 
 class Word(NamedTuple):
@@ -40,7 +43,8 @@ class Parsed:
     """A file's text, its tree, and what is wrong with it.
 
     rows: the words of each line that says something, by line number, for the formatter. comments: what
-    follows them in the same line.
+    follows them in the same line. broken: the lines that were not read to their end, of which the tree says
+    no more than part.
     """
 
     text: str
@@ -48,6 +52,7 @@ class Parsed:
     findings: tuple[Finding, ...]
     rows: dict[int, tuple[Word, ...]] = field(default_factory=dict)
     comments: dict[int, str] = field(default_factory=dict)
+    broken: frozenset[int] = frozenset()
 
     @property
     def ok(self) -> bool:
@@ -67,14 +72,14 @@ def parse(data: bytes) -> Parsed:
         if not findings:
             findings = [Finding(1, 1, "EMPTY", "an empty file", hint="a skill begins with §SKILL")]
         return Parsed(text, File(), tuple(findings))
-    run = Run(text)
+    run = Run(source.readable)
     tree = run.tree()
     builder = Builder(run.guessed)
     file = builder.file(tree)
     found = {one for one in (*run.findings, *builder.findings) if not source.causes(one)}
     told = sorted(found.union(source.findings))
     told = [one for index, one in enumerate(told) if index < MAX_FINDINGS or one.code == "TOO_DEEP"]
-    return Parsed(text, file, tuple(told[-MAX_FINDINGS:]), run.rows, run.comments)
+    return Parsed(text, file, tuple(told[-MAX_FINDINGS:]), run.rows, run.comments, frozenset(run.broken))
 
 
 @dataclass
@@ -105,7 +110,9 @@ class Run:
         self.by_columns = False  # whether this section's blocks and ends do not come out even
         self.seen: dict[str, int] = {}
         self.head = ""  # the terminal of the section that is being read
+        self.failure = 0  # the column of the latest failure mode
         self.guessed: set[int] = set()  # lines that were read as something else than is written
+        self.broken: set[int] = set()  # lines that were completed with stand-ins
         self.token, self.unexpected = Token, UnexpectedToken
         self.lexer = lexer()
         self.parser: Any = self.lexer.start()
@@ -131,6 +138,8 @@ class Run:
         feed, at, blanks = self.state.feed_token, self.lexer.at, _BLANKS.match
         words: list[Word] = []
         position = 0
+        if self.by_columns and self.blocks and self.misplaced(source, number):
+            return
         while True:
             position = blanks(source, position).end()  # type: ignore[union-attr]  # blanks always match
             column = position + 1 if line is None else line.column(position)
@@ -143,8 +152,8 @@ class Run:
                 kind, text = "_NL", "\n"
             else:
                 kind = text = ""
-            if not words and self.by_columns and self.blocks and kind and self.misplaced(kind, column):
-                return
+            if kind == "FAILURE" and 0 < self.failure < column:
+                kind = ""  # it stands where a field is expected, and names none
             try:
                 if not kind:
                     raise self.unexpected(self.token("", ""), set())  # type: ignore[no-untyped-call]
@@ -167,36 +176,40 @@ class Run:
         """Keep account of blocks and sections."""
         if kind == "_END":
             self.blocks.pop()
+        elif kind == "FAILURE":
+            self.failure = column
         elif kind in _OPENERS:
             self.blocks.append(Block(text, line, column))
             if len(self.blocks) == MAX_DEPTH:
                 message = f"{MAX_DEPTH} blocks, one in the other"
                 self.find(line, column, "TOO_DEEP", message, text, "nest fewer")
         else:
-            self.head = kind
+            self.head, self.failure = kind, 0
             if text in self.seen:
                 message = f"a second {text}; the first is in line {self.seen[text]}"
                 self.find(line, column, "DUPLICATE_SECTION", message, text, "keep one of them")
             self.seen.setdefault(text, line)
             self.by_columns = kind == "S_PROCEDURE" and not _even(self.lines, line)
 
-    def misplaced(self, kind: str, column: int) -> bool:
+    def misplaced(self, source: str, number: int) -> bool:
         """Where blocks and ends do not come out even, let the columns say which block is not closed.
 
         Whether the line is an `end` too many, and is told.
         """
-        if kind.startswith("S_"):
+        column = len(source) - len(source.lstrip(" \t")) + 1
+        if source.startswith("§", column - 1):
             return False
-        if kind == "_END":
+        if ENDS.match(source):
             above = [block.column for block in self.blocks[-32:]]
             if column in above:
-                self.unclosed(above[::-1].index(column), "this place")
+                self.unclosed(above[::-1].index(column), f"line {number}")
             elif self.blocks[-1].deep is not False and column > above[-1]:
-                self.find(self.at, column, "STRAY_END", "this `end` closes nothing", "end", "remove it")
+                self.find(number, column, "STRAY_END", "this `end` closes nothing", "end", "remove it")
                 return True
             return False
-        while self.blocks and self.blocks[-1].deep and column <= self.blocks[-1].column:
-            self.unclosed(1, "this place")
+        sibling = _ENTRY.match(source)  # any other word may be a misspelt `end`
+        while sibling and self.blocks and self.blocks[-1].deep and column <= self.blocks[-1].column:
+            self.unclosed(1, f"line {number}")
         if self.blocks and self.blocks[-1].deep is None:
             self.blocks[-1].deep = column > self.blocks[-1].column
         return False
@@ -205,8 +218,7 @@ class Run:
         """Tell of the innermost blocks that their `end` is missing, and close them."""
         for _ in range(count):
             block = self.blocks[-1]
-            place = before if before != "this place" else f"line {self.at}"
-            message = f"this block is not closed before {place}"
+            message = f"this block is not closed before {before}"
             self.find(block.line, block.column, "UNCLOSED_BLOCK", message, block.word, "add `end`")
             self.close()
 
@@ -222,7 +234,8 @@ class Run:
         Recovery(self, line or Line(source, number), position).run(first=first)
 
     def complete(self) -> None:
-        """Feed stand-ins until the line is over."""
+        """Feed stand-ins until the line, which is the one before `at`, is over."""
+        self.broken.add(self.at)
         name = ""
         while name != "_NL":
             accepts = self.parser.accepts()
@@ -240,18 +253,14 @@ class Run:
             self.findings.append(Finding(line, column, code, message, text[:200], hint))
 
 
-_OPENS = re.compile(r"[ \t]*(?:(?:on|unknown|clarify)(?=[ \t])|prompt[ \t]*(?:#|$))")
-_ENDS = re.compile(r"[ \t]*end(?![\w=.-])")
-
-
 def _even(lines: list[str], start: int) -> bool:
     """Whether the section whose first line this is has as many ends as blocks."""
     depth = 0
     for text in lines[start:]:
         if text.startswith("§"):
             break
-        if _OPENS.match(text):
+        if OPENS.match(text):
             depth += 1
-        elif _ENDS.match(text):
+        elif ENDS.match(text):
             depth -= 1
     return depth == 0

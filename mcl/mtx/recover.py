@@ -12,18 +12,24 @@ from typing import TYPE_CHECKING
 
 from mcl.mtx.ast import SECTIONS
 from mcl.mtx.finding import nearest
+from mcl.mtx.parse import ENDS, OPENS
 from mcl.mtx.terminals import alternatives, described, legal_word
 
 if TYPE_CHECKING:
     from mcl.mtx.parse import Run
 
-_WORD = re.compile(r"§?[\w.-]+|\S|\s")
+_WORD = re.compile(r"§[ \t]*[\w.-]*|[a-z]+://[^\s#]+|[\w.-]+|\S|\s")
 _KEYLESS = re.compile(r"([A-Za-z_][\w-]*(?:\.[\w-]+)*)[ \t]*[: \t][ \t]*(\S.*)")
 _SLOTLESS = re.compile(r"[A-Za-z_][\w-]*[ \t]*:[ \t]*\w")
 _FAILURE = re.compile(r"[A-Za-z_][\w.-]*")
-_OPENS = re.compile(r"[ \t]*(?:(?:on|unknown|clarify)(?=[ \t])|prompt[ \t]*(?:#|$))")
-_ENDS = re.compile(r"[ \t]*end(?![\w=.-])")
 _BLANK_AFTER = ("ON", "SLOT", "RESOLVE", "UNKNOWN", "CLARIFY")
+_FAILURE_FIELDS = ("suggest", "action", "reason", "message", "retry")
+_BLOCK_OF = {
+    **dict.fromkeys(("system", "user"), "prompt"),
+    **dict.fromkeys(("severity", "reason"), "unknown"),
+    **dict.fromkeys(("prompt", "required"), "clarify"),
+    **dict.fromkeys(("type", "options", "default"), "unknown or clarify"),
+}
 
 
 @dataclass(frozen=True)
@@ -99,11 +105,14 @@ class Recovery:
             code, message, text = "INCOMPLETE", "the line stops too early", ""
         elif "_NL" in self.accepts and not legal:
             code, message, text = "JUNK", "unexpected text at the end of the line", self.rest.strip()
-            hint = "put the whole value in double quotes, or begin a comment with #"
+            quoted = '"' in self.line.text[: self.position]
+            hint = ("put the whole value in double quotes, or " if quoted else "") + "begin a comment with #"
+        elif text in legal and self.words[text].endswith("_KEY"):
+            message, hint = f"{text!r} has no = after it", f"write {text}=…"
         elif odd := _odd(text):
             message, hint = f"{odd} cannot stand here", "write a plain blank, or remove it"
         else:
-            hint = nearest(text, legal)
+            hint = nearest(text, legal - {text})
         if not hint:
             plain = {name for name in self.accepts if not name.startswith("S_")} - {"NONE"}
             options = sorted({described(name) for name in plain or self.accepts})
@@ -117,7 +126,14 @@ class Recovery:
         run, word = self.run_, self.word
         indent = self.line.text[: self.position]
         meant = nearest(word, self.words)[14:-2] if word.strip('".') else ""
-        if word in self.words:
+        assigned = self.after.lstrip(" \t").startswith("=")
+        if "FAILURE" in self.accepts and 0 < run.failure <= self.position and not assigned:
+            missing = word in _FAILURE_FIELDS
+            message = "has no = after it" if missing else "is no field of a failure"
+            fields = f"fields: {' '.join(_FAILURE_FIELDS)}"
+            hint = f"write {word}=…" if missing else nearest(word, _FAILURE_FIELDS) or fields
+            self._tell("UNEXPECTED", f"{word!r} {message}", word, hint)
+        elif word in self.words:
             self._malformed(indent, self.words[word])
         elif word == "end":
             self._tell("STRAY_END", "this `end` closes nothing", word, "remove it")
@@ -153,6 +169,11 @@ class Recovery:
                 place,
             )
             self._again(f"{indent}{word}\n")
+        elif "ON" in self.accepts and assigned and word in _BLOCK_OF:
+            block = _BLOCK_OF[word]
+            hint = f"put it between {block} and end"
+            self._tell("UNEXPECTED", f"{word!r} stands outside of its block", word, hint)
+            run.at = self._behind_fields()
         else:
             self._describe()
             run.at = self._behind()
@@ -191,10 +212,10 @@ class Recovery:
         `end` of its own.
         """
         lines, at = self.run_.lines, self.run_.at
-        if _OPENS.match(lines[at - 1]):
+        if OPENS.match(lines[at - 1]):
             depth = 1
             while at < len(lines) and depth and not lines[at].startswith("§"):
-                depth += bool(_OPENS.match(lines[at])) - bool(_ENDS.match(lines[at]))
+                depth += bool(OPENS.match(lines[at])) - bool(ENDS.match(lines[at]))
                 at += 1
             return at
         deeper = False
@@ -202,7 +223,7 @@ class Recovery:
             text = lines[at].lstrip(" \t")
             column = len(lines[at]) - len(text)
             if text and not text.startswith("#"):
-                if deeper and column == self.position and _ENDS.match(lines[at]):
+                if deeper and column == self.position and ENDS.match(lines[at]):
                     return at + 1
                 if column <= self.position or text.startswith("§"):
                     break
@@ -210,18 +231,34 @@ class Recovery:
             at += 1
         return at
 
+    def _behind_fields(self) -> int:
+        """The index of the first line behind fields that lack their block's head, and behind its `end`."""
+        lines, at, blocks = self.run_.lines, self.run_.at, self.run_.blocks
+        while at < len(lines):
+            text = lines[at].lstrip(" \t")
+            column = len(lines[at]) - len(text)
+            if ENDS.match(text):
+                own = self.run_.by_columns and column + 1 > (blocks[-1].column if blocks else 0)
+                return at + own
+            if text.startswith("§") or (text and text[0] != "#" and column < self.position):
+                break
+            at += 1
+        return at
+
     # A section's head
 
     def _head(self) -> None:
         run, word = self.run_, self.word
-        name = word.removeprefix("§")
+        name = word.removeprefix("§").strip()
         if self.position == 0 and name in SECTIONS and run.blocks:
             run.unclosed(len(run.blocks), word)
             self._again(self.line.text, told=self.line.told)
             return
         meant = nearest(name.upper(), SECTIONS)[14:-2]
         if name in SECTIONS:
-            self._tell("INDENT", "a section starts in column 1", word, "remove the blanks before it")
+            after = len(word) > len(name) + 1
+            message = "no blank stands in the name of a section" if after else "a section starts in column 1"
+            self._tell("INDENT", message, word, f"write §{name} at the start of the line")
             meant = name
         else:
             legal = " ".join(f"§{section}" for section in SECTIONS)

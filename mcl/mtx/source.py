@@ -22,10 +22,14 @@ _HEAD = re.compile(r"^§", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Source:
-    """The text that positions refer to ("" where it cannot be read), and what is wrong with it."""
+    """The text that positions refer to ("" where it cannot be read), and what is wrong with it.
+
+    readable: the same without its control characters.
+    """
 
     text: str
     findings: tuple[Finding, ...] = ()
+    readable: str = ""
 
     def causes(self, finding: Finding) -> bool:
         """Whether another finding only follows from these: a replaced character breaks its line, a tab makes
@@ -41,7 +45,7 @@ def read_source(data: bytes) -> Source:
     """Decode a file: UTF-8, a BOM dropped, CRLF as LF, NFC, with a newline at the end.
 
     A file that is too long, has too many sections, or is no UTF-8, gives an empty text; tabs and control
-    characters are replaced by blanks so that the rest can be read.
+    characters are replaced by blanks.
     """
     if len(data) >= MAX_BYTES:
         return _refused(0, 0, "TOO_LONG", f"{len(data)} bytes; a file has less than {MAX_BYTES}")
@@ -63,8 +67,9 @@ def read_source(data: bytes) -> Source:
         return _refused(line, column, "TOO_MANY_SECTIONS", f"a file has less than {MAX_SECTIONS} sections")
     findings = (*islice(_tabs(text, lines), MAX_FINDINGS), *islice(_controls(text, lines), MAX_FINDINGS))
     if findings:
-        text = _CONTROL.sub(" ", _TAB_INDENT.sub(lambda match: " " * len(match.group()), text))
-    return Source(text, findings)
+        text = _TAB_INDENT.sub(lambda match: " " * len(match.group()), text)
+        return Source(_CONTROL.sub(" ", text), findings, _CONTROL.sub("", text))
+    return Source(text, findings, text)
 
 
 def _refused(line: int, column: int, code: str, message: str, hint: str = "") -> Source:

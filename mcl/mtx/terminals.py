@@ -34,7 +34,7 @@ _DESCRIBED = {
     "_ARROW": "<-",
     "_OPEN": "(",
     "_CLOSE": ")",
-    "_COMMA": ",",
+    "_COMMA": "a comma",
     "_NL": "the end of the line",
 }
 # what completes a broken line soonest: the first of these that the state accepts

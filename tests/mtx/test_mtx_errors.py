@@ -37,7 +37,7 @@ def test_the_example_of_the_language_has_no_errors_and_no_warnings() -> None:
         ("flights\"\nauthor", "flights\" junk\nauthor", "JUNK", "junk", "put the whole value"),
         ("§OUTPUTS", "§OUTPUT", "UNKNOWN_SECTION", "§OUTPUT", 'did you mean "§OUTPUTS"?'),
         ("§SUB_SKILLS\nnone", "§TOOLS", "DUPLICATE_SECTION", "§TOOLS", ""),
-        ("§CORTEX", " §CORTEX", "INDENT", "§CORTEX", "remove the blanks"),
+        ("§CORTEX", " §CORTEX", "INDENT", "§CORTEX", "write §CORTEX at"),
         ("  max=5", "\tmax=5", "TAB", "\t", "indent with spaces"),
         ("  max=5", "max=5", "INDENT", "max", "indent it"),
         ("  max=5", "  max=5\n  max=6", "DUPLICATE_KEY", "max", ""),
@@ -55,8 +55,8 @@ def test_the_example_of_the_language_has_no_errors_and_no_warnings() -> None:
         ("    options=[a b]", "    options=a b", "UNEXPECTED", "options", "write options=["),
         ("    options=[a b]", "    options=[a b", "INCOMPLETE", "", "expected"),
         ("  suggest=", "  sugest=", "UNEXPECTED", "sugest", 'did you mean "suggest"?'),
-        ("matrix://tool/http/get@1.0.0", "http://tool", "UNEXPECTED", "http", "expected a matrix://"),
-        ("none", "none\nmatrix://skill/a@1.0.0", "UNEXPECTED", "matrix", ""),
+        ("matrix://tool/http/get@1.0.0", "http://tool", "UNEXPECTED", "http://tool", "expected a matrix://"),
+        ("none", "none\nmatrix://skill/a@1.0.0", "UNEXPECTED", "matrix://skill/a@1.0.0", "`none` above"),
     ],
 )  # fmt: skip
 def test_each_error_is_told_once_and_at_its_place(

@@ -1,0 +1,29 @@
+"""All that is wrong with a file: with its text and with what it means, one mistake told once."""
+
+from __future__ import annotations
+
+from mcl.mtx.check import check
+from mcl.mtx.finding import Finding
+from mcl.mtx.parse import Parsed
+from mcl.mtx.source import MAX_FINDINGS
+
+_OF_WHOLE_FILES = ("V14", "V15")  # a digest and a reach that follow from every line
+
+
+def findings_of(parsed: Parsed, *, name: str = "", strict: bool = False) -> tuple[Finding, ...]:
+    """The findings of a parsed file and of its checks, in the order of their places, at most 200.
+
+    name, strict: as `check` takes them. What only follows from an error in the text is left out: checks of a
+    line that could not be read to its end, of the whole of a file that is not whole, and of a file of which
+    nothing could be read.
+    """
+    if parsed.ok:
+        return tuple(check(parsed.file, name=name, strict=strict)[:MAX_FINDINGS])
+    if not parsed.file.sections:
+        return parsed.findings
+    checks = (
+        finding
+        for finding in check(parsed.file, name=name, strict=strict)
+        if finding.code not in _OF_WHOLE_FILES and finding.line not in parsed.broken
+    )
+    return tuple(sorted({*parsed.findings, *checks})[:MAX_FINDINGS])
