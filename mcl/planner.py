@@ -94,6 +94,7 @@ class _Filling:
             "prose": intent.prose,
             "verb": self.verb,
             "intent.id": intent.id,
+            "intent.deadline": intent.deadline,
             "output_cardinality": str(meant.output_cardinality),
         }
         self.slots: dict[str, list[tuple[str, str]]] = {  # value and address of each entry
@@ -153,6 +154,8 @@ class _Filling:
         whole = PLACE.fullmatch(text)
         if whole and whole["name"] and (path := slot_place(whole["name"])):
             return self.alone(*path, escaped=escaped)
+        if whole and whole["name"] == "intent.deadline" and not self.plain["intent.deadline"]:
+            return None
         done, literal, end = "", "", 0
         for match in PLACE.finditer(text):
             literal += text[end : match.start()]

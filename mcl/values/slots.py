@@ -14,6 +14,7 @@ _LEAD = re.compile(
 _BEGINNINGS = ("when", "start")
 _PAST = ("since",)
 _UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
+_BARE_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
 _COUNTED = re.compile(
     r"(?P<n>[0-9][0-9.,' ]*[0-9]|[0-9]|(?:[a-zåäö]+[ -]){0,6}?[a-zåäö]+)"
     r"(?:\s+(?!few\b|lot|bunch|number|handful|bit\b|while|par\b)[^\W\d_]+)?",
@@ -33,7 +34,7 @@ def read_slot(
     `name`, the slot's, says which moment or unit is meant: an iso8601 called `when` or `start` is when
     something begins ("Friday" → nine in the morning), one called `since` looks back ("Friday" → when last
     Friday began), a uint called `seconds`, `minutes`, `hours` or `days` takes a length of time in words
-    ("two minutes" → "120").
+    ("two minutes" → "120"), a text called `url` is https where it names no scheme.
     """
     text = text.strip()
     if not text:
@@ -50,6 +51,8 @@ def read_slot(
         "iso8601": lambda t: _time(t, at, zone, name),
         "AssetAmount": _amount,
     }.get(type_)
+    if read is None and name == "url" and _BARE_HOST.match(text):
+        return f"https://{text}"
     return read(text) if read else text
 
 

@@ -91,6 +91,10 @@ def test_any_text_is_read_or_not_and_a_since_is_never_to_come(text: str) -> None
         ("since", "iso8601", "yesterday", "2026-11-20T00:00:00.000Z"),
         ("when", "iso8601", "Friday", "2026-11-27T09:00:00.000Z"),
         ("due", "iso8601", "Friday", "2026-11-27T23:59:59.000Z"),
+        ("url", "string", "example.org/news", "https://example.org/news"),
+        ("url", "string", "http://example.org", "http://example.org"),
+        ("url", "string", "the news", "the news"),
+        ("site", "string", "example.org", "example.org"),
     ],
 )
 def test_the_name_of_a_slot_says_which_moment_or_unit_is_meant(
