@@ -82,6 +82,10 @@ class Table:
             raise _bad(
                 self.path, f"line {reader.line_num:,}: {problem}; is a quote missing before it?"
             ) from problem
+        except UnicodeDecodeError as problem:
+            raise _bad(
+                self.path, f"after line {reader.line_num:,} it is no {self.form.encoding}"
+            ) from problem
 
     def _bounded(self) -> Iterator[str]:
         while line := self._lines.readline(_LINE):
