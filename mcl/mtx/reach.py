@@ -134,16 +134,14 @@ class _Reach:
                 "an earlier block takes every such case" if earlier else "this condition never holds here"
             )
             about = _CONFIDENCE if isinstance(condition, ConfidenceIs) else self.about(condition)[0]
-            yield found(condition, "V15", message, about.partition("=")[0], warning=True)
+            yield found(condition, "V15", message, about, warning=True)
 
     def about(self, condition: Condition) -> tuple[str, _Value]:
         """What a condition is about, and the value that it wants."""
         if isinstance(condition, VerbIs):
             return "verb", condition.verb
         if isinstance(condition, SlotIs):
-            name, value = f"slot.{condition.slot}", condition.value.value
-            type = self.slots.get(condition.slot)
-            return (f"{name}={value}", True) if type is not None and type.many else (name, value)
+            return f"slot.{condition.slot}", condition.value.value
         return "unknown", True
 
     def domain(self, name: str) -> frozenset[_Value] | None:
@@ -156,6 +154,16 @@ class _Reach:
                 is_bool = type is not None and type.name == "bool"
                 self.domains[name] = frozenset(["true", "false", ""]) if is_bool else None
         return self.domains[name]
+
+    def fixed(self, name: str) -> set[_Value]:
+        """What the blocks around want a thing to be."""
+        return {level.fixed[1] for level in self.levels if level.fixed and level.fixed[0] == name}
+
+    def excludes(self, name: str, one: _Value, other: _Value) -> bool:
+        """Whether a thing cannot be both; a list may hold several values, but not be empty then."""
+        type = self.slots.get(name.removeprefix("slot."))
+        many = type is not None and type.many
+        return (not one) != (not other) if many else one != other
 
     def in_domain(self, name: str, value: _Value) -> bool:
         domain = self.domain(name)
@@ -180,7 +188,7 @@ class _Reach:
         name, value = self.about(condition)
         if not self.in_domain(name, value):
             return False
-        if any(level.fixed and level.fixed[0] == name and level.fixed[1] != value for level in self.levels):
+        if any(self.excludes(name, one, value) for one in self.fixed(name)):
             return False
         return not any(value in level.here.taken.get(name, ()) for level in self.levels[:depth])
 
@@ -201,8 +209,8 @@ class _Reach:
         name, value = self.about(condition)
         left.taken[name].add(value)
         domain = self.domain(name)
-        if any(level.fixed and level.fixed[0] == name for level in self.levels):
-            left.nothing = True
+        if fixed := self.fixed(name):
+            left.nothing = left.nothing or value in fixed
         elif domain is not None:
             taken = sum(len(level.here.taken.get(name, ())) for level in self.levels)  # no value twice
             left.nothing = taken >= len(domain)

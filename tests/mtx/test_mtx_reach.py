@@ -31,7 +31,7 @@ WORLDS = list(
     product(
         ("find", "acquire"),
         ("economy", "premium", "business", ""),
-        ((), ("a",), ("b",), ("a", "b")),
+        ((), ("a",), ("b",), ("a", "b"), ("c",)),
         (0.0, 0.1, 0.25, 0.4, 0.5, 0.6, 1.0),
         ((), ("gap",)),
     )
