@@ -72,6 +72,9 @@ class Site:
                 if not piece:
                     return
                 head += piece
+                if head.startswith(b"\x16"):  # somebody speaks TLS to a site that does not
+                    connection.sendall(page("what?", status="400 Bad Request"))
+                    return
             self.requests.append(head.decode("latin-1"))
             answer = self.pages.get(self.paths[-1], page("nothing here", status="404 Not Found"))
             if isinstance(answer, bytes):
