@@ -14,9 +14,8 @@ from mcl.editor.outline import outline, walk
 from mcl.editor.place import Here, here
 from mcl.editor.values import LISTS, of_slot, paths, places, slot_named, types, values, verbs
 from mcl.mtx.ast import SECTIONS, File
-from mcl.mtx.check import MEMORY_TYPES
-from mcl.mtx.check_procedure import CORTEX_CALLS
 from mcl.mtx.terminals import legal_word
+from mcl.mtx.words import CORTEX_CALLS, MEMORY_TYPES
 
 Kind: TypeAlias = Literal["section", "keyword", "key", "value", "type", "slot", "reference", "call"]
 _COMPARISONS = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least", "==": "exactly"}

@@ -10,6 +10,7 @@ from mcl.editor.diagnostics import Problem
 from mcl.editor.document import Span
 
 _MEANT = re.compile(r'did you mean "([^"]+)"\?')
+_PROSE = ".prose"
 _DIGEST = re.compile(r"digest=([0-9a-f]{64})")
 
 
@@ -37,10 +38,14 @@ def fixes(problems: Iterable[Problem], lines: Sequence[str], first: int, last: i
 
 
 def _part(span: Span, offending: str, meant: str) -> tuple[Span, str]:
-    """What of the offending text is meant: less braces, and of `cortex.fnd` the last word only."""
+    """What of the offending text is meant: less braces and `.prose`, and of `cortex.fnd` the last word
+    only.
+    """
     line, start, stop = span
     if offending.startswith("{") and offending.endswith("}"):
         start, stop, offending = start + 1, stop - 1, offending[1:-1]
+        if offending.endswith(_PROSE) and not meant.endswith(_PROSE):
+            stop, offending = stop - len(_PROSE), offending.removesuffix(_PROSE)
     head, dot, _ = offending.rpartition(".")
     if dot and "." not in meant:
         start += len(head) + 1

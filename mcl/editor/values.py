@@ -8,8 +8,8 @@ from ir import STEP_KINDS, VERBS
 from ir.intent import SEVERITIES
 from mcl.editor import words
 from mcl.mtx.ast import SCALAR_TYPES, File, Slot
-from mcl.mtx.check import FAILURE_REASONS, MEMORY_TYPES
 from mcl.mtx.interpolate import PLAIN_NAMES
+from mcl.mtx.words import FAILURE_REASONS, MEMORY_TYPES
 
 LISTS = ("mcl.verbs", "reads", "writes")  # several words in one value
 _BOOL = {"true": "", "false": ""}
@@ -27,7 +27,8 @@ def values(file: File, section: str, block: str, owner: str, key: str) -> Mappin
     if section == "HASH":
         return {"v": {"1": ""}, "algo": {"sha256_ast": ""}}.get(key, {})
     if section == "FAILURE_MODES":
-        return dict.fromkeys(FAILURE_REASONS, "a reason") if key == "reason" else {}
+        known = {"reason": dict.fromkeys(FAILURE_REASONS, "a reason"), "action": words.ACTIONS}
+        return known.get(key, {})
     if key == "default":
         slot = slot_named(file, owner, "OUTPUTS" if section == "OUTPUTS" else "INPUTS")
         return of_slot(slot) if slot else {}

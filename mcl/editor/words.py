@@ -134,6 +134,10 @@ SEVERITIES = {
     "preferred": "Better answered, but the intent can go on.",
     "optional": "May stay open.",
 }
+ACTIONS = {
+    "fail": "The run ends, and says why.",
+    "clarify": "The person is asked.",
+}
 
 
 def setting(section: str, key: str) -> str:

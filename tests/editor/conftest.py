@@ -1,0 +1,33 @@
+"""A catalogue with two tools and a skill, and a whole skill to stand in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mcl.editor.catalogue import Offer
+
+READ, WRITE = "matrix://tool/fs/read@1.0.0", "matrix://tool/fs/write@1.0.0"
+OTHER = "matrix://skill/other@2.0.0"
+
+
+class Shelf:
+    """A catalogue of a few things."""
+
+    def forget_skills(self) -> None:
+        pass
+
+    def tools(self) -> dict[str, Offer]:
+        return {
+            READ: Offer(READ, "Reads a file.", ("effects: read", "- `path` (string, required)")),
+            WRITE: Offer(WRITE, "Writes a file."),
+        }
+
+    def skills(self) -> dict[str, Offer]:
+        return {OTHER: Offer(OTHER, "Does other things.", (), Path("/skills/other/SKILL.mtx"))}
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
