@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcl.acts.skill.validate import CheckedFile, validate_skill
+from mcl.mtx.finding import Finding
 from mcl.plan_yaml import YamlFile, read_yaml
 
 SKILL = """\
@@ -61,6 +62,22 @@ plans:
         side_effect_class: read
         args: {path: "${slot.text}"}
 """
+
+
+PIECES = (
+    *(
+        "version: 1\n",
+        "plans:\n",
+        "  - root:\n",
+        "      id: a\n",
+        "kind: gate",
+        "children:",
+        "tool_call:",
+        "args:",
+    ),
+    *("[", "]", "{", "}", ":", "\n", " ", "- ", '"', "'", "&a", "*a", "null", "1e400"),
+    *("${slot.text}", "${", "$${"),
+)
 
 
 def checked(folder: Path, plan: str, *, verbs: str = "find build") -> CheckedFile:
@@ -189,6 +206,39 @@ def test_a_word_stays_the_text_that_it_looks_like(text: str) -> None:
     assert found.value == {"a": text}
 
 
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("a: 1\nb:\tc", 2, 3),
+        ("é: é\té", 1, 5),
+        ("a: b\u2028c", 1, 5),
+        ("a: 'é\nb", 2, 2),
+        ("é: *a", 1, 4),
+        ("a: 1\nb: 2\na: 3", 3, 1),
+    ],
+)
+def test_what_is_not_read_is_told_at_its_place_by_either_scanner(
+    monkeypatch: pytest.MonkeyPatch, text: str, line: int, column: int, quick: bool
+) -> None:
+    monkeypatch.setattr("yaml.__with_libyaml__", quick)
+    found = read_yaml(text.encode())
+    assert isinstance(found, Finding)
+    assert (found.line, found.column) == (line, column)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_both_scanners_read_the_same(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("yaml.__with_libyaml__", True)
+        quick = read_yaml(text.encode())
+        patch.setattr("yaml.__with_libyaml__", False)
+        plain = read_yaml(text.encode())
+    if isinstance(quick, YamlFile) and isinstance(plain, YamlFile):
+        assert quick.value == plain.value
+
+
 def test_numbers_and_truth_values_are_those_of_json() -> None:
     found = read_yaml(b"[true, false, null, ~, 0, -12, 1.5, 2e3]")
     assert isinstance(found, YamlFile)
@@ -222,22 +272,6 @@ def test_no_plan_is_a_fault(tmp_path: Path, data: bytes) -> None:
     report = validate_skill(place)[1]
     assert not report.ok
     assert {one.code for one in report.errors} == {"PLAN_INVALID"}
-
-
-PIECES = (
-    *(
-        "version: 1\n",
-        "plans:\n",
-        "  - root:\n",
-        "      id: a\n",
-        "kind: gate",
-        "children:",
-        "tool_call:",
-        "args:",
-    ),
-    *("[", "]", "{", "}", ":", "\n", " ", "- ", '"', "'", "&a", "*a", "null", "1e400"),
-    *("${slot.text}", "${", "$${"),
-)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
