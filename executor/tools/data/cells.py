@@ -17,7 +17,7 @@ _COMMA: Final = re.compile(
     r"[+-]?(?:(?:0|[1-9]\d{0,29}|[1-9]\d{0,2}(?:\.\d{3}){1,9})(?:,\d{0,30})?|,\d{1,30})(?:[eE][+-]?\d{1,2})?",
     re.ASCII,
 )
-_INTEGER: Final = re.compile(r"[+-]?(?:0|[1-9]\d{0,29}|[1-9]\d{0,2}(?:[,.]\d{3}){1,9})", re.ASCII)
+_INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
 _DATE: Final = re.compile(
     r"(?:(\d{4})([-/])(\d\d)\2(\d\d)|(\d\d?)\.(\d\d?)\.(\d{4}))"
     r"(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s?(Z|[+-]\d\d:?\d\d)?)?",
@@ -37,7 +37,7 @@ def read_number(text: str, *, comma: bool) -> tuple[Decimal, bool] | None:
     if (_COMMA if comma else _DOT).fullmatch(text) is None:
         return None
     plain = text.replace(".", "").replace(",", ".") if comma else text.replace(",", "")
-    return Decimal(plain), _INTEGER.fullmatch(text) is not None
+    return Decimal(plain), _INTEGER.fullmatch(plain) is not None
 
 
 def read_date(text: str) -> datetime | None:
