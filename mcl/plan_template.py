@@ -78,6 +78,11 @@ def is_runtime(name: str) -> bool:
     return _RUNTIME.fullmatch(name) is not None
 
 
+def is_kept(data: bytes, *, skill_digest: str, store: Cache) -> bool:
+    """Whether a plan.yaml was read and found good before, with this skill."""
+    return store.has(f"plan {skill_digest}", str(VERSION), data)
+
+
 def read_template(path: Path, data: bytes, *, skill_digest: str, scope: Scope, store: Cache) -> PlanTemplate:
     """Read and check a plan.yaml against its skill.
 

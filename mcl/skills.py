@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import skills as shipped
 from mcl.errors import SkillError
@@ -15,8 +17,8 @@ from mcl.mtx.core import Core
 from mcl.mtx.digest import value_digest
 from mcl.mtx.identity import skill_id, skill_version
 from mcl.mtx.interpret import texts
-from mcl.mtx.load import load_file, read_bytes
-from mcl.plan_template import PlanTemplate, read_template
+from mcl.mtx.load import Head, LoadedFile, head_of, load_file, read_bytes
+from mcl.plan_template import PlanTemplate, is_kept, read_template
 
 MOST = 16  # entries of a list slot that names no max=
 
@@ -37,16 +39,42 @@ class Slot:
 
 @dataclass(frozen=True)
 class Skill:
-    """A checked skill. `file` is its tree, `path` its folder; `digest` covers both of its files."""
+    """A checked skill. `file` is its tree, `path` its folder; `digest` covers both of its files.
+
+    A skill that comes from the cache reads its tree and template when they are asked for.
+    """
 
     path: Path
     file: ast.File
     file_digest: str
     template: PlanTemplate | None
 
+    @classmethod
+    def kept(cls, path: Path, loaded: LoadedFile, template: Callable[[], PlanTemplate | None]) -> Skill:
+        """A skill whose files were found good before."""
+        skill = object.__new__(cls)
+        skill.__dict__.update(path=path, file_digest=loaded.digest, head=loaded.head)
+        skill.__dict__.update(_later={"file": loaded.tree, "template": template})
+        return skill
+
+    if not TYPE_CHECKING:  # the fields are typed above
+
+        def __getattr__(self, name: str) -> Any:
+            """A field that is not read yet."""
+            later = self.__dict__.get("_later", {})
+            if name not in later:
+                raise AttributeError(name)
+            self.__dict__[name] = later[name]()
+            return self.__dict__[name]
+
     @cached_property
-    def _settings(self) -> dict[str, str]:
-        return self.file.settings()
+    def head(self) -> Head:
+        """What its file says of itself."""
+        return head_of(self.file)
+
+    @property
+    def _settings(self) -> Mapping[str, str]:
+        return self.head.settings
 
     @property
     def id(self) -> str:
@@ -86,27 +114,27 @@ class Skill:
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Its inputs, in order of declaration."""
-        return tuple(_slot(slot) for slot in self.file.slots())
+        return tuple(_slot(slot) for slot in self.head.slots)
 
     @property
     def tools(self) -> tuple[str, ...]:
         """The pinned tools that its plans may call."""
-        return tuple(reference.uri for reference in self.file.references("TOOLS"))
+        return self.head.references("TOOLS")
 
     @property
     def sub_skills(self) -> tuple[str, ...]:
         """The pinned skills that its plans may dispatch to."""
-        return tuple(reference.uri for reference in self.file.references("SUB_SKILLS"))
+        return self.head.references("SUB_SKILLS")
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The types of memories that it reads."""
-        return tuple(self.file.settings("CORTEX").get("reads", "").split())
+        return tuple(self.head.cortex.get("reads", "").split())
 
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags of the memories that it reads."""
-        return tuple(self.file.settings("CORTEX").get("tags", "").split())
+        return tuple(self.head.cortex.get("tags", "").split())
 
     @cached_property
     def digest(self) -> str:
@@ -193,15 +221,15 @@ def find_skills(folders: Sequence[Path], *, cache: Path | None = None) -> Skills
     holders: dict[str, Path] = {}  # the folder that has an id now, whether its skill is broken or not
     shadowed: list[Shadowed] = []
     for folder in folders:
-        for path in _skill_files(folder):
+        for path in _skills_in(folder):
             try:
-                skill = load_skill(path.parent, store)
+                skill = load_skill(path, store)
                 id, error = skill.id, None
             except SkillError as told:
-                skill, id, error = None, skill_id({}, path.parent), told
+                skill, id, error = None, skill_id({}, path), told
             if id in holders:
-                shadowed.append(Shadowed(id, holders[id], path.parent))
-            holders[id] = path.parent
+                shadowed.append(Shadowed(id, holders[id], path))
+            holders[id] = path
             found.pop(id, None)
             broken.pop(id, None)
             if skill is not None:
@@ -214,14 +242,20 @@ def find_skills(folders: Sequence[Path], *, cache: Path | None = None) -> Skills
 def load_skill(folder: Path, store: Cache | None = None) -> Skill:
     """Read one skill's folder. Raises SkillError with every error of the file that is wrong first."""
     store = store or Cache(None)
-    loaded = load_file(folder / "SKILL.mtx", store)
+    loaded = load_file(folder / "SKILL.mtx", store, name=folder.name or folder.absolute().name)
     plan = folder / "plan.yaml"
-    skill = Skill(folder, loaded.file, loaded.digest, None)
-    if not plan.exists():
-        return skill
+    if not os.path.lexists(plan):
+        return Skill.kept(folder, loaded, lambda: None)
     source = read_bytes(plan)
-    template = read_template(plan, source, skill_digest=loaded.digest, scope=skill, store=store)
-    return Skill(folder, loaded.file, loaded.digest, template)
+    scope = Skill.kept(folder, loaded, lambda: None)
+
+    def template() -> PlanTemplate:
+        return read_template(plan, source, skill_digest=loaded.digest, scope=scope, store=store)
+
+    if not is_kept(source, skill_digest=loaded.digest, store=store):
+        made = template()
+        return Skill.kept(folder, loaded, lambda: made)
+    return Skill.kept(folder, loaded, template)
 
 
 def mtx_digest(skill: Skill, core: Core) -> str:
@@ -229,9 +263,14 @@ def mtx_digest(skill: Skill, core: Core) -> str:
     return value_digest({"skill": skill.digest, "core": core.digests})
 
 
-def _skill_files(folder: Path) -> list[Path]:
-    own = folder / "SKILL.mtx"
-    return sorted(folder.glob("*/SKILL.mtx")) + ([own] if own.is_file() else [])
+def _skills_in(folder: Path) -> list[Path]:
+    """The folders in a folder that have a SKILL.mtx, in order of their names, and itself if it has one."""
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
+    except OSError:  # no such folder, or a file
+        names = []
+    found = [folder / name for name in names if os.path.lexists(f"{folder}/{name}/SKILL.mtx")]
+    return found + [folder] * os.path.lexists(folder / "SKILL.mtx")
 
 
 def _slot(slot: ast.Slot) -> Slot:

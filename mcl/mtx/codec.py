@@ -12,9 +12,9 @@ from dataclasses import fields
 from typing import Any, Final
 
 from mcl.mtx import ast
-from mcl.mtx.ast import File, Node, On, Position
+from mcl.mtx.ast import File, Node, On, Position, Slot
 
-VERSION = 3  # of this form and of the checks; part of every cache key: raise it when either changes
+VERSION = 4  # of this form and of the checks; part of every cache key: raise it when either changes
 _KINDS: Final[dict[str, type[Node]]] = {
     kind.__name__: kind
     for kind in vars(ast).values()
@@ -105,6 +105,19 @@ def unpacked(value: Any) -> File:
     if kind != "File":
         raise ValueError("not the form of a file")
     return File(tuple(_unpacked(section) for section in sections), at=Position(line, column))
+
+
+def packed_slot(slot: Slot) -> list[Any]:
+    """A slot in the short form."""
+    return _packed(slot)  # type: ignore[no-any-return]  # the form of a Node is a list
+
+
+def unpacked_slot(value: Any) -> Slot:
+    """The inverse of `packed_slot`. Raises LookupError, TypeError or ValueError for anything else."""
+    slot = _unpacked(value)
+    if not isinstance(slot, Slot):
+        raise TypeError("not the form of a slot")
+    return slot
 
 
 def _packed(value: Any) -> Any:

@@ -1,5 +1,8 @@
 """Where skills are found, which one wins, and what becomes of broken ones and of the cache."""
 
+import hashlib
+import json
+import os
 import sys
 from pathlib import Path
 
@@ -153,15 +156,103 @@ def test_an_entry_of_another_shape_is_made_again(tmp_path: Path, entry: str) -> 
     assert entry not in [path.read_text() for path in cache.iterdir()]
 
 
-def test_a_changed_entry_shows_in_the_digest(tmp_path: Path) -> None:
+def sealed(head: object, body: object) -> bytes:
+    """An entry of the cache as one who knows its form would write it."""
+    values = b"\n".join(json.dumps(value).encode() for value in (head, body))
+    return hashlib.sha256(values).hexdigest().encode() + b"\n" + values
+
+
+@pytest.mark.parametrize("seal", [False, True])
+def test_a_changed_entry_is_not_believed(tmp_path: Path, seal: bool) -> None:
     write(tmp_path / "skills", "one")
     cache = tmp_path / "cache"
     skill = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
-    for path in cache.iterdir():
-        path.write_text(path.read_text().replace("A test", "Does something else"))
-    changed = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
-    assert changed.description == "Does something else"
-    assert changed.digest != skill.digest
+    (entry,) = cache.iterdir()
+    good = entry.read_bytes()
+    _, head, body = good.decode().split("\n")
+    body = body.replace("A test", "Does something else")
+    entry.write_bytes(
+        sealed(json.loads(head), json.loads(body)) if seal else f"{'0' * 64}\n{head}\n{body}".encode()
+    )
+    again = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
+    assert again.file == skill.file
+    assert again.digest == skill.digest
+    find_skills([tmp_path / "skills"], cache=cache)
+    assert entry.read_bytes() == good
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        ([], []),
+        (["d", {"settings": {"id": 7}}], []),
+        (["d", {"settings": {}, "cortex": {}}], None),
+        ([None, None], None),
+        ([["d"] * 3, {"settings": {}, "cortex": {}, "slots": 1, "TOOLS": [], "SUB_SKILLS": []}], {}),
+    ],
+)
+def test_a_sealed_entry_of_another_form_is_made_again(tmp_path: Path, head: object, body: object) -> None:
+    write(tmp_path / "skills", "one")
+    cache = tmp_path / "cache"
+    skill = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
+    (entry,) = cache.iterdir()
+    good = entry.read_bytes()
+    entry.write_bytes(sealed(head, body))
+    again = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
+    assert (again.ref, again.slots, again.file, again.digest) == (
+        skill.ref,
+        skill.slots,
+        skill.file,
+        skill.digest,
+    )
+    assert entry.read_bytes() == good
+
+
+def test_an_entry_nested_without_end_or_of_another_kind_of_file_is_made_again(tmp_path: Path) -> None:
+    write(tmp_path / "skills", "one")
+    cache = tmp_path / "cache"
+    skill = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
+    (entry,) = cache.iterdir()
+    _, head, _ = entry.read_bytes().split(b"\n")
+    values = head + b"\n" + b"[" * 100_000
+    entry.write_bytes(hashlib.sha256(values).hexdigest().encode() + b"\n" + values)
+    assert find_skills([tmp_path / "skills"], cache=cache).by_id["one"].file == skill.file
+    entry.unlink(missing_ok=True)
+    os.mkfifo(entry)
+    assert find_skills([tmp_path / "skills"], cache=cache).by_id["one"].file == skill.file
+    assert entry.is_file()
+
+
+def test_an_entry_that_others_can_write_is_not_used(tmp_path: Path) -> None:
+    write(tmp_path / "skills", "one")
+    cache = tmp_path / "cache"
+    find_skills([tmp_path / "skills"], cache=cache)
+    (entry,) = cache.iterdir()
+    entry.chmod(0o666)
+    find_skills([tmp_path / "skills"], cache=cache)
+    assert entry.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_kept_skill_says_the_same_as_one_that_is_read_anew(tmp_path: Path) -> None:
+    for folder in skill_folders(None):
+        find_skills([folder], cache=tmp_path)
+        for kept, fresh in zip(find_skills([folder], cache=tmp_path), find_skills([folder]), strict=True):
+            assert kept == fresh
+            assert (kept.slots, kept.tools, kept.sub_skills, kept.reads, kept.tags, kept.digest) == (
+                fresh.slots,
+                fresh.tools,
+                fresh.sub_skills,
+                fresh.reads,
+                fresh.tags,
+                fresh.digest,
+            )
+
+
+def test_a_pipe_in_place_of_a_skill_is_told_and_keeps_nobody_waiting(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    os.mkfifo(tmp_path / "one" / "SKILL.mtx")
+    with pytest.raises(SkillError, match="no plain file"):
+        find_skills([tmp_path]).get("one")
 
 
 def test_a_damaged_or_read_only_cache_costs_only_time(tmp_path: Path) -> None:
