@@ -96,6 +96,14 @@ def test_a_link_stays_a_link(mcl):
     assert file.read_text() != UGLY
 
 
+def test_a_layout_that_would_mean_something_else_is_never_written(mcl, monkeypatch):
+    file = write_skill(mcl.folder, skill=UGLY) / "SKILL.mtx"
+    monkeypatch.setattr("mcl.mtx.format.format_file", lambda parsed: SKILL.replace("2000", "2001"))
+    done = mcl("skill", "fmt", "read-page")
+    assert (done.code, "FORMAT_UNSOUND" in done.err) == (6, True)
+    assert file.read_text() == UGLY
+
+
 def test_formatting_speaks_json_by_line(mcl):
     write_skill(mcl.folder, name="good")
     write_skill(mcl.folder, name="bad", old="optional", new="optionl")
@@ -171,11 +179,12 @@ def test_a_tree_with_errors_is_shown_as_far_as_it_goes_and_ends_with_6(mcl):
     assert 'did you mean "optional"?' in done.err
 
 
-def test_deep_blocks_are_shown_without_recursion(mcl):
-    depth = 300
+def test_deep_blocks_are_laid_out_and_shown_without_recursion(mcl):
+    depth = 600
     lines = [" " * level + "on unknown\n" for level in range(depth)]
     blocks = "".join(lines + [" " * level + "end\n" for level in reversed(range(depth))])
     (mcl.folder / "deep.mtx").write_text(SKILL.replace("§OUTPUTS", blocks + "§OUTPUTS"))
+    assert mcl("skill", "fmt", "deep.mtx").code == 0
     for more in ((), ("--json",)):
         done = mcl("skill", "parse", "deep.mtx", *more)
         assert done.code == 0, done.err[:500]

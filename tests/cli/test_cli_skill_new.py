@@ -68,6 +68,14 @@ def test_a_name_that_no_skill_can_have_is_refused(mcl, name):
     assert not (mcl.folder / "skills").exists()
 
 
+def test_a_new_skill_that_hides_another_says_so(mcl):
+    write_skill(mcl.home / "skills")
+    done = mcl("skill", "new", "read-page")
+    assert done.code == 0
+    assert f"hides the skill of the same id in {mcl.home / 'skills' / 'read-page'}" in done.err
+    assert "hides" not in mcl("skill", "new", "other-page").err
+
+
 def test_nothing_that_is_there_is_written_over(mcl):
     assert mcl("skill", "new", "shelf-list").code == 0
     file = mcl.folder / "skills" / "shelf-list" / "SKILL.mtx"

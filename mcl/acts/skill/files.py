@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -67,20 +68,22 @@ def _in_folder(folder: Path, before: str) -> Iterator[SkillFile]:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Put `data` in the place of a file, whole or not at all; its mode stays, a link stays a link.
+    """Put `data` in the place of a file, whole or not at all; its mode and owner stay, a link stays a link.
 
     Raises SkillError NOT_WRITTEN.
     """
     try:
         path = path.resolve(strict=True)
-        mode = path.stat().st_mode & 0o7777
+        before = path.stat()
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         part = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
                 file.flush()
-                os.fchmod(file.fileno(), mode)
+                with contextlib.suppress(PermissionError):  # only root may give a file away
+                    os.fchown(file.fileno(), before.st_uid, before.st_gid)
+                os.fchmod(file.fileno(), before.st_mode & 0o7777)
                 os.fsync(file.fileno())
             part.replace(path)
         except BaseException:

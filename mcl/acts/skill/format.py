@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from mcl.acts.skill.files import SkillFile, replace_file, skill_files
 from mcl.acts.skill.read import ReadFile, read_skill_file
+from mcl.errors import SkillError
+from mcl.mtx.digest import file_digest
 
 if TYPE_CHECKING:
     from mcl.mtx.finding import Finding
@@ -48,7 +50,7 @@ def format_skill(path: Path | str, *, write: bool = True) -> FormattedFile:
     """Give one .mtx file, or the SKILL.mtx in a folder, its canonical layout; what it means stays the same.
 
     write: False leaves the file as it is. A file with errors is left as it is. Raises SkillError: NO_FILE,
-    NO_SKILL, NOT_WRITTEN.
+    NO_SKILL, NOT_WRITTEN, FORMAT_UNSOUND.
     """
     return format_file_at(skill_files(path)[0], write=write)
 
@@ -76,4 +78,18 @@ def formatted(read: ReadFile) -> FormattedFile:
     if not read.parsed.ok:
         return FormattedFile(shown, text, "", False, read.parsed.findings)
     after = format_file(read.parsed)
+    if after != text:
+        _require_same(read, after)
     return FormattedFile(shown, text, after, after.encode() != read.data)
+
+
+def _require_same(read: ReadFile, after: str) -> None:
+    """Never write a layout that means something else, whatever is wrong with the formatter."""
+    from mcl.mtx.parse import parse
+
+    again, before = parse(after.encode()), read.parsed.file
+    same = file_digest(again.file) == file_digest(before)
+    if not (again.ok and same and again.file.settings("HASH") == before.settings("HASH")):
+        message = "the canonical layout would mean something else: a fault of mcl itself; nothing was written"
+        fix = "please report it with this file"
+        raise SkillError("FORMAT_UNSOUND", message, place=read.file.shown, fix=fix)

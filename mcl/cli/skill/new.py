@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from mcl.cli.arguments import AsJson, example
-from mcl.cli.output import Output
+from mcl.cli.output import Output, note
+from mcl.cli.skill.arguments import find
 
 _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 
@@ -49,6 +50,9 @@ def new_skill(
             "next": [command for command, _ in todo],
         }
     )
-    if not as_json:
-        out.tell([joined((("made", GOOD), (str(path), ""))) for path in made.files])
-        out.tell([commands(todo)])
+    if as_json:
+        return
+    if hides := [one for one in find([folder]).shadowed if one.id == name and one.by.samefile(made.path)]:
+        note(f"{name} hides the skill of the same id in {hides[-1].path}")
+    out.tell([joined((("made", GOOD), (str(path), ""))) for path in made.files])
+    out.tell([commands(todo)])

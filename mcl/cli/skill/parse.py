@@ -1,12 +1,11 @@
 """`mcl skill parse`: the tree of a .mtx file."""
 
-import sys
 from typing import Annotated
 
 import typer
 
 from mcl.cli.arguments import AsJson, example
-from mcl.cli.output import Output
+from mcl.cli.output import Output, write_text
 
 
 def register(skills: typer.Typer) -> None:
@@ -32,7 +31,7 @@ def parse_skill(
 
     read, out = read_skill_file(skill_files(path)[0]), Output(as_json)
     if as_json:
-        sys.stdout.write(tree_text(read.parsed.file) + "\n")
+        write_text(tree_text(read.parsed.file) + "\n")
     else:
         out.tell(tree_lines(read.parsed.file))
     out.tell(findings_view(read.parsed.findings, read.file.shown, read.parsed.text))

@@ -19,9 +19,12 @@ _STYLE = {"error": BAD, "warning": WARN}
 
 def findings_view(findings: Iterable[Finding], path: str, source: str) -> Iterator[RenderableType]:
     """Each finding: place and message, then the source line with a caret, then the hint."""
+    lines = source.split("\n")
     for finding in findings:
         style = _STYLE[finding.severity]
-        head, *rest = show(finding, path, source).split("\n")
+        line = "".join(lines[finding.line - 1 : finding.line]) if finding.line else ""
+        # only this line of the source, at its place: a file may be long, and its findings many
+        head, *rest = show(finding, path, "\n" * (finding.line - 1) + line).split("\n")
         place = finding.place(path)
         told = head.removeprefix(f"{place}: {finding.severity}: ")
         yield Text.assemble(
