@@ -28,8 +28,10 @@ class SkillFile:
 
     @property
     def id(self) -> str:
-        """The id that it should carry: its folder's name for SKILL.mtx, else its own."""
-        return self.path.absolute().parent.name if self.path.name == SKILL_FILE else self.path.stem
+        """The id that it should carry: its folder's name; "" for a file that is called something else than
+        SKILL.mtx, which is in no folder of its own.
+        """
+        return self.path.absolute().parent.name if self.path.name == SKILL_FILE else ""
 
 
 def skill_files(given: Path | str) -> tuple[SkillFile, ...]:

@@ -67,7 +67,7 @@ def validate_skill(
 
 
 def check_text(data: bytes, id: str, *, strict: bool = False) -> tuple[Parsed, tuple[Finding, ...]]:
-    """Parse and check the bytes of a .mtx file; `id` is the one that it should carry."""
+    """Parse and check the bytes of a .mtx file; `id` is the one that it should carry ("": any)."""
     from mcl.mtx.parse import parse
     from mcl.mtx.verdict import findings_of
 
