@@ -1,4 +1,4 @@
-"""One regular file in an open folder: looked at, opened and named without ever following a link."""
+"""One regular file in an open folder: looked at and opened without ever following a link."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from executor.errors import ScopeError
-
-_TAIL = 4096  # bytes at the end of a file that tell how its lines end
-_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
 
 
 def status_of(name: str, folder: int) -> os.stat_result | None:
@@ -43,25 +40,6 @@ def open_plain(name: str, folder: int, path: str, mode: int = os.O_RDONLY) -> in
     return descriptor
 
 
-def place_new(spare: str, name: str, folder: int, path: str) -> None:
-    """Give the finished file its name, unless something has that name by now."""
-    try:
-        os.link(spare, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-    except FileExistsError:
-        refuse_existing(path)
-    except OSError as problem:
-        if problem.errno not in _NO_LINKS:
-            raise
-        # A file system without hard links: take the name first, then put the content over it.
-        try:
-            os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder))
-        except FileExistsError:
-            refuse_existing(path)
-        os.rename(spare, name, src_dir_fd=folder, dst_dir_fd=folder)
-    else:
-        os.unlink(spare, dir_fd=folder)
-
-
 def require_plain(status: os.stat_result, path: str) -> None:
     """Refuse links, hard links and whatever is no regular file (ScopeError OUT_OF_SCOPE)."""
     if stat.S_ISLNK(status.st_mode):
@@ -89,43 +67,6 @@ def digest_of(descriptor: int, check: Callable[[], None] = lambda: None) -> str:
         check()
         total.update(piece)
     return total.hexdigest()
-
-
-def append_to(descriptor: int, data: bytes, path: str, check: Callable[[], None]) -> tuple[str, int]:
-    """Add ``data`` to the end of an open text file (read, write, append), after a line end.
-
-    Gives sha256 (hex) and size in bytes of the whole. What could not be written whole is taken back.
-
-    Raises:
-        ScopeError: NOT_TEXT. OSError: nothing was added.
-    """
-    total, size, tail = hashlib.sha256(), 0, b""
-    while piece := os.read(descriptor, 1 << 20):
-        check()
-        if b"\0" in piece:
-            raise ScopeError("NOT_TEXT", f"{path!r} is a binary file", place=path, fix="name a text file")
-        total.update(piece)
-        size += len(piece)
-        tail = (tail + piece)[-_TAIL:]
-    if tail and not tail.endswith(b"\n"):
-        data = (b"\r\n" if b"\r\n" in tail else b"\n") + data
-    check()
-    whole = os.fstat(descriptor).st_size == size
-    written = 0
-    try:
-        while written < len(data):
-            written += os.write(descriptor, data[written:])
-        os.fsync(descriptor)
-    except OSError:
-        # Only our own bytes may go: where somebody else added to the file meanwhile, theirs are left.
-        if whole and os.fstat(descriptor).st_size == size + written:
-            os.ftruncate(descriptor, size)
-        raise
-    if whole and os.fstat(descriptor).st_size == size + len(data):
-        total.update(data)
-        return total.hexdigest(), size + len(data)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return digest_of(descriptor), os.fstat(descriptor).st_size
 
 
 def refuse_existing(path: str) -> NoReturn:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -18,18 +17,16 @@ from typing import Literal
 
 from executor.errors import ScopeError
 from executor.sandbox.files import (
-    append_to,
     digest_of,
     explain,
     open_plain,
     out_of_scope,
-    place_new,
     read_up_to,
-    refuse_existing,
     require_plain,
     status_of,
 )
 from executor.sandbox.protected import is_protected
+from executor.sandbox.writing import alone, append_to, put
 
 MAX_PATH = 4096  # bytes, as PATH_MAX
 MAX_COMPONENT = 255  # bytes, as NAME_MAX
@@ -239,8 +236,8 @@ class Workspace:
         if not parts:
             raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
         try:
-            with self._folder(parts[:-1], path, create=True) as folder:
-                created = self._put(folder, parts[-1], data, path, replace=replace, base=base)
+            with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path):
+                created = put(folder, parts[-1], data, path, replace=replace, base=base)
         except OSError as problem:
             explain(problem, path)
         return Written("/".join(parts), hashlib.sha256(data).hexdigest(), len(data), created)
@@ -262,9 +259,9 @@ class Workspace:
         if not parts:
             raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
         try:
-            with self._folder(parts[:-1], path, create=True) as folder:
+            with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path):
                 if status_of(parts[-1], folder) is None:
-                    self._put(folder, parts[-1], data, path, replace=False, base=None)
+                    put(folder, parts[-1], data, path, replace=False)
                     return Written("/".join(parts), hashlib.sha256(data).hexdigest(), len(data), True)
                 descriptor = open_plain(parts[-1], folder, path, os.O_RDWR | os.O_APPEND)
                 try:
@@ -275,51 +272,44 @@ class Workspace:
             explain(problem, path)
         return Written("/".join(parts), digest, size, False)
 
-    def _put(
-        self, folder: int, name: str, data: bytes, path: str, *, replace: bool, base: str | None
-    ) -> bool:
-        there = status_of(name, folder)
-        if there is not None:
-            descriptor = open_plain(name, folder, path)
-            try:
-                present = digest_of(descriptor)
-            finally:
-                os.close(descriptor)
-            if present == hashlib.sha256(data).hexdigest():
-                return False
-            if base is not None:
-                if present != base:
-                    raise ScopeError(
-                        "STALE_FILE", f"{path!r} changed since it was read", place=path, fix="read it again"
-                    )
-            elif not replace:
-                refuse_existing(path)
-        elif base is not None:
-            raise ScopeError(
-                "STALE_FILE", f"{path!r} is gone since it was read", place=path, fix="read the folder again"
-            )
-        spare = f".mcl-{secrets.token_hex(8)}.tmp"
-        mode = stat.S_IMODE(there.st_mode) & 0o777 if there is not None else 0o666
-        descriptor = os.open(
-            spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder
-        )
+    def update(self, path: str, change: Callable[[bytes | None], bytes], *, limit: int) -> Written:
+        """Replace a file by what ``change`` makes of it; nobody of our kind writes to it meanwhile.
+
+        Args:
+            path: relative to the workspace.
+            change: from the content (None where there is no file) to the new one; may refuse by raising.
+            limit: bytes that the content may have.
+
+        Raises:
+            ScopeError: as ``write``; TOO_LARGE. Also what ``change`` raises; nothing was written then.
+        """
+        parts = self.split(path)
+        if not parts:
+            raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                if there is not None:
-                    os.fchmod(file.fileno(), mode)  # the umask has no say in what was there before
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if there is not None:
-                os.rename(spare, name, src_dir_fd=folder, dst_dir_fd=folder)
-            else:
-                place_new(spare, name, folder, path)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(spare, dir_fd=folder)
-            raise
-        os.fsync(folder)
-        return there is None
+            with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path):
+                there = self._content(folder, parts[-1], path, limit)
+                data = change(there)
+                base = None if there is None else hashlib.sha256(there).hexdigest()
+                created = put(folder, parts[-1], data, path, replace=False, base=base)
+        except OSError as problem:
+            explain(problem, path)
+        return Written("/".join(parts), hashlib.sha256(data).hexdigest(), len(data), created)
+
+    @staticmethod
+    def _content(folder: int, name: str, path: str, limit: int) -> bytes | None:
+        if status_of(name, folder) is None:
+            return None
+        descriptor = open_plain(name, folder, path)
+        try:
+            data = read_up_to(descriptor, limit + 1)
+        finally:
+            os.close(descriptor)
+        if len(data) > limit:
+            raise ScopeError(
+                "TOO_LARGE", f"{path!r} is larger than {limit:,} bytes", place=path, fix="use a smaller file"
+            )
+        return data
 
     def _walk(
         self,

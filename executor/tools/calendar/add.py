@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from executor.clock import instant
-from executor.errors import ScopeError, ToolError
+from executor.errors import ToolError
 from executor.hashing import json_bytes
-from executor.tools.calendar.file import base_of, events, parse, read_file, with_event
+from executor.tools.calendar.file import MAX_BYTES, events, parse, with_event
 from executor.tools.time.moment import read_moment
 from executor.tools.tool import Bench
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _PATH = "reminders.ics"
 _MINUTES = 30
 _REMIND = 10
-_ATTEMPTS = 5  # when others write to the file at the same moment
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -82,21 +81,20 @@ def _event(
 
 def _put(path: str, uid: str, event: Event, bench: Bench) -> tuple[str, bool, bool]:
     """Where the event is, whether the file is new, and whether the event is."""
-    for attempt in range(_ATTEMPTS):
-        data = read_file(path, bench, missing_ok=True)
+    added = True
+
+    def change(data: bytes | None) -> bytes:
+        nonlocal added
         known = [] if data is None else events(parse(data, path))
-        if any(str(one.get("uid", "")) == uid for one in known):
-            return "/".join(bench.workspace.split(path)), False, False
+        if data is not None and any(str(one.get("uid", "")) == uid for one in known):
+            added = False
+            return data
         whole = with_event(data, event, path)
         if len(events(parse(whole, path))) != len(known) + 1:
             raise ToolError(
                 "NOT_A_CALENDAR", f"nothing can be added to {path!r}", place=path, fix="repair the file"
             )
-        try:
-            written = bench.workspace.write(path, whole, replace=False, base=base_of(data))
-        except ScopeError as problem:
-            if problem.code not in ("STALE_FILE", "EXISTS") or attempt + 1 == _ATTEMPTS:
-                raise
-        else:
-            return written.path, written.created, True
-    raise AssertionError("the last attempt returns or raises")
+        return whole
+
+    written = bench.workspace.update(path, change, limit=MAX_BYTES)
+    return written.path, written.created, added

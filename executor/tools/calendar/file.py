@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
-from executor.errors import ScopeError, ToolError
-from executor.tools.tool import Bench
+from executor.errors import ToolError
 
 if TYPE_CHECKING:
     from icalendar import Calendar, Event
 
-_MAX = 8 << 20  # bytes
+MAX_BYTES = 8 << 20  # of a calendar that is read
 _EMPTY = b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//mcl//calendar//EN\r\nEND:VCALENDAR\r\n"
-
-
-def read_file(path: str, bench: Bench, *, missing_ok: bool = False) -> bytes | None:
-    """The bytes of a calendar; None where there is no file and that is all right.
-
-    Raises:
-        ToolError: NOT_A_CALENDAR. ScopeError: as ``Workspace.open_file``.
-    """
-    try:
-        data, size = bench.workspace.read(path, _MAX)
-    except ScopeError as problem:
-        if missing_ok and problem.code == "NOT_FOUND":
-            return None
-        raise
-    if size > _MAX:
-        raise _not_one(path, f"it is larger than {_MAX >> 20} MB")
-    return data
 
 
 def parse(data: bytes, path: str) -> list[Calendar]:
@@ -68,11 +49,6 @@ def with_event(data: bytes | None, event: Event, path: str) -> bytes:
     if b"\r\n" not in whole:
         written = written.replace(b"\r\n", b"\n")  # a file that was written by hand keeps its line ends
     return whole[:end] + written + whole[end:]
-
-
-def base_of(data: bytes | None) -> str | None:
-    """The sha256 by which a write recognises what was read."""
-    return None if data is None else hashlib.sha256(data).hexdigest()
 
 
 def _not_one(path: str, why: str) -> ToolError:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from anyio import from_thread, to_thread
 
 from executor.clock import instant
-from executor.tools.calendar.file import events, parse, read_file
+from executor.errors import ScopeError
+from executor.tools.calendar.file import MAX_BYTES, events, parse
 from executor.tools.time.moment import read_moment, start_of
 from executor.tools.tool import Bench
 
@@ -48,8 +49,11 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 def _list(
     path: str, since: datetime | date | None, until: datetime | date | None, bench: Bench
 ) -> dict[str, object]:
-    data = read_file(path, bench)
-    assert data is not None
+    data, size = bench.workspace.read(path, MAX_BYTES)
+    if size > MAX_BYTES:
+        raise ScopeError(
+            "TOO_LARGE", f"{path!r} is larger than {MAX_BYTES:,} bytes", place=path, fix="use a smaller file"
+        )
     found: list[_Told] = []
     unread = 0
     for event in events(parse(data, path)):

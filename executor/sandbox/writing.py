@@ -1,0 +1,166 @@
+"""Writing a file of an open folder: whole or not at all, and one writer after the other."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from executor.errors import ScopeError
+from executor.sandbox.files import digest_of, open_plain, refuse_existing, status_of
+
+_TAIL = 4096  # bytes at the end of a file that tell how its lines end
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
+_PATIENCE = 20.0  # seconds to wait for another writer
+_PAUSE = 0.005  # seconds between two tries
+
+
+@contextmanager
+def alone(folder: int, path: str) -> Iterator[None]:
+    """Keep other writers of this kind, also in other processes, out of a folder (by descriptor).
+
+    What is looked at inside is what is replaced. Programs that ask for no lock are not held up by one.
+
+    Raises:
+        ScopeError: BUSY.
+    """
+    # Opened anew: a lock belongs to the opening, and threads share those of the workspace.
+    lock = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        until = time.monotonic() + _PATIENCE
+        while not _taken(lock):
+            if time.monotonic() > until:
+                raise ScopeError(
+                    "BUSY",
+                    f"another program keeps the folder of {path!r} to itself",
+                    place=path,
+                    fix="try again when it is done",
+                )
+            time.sleep(_PAUSE)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _taken(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: as good as it gets
+        return True
+    return True
+
+
+def put(folder: int, name: str, data: bytes, path: str, *, replace: bool, base: str | None = None) -> bool:
+    """Put a whole file in place at once: temporary file beside it, fsync, rename. Held by ``alone``.
+
+    Tells whether the file is new. What is there already is not written again.
+
+    Raises:
+        ScopeError: EXISTS, STALE_FILE, and what ``open_plain`` refuses. OSError: nothing was changed.
+    """
+    there = status_of(name, folder)
+    if there is not None:
+        descriptor = open_plain(name, folder, path)
+        try:
+            present = digest_of(descriptor)
+        finally:
+            os.close(descriptor)
+        if present == hashlib.sha256(data).hexdigest():
+            return False
+        if base is not None:
+            if present != base:
+                raise ScopeError(
+                    "STALE_FILE", f"{path!r} changed since it was read", place=path, fix="read it again"
+                )
+        elif not replace:
+            refuse_existing(path)
+    elif base is not None:
+        raise ScopeError(
+            "STALE_FILE", f"{path!r} is gone since it was read", place=path, fix="read the folder again"
+        )
+    spare = f".mcl-{secrets.token_hex(8)}.tmp"
+    mode = stat.S_IMODE(there.st_mode) & 0o777 if there is not None else 0o666
+    descriptor = os.open(
+        spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder
+    )
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if there is not None:
+                os.fchmod(file.fileno(), mode)  # the umask has no say in what was there before
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if there is not None:
+            os.rename(spare, name, src_dir_fd=folder, dst_dir_fd=folder)
+        else:
+            place_new(spare, name, folder, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(spare, dir_fd=folder)
+        raise
+    os.fsync(folder)
+    return there is None
+
+
+def place_new(spare: str, name: str, folder: int, path: str) -> None:
+    """Give the finished file its name, unless something has that name by now."""
+    try:
+        os.link(spare, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        refuse_existing(path)
+    except OSError as problem:
+        if problem.errno not in _NO_LINKS:
+            raise
+        # A file system without hard links: take the name first, then put the content over it.
+        try:
+            os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder))
+        except FileExistsError:
+            refuse_existing(path)
+        os.rename(spare, name, src_dir_fd=folder, dst_dir_fd=folder)
+    else:
+        os.unlink(spare, dir_fd=folder)
+
+
+def append_to(descriptor: int, data: bytes, path: str, check: Callable[[], None]) -> tuple[str, int]:
+    """Add ``data`` to the end of an open text file (read, write, append), after a line end.
+
+    Gives sha256 (hex) and size in bytes of the whole. What could not be written whole is taken back.
+
+    Raises:
+        ScopeError: NOT_TEXT. OSError: nothing was added.
+    """
+    total, size, tail = hashlib.sha256(), 0, b""
+    while piece := os.read(descriptor, 1 << 20):
+        check()
+        if b"\0" in piece:
+            raise ScopeError("NOT_TEXT", f"{path!r} is a binary file", place=path, fix="name a text file")
+        total.update(piece)
+        size += len(piece)
+        tail = (tail + piece)[-_TAIL:]
+    if tail and not tail.endswith(b"\n"):
+        data = (b"\r\n" if b"\r\n" in tail else b"\n") + data
+    check()
+    whole = os.fstat(descriptor).st_size == size
+    written = 0
+    try:
+        while written < len(data):
+            written += os.write(descriptor, data[written:])
+        os.fsync(descriptor)
+    except OSError:
+        # Only our own bytes may go: where somebody else added to the file meanwhile, theirs are left.
+        if whole and os.fstat(descriptor).st_size == size + written:
+            os.ftruncate(descriptor, size)
+        raise
+    if whole and os.fstat(descriptor).st_size == size + len(data):
+        total.update(data)
+        return total.hexdigest(), size + len(data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return digest_of(descriptor), os.fstat(descriptor).st_size
