@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from training import corpora
+from training import corpora, written
 from training.asking import Asker
 from training.check import Difference
 from training.evaluate import GOALS
@@ -49,7 +49,8 @@ def _data(corpus: corpora.Corpus, texts: int) -> list[str]:
         *_table(["set", "source", "licence", "train", "development"], rows),
         "",
         f"Also {texts:,} requests without labels ({OPEN}) as goals that no offered skill",
-        f"does; goals of our own generator (training/generator: verbs, constraints, {len(SKILLS)} skills).",
+        f"does; goals of our own generator (training/generator: verbs, constraints, {len(SKILLS)} skills);",
+        f"{len(written.load()):,} goals written by hand (training/written, our own work, Apache-2.0).",
         f"Development parts of snips, hwu64, banking77, restaurant8k: split with seed {corpora.SPLIT_SEED}.",
     ]
 

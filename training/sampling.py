@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mcl.model import form
 from mcl.model.protocol import Candidate
+from training import written
 from training.corpora import Corpus, Skill, Utterance
 from training.generator.goals import general
 from training.generator.skills import FAMILIES, GENERAL_DESCRIPTIONS, GENERAL_DISPLAYS, SKILLS, utter
@@ -16,8 +17,21 @@ from training.variation import Variant, Variation
 from training.vocabulary import Vocabulary
 
 CHOOSE_SHARE = 0.45
-CHOOSE_SOURCES = {"clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 11, "own": 60, "mixed": 4}
-EXTRACT_SOURCES = {"snips": 11, "hwu64": 15, "restaurant8k": 6, "sgd": 24, "families": 20, "general": 36}
+CHOOSE_SOURCES = {
+    "clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 11, "own": 45, "mixed": 4, "written": 35,
+}  # fmt: skip
+EXTRACT_SOURCES = {
+    "snips": 11, "hwu64": 15, "restaurant8k": 6, "sgd": 24, "families": 16, "general": 24, "written": 36,
+}  # fmt: skip
+WRITTEN_GENERAL = 0.6
+"""Share of goals for the general skill among the written ones that values are read from."""
+TAKEN = {"delegate-task": {"delegate", "negotiate"}, "schedule-reminder": {"schedule"}}
+"""Verbs of which the general skill is not asked where a written goal's skill made for them is offered."""
+LIKE = (
+    {"files-find", "code-search"}, {"files-find", "files-report"}, {"files-find", "monitor-path"},
+    {"repo-status", "repo-branch"},
+)  # fmt: skip
+"""Skills of written goals of which each would do for some goals of the other."""
 STRANGERS = {  # whose utterances are surely none of this source's skills
     "clinc": ("own",), "banking77": ("snips", "hwu64", "own"), "hwu64": ("banking77", "own"),
     "snips": ("banking77", "own"), "sgd": ("banking77", "own"), "mixed": ("open",),
@@ -131,7 +145,9 @@ def choose_body(
 
 
 def alike(a: tuple[str, str], b: tuple[str, str]) -> bool:
-    """Whether two different skills of sgd say the same (Buses_1 and Buses_2 both find buses)."""
+    """Whether two different skills would do for the same goal (Buses_1 and Buses_2 of sgd, those of LIKE)."""
+    if a[0] == b[0] == "written" and {a[1], b[1]} in LIKE:
+        return True
     if a == b or a[0] != "sgd" or b[0] != "sgd" or a[1].startswith("Services"):
         return False
     return form.plain(a[1]) == form.plain(b[1])
@@ -143,15 +159,19 @@ class Sampler:
     def __init__(
         self, corpus: Corpus, texts: Sequence[str], vocabulary: Vocabulary, seed: int, width: int
     ) -> None:
+        goals = written.load()
         self.random = random.Random(seed)
         self.ease = 0.0  # 1: few candidates, few refusals; 0: full difficulty (the trainer lowers it)
         self.vocabulary, self.width, self.texts = vocabulary, width, list(texts)
-        self.skills: dict[tuple[str, str], Skill] = {
-            k: s for k, s in corpus.skills.items() if s.name != "oos"
-        } | SKILLS
-        self.variation = Variation(
-            corpus.train, [s for s in self.skills.values() if s.source != "banking77"], self.random
+        self.skills: dict[tuple[str, str], Skill] = (
+            {k: s for k, s in corpus.skills.items() if s.name != "oos"} | SKILLS | written.skills()
         )
+        self.variation = Variation(
+            [*corpus.train, *goals], [s for s in self.skills.values() if s.source != "banking77"], self.random
+        )
+        self.written: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
+        for utterance in goals:
+            self.written[utterance.skill].append(utterance)
         self.by_skill: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
         self.opening: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
         self.outside = [u.text for u in corpus.train if u.skill == ("clinc", "oos")]
@@ -163,16 +183,20 @@ class Sampler:
         # Requests to a shell are about files: beside the skill `files` they are not for a general skill.
         self.requests = [text for text in texts if "file" not in text and "director" not in text]
         self.talk = [u.text for u in corpus.train if not u.verb and u.skill[1] != "oos"] + self.outside
+        self.talk += [u.text for u in self.written[written.NOBODY]] * 2
         self.catalogue: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for key in self.opening:
             self.catalogue[key[0]].append(key)
         self.catalogue["own"] = [("own", family.name) for family in FAMILIES]
+        self.catalogue["written"] = [
+            key for key in self.written if key[0] == "written" and key != written.NOBODY
+        ]
         self.near = {key: self._neighbours(key) for keys in self.catalogue.values() for key in keys}
 
     def _neighbours(self, key: tuple[str, str], limit: int = 14) -> list[tuple[str, str]]:
         """Skills of the same source whose utterances share most rare words."""
-        if key[0] == "own":
-            return [k for k in self.catalogue["own"] if k != key]
+        if key[0] in ("own", "written"):
+            return [k for k in self.catalogue[key[0]] if k != key]
         if not hasattr(self, "_words"):
             self._words = {
                 k: Counter(w for u in us[:150] for w in set(u.text.lower().split()) - _STOP)
@@ -208,8 +232,8 @@ class Sampler:
             else self.catalogue[source]
         )
         keys = self._candidates(pool, min(wide, len(pool)))
-        with_general = source == "own" and r.random() < 0.75
-        shipped = with_general and r.random() < 0.5
+        with_general = source in ("own", "written") and r.random() < 0.75
+        shipped = source == "own" and with_general and r.random() < 0.5
         if shipped:  # a small catalogue as it is installed at first
             keys = [("own", "files"), ("own", "repo"), *keys[: r.choice((0, 0, 1, 2))]]
             keys = list(dict.fromkeys(keys))
@@ -241,7 +265,7 @@ class Sampler:
                 near = [k for k in self.near[anchor] if k in pool]
                 group += r.sample(near, min(len(near), r.randint(1, 4)))
             for key in group:
-                if key not in keys and not any(alike(key, other) for other in keys):
+                if key not in keys and not any(key[0] == "sgd" and alike(key, other) for other in keys):
                     keys[key] = None
             if len(keys) >= wide:
                 break
@@ -250,7 +274,7 @@ class Sampler:
     def _candidate(self, skill: Skill, style: float, examples: bool) -> Candidate:
         r = self.random
         name, description = form.plain(skill.name), skill.description
-        if skill.source == "own":
+        if skill.source in ("own", "written"):
             variant = self.variation.shown(skill).shown
             description = variant.description
             if skill.name == "general":
@@ -262,7 +286,10 @@ class Sampler:
             description = ""
         shown: tuple[str, ...] = ()
         if examples:
-            known = self.opening.get((skill.source, skill.name))
+            key = (skill.source, skill.name)
+            known = self.opening.get(key) or self.written.get(key)
+            if skill.name == "general" and r.random() < 0.5:
+                known = None
             shown = (
                 tuple(u.text for u in r.sample(known, 2))
                 if known
@@ -274,6 +301,33 @@ class Sampler:
         if name == "general":
             return general(self.random)
         return utter(next(f for f in FAMILIES if f.name == name), self.random)
+
+    def _said(self, source: str, key: tuple[str, str], offered: Sequence[tuple[str, str]]) -> Utterance:
+        """Something said for a skill; of the general one nothing that an offered skill was made for."""
+        if source == "written" and key[0] == "own":
+            return self._general_but({verb for _, name in offered for verb in TAKEN.get(name, ())})
+        if source == "written":
+            return self.variation.written(self.random.choice(self.written[key]))
+        if key[0] == "own":
+            return self._own(key[1])
+        return self.variation.utterance(self.random.choice(self.opening[key]))
+
+    def _nobodys(self, offered: Sequence[tuple[str, str]]) -> str:
+        """What none of the offered skills of written goals takes, where no general skill is offered."""
+        k = self.random.random()
+        if k < 0.4:
+            return self.random.choice(self.written[written.NOBODY]).text
+        if k < 0.7:
+            taken = {verb for _, name in offered for verb in TAKEN.get(name, ())} | {"find"}
+            return self._general_but(taken).text
+        return self.random.choice(self.talk)
+
+    def _general_but(self, taken: Collection[str]) -> Utterance:
+        """A written goal for the general skill with none of these verbs."""
+        while True:
+            utterance = self.random.choice(self.written["own", "general"])
+            if utterance.verb not in taken:
+                return self.variation.written(utterance)
 
     def _choice(
         self,
@@ -289,13 +343,9 @@ class Sampler:
             if with_general and r.random() < 0.3:
                 at = keys.index(("own", "general"))
             key = keys[at]
-            if key == ("own", "general") and r.random() < 0.15:
+            if key == ("own", "general") and r.random() < 0.15 and source == "own":
                 return r.choice(self.requests), f"c{at}", ""
-            utterance = (
-                self._own(key[1])
-                if key[0] == "own"
-                else self.variation.utterance(r.choice(self.opening[key]))
-            )
+            utterance = self._said(source, key, keys)
             return utterance.text, f"c{at}", utterance.verb
         kind = r.random()
         if kind < 0.5 and len(pool) > len(keys) + 1:  # a skill of the same catalogue that is not offered
@@ -304,11 +354,11 @@ class Sampler:
                 key = r.choice(self.near[r.choice([k for k in keys if k[1] != "general"])] or list(pool))
             if any(alike(key, other) for other in keys):
                 pass
-            elif key not in keys and key[0] != "own":
+            elif key not in keys and key[0] not in ("own", "written"):
                 utterance = r.choice(self.opening[key])
                 return utterance.text, "none", utterance.verb
             elif key not in keys:
-                utterance = self._own(key[1])
+                utterance = self._said(source, key, keys)
                 return (
                     utterance.text,
                     f"c{keys.index(('own', 'general'))}" if with_general else "none",
@@ -318,6 +368,8 @@ class Sampler:
             return r.choice(self.talk), "none", ""
         if source == "clinc" or (kind > 0.9 and source in ("own", "snips")):
             return r.choice(self.outside), "none", ""
+        if source == "written":
+            return self._nobodys(keys), "none", ""
         stranger = r.choice((*STRANGERS[source], "open"))
         if stranger == "open":
             return r.choice(self.texts), "none", ""
@@ -334,19 +386,23 @@ class Sampler:
         source = r.choices(list(EXTRACT_SOURCES), list(EXTRACT_SOURCES.values()))[0]
         if source == "families":
             key = ("own", r.choices(FAMILIES, [8, 8] + [1] * (len(FAMILIES) - 2))[0].name)
-        elif source == "general":
+        elif source == "general" or (source == "written" and r.random() < WRITTEN_GENERAL):
             key = ("own", "general")
+        elif source == "written":
+            keys = self.catalogue["written"]
+            key = r.choices(keys, [len(self.written[k]) ** 0.6 for k in keys])[0]
         else:
             keys = [k for k in self.by_skill if k[0] == source and self.skills[k].slots]
             key = r.choices(keys, [len(self.by_skill[k]) ** 0.6 for k in keys])[0]
         variant = self.variation.shown(self.skills[key])
         row = Row(tokens_of(form.extract_header(variant.shown), self.vocabulary))
         for _ in range(60):
-            utterance = (
-                self._own(key[1])
-                if key[0] == "own"
-                else self.variation.utterance(r.choice(self.by_skill[key]))
-            )
+            if source == "written":
+                utterance = self.variation.written(r.choice(self.written[key]))
+            elif key[0] == "own":
+                utterance = self._own(key[1])
+            else:
+                utterance = self.variation.utterance(r.choice(self.by_skill[key]))
             body = extract_body(utterance, variant, self.vocabulary, self.variation)
             if body is None:
                 continue

@@ -22,7 +22,7 @@ from torch import nn
 from torch.nn import functional
 
 from mcl.model.form import FIELDS, SPECIALS, VERBS
-from training import corpora, vocabulary
+from training import corpora, vocabulary, written
 from training.embedding import first_embeddings
 from training.generator.goals import general
 from training.generator.skills import FAMILIES, utter
@@ -50,6 +50,7 @@ def vocabulary_texts(corpus: corpora.Corpus, texts: list[str]) -> list[str]:
         + " ".join(f"{slot.name} {slot.hint} {' '.join(slot.options)}" for slot in skill.slots)
         for skill in corpus.skills.values()
     ]
+    own += [goal.text for goal in written.load()] * 3
     return [u.text for u in corpus.train] + texts + own + [n.replace("_", " ").lower() for n in names] * 4
 
 

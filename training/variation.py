@@ -11,8 +11,12 @@ from pathlib import Path
 
 from mcl.model import form
 from mcl.model.protocol import ExtractForm, SlotForm
+from training import written
 from training.corpora import Mark, Skill, Utterance
+from training.generator import fillers
 from training.generator.clauses import clauses
+from training.generator.goals import CONTEXTS
+from training.generator.phrases import Filler, Phrase
 from training.generator.skills import FAMILIES, GENERAL_DESCRIPTIONS, GENERAL_HINTS, GENERAL_NAMES
 
 _FAMILY_WORDS = {
@@ -24,7 +28,18 @@ _FAMILY_WORDS = {
 }
 _FAMILY = {word: family for family, words in _FAMILY_WORDS.items() for word in words.split()}
 _CONSTRAINTS_FOR_ALL = frozenset({"deadline", "jurisdiction_allow", "delivered", "preference"})
-_DESCRIPTIONS = {family.name: family.descriptions for family in FAMILIES}
+_DESCRIPTIONS = {family.name: family.descriptions for family in FAMILIES} | {"general": GENERAL_DESCRIPTIONS}
+_FILLERS: dict[str, Filler] = {  # for values of written goals that any other of their kind can stand for
+    "budget": fillers.money, "jurisdiction_allow": fillers.region, "jurisdiction_deny": fillers.region,
+    "signed_off": fillers.approver, "slot.folder": fillers.folder, "slot.report": fillers.path,
+    "slot.pattern": fillers.pattern, "slot.text": fillers.needle, "slot.branch": fillers.branch,
+    "slot.url": fillers.url, "slot.path": fillers.path,
+}  # fmt: skip
+_SWAPPED = frozenset(
+    {*_FILLERS, "attestation", "slot.code", "slot.language", "slot.column", "slot.chart", "slot.assignee"}
+)
+"""Fields of written goals whose value may be another goal's: the rest is bound to its sentence."""
+_GREETINGS = ("hi, ", "hello, ", "hey, ", "ok, ", "so, ", "Good morning. ", "One more thing: ")
 
 
 def synonyms() -> dict[str, tuple[str, ...]]:
@@ -55,11 +70,12 @@ class Variation:
     ) -> None:
         self.random = source
         self.synonyms = synonyms()
+        self.descriptions = _DESCRIPTIONS | written.descriptions()
         pools: dict[tuple[str, str], set[str]] = defaultdict(set)
         for utterance in utterances:
             for mark in utterance.marks:
                 if mark.start is not None:
-                    pools[utterance.skill[0], mark.field].add(mark.value)
+                    pools[self._pool(utterance), mark.field].add(mark.value)
         self.values = {key: sorted(pool) for key, pool in pools.items() if len(pool) > 3}
         self.slots = [slot for skill in skills for slot in skill.slots if not slot.options]
 
@@ -75,7 +91,7 @@ class Variation:
             if r.random() < drop and len(skill.slots) > 2:
                 continue
             rows.append((self._slot(skill, slot, style), f"slot.{slot.name}"))
-        if r.random() < 0.3:
+        if r.random() < 0.3 and skill.name != "general":  # whose one slot takes what any other would take
             taken = frozenset(f for slot in skill.slots for f in families(slot.name)) | {"kind"}
             for slot in r.sample(self.slots, min(len(self.slots), r.choice((1, 2, 3)))):
                 kinds = families(slot.name)
@@ -85,9 +101,8 @@ class Variation:
             r.shuffle(rows)
         rows = rows[: form.MAX_SLOTS]
         description = skill.description
-        if skill.source == "own":
-            pool = GENERAL_DESCRIPTIONS if skill.name == "general" else _DESCRIPTIONS[skill.name]
-            description = r.choice(pool)
+        if skill.source in ("own", "written"):
+            description = r.choice(self.descriptions[skill.name])
         elif r.random() < 0.2:
             description = form.plain(skill.name)
         return Variant(
@@ -138,15 +153,49 @@ class Variation:
                     utterance = replace(utterance, text=stem + tail.text, marks=utterance.marks + moved)
         return utterance
 
+    def written(self, utterance: Utterance) -> Utterance:
+        """A variant of a goal written by hand: another value, a clause behind it, a sentence around it."""
+        r = self.random
+        if r.random() < 0.35:
+            utterance = self._other_values(utterance)
+        whole = Phrase(utterance.text, utterance.marks)
+        stated = {mark.field for mark in utterance.marks if mark.field in form.FIELDS}
+        if r.random() < 0.12 and len(stated) < 3:
+            leave = stated if utterance.skill[0] == "own" else stated | _CONSTRAINTS_FOR_ALL
+            stem = utterance.text.rstrip(" .!?")
+            if all(m.end is None or m.end <= len(stem) for m in utterance.marks):
+                whole = Phrase(stem, utterance.marks) + clauses(r, 1, frozenset(leave))
+        k = r.random()
+        if k < 0.06:
+            whole = Phrase(r.choice(_GREETINGS)) + whole
+        elif k < 0.12:
+            whole = Phrase(r.choice(CONTEXTS)) + whole
+        elif k < 0.15 and whole.text[-1] in ".!?":
+            whole = whole + Phrase(" " + r.choice(CONTEXTS).strip())
+        return replace(utterance, text=whole.text, marks=whole.marks)
+
+    def _pool(self, utterance: Utterance) -> str:
+        """Whose values are known together: a source's, and those of each skill that goals are written for."""
+        return utterance.skill[1] if utterance.skill[0] in ("own", "written") else utterance.skill[0]
+
     def _other_values(self, utterance: Utterance) -> Utterance:
         """With one span's value changed for another one known for this slot."""
+        pool, ours = self._pool(utterance), utterance.skill[0] in ("own", "written")
         spans = [
-            m for m in utterance.marks if m.start is not None and (utterance.skill[0], m.field) in self.values
+            m
+            for m in utterance.marks
+            if m.start is not None
+            and (m.field in _SWAPPED if ours else (pool, m.field) in self.values)
+            and ((pool, m.field) in self.values or m.field in _FILLERS)
         ]
         if not spans:
             return utterance
         mark = self.random.choice(spans)
-        value = self.random.choice(self.values[utterance.skill[0], mark.field])
+        known = self.values.get((pool, mark.field), ())
+        if ours and mark.field in _FILLERS and (not known or self.random.random() < 0.6):
+            value = _FILLERS[mark.field](self.random)
+        else:
+            value = self.random.choice(known)
         if utterance.text.islower():
             value = value.lower()
         assert mark.start is not None

@@ -16,8 +16,9 @@ FOLDER = Path(__file__).parent / "written"
 NOBODY = ("written", "none")
 """The skill of goals that no skill takes."""
 CODES = {
-    "B": "budget", "D": "deadline", "ALLOW": "jurisdiction_allow", "DENY": "jurisdiction_deny", "Q": "quality",
-    "R": "rule", "TO": "delivered", "OK": "signed_off", "X": "external", "A": "attestation", "P": "preference",
+    "B": "budget", "D": "deadline", "ALLOW": "jurisdiction_allow", "DENY": "jurisdiction_deny",
+    "Q": "quality", "R": "rule", "TO": "delivered", "OK": "signed_off", "X": "external",
+    "A": "attestation", "P": "preference",
 }  # fmt: skip
 _SECTION = re.compile(r"== ([a-z]+|-) ([a-z][a-z-]*)")
 _OPEN = re.compile(r"\[([A-Za-z_]+)([:=])")

@@ -320,6 +320,7 @@ GENERAL_DISPLAYS = (
     "other goals",
     "general goal",
     "anything else",
+    "other errands",
 )
 GENERAL_DESCRIPTIONS = (
     "any goal",
@@ -331,6 +332,7 @@ GENERAL_DESCRIPTIONS = (
     "any other goal",
     "takes a goal that no other skill fits, or keeps it as a note",
     "whatever you want done",
+    "errands that a program here cannot do, such as buying, booking, shipping or building something",
 )
 
 
