@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, STDOUT
-from typing import Literal
+from subprocess import DEVNULL, STDOUT
+from typing import IO, Literal
 
 import anyio
-from anyio.abc import ByteReceiveStream, Process
+from anyio.abc import Process
 
 from executor.errors import ToolError
 
 Keep = Literal["head", "tail"]
 
 _LAST_WORDS = 2.0  # seconds to read what is still in the pipes
+_PIECE = 1 << 16  # bytes read at once
 _GRACE = 0.3  # seconds between the polite signal and the final one
 
 
@@ -80,41 +81,52 @@ async def _live(
     outputs: tuple[_Capped, _Capped],
     merged: bool,
 ) -> Finished:
-    try:
-        # Shielded: a cancel between the fork and the first pipe would leave a process that nobody knows of.
-        with anyio.CancelScope(shield=True):
-            process = await anyio.open_process(
-                list(argv),
-                stdin=DEVNULL,
-                stdout=PIPE,
-                stderr=STDOUT if merged else PIPE,
-                cwd=cwd,
-                env=dict(environment),
-                start_new_session=True,
-            )
-    except OSError as problem:
-        raise ToolError(
-            "COMMAND_NOT_FOUND", f"{argv[0]} could not be started: {problem.strerror}", fix="install it"
-        ) from problem
     out, err = outputs
-    try:
-        async with anyio.create_task_group() as readers:
-            readers.start_soon(out.drain, process.stdout)
-            if process.stderr is not None:
-                readers.start_soon(err.drain, process.stderr)
-            await process.wait()
-            # The command is done; a grandchild that still holds the pipe has no more say, not even one that
-            # left the group.
-            _signal(process, signal.SIGKILL)
-            readers.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS
-    finally:
-        with anyio.CancelScope(shield=True):
-            await _end(process)
+    with _pipe() as (out_end, out_start), _pipe() as (err_end, err_start):
+        try:
+            # Shielded: a cancel between the fork and here would leave a process that nobody knows of.
+            with anyio.CancelScope(shield=True):
+                process = await anyio.open_process(
+                    list(argv),
+                    stdin=DEVNULL,
+                    stdout=out_start,
+                    stderr=STDOUT if merged else err_start,
+                    cwd=cwd,
+                    env=dict(environment),
+                    start_new_session=True,
+                )
+        except OSError as problem:
+            raise ToolError(
+                "COMMAND_NOT_FOUND", f"{argv[0]} could not be started: {problem.strerror}", fix="install it"
+            ) from problem
+        out_start.close()
+        err_start.close()
+        try:
+            async with anyio.create_task_group() as readers:
+                readers.start_soon(out.drain, out_end)
+                readers.start_soon(err.drain, err_end)
+                await process.wait()
+                # The command is done; a grandchild that still holds the pipe has no more say, not even one
+                # that left the group.
+                _signal(process, signal.SIGKILL)
+                readers.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _end(process)
     return Finished(process.returncode or 0, out.end(), err.end(), out.truncated or err.truncated)
 
 
+@contextmanager
+def _pipe() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """A pipe of our own, reading end first: the event loop would keep one open that a stray process holds."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    with os.fdopen(reading, "rb", 0) as end, os.fdopen(writing, "wb", 0) as start:
+        yield end, start
+
+
 class _Capped:
-    def __init__(self, limit: int, keep: Keep = "head") -> None:
+    def __init__(self, limit: int, keep: Keep) -> None:
         self.truncated = False
         self._kept = bytearray()
         self._limit = limit
@@ -123,15 +135,21 @@ class _Capped:
     def end(self) -> bytes:
         return bytes(self._kept[-self._limit :] if self._tail else self._kept)
 
-    async def drain(self, stream: ByteReceiveStream | None) -> None:
-        assert stream is not None
-        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-            async for chunk in stream:
-                room = self._limit - len(self._kept)
-                self.truncated = self.truncated or len(chunk) > room
-                self._kept += chunk if self._tail else chunk[:room]
-                if len(self._kept) > 2 * self._limit:  # cut now and then, not with every piece
-                    del self._kept[: -self._limit]
+    async def drain(self, pipe: IO[bytes]) -> None:
+        while True:
+            await anyio.wait_readable(pipe)
+            chunk = pipe.read(_PIECE)
+            if chunk == b"":
+                return
+            if chunk:  # None where there is nothing to read after all
+                self._take(chunk)
+
+    def _take(self, chunk: bytes) -> None:
+        room = self._limit - len(self._kept)
+        self.truncated = self.truncated or len(chunk) > room
+        self._kept += chunk if self._tail else chunk[:room]
+        if len(self._kept) > 2 * self._limit:  # cut now and then, not with every piece
+            del self._kept[: -self._limit]
 
 
 async def _end(process: Process) -> None:
@@ -141,12 +159,6 @@ async def _end(process: Process) -> None:
             await process.wait()
     _signal(process, signal.SIGKILL)
     await process.wait()
-    for stream in (process.stdout, process.stderr):
-        # Read to the end, so that the pipe closes; but a process that left the group may hold it open.
-        if stream is not None:
-            with anyio.move_on_after(_GRACE):
-                await _Capped(0).drain(stream)
-            await stream.aclose()
 
 
 def _signal(process: Process, which: signal.Signals) -> None:
