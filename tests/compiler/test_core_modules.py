@@ -1,0 +1,500 @@
+"""The core modules drive the compiler: whatever is changed there changes what it does, and mtx_digest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from executor import FixedClock, Home
+from grammars import core_modules
+from mcl.compiler import Clarify, Compiled, Outcome, Refused, compile_goal, recompile_with_answers
+from mcl.cortex import Cortex
+from mcl.errors import SkillError
+from mcl.model.matcher import Matcher
+from mcl.model.protocol import Span
+from mcl.mtx.core import Core, CoreModule, core_of, load_core
+from mcl.pipeline import Pipeline
+from mcl.skills import Skills, find_skills, mtx_digest
+from tests.compiler.conftest import AT, LOOK, ORDER, Scripted
+
+Edit = tuple[str, str, str]  # module, a setting or what stands there, its value or what shall stand there
+IDENTITY = {"id", "version", "display", "author", "description", "mcl.verbs"}
+COUNT = LOOK.replace("id=look", "id=count").replace("Finds facts", "Counts sheep")
+COUNT = COUNT.replace("=find", "=analyze monitor").replace(
+    "slot what: string\n  required", "slot number: uint\n  required\nslot place: ArtifactRef\n  required"
+)
+COUNT = COUNT.replace("§PROCEDURE\nnone", "§PROCEDURE\nresolve slot.place <- cortex.find(type=Fact)")
+CRAFT = LOOK.replace("id=look", "id=craft").replace("Finds facts", "Makes boats")
+CRAFT = CRAFT.replace("=find", "=build deliver")
+
+
+@dataclass
+class Kit:
+    """Compiles with given core modules, in a fresh home each time."""
+
+    folder: Path
+    skills: Skills
+    cache: Path
+    made: Iterator[int] = field(default_factory=count)
+
+    def core(self, *edits: Edit) -> Core:
+        """The shipped modules with these changes."""
+        paths = core_modules()
+        folder = self.folder / f"core{next(self.made)}"
+        folder.mkdir()
+        for module, old, new in edits:
+            text = paths[module].read_text()
+            assert old in text
+            paths[module] = folder / f"{module}.mtx"
+            setting = re.compile(rf"^{re.escape(old)}=.*$", re.MULTILINE)
+            changed = setting.sub(f"{old}={new}", text) if setting.search(text) else text.replace(old, new)
+            paths[module].write_text(changed)
+        return load_core(paths, cache=self.cache)
+
+    def home(self) -> Home:
+        return Home.open(self.folder / f"home{next(self.made)}", clock=FixedClock(AT))
+
+    def run(
+        self, core: Core, goal: str, model: Any = None, *, facts: Sequence[str] = (), **more: Any
+    ) -> Outcome:
+        with self.home() as home:
+            for fact in facts:
+                Cortex(home).put("Fact", fact)
+            model = model or Matcher(core)
+            return compile_goal(goal, home=home, skills=self.skills, model=model, core=core, **more)
+
+
+@pytest.fixture(scope="module")
+def all_skills(tmp_path_factory: pytest.TempPathFactory) -> Skills:
+    folder = tmp_path_factory.mktemp("skills")
+    for name, text in (("order", ORDER), ("look", LOOK), ("count", COUNT), ("craft", CRAFT)):
+        (folder / name).mkdir()
+        (folder / name / "SKILL.mtx").write_text(text)
+    found = find_skills([folder])
+    assert not found.broken
+    return found
+
+
+@pytest.fixture
+def kit(tmp_path: Path, all_skills: Skills, tmp_path_factory: pytest.TempPathFactory) -> Kit:
+    return Kit(tmp_path, all_skills, tmp_path_factory.getbasetemp() / "cache")
+
+
+def seen(outcome: Outcome) -> object:
+    """What a person would see: all but digests, times and ids."""
+    if isinstance(outcome, Refused):
+        return ("refused", outcome.reason, outcome.message, outcome.nearest)
+    intent = outcome.intent
+    said = (intent.frame, intent.confidence, intent.unknowns, intent.references, intent.prose, outcome.prompt)
+    if isinstance(outcome, Compiled):
+        return ("compiled", outcome.review, outcome.advice, *said)
+    return ("asked", outcome.questions, *said)
+
+
+Look = Callable[[Kit, Core], object]
+
+
+def goal(text: str, *, facts: Sequence[str] = (), **says: Any) -> Look:
+    """A look at what comes of a goal with a model that finds these things."""
+    options = {
+        key: says.pop(key)
+        for key in ("sure", "verb_sure", "certainty", "skill", "verb", "spans")
+        if key in says
+    }
+    found = {key if key in LIMITS else f"slot.{key}": value for key, value in says.items()}
+    return lambda kit, core: seen(kit.run(core, text, Scripted(says=found, **options), facts=facts))
+
+
+LIMITS = (
+    "budget", "deadline", "jurisdiction_allow", "jurisdiction_deny", "quality", "rule", "preference",
+    "delivered", "signed_off", "external", "attestation",
+)  # fmt: skip
+
+
+def words(text: str) -> Look:
+    """A look at what comes of a goal without a model."""
+    return lambda kit, core: seen(kit.run(core, text))
+
+
+def late(kit: Kit, core: Core) -> object:
+    seconds = count()
+    timer = lambda: float(next(seconds)) * 0.4  # noqa: E731  # a clock
+    outcome = kit.run(core, "order paper", Scripted(says={"slot.item": "paper"}), timer=timer)
+    return seen(replace(outcome, message="") if isinstance(outcome, Refused) else outcome)
+
+
+def long(kit: Kit, core: Core) -> object:
+    model = Scripted(says={"slot.item": "paper"})
+    return seen(kit.run(core, "order paper and pens and clips", model, truncate=True))
+
+
+def rounds(kit: Kit, core: Core) -> object:
+    """What comes of a goal whose question is answered with nothing again and again."""
+    with kit.home() as home:
+        outcome: Outcome = compile_goal("order", home=home, skills=kit.skills, model=Scripted(), core=core)
+        asked = 0
+        while isinstance(outcome, Clarify):
+            asked += 1
+            outcome = recompile_with_answers(
+                outcome.intent.id,
+                {"slot.item": ""},
+                home=home,
+                skills=kit.skills,
+                load_model=Scripted,
+                core=core,
+            )
+        return asked, seen(outcome)
+
+
+nothing_said = goal("order")
+unsure = goal("some paper", item="paper", verb_sure=0.78)
+half = goal("some paper", item="paper", sure=0.5)
+NO_WORDS = (
+    ("verb", "weight.words", "0"),
+    ("verb", "weight.example", "0"),
+)
+several = goal("order paper or pens", item=["paper", "pens"])
+wish = goal("order paper, ideally under $500", item="paper", budget="$500", certainty={"budget": 0.9})
+none_fits = goal("sing", skill=None, verb="")
+acme = {"item": "paper", "supplier": "Acme"}
+known = goal("order paper from Acme", facts=["Acme"], **acme)
+two_known = goal("order paper from Acme", facts=["Acme one", "Acme two"], **acme)
+sheep = {"skill": "count", "verb": "analyze", "number": "7", "place": "Acme"}
+remembered = goal("order paper", facts=[f"Acme {n} sells paper" for n in range(7)], item="paper")
+dear = goal("order paper for 500 pesos", item="paper", budget="500 pesos")
+everything = goal(
+    "order paper box Anna CI law never late blue",
+    item="paper", delivered="box", signed_off="Anna", external="CI", attestation="law", rule="never late",
+    preference="blue",
+)  # fmt: skip
+TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
+    (("pipeline", "classify prefetch extract", "classify extract"), remembered, ()),
+    (("pipeline", "extract resolve score", "extract score"), known, ()),
+    (("pipeline", "max_prose=8192", "max_prose=20"), long, ()),
+    (("pipeline", "wall_clock_s=5", "wall_clock_s=1"), late, ()),
+    (("pipeline", "rounds=3", "rounds=1"), rounds, ()),
+    (("pipeline", "candidates=8", "candidates=1"), words("order paper"), NO_WORDS),
+    (("pipeline", "nearest=3", "nearest=1"), none_fits, ()),
+    (("pipeline", "bundle_tokens=512", "bundle_tokens=20"), remembered, ()),
+    (("pipeline", "reason=ambiguous_request", "reason=unknown_information"), rounds, ()),
+    (
+        ("pipeline", "reason=timeout", "reason=external_failure"),
+        late,
+        (("pipeline", "clock_s=5", "clock_s=1"),),
+    ),
+    (("pipeline", "fail\n  reason=out_of_scope", "clarify\n  reason=out_of_scope"), none_fits, ()),
+    (("pipeline", "reason=out_of_scope", "reason=policy_violation"), none_fits, ()),
+    (("verb", "weight.words", "0"), half, NO_WORDS[1:]),
+    (("verb", "weight.example", "0"), half, NO_WORDS[:1]),
+    (("verb", "threshold.certain", "0.6"), unsure, ()),
+    (("verb", "uncertain=preferred", "uncertain=blocking"), unsure, ()),
+    (
+        ("verb", "What should be done?", "Which?"),
+        unsure,
+        (("verb", "uncertain=preferred", "uncertain=blocking"),),
+    ),
+    (("verb", "match.verb", "3"), words("order paper"), NO_WORDS),
+    (("verb", "match.breadth", "4"), words("order paper"), NO_WORDS),
+    (("verb", "match.none", "9"), words("order paper"), NO_WORDS),
+    (("verb", "match.sharpness", "0.1"), words("order paper"), NO_WORDS),
+    (("verb", "share.first", "0.5"), words("order paper"), ()),
+    (("verb", "share.heard", "0.5"), words("the paper to order"), ()),
+    (("verb", "share.akin", "0.5"), words("sheep"), ()),
+    (("verb", "find analyze monitor", "find analyze"), words("sheep"), ()),
+    (("verb", "build modify deliver", "build modify"), words("boats"), ()),
+    (("verb", "share.guessed", "0.05"), words("paper from suppliers"), ()),
+    *(
+        (("verb", f'cue.{verb}="', f'cue.{verb}="paper '), words("orders of paper"), ())
+        for verb in ("acquire", "negotiate")
+    ),
+    (("verb", 'cue.find="', 'cue.find="facts '), words("facts"), ()),
+    *(
+        (("verb", f'cue.{verb}="', f'cue.{verb}="sheep '), words("sheep"), ())
+        for verb in ("analyze", "monitor")
+    ),
+    *(
+        (("verb", f'cue.{verb}="', f'cue.{verb}="boats '), words("boats"), ())
+        for verb in ("build", "deliver")
+    ),
+    (("confidence", "weight.skill=1.0", "weight.skill=9"), unsure, NO_WORDS),
+    (("confidence", "weight.verb=0.5", "weight.verb=0.1"), unsure, ()),
+    (("confidence", "weight.slots=1.0", "weight.slots=9"), unsure, ()),
+    (("confidence", "weight.constraints=0.5", "weight.constraints=9"), wish, ()),
+    (("confidence", "blocking=0.50", "blocking=0.1"), nothing_said, ()),
+    (("confidence", "preferred=0.90", "preferred=0.1"), unsure, ()),
+    (("confidence", "optional=0.98", "optional=0.1"), unsure, (("verb", "ain=preferred", "ain=optional"),)),
+    (("confidence", "confidence<0.75", "confidence<0.99"), unsure, ()),
+    (("confidence", "confidence<0.90", "confidence<0.70"), unsure, ()),
+    (("confidence", "check it before you accept", "look"), unsure, ()),
+    (
+        ("confidence", "What is meant?", "Which?"),
+        goal("order paper asap", item="paper", rule="asap", certainty={"rule": 0.1}),
+        (),
+    ),
+    (("constraint", "rule ", ""), everything, ()),
+    (("constraint", " preference", ""), everything, ()),
+    (("constraint", "ideally | ", ""), wish, ()),
+    (
+        ("constraint", "severity.unread=preferred", "severity.unread=optional"),
+        goal("order paper, ideally for 500 pesos", item="paper", budget="500 pesos"),
+        (),
+    ),
+    (("constraint", "hard_unread=blocking", "hard_unread=optional"), dear, ()),
+    (("constraint", "How much may it cost", "How dear"), dear, ()),
+    (
+        ("constraint", "By when must", "When"),
+        goal("order paper soonish", item="paper", deadline="soonish"),
+        (),
+    ),
+    (
+        ("constraint", "In which countries or regions only?", "Where?"),
+        goal("order paper only in Narnia", item="paper", jurisdiction_allow="Narnia"),
+        (),
+    ),
+    (
+        ("constraint", "In which countries or regions not?", "Where?"),
+        goal("order paper not in Narnia", item="paper", jurisdiction_deny="Narnia"),
+        (),
+    ),
+    (
+        ("constraint", "What must be reached at least?", "How good?"),
+        goal("order excellent paper", item="paper", quality="excellent"),
+        (),
+    ),
+    (("predicate", "delivered signed_off", "signed_off"), everything, ()),
+    (("frame", "required_missing=blocking", "required_missing=optional"), nothing_said, ()),
+    (
+        ("frame", "required_unread=blocking", "required_unread=optional"),
+        goal("count many at Acme", facts=["Acme"], **{**sheep, "number": "many"}),
+        (),
+    ),
+    (
+        ("frame", "optional_unread=preferred", "optional_unread=blocking"),
+        goal("order many paper", item="paper", count="many"),
+        (),
+    ),
+    (("frame", "several=preferred", "several=blocking"), several, ()),
+    (("frame", "weight.patterns", "0"), goal("order 7 paper", item="paper"), ()),
+    (
+        ("frame", "threshold.unnamed", "0.2"),
+        goal("order paper", item="paper", spans=(Span("slot.speed", "express", None, None, 0.5),)),
+        (),
+    ),
+    (
+        ("frame", "You mark in a goal what fills each slot.", "Mark."),
+        goal("find keys", skill="look", verb="find", what="keys"),
+        (),
+    ),
+    (
+        ("pre_resolve", "candidates=5", "candidates=1"),
+        goal("count 7 at Acme", facts=["Acme one", "Acme two"], **sheep),
+        (),
+    ),
+    (("pre_resolve", "options=5", "options=1"), two_known, ()),
+    (
+        ("pre_resolve", "required_not_found=blocking", "required_not_found=optional"),
+        goal("count 7 at Acme", facts=["other"], **sheep),
+        (),
+    ),
+    (
+        ("pre_resolve", "optional_not_found=preferred", "optional_not_found=blocking"),
+        goal("order paper from Acme", facts=["other"], **acme),
+        (),
+    ),
+    (("pre_resolve", "several=preferred", "several=blocking"), two_known, ()),
+    (
+        ("unknown", "questions=5", "questions=1"),
+        goal("order paper soonish for 500 pesos", item="paper", deadline="soonish", budget="500 pesos"),
+        (),
+    ),
+    (
+        ("unknown", "What should it be?", "What?"),
+        goal("order many paper", item="paper", count="many"),
+        (("frame", "optional_unread=preferred", "optional_unread=blocking"),),
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "look", "base"), TABLE, ids=[f"{row[0][0]}: {row[0][1]}" for row in TABLE])
+def test_a_change_of_a_core_module_changes_what_is_done_and_the_digest(
+    kit: Kit, edit: Edit, look: Look, base: tuple[Edit, ...]
+) -> None:
+    before, after = kit.core(*base), kit.core(*base, edit)
+    assert look(kit, before) != look(kit, after)
+    skill = kit.skills.by_id["order"]
+    assert mtx_digest(skill, before) != mtx_digest(skill, after)
+
+
+def test_every_setting_of_every_core_module_is_in_the_table_above(kit: Kit) -> None:
+    shipped = kit.core()
+    covered: set[str] = set()
+    for edit, _, base in TABLE:
+        before, after = kit.core(*base), kit.core(*base, edit)
+        for name, module in before.modules.items():
+            now = after[name].settings
+            covered |= {f"{name}.{key}" for key, text in module.settings.items() if now.get(key) != text}
+    alike = ("modify", "schedule", "delegate")  # as the cues of other verbs
+    all_settings = {
+        f"{name}.{key}"
+        for name, one in shipped.modules.items()
+        for key in one.settings
+        if key not in IDENTITY
+    }
+    assert all_settings - covered == {f"verb.cue.{verb}" for verb in alike}
+
+
+class Watched(dict[str, str]):
+    """Settings that remember which of them were read."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        super().__init__(settings)
+        self.read: set[str] = set()
+
+    def __getitem__(self, key: str) -> str:
+        self.read.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.read.add(key)
+        return super().get(key, default)
+
+    def items(self) -> Any:
+        for key in self:
+            yield key, self[key]
+
+
+def test_nothing_in_a_core_module_is_read_by_nobody(home: Home, all_skills: Skills) -> None:
+    watched = {name: Watched(module.settings) for name, module in load_core().modules.items()}
+
+    def module(name: str, one: CoreModule) -> CoreModule:
+        class Families(CoreModule):
+            def family(self, prefix: str) -> dict[str, str]:  # reads only what it gives
+                start = f"{prefix}."
+                return {
+                    key[len(start) :]: self.settings[key] for key in watched[name] if key.startswith(start)
+                }
+
+        return Families(one.name, one.path, one.file, one.digest, watched[name])
+
+    core = Core({name: module(name, one) for name, one in load_core().modules.items()})
+    Pipeline(home, all_skills, core, None, lambda: 0.0)
+    Matcher(core)
+    unread = {
+        f"{name}.{key}" for name, one in watched.items() for key in one if key not in one.read | IDENTITY
+    }
+    assert unread == set()
+
+
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        ("normalise classify extract score resolve", "no score after it: nothing reads addresses"),
+        ("normalise extract classify score", "extract without classify before it: it needs a skill"),
+        ("classify normalise extract score", "classify without normalise before it: it needs a goal"),
+        ("normalise classify extract prefetch score", "no extract after it: nothing reads memories"),
+        ("normalise classify extract", "does not end with score"),
+        ("normalise classify extract score score", "names 'score' twice"),
+        ("normalise clasify extract score", "names 'clasify'"),
+        ("", "does not end with score"),
+    ],
+)
+def test_an_order_of_stages_that_cannot_be_is_told_with_its_line(
+    kit: Kit, home: Home, order: str, told: str
+) -> None:
+    core = kit.core(("pipeline", "normalise classify prefetch extract resolve score", order))
+    with pytest.raises(SkillError) as refused:
+        Pipeline(home, kit.skills, core, None, lambda: 0.0)
+    assert refused.value.code == "BAD_SETTING"
+    assert told in refused.value.message
+    path = core["pipeline"].path
+    line = 1 + path.read_text().split("\n").index(f'stages="{order}"')
+    assert refused.value.place == f"{path}:{line}:1"
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (("pipeline", "rounds=3", "rounds=9"), "limits.rounds=9 of core module pipeline is not from 0 to 3"),
+        (("pipeline", "max_prose=8192", "max_prose=many"), "is no whole number"),
+        (("pipeline", "candidates=8", "candidates=0"), "is not from 1"),
+        (("pipeline", "fail\n  reason=timeout", "clarify\n  reason=timeout"), "cannot be answered with"),
+        (("pipeline", "\n  reason=timeout", ""), "out_of_time of core module pipeline has no reason"),
+        (("confidence", "factor.blocking=0.50", "factor.blocking=5"), "is not from 0 to 1"),
+        (("confidence", "weight.skill=1.0", "weight.skill=-1"), "is not from 0"),
+        (("confidence", "weight.skill=1.0", "weight.skill=nan"), "is not from 0"),
+        (("frame", "required_missing=blocking", "required_missing=bloking"), "is none of blocking"),
+        (("constraint", "kinds=\"budget", "kinds=\"bugdet"), "names 'bugdet'"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_cannot_be_used_is_told(kit: Kit, home: Home, edit: Edit, told: str) -> None:
+    core = kit.core(edit)
+    with pytest.raises(SkillError) as refused:
+        Pipeline(home, kit.skills, core, None, lambda: 0.0)
+    assert refused.value.code == "BAD_SETTING"
+    assert told in refused.value.message
+    assert refused.value.place.startswith(f"{core[edit[0]].path}:")
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (("pipeline", "limits.rounds=3\n", ""), "has no setting limits.rounds"),
+        (("pre_resolve", "severity.several=preferred\n", ""), "has no setting severity.several"),
+        (("pipeline", "out_of_time\n", "out_of_times\n"), "does not say what follows when out_of_time"),
+    ],
+)
+def test_a_setting_that_is_missing_is_told(kit: Kit, home: Home, edit: Edit, told: str) -> None:
+    core = kit.core(edit)
+    with pytest.raises(SkillError) as refused:
+        Pipeline(home, kit.skills, core, None, lambda: 0.0)
+    assert refused.value.code == "NO_SETTING"
+    assert told in refused.value.message
+    assert refused.value.place == str(core[edit[0]].path)
+
+
+def test_the_question_which_skill_is_meant_is_answered_with_one(kit: Kit) -> None:
+    core = kit.core(("pipeline", "fail\n  reason=out_of_scope", "clarify\n  reason=out_of_scope"))
+    with kit.home() as home:
+        asked = compile_goal(
+            "sing keys", home=home, skills=kit.skills, model=Scripted(skill=None, verb=""), core=core
+        )
+        assert isinstance(asked, Clarify)
+        assert (asked.questions[0].field, set(asked.questions[0].options)) == (
+            "skill",
+            {"look", "count", "craft"},
+        )
+        assert home.journal.view(asked.intent.id).state == "clarifying"
+        outcome = recompile_with_answers(
+            asked.intent.id,
+            {"u1": "look"},
+            home=home,
+            skills=kit.skills,
+            load_model=lambda: Scripted(says={"slot.what": "keys"}),
+            core=core,
+        )
+    assert isinstance(outcome, Compiled)
+    assert outcome.intent.compile_metadata is not None
+    assert outcome.intent.compile_metadata.skill_id == "look"
+
+
+def test_a_home_may_have_core_modules_of_its_own(kit: Kit) -> None:
+    with kit.home() as home:
+        own = home.path / "core"
+        own.mkdir()
+        text = core_modules()["confidence"].read_text()
+        (own / "confidence.mtx").write_text(text.replace("confidence<0.75", "confidence<0.999"))
+        model = Scripted(says={"slot.item": "paper"})
+        outcome = compile_goal("order paper", home=home, skills=kit.skills, model=model)
+        assert isinstance(outcome, Clarify)
+        assert core_of(home.path)["confidence"].path == own / "confidence.mtx"
+        assert core_of(home.path).digest != load_core().digest
+        (own / "confidence.mtx").rename(own / "confidense.mtx")
+        with pytest.raises(SkillError) as refused:
+            core_of(home.path)
+    assert (refused.value.code, refused.value.fix) == ("CORE_UNKNOWN", 'did you mean "confidence"?')
