@@ -40,6 +40,9 @@ IntentId = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+AsJsonLines = Annotated[
+    bool, typer.Option("--json", help="JSON on standard output, one object a line for each of them.")
+]
 SkillDirectories = Annotated[
     list[Path] | None,
     typer.Option("--skills", metavar="DIR", help="Further folder of skills; may be given several times."),

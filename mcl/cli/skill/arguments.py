@@ -25,9 +25,7 @@ def complete_skill(incomplete: str) -> Iterator[tuple[str, str]]:
 
 Paths = Annotated[
     list[str],
-    typer.Argument(
-        metavar="PATH...", help="A .mtx file, the folder of a skill, or a folder of such folders."
-    ),
+    typer.Argument(metavar="PATH", help="A .mtx file, the folder of a skill, or a folder of such folders."),
 ]
 OneSkill = Annotated[
     str,

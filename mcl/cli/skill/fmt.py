@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJsonLines, example
 from mcl.cli.output import Output, note, write_event, write_line, write_text
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Paths = Annotated[
     list[str],
     typer.Argument(
-        metavar="PATH...",
+        metavar="PATH",
         help="A .mtx file, the folder of a skill, a folder of such folders; - reads standard input.",
     ),
 ]
@@ -30,7 +30,9 @@ def register(skills: typer.Typer) -> None:
     skills.command("fmt", epilog=example(*lines))(format_skills)
 
 
-def format_skills(paths: Paths, check: Check = False, diff: Diff = False, as_json: AsJson = False) -> int:
+def format_skills(
+    paths: Paths, check: Check = False, diff: Diff = False, as_json: AsJsonLines = False
+) -> int:
     """Give .mtx files their canonical layout, in place; comments and meaning stay.
 
     A file with errors is left as it is, the others are still laid out. With --json one line a file.

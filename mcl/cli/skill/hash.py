@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, SkillDirectories, example
+from mcl.cli.arguments import AsJsonLines, SkillDirectories, example
 from mcl.cli.output import note_error, write_event, write_line
 from mcl.cli.skill.arguments import complete_skill, find
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Paths = Annotated[
     list[str],
     typer.Argument(
-        metavar="PATH...",
+        metavar="PATH",
         help="A .mtx file, the folder of a skill, a folder of such folders, or the id of a skill.",
         autocompletion=complete_skill,
     ),
@@ -29,7 +29,7 @@ def register(skills: typer.Typer) -> None:
     skills.command("hash", epilog=example(*lines))(hash_skills)
 
 
-def hash_skills(paths: Paths, skills: SkillDirectories = None, as_json: AsJson = False) -> int:
+def hash_skills(paths: Paths, skills: SkillDirectories = None, as_json: AsJsonLines = False) -> int:
     """Print `<digest>  <path>` for each file: sha256 over what it means, not how it is laid out.
 
     It is what §HASH records. With --json one line a file. Exit code 6 when a file cannot be read.

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, ModelPath, NoAi, SkillDirectories, example
+from mcl.cli.arguments import AsJsonLines, ModelPath, NoAi, SkillDirectories, example
 from mcl.cli.output import note_error, write_event, write_line
 from mcl.cli.skill.arguments import Paths
 
@@ -23,7 +23,7 @@ def publish_skills(
     model: ModelPath = None,
     no_ai: NoAi = False,
     skills: SkillDirectories = None,
-    as_json: AsJson = False,
+    as_json: AsJsonLines = False,
 ) -> int:
     """Write the digest of each skill into its §HASH, and print `<digest>  <path>`.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, ModelPath, NoAi, SkillDirectories, example
+from mcl.cli.arguments import AsJsonLines, ModelPath, NoAi, SkillDirectories, example
 from mcl.cli.output import Output, write_event
 from mcl.cli.skill.arguments import complete_skill
 
@@ -20,7 +20,7 @@ _PATIENCE = 1.0  # seconds before a bar is shown
 Tested = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[SKILL|PATH]...",
+        metavar="SKILL|PATH",
         help="Ids or folders of skills (default: every skill that is found).",
         autocompletion=complete_skill,
     ),
@@ -44,7 +44,7 @@ def try_skills(
     no_ai: NoAi = False,
     at: At = "",
     skills: SkillDirectories = None,
-    as_json: AsJson = False,
+    as_json: AsJsonLines = False,
 ) -> int:
     """Compile every example of a skill: of all skills that are found, this one must be chosen.
 

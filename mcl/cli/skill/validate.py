@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJsonLines, example
 from mcl.cli.output import Output, write_event
 from mcl.cli.skill.arguments import Paths
 
@@ -19,7 +19,7 @@ def register(skills: typer.Typer) -> None:
     skills.command("validate", epilog=example(*lines))(validate_skills)
 
 
-def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJson = False) -> int:
+def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJsonLines = False) -> int:
     """Check skills: every error of every file, with line, column and what was probably meant.
 
     A plan.yaml is checked too, against its skill and the tools of this build. With --json one line a file.
