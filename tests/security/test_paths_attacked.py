@@ -25,6 +25,17 @@ def attempts(path: str) -> list[NODE]:
         tool("n1", "fs/search", query="secret", path=path),
         tool("n1", "fs/write", "write", path=path, content="owned"),
         tool("n1", "fs/write", "write", path=path, content="owned", overwrite="true"),
+        tool("n1", "fs/append", "write", path=path, content="owned"),
+        tool("n1", "fs/changes", path=path, since="2020-01-01"),
+        tool("n1", "fs/watch", path=path, seconds="1"),
+        tool("n1", "code/search", path=path, pattern="secret"),
+        tool("n1", "data/summary", path=path),
+        tool("n1", "data/chart", "write", path=path, out="c.svg"),
+        tool("n1", "data/chart", "write", path="t.csv", out=path),
+        tool("n1", "calendar/add", "write", path=path, title="owned", start="2026-01-01"),
+        tool("n1", "calendar/list", path=path),
+        tool("n1", "task/assign", "write", folder=path, assignee="ada", task="owned"),
+        tool("n1", "git/diff", repo=path),
     ]
 
 
@@ -42,6 +53,8 @@ def closed(walks: Walks, path: str, code: str) -> None:
         lambda: list(context.workspace.walk(path, check=lambda: None)),
         lambda: context.workspace.write(path, b"owned", replace=False),
         lambda: context.workspace.write(path, b"owned", replace=True),
+        lambda: context.workspace.append(path, b"owned"),
+        lambda: context.workspace.update(path, lambda data: b"owned", limit=100),
     ]
     for use in uses:
         with pytest.raises(ScopeError) as caught:
