@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mtx_writing import EXAMPLE
 
 from mcl.mtx.ast import File
-from mcl.mtx.interpret import ResolveRule, SlotValue, interpret
+from mcl.mtx.interpret import ClarifyRule, ResolveRule, SlotValue, UnknownRule, interpret
 from mcl.mtx.parse import parse
 
 
@@ -113,3 +113,79 @@ resolve slot.target <- cortex.resolve(near=slot.target.prose)"""
 def test_what_fills_a_prompt_is_never_read_for_places(prose: str, target: str) -> None:
     said = interpret(script(), verb="find", prose=prose, slots={"target": target})
     assert said.user == f"Goal: {prose}\nTarget: {target}"
+
+
+def test_an_empty_value_asks_whether_the_slot_is_empty() -> None:
+    procedure = "on slot.target=\n  kind=write\nend\non slot.tags=\n  kind=code\nend"
+    assert interpret(script(procedure), verb="find", prose="x").kind == "write"
+    assert interpret(script(procedure), verb="find", prose="x", slots={"target": "y"}).kind == "code"
+    full = {"target": "y", "tags": ["a"]}
+    assert interpret(script(procedure), verb="find", prose="x", slots=full).kind == ""
+
+
+def test_conditions_know_what_a_resolve_line_above_them_found() -> None:
+    procedure = """
+resolve slot.target <- cortex.find(type=Fact)
+on slot.target=matrix://cortex/Fact/oslo@v1
+  kind=write
+end
+on slot.target=Oslo
+  kind=code
+end"""
+
+    def found(rule: ResolveRule) -> list[SlotValue]:
+        return [SlotValue("Oslo", "matrix://cortex/Fact/oslo@v1", "Oslo"), SlotValue("Bergen")]
+
+    slots = {"target": ["Oslo", "Bergen"]}
+    assert interpret(script(procedure), verb="find", prose="x", slots=slots, resolver=found).kind == "write"
+    assert interpret(script(procedure), verb="find", prose="x", slots=slots).kind == "code"
+
+
+def test_late_conditions_may_stand_inside_early_ones_and_the_other_way_round() -> None:
+    procedure = """
+on verb=find
+  on confidence<0.5
+    kind=write
+  end
+end
+on unknown
+  on verb=find
+    output_cardinality=7
+  end
+end"""
+    said = interpret(script(procedure), verb="find", prose="x", confidence=0.2, unknowns=["gap"])
+    assert (said.kind, said.output_cardinality) == ("write", 7)
+    said = interpret(script(procedure), verb="find", prose="x")
+    assert (said.kind, said.output_cardinality) == ("", 1)
+    said = interpret(script(procedure), verb="acquire", prose="x", confidence=0.2, unknowns=["gap"])
+    assert (said.kind, said.output_cardinality) == ("", 1)
+
+
+def test_unknown_and_clarify_blocks_give_all_that_they_say() -> None:
+    procedure = """
+unknown slot.tags
+  severity=optional
+  reason="No tags"
+  type=string[]
+  options=[a b]
+  default=[a "b c"]
+end
+clarify slot.cabin
+  prompt="Which cabin for {slot.target}?"
+  type=enum<economy|premium|business>
+  required=false
+  options=[economy premium]
+  default=economy
+end"""
+    said = interpret(script(procedure), verb="find", prose="x", slots={"target": "Oslo"})
+    assert said.unknowns == (UnknownRule("tags", "optional", "No tags", "string[]", ("a", "b"), "a, b c"),)
+    assert said.clarifies == (
+        ClarifyRule(
+            "cabin",
+            "Which cabin for Oslo?",
+            "enum<economy|premium|business>",
+            False,
+            ("economy", "premium"),
+            "economy",
+        ),
+    )
