@@ -6,14 +6,14 @@ alone. What it does not find it leaves out, so the stages ask the person.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ir.frame import valid_verb
 from mcl.model.bm25 import Bm25, stems
 from mcl.model.cues import Place, free, load_cues
 from mcl.model.form import VERBS
+from mcl.model.lexicon import WORD, Lexicon
 from mcl.model.patterns import pattern_spans, span_at, typed, words_of
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Span
 from mcl.mtx.core import load_core
@@ -21,18 +21,11 @@ from mcl.mtx.core import load_core
 if TYPE_CHECKING:
     from mcl.mtx.core import Core, CoreModule
 
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-
 
 @dataclass(frozen=True)
 class Routing:
-    """What the core module `verb` says of skills and verbs. verbs: by cue word; kin: verbs of one kind;
-    heard, guessed: how certain a verb is; the rest: what a score is made of (see grammars/core/verb.mtx)."""
+    """What a skill's score is made of: the settings `match.…` of the core module `verb`."""
 
-    verbs: Mapping[str, str]
-    kin: tuple[frozenset[str], ...]
-    heard: float
-    guessed: float
     verb: float
     breadth: float
     none: float
@@ -41,22 +34,7 @@ class Routing:
     @classmethod
     def of(cls, module: "CoreModule") -> "Routing":
         """Read them. Raises SkillError NO_SETTING, BAD_SETTING."""
-        verbs: dict[str, str] = {}
-        for verb, words in module.family("cue").items():
-            if not valid_verb(verb):
-                raise module.bad(f"cue.{verb}", "is of no verb")
-            for word in words.split():
-                verbs.setdefault(word, verb)
-        return cls(
-            verbs,
-            tuple(frozenset(verbs.split()) for verbs in module.family("kin").values()),
-            module.number("share.heard", 0, 1),
-            module.number("share.guessed", 0, 1),
-            module.number("match.verb"),
-            module.number("match.breadth"),
-            module.number("match.none"),
-            module.number("match.sharpness"),
-        )
+        return cls(*(module.number(f"match.{name}") for name in ("verb", "breadth", "none", "sharpness")))
 
 
 class Matcher:
@@ -69,14 +47,15 @@ class Matcher:
         Raises SkillError NO_SETTING, BAD_SETTING.
         """
         self._cues = load_cues()
-        self._routing = Routing.of((core or load_core())["verb"])
+        module = (core or load_core())["verb"]
+        self._routing, self._lexicon = Routing.of(module), Lexicon.of(module)
         self.digest = self._cues.digest
         self.version = self._cues.version
         self.grammar = f"cues sha256:{self.digest}"
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         """The best by BM25 over names, descriptions and examples, among those that declare the verb heard."""
-        heard = self._heard(prose)
+        heard = self._lexicon.said(prose)
         routing = self._routing
         index = Bm25([stems(_shown(candidate)) for candidate in candidates])
         scores = []
@@ -90,15 +69,11 @@ class Matcher:
             zip([*(candidate.skill_id for candidate in candidates), ""], weights, strict=True)
         )
         if best == len(candidates):
-            verb = heard[0] if heard else ""
-            return Choice(None, verb, weights[best], routing.heard if heard else 0.0, probabilities)
+            verb, sure = (heard[0], self._lexicon.heard) if heard else ("", 0.0)
+            return Choice(None, verb, weights[best], sure, probabilities)
         allowed = candidates[best].verbs or VERBS
-        verb = next((verb for verb in heard if verb in allowed), "") or self._akin(heard, allowed)
-        sure = routing.heard if verb else routing.guessed
-        verb_probability = 1.0 if len(allowed) == 1 else sure
-        return Choice(
-            candidates[best].skill_id, verb or allowed[0], weights[best], verb_probability, probabilities
-        )
+        verb, sure = self._lexicon.among(prose, allowed)
+        return Choice(candidates[best].skill_id, verb or allowed[0], weights[best], sure, probabilities)
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """Constraints by cue patterns, then slots by type, by name, by what is left; in the order of the
@@ -124,24 +99,11 @@ class Matcher:
         """The text of `user` for every output, unchanged: nothing is understood, nothing is lost."""
         return dict.fromkeys(outputs, user.strip())
 
-    def _akin(self, heard: Sequence[str], allowed: Sequence[str]) -> str:
-        """The one verb of `allowed` that is of the kind of the first verb heard, or ""."""
-        for verb in heard[:1]:
-            akin = [one for one in allowed if any({one, verb} <= kind for kind in self._routing.kin)]
-            if len(akin) == 1:
-                return akin[0]
-        return ""
-
-    def _heard(self, prose: str) -> list[str]:
-        """Verbs whose cue words are in the prose, in its order."""
-        words = [word.casefold() for word in _WORD.findall(prose)]
-        return list(dict.fromkeys(self._routing.verbs[word] for word in words if word in self._routing.verbs))
-
     def _rest(self, prose: str, taken: Sequence[Place]) -> Place | None:
         """What the request is about: the words after its first verb, up to the first stop or taken place."""
         start = 0
-        for word in _WORD.finditer(prose):
-            if word[0].casefold() in self._routing.verbs:
+        for word in WORD.finditer(prose):
+            if word[0].casefold() in self._lexicon.verbs:
                 start = word.end()
                 break
         start += len(prose[start:]) - len(prose[start:].lstrip())

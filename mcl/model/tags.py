@@ -49,7 +49,10 @@ class TagModel:
         picks, verbs = self._answers(shape.choose_prompt(prose, candidates))
         best = max(range(len(picks)), key=picks.__getitem__)
         chosen = candidates[best - 1] if best else None
-        allowed = (chosen.verbs if chosen else ()) or shape.VERBS
+        asked = chosen or (
+            candidates[0] if len(candidates) == 1 else None
+        )  # the only one is asked for its verb
+        allowed = (asked.verbs if asked else ()) or shape.VERBS
         weights = {verb: p for verb, p in zip(shape.VERBS, verbs, strict=True) if verb in allowed}
         # A skill may declare only verbs of its own (`x:...`): the model knows none of them.
         verb = max(weights, key=weights.__getitem__) if weights else allowed[0]

@@ -57,7 +57,7 @@ def classify(request: Request, skills: Skills, model: Model, rules: Rules) -> Cl
         if not request.skill:
             return OutOfScope(others, choice.skill_probability)
         chosen = shown[0]
-    verb, certainty = _verb(request, chosen, choice)
+    verb, certainty = _verb(request, chosen, choice, rules)
     gaps = () if certainty >= rules.verb_certain else (_verb_gap(chosen, verb, rules),)
     skill_probability = 1.0 if request.skill else choice.skill_probability
     return Classified(chosen, verb, skill_probability, certainty, others, gaps)
@@ -143,12 +143,15 @@ def _candidate(skill: Skill, verb: str) -> Candidate:
     )
 
 
-def _verb(request: Request, skill: Skill, choice: Choice) -> tuple[str, float]:
+def _verb(request: Request, skill: Skill, choice: Choice, rules: Rules) -> tuple[str, float]:
+    """What was fixed, else the more certain of what the model chose and what a word of the goal says."""
     if request.verb or len(skill.verbs) == 1:
         return request.verb or skill.verbs[0], 1.0
-    if choice.verb in skill.verbs:
-        return choice.verb, choice.verb_probability
-    return skill.verbs[0], 0.0
+    verb, certainty = choice.verb, choice.verb_probability
+    if verb not in skill.verbs:
+        verb, certainty = skill.verbs[0], 0.0
+    said, sure = rules.lexicon.among(request.prose, skill.verbs)
+    return (said or verb, sure) if sure > certainty else (verb, certainty)
 
 
 def _verb_gap(skill: Skill, verb: str, rules: Rules) -> Gap:

@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from executor.lifecycle.events import MAX_ROUNDS
 from ir.intent import SEVERITIES
+from mcl.model.lexicon import Lexicon
 from mcl.mtx.core import Core, CoreModule
 from mcl.mtx.finding import nearest
 from mcl.mtx.interpret import interpret
@@ -52,10 +53,10 @@ class Rules:
 
     word_weight, example_weight: what shared words and a similar example count beside the model;
     pattern_weight: what a pattern counts beside its spans; unnamed_option: how certain it must be of an
-    option that the goal does not name. weights: of the parts of a confidence, by name. factors: what an open
-    unknown multiplies it by, by severity. severities: by module and case, as "frame.required_missing". kinds:
-    the limits, signs and wishes that are read. questions: about limits, by kind. soft: matches the phrases
-    that word a wish, in lower case.
+    option that the goal does not name. lexicon: words that say a verb. weights: of the parts of a confidence,
+    by name. factors: what an open unknown multiplies it by, by severity. severities: by module and case, as
+    "frame.required_missing". kinds: the limits, signs and wishes that are read. questions: about limits, by
+    kind. soft: matches the phrases that word a wish, in lower case.
     """
 
     longest_prose: int
@@ -68,6 +69,7 @@ class Rules:
     example_weight: float
     pattern_weight: float
     unnamed_option: float
+    lexicon: Lexicon
     verb_certain: float
     verb_question: str
     weights: Mapping[str, float]
@@ -100,6 +102,7 @@ class Rules:
             example_weight=verb.number("weight.example"),
             pattern_weight=core["frame"].number("weight.patterns", 0, 1),
             unnamed_option=core["frame"].number("threshold.unnamed", 0, 1),
+            lexicon=Lexicon.of(verb),
             verb_certain=verb.number("threshold.certain", 0, 1),
             verb_question=verb.text("question.uncertain"),
             weights={name: confidence.number(f"weight.{name}") for name in _PARTS},

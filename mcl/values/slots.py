@@ -34,7 +34,8 @@ def read_slot(
     `name`, the slot's, says which moment or unit is meant: an iso8601 called `when` or `start` is when
     something begins ("Friday" → nine in the morning), one called `since` looks back ("Friday" → when last
     Friday began), a uint called `seconds`, `minutes`, `hours` or `days` takes a length of time in words
-    ("two minutes" → "120"), a text called `url` is https where it names no scheme.
+    ("two minutes" → "120"), a text called `url` is https where it names no scheme,
+    one called `pattern` is of file names ("markdown files" → "*.md").
     """
     text = text.strip()
     if not text:
@@ -53,6 +54,10 @@ def read_slot(
     }.get(type_)
     if read is None and name == "url" and _BARE_HOST.match(text):
         return f"https://{text}"
+    if read is None and name == "pattern":
+        from mcl.values.filenames import read_pattern
+
+        return read_pattern(text)
     return read(text) if read else text
 
 

@@ -94,10 +94,12 @@ def test_any_text_is_read_or_not_and_a_since_is_never_to_come(text: str) -> None
         ("url", "string", "example.org/news", "https://example.org/news"),
         ("url", "string", "http://example.org", "http://example.org"),
         ("url", "string", "the news", "the news"),
+        ("pattern", "string", "markdown", "*.md"),
+        ("pattern", "string", "all PDF files", "*.pdf"),
+        ("pattern", "string", "src/**/*.py", "src/**/*.py"),
+        ("pattern", "string", "reports", "reports"),
         ("site", "string", "example.org", "example.org"),
     ],
 )
-def test_the_name_of_a_slot_says_which_moment_or_unit_is_meant(
-    name: str, type: str, text: str, value: str
-) -> None:
+def test_the_name_of_a_slot_says_how_its_text_is_meant(name: str, type: str, text: str, value: str) -> None:
     assert read_slot(text, type, (), AT, "UTC", name) == value
