@@ -14,11 +14,26 @@ from mcl.stages.rules import Rules
 
 
 def with_missing(
-    request: Request, classified: Classified, extraction: Extraction, rules: Rules
+    request: Request,
+    classified: Classified,
+    extraction: Extraction,
+    rules: Rules,
+    confidence: float | None = None,
+    unknowns: Sequence[str] | None = None,
 ) -> Extraction:
     """The extraction with a gap for each slot that is required, or named in an `unknown` block that applies,
-    and empty; other gaps of such a slot block where the block says so."""
-    meant = interpret(classified.skill, verb=classified.verb, prose=request.prose, slots=filled(extraction))
+    and empty; other gaps of such a slot block where the block says so.
+
+    confidence, unknowns: where they are known, blocks under conditions on them count too.
+    """
+    meant = interpret(
+        classified.skill,
+        verb=classified.verb,
+        prose=request.prose,
+        slots=filled(extraction),
+        confidence=confidence,
+        unknowns=unknowns,
+    )
     objects = extraction.frame.objects
     missing = (
         _missing(slot, meant, rules)

@@ -45,9 +45,13 @@ def score(request: Request, classified: Classified, extraction: Extraction, rule
     An answer closes its gap unless it left something open that blocks; a gap that blocks is always asked.
     """
     extraction = with_missing(request, classified, extraction, rules)
-    gaps = one_a_field((*classified.gaps, *extraction.gaps))
-    gaps = tuple(gap for gap in gaps if request.answers.get(gap.field) is None or gap.severity == "blocking")
+    gaps = _open(request, classified, extraction)
     confidence = _confidence(classified, extraction, gaps, rules)
+    whys = [gap.why for gap in gaps]
+    late = with_missing(request, classified, extraction, rules, confidence, whys)
+    if late.gaps != extraction.gaps:  # blocks under conditions on confidence and unknowns said more
+        extraction, gaps = late, _open(request, classified, late)
+        confidence = _confidence(classified, extraction, gaps, rules)
     blocked = any(gap.severity == "blocking" for gap in gaps)
     routing = rules.routing(confidence)
     if not blocked and routing.route != "clarify":
@@ -55,6 +59,12 @@ def score(request: Request, classified: Classified, extraction: Extraction, rule
     if not blocked:
         gaps = one_a_field((*gaps, *_doubts(request, classified, extraction, rules, routing.said)))
     return Verdict("clarify", confidence, _as_asked(request, classified, extraction, gaps, confidence))
+
+
+def _open(request: Request, classified: Classified, extraction: Extraction) -> tuple[Gap, ...]:
+    """The gaps that no answer has closed."""
+    gaps = one_a_field((*classified.gaps, *extraction.gaps))
+    return tuple(gap for gap in gaps if request.answers.get(gap.field) is None or gap.severity == "blocking")
 
 
 def build(

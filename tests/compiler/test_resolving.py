@@ -113,3 +113,17 @@ def test_memories_of_types_that_there_are_not_are_not_read(home: Home, tmp_path:
     )
     assert isinstance(outcome, Compiled)
     assert outcome.prompt.user == "Goal: order paper\nMemories: "
+
+
+@pytest.mark.parametrize(
+    ("condition", "asked"), [("confidence<0.99", True), ("confidence<0.5", False), ("unknown", False)]
+)
+def test_an_unknown_block_under_a_late_condition_is_acted_on(
+    home: Home, tmp_path: Path, condition: str, asked: bool
+) -> None:
+    block = f'on {condition}\n  unknown slot.count\n    severity=blocking\n    reason="how many"\n  end\nend'
+    outcome = order(home, tmp_path, block)
+    assert isinstance(outcome, Clarify) == asked
+    if isinstance(outcome, Clarify):
+        gaps = [(gap.field, gap.rationale, gap.severity) for gap in outcome.intent.unknowns]
+        assert gaps == [("slot.count", "how many", "blocking")]
