@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
+from unicodedata import combining, east_asian_width
 
 from mcl.mtx.ast import Node
 
@@ -58,11 +59,17 @@ def show(finding: Finding, path: str, source: str) -> str:
         line = lines[finding.line - 1]
         start = max(0, finding.column - 60)  # a long prompt line is cut to what surrounds the place
         excerpt = "".join(c if c.isprintable() else " " for c in line[start : start + 100])
-        width = max(1, min(len(finding.text.split("\n")[0]), len(excerpt) - (finding.column - 1 - start)))
-        parts += [f"    {excerpt}", "    " + " " * (finding.column - 1 - start) + "^" * width]
+        offset = finding.column - 1 - start
+        meant = excerpt[offset : offset + len(finding.text.split("\n")[0])]
+        parts += [f"    {excerpt}", "    " + " " * _cells(excerpt[:offset]) + "^" * max(1, _cells(meant))]
     if finding.hint:
         parts.append(f"    {finding.hint}")
     return "\n".join(parts)
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def nearest(word: str, legal: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ import pytest
 from skill_writing import PLAN, SKILL, write_skill
 
 import grammars
+from mcl.mtx.finding import Finding, show
 
 
 def reports(done) -> list[dict]:
@@ -86,6 +87,14 @@ def test_a_flaw_of_a_plan_is_shown_in_its_line_like_one_of_a_skill(mcl):
         f"read-page/plan.yaml:10:{column}: error: nothing is called ${{slot.siz}} [PLAN_INVALID]" in done.out
     )
     assert 'did you mean "slot.size"?' in done.out
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "under"), [("目标：bc d", 4, 6), ("e\u0301bc", 3, 1), ("a bc", 3, 2), ("aé bc", 4, 3)]
+)
+def test_the_caret_stands_under_the_text_however_wide_its_letters_are(line, column, under):
+    shown = show(Finding(1, column, "V7", "wrong", "bc"), "a.mtx", line).split("\n")[2]
+    assert shown == "    " + " " * under + "^^"
 
 
 def test_errors_are_red_and_warnings_yellow_on_a_terminal(mcl, monkeypatch):

@@ -11,12 +11,12 @@ from executor.gate.call import Deferred
 from executor.home import Home
 from executor.references import typed_args
 from executor.tools.registry import Registry
-from ir import ClarifyQuestion, Intent, MclError, PlanTree
+from ir import ClarifyQuestion, Intent, PlanTree
 from mcl import compiler
 from mcl.acts.compile import open_model
 from mcl.acts.skill.files import SKILL_FILE, skill_files
 from mcl.acts.skills import installed, the_skill
-from mcl.errors import SkillError
+from mcl.errors import InputError, SkillError
 from mcl.home import open_home
 from mcl.mtx.core import Core, load_core
 from mcl.skills import Skill, Skills, load_skill
@@ -169,7 +169,7 @@ class _Bench:
                 registry=self.registry,
                 timer=lambda: 0.0,  # a busy machine is no reason to refuse an example
             )
-        except MclError as error:
+        except (InputError, SkillError) as error:
             if error.code == "TIME_INVALID":
                 raise
             return TriedExample(text, False, "failed", message=f"{error.message} [{error.code}]")
