@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from mcl.mtx.parse import Run
 
 _WORD = re.compile(r"§[ \t]*[\w.-]*|[a-z]+://[^\s#]+|[\w.-]+|\S|\s")
-_KEYLESS = re.compile(r"([A-Za-z_][\w-]*(?:\.[\w-]+)*)[ \t]*[: \t][ \t]*(\S.*)")
-_SLOTLESS = re.compile(r"[A-Za-z_][\w-]*[ \t]*:[ \t]*\w")
+_KEYLESS = re.compile(r"([A-Za-z_][\w-]*+(?:\.[\w-]++)*+)(?=[: \t])[ \t]*+:?[ \t]*+(\S.*)")
+_SLOTLESS = re.compile(r"[A-Za-z_][\w-]*+[ \t]*+:[ \t]*\w")
 _FAILURE = re.compile(r"[A-Za-z_][\w.-]*")
 _BLANK_AFTER = ("ON", "SLOT", "RESOLVE", "UNKNOWN", "CLARIFY")
 _FAILURE_FIELDS = ("suggest", "action", "reason", "message", "retry")
