@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -100,7 +101,11 @@ def serve(
     home, here: where skills are found. Gives 0, or 1 where the editor left without `shutdown`. What anything
     prints goes to standard error, so that only the protocol is on standard output.
     """
+    stdin = stdin or (sys.stdin.buffer if sys.stdin else None)
+    if stdin is None:
+        return 1  # nobody can say anything
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="mcl: %(message)s")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would wait for the next line of standard input
     server = build(version, Installed(home, here))
     server.start_io(stdin, stdout or _own_stdout())
     return 0 if server.left_politely else 1

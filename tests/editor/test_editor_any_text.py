@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conftest import Shelf
+from editor_shelf import Shelf
 from editor_texts import SKILL
 from hypothesis import given
 from hypothesis import strategies as st

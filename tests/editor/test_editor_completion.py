@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import OTHER, READ, WRITE
+from editor_shelf import OTHER, READ, WRITE, Shelf
 from editor_texts import SKILL, typed
 
 from ir import STEP_KINDS, VERBS
@@ -17,6 +17,11 @@ from mcl.mtx.words import ACTIONS, CORTEX_CALLS, FAILURE_REASONS, MEMORY_TYPES
 PLACES = {"prose", "verb", "cortex.bundle", "slots", "unknowns"}
 SLOTS = {"slot.target", "slot.cabin", "slot.loud"}
 WITH_PROSE = SLOTS | {f"{slot}.prose" for slot in SLOTS}
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
 
 
 def offered(where: tuple[Document, int, int], shelf) -> list[Completion]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from editor_shelf import Shelf
 from editor_texts import SKILL, pointed, typed
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,11 @@ from mcl.mtx.format import format_file
 from mcl.mtx.parse import parse
 from mcl.mtx.terminals import legal_word
 from mcl.mtx.verdict import findings_of
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
 
 
 def test_a_sound_skill_has_no_problems():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -164,7 +165,8 @@ def test_an_editor_opens_types_asks_and_leaves(home: dict[str, str], tmp_path: P
     asyncio.run(talk())
 
 
-@pytest.mark.parametrize(("encoding", "column"), [("utf-8", 16), ("utf-16", 12), ("utf-32", 10), (None, 12)])
+# display="🙂🙂" x: where the x stands
+@pytest.mark.parametrize(("encoding", "column"), [("utf-8", 19), ("utf-16", 15), ("utf-32", 13), (None, 15)])
 def test_places_are_counted_as_the_client_and_the_server_agreed(
     encoding: str | None, column: int, home: dict[str, str], tmp_path: Path
 ) -> None:
@@ -175,11 +177,9 @@ def test_places_are_counted_as_the_client_and_the_server_agreed(
         async with editor(home, tmp_path, general=general) as (client, answer):
             assert answer.capabilities.position_encoding == (encoding or "utf-16")
             client.open("file:///demo/SKILL.mtx", SKILL.replace("id=demo", 'display="🙂🙂" x\nid=demo'))
-            # the quotes and what is in them end behind this column; then a blank and the junk
-            end = {"utf-8": 18, "utf-16": 14, "utf-32": 12}[encoding or "utf-16"]
             (wrong,) = (await client.told()).diagnostics
             assert wrong.code == "JUNK"
-            assert wrong.range.start == types.Position(1, end + 1)
+            assert wrong.range.start == types.Position(1, column)
 
     asyncio.run(talk())
 
@@ -300,6 +300,20 @@ def test_the_process_ends_when_the_client_closes_its_end(wire: Wire) -> None:
 def test_the_process_ends_when_nothing_was_said_at_all(wire: Wire) -> None:
     out, _ = wire.process.communicate(timeout=PATIENCE)
     assert out == b""
+
+
+def test_an_interrupt_ends_the_process_though_nothing_more_is_said(wire: Wire) -> None:
+    greet(wire)
+    wire.process.send_signal(signal.SIGINT)
+    assert wire.process.wait(PATIENCE) == -signal.SIGINT
+
+
+def test_without_standard_input_the_process_ends(home: dict[str, str], tmp_path: Path) -> None:
+    command = f'exec "{sys.executable}" -m mcl skill lsp <&-'
+    done = subprocess.run(
+        ["sh", "-c", command], env=home, cwd=tmp_path, capture_output=True, check=False, timeout=PATIENCE
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
 
 
 def test_leaving_without_shutdown_is_told_by_the_exit_code(wire: Wire) -> None:

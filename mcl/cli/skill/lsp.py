@@ -24,6 +24,6 @@ def serve_editor() -> int:
     from mcl.editor.server import serve
     from mcl.home import locate
 
-    if sys.stdin.isatty():
-        note("waiting for an editor; docs/editor.md says how to set one up (Ctrl-D ends this)")
+    if sys.stdin and sys.stdin.isatty():
+        note("waiting for an editor; docs/editor.md says how to set one up (Ctrl-C ends this)")
     return serve(__version__, locate(), Path.cwd())

@@ -1,10 +1,8 @@
-"""A catalogue with two tools and a skill, and a whole skill to stand in."""
+"""A catalogue with two tools and a skill."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-import pytest
 
 from mcl.editor.catalogue import Offer
 
@@ -26,8 +24,3 @@ class Shelf:
 
     def skills(self) -> dict[str, Offer]:
         return {OTHER: Offer(OTHER, "Does other things.", (), Path("/skills/other/SKILL.mtx"))}
-
-
-@pytest.fixture
-def shelf() -> Shelf:
-    return Shelf()
