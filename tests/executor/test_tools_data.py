@@ -451,8 +451,27 @@ def test_more_bars_and_points_than_can_be_seen_are_thinned_and_said(walks: Walks
     bars = walks.ask(chart())
     assert bars["notes"] == ["the 50 largest of 5,000 bars are drawn"]
     line = walks.ask(chart(out="l.svg", kind="line"))
-    assert line["notes"] == ["one point in 8 is drawn, of 5,000"]
+    assert line["notes"] == ["556 points are drawn, of 5,000 rows"]
     assert (walks.workspace / "l.svg").stat().st_size < 200_000
+
+
+def test_a_line_sums_what_lies_on_one_day_and_goes_by_the_calendar(walks: Walks) -> None:
+    from executor.tools.data.chart import _line
+    from executor.tools.data.table import Form
+
+    class Days:
+        names, path, form = ("day", "n"), "t.csv", Form("utf-8", "UTF-8", ",", False, True)
+
+    table: Any = Days()
+    rows = [["3.1.2026", "1"], ["2026-01-01", "2"], ["3.1.2026", "0.5"], ["2026-01-02", "x"]]
+    made = _line(table, 0, 1, rows, comma=False)
+    assert (made.labels, made.values) == (["2026-01-01", "3.1.2026"], [2.0, 1.5])
+    assert (made.title, made.notes) == ("sum of n by day", ["1 row without a number is left out"])
+    many = ([f"{number % 60_000}", "1"] for number in range(120_000))
+    huge = _line(table, 0, 1, many, comma=False)
+    assert set(huge.values) == {2.0}
+    assert len(huge.values) <= 600
+    assert huge.notes[0].endswith(" points are drawn, of 120,000 rows")
 
 
 def test_a_histogram_counts_every_number_once() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain, islice
 from math import floor, log10
+from zlib import crc32
 
 from anyio import from_thread, to_thread
 
@@ -23,8 +24,8 @@ from executor.tools.tool import Bench
 
 _SAMPLE = 1000  # rows looked at to tell what the columns hold
 _BARS = 50  # drawn; of more, the largest
-_POINTS = 600  # of a line; of more, every second, every fourth, …
-_GROUPS = 50_000  # names that bars are counted for
+_POINTS = 600  # of a line; of more, every second, every third, …
+_GROUPS = 50_000  # names that numbers are summed for
 _VALUES = 2_000_000  # numbers a histogram is made of; of more, every second, …
 _LABEL = 60  # characters
 
@@ -138,27 +139,36 @@ def _bars(
 
 
 def _line(table: Table, across: int | None, up: int, rows: Iterable[list[str]], *, comma: bool) -> _Chart:
-    """The numbers in the order of the rows; of dates, in their order."""
-    points: list[tuple[str, float]] = []
-    stride, count, left_out = 1, 0, 0
+    """The numbers in the order of the rows, of dates in theirs; what has the same name is summed.
+
+    Of very many names a share is taken by their own bytes, so that all numbers of those taken are in the sum.
+    """
+    sums: dict[str, Decimal] = {}
+    share, count, left_out = 1, 0, 0
     for number, row in enumerate(rows, start=1):
         value = _value(row, up, comma=comma)
         if value is None:
             left_out += 1
             continue
         count += 1
-        if (count - 1) % stride == 0:
-            points.append((_label(row, across, number), float(value)))
-            if len(points) == 2 * _POINTS:
-                points, stride = points[::2], stride * 2
-    by = f" by {_plain(table.names[across])}" if across is not None else ""
-    chart = _Chart("line", f"{_plain(table.names[up])}{by}", notes=_left_out(left_out))
+        label = _label(row, across, number)
+        if crc32(label.encode()) % share:
+            continue
+        sums[label] = sums.get(label, Decimal(0)) + value
+        if len(sums) > _GROUPS:
+            share *= 2
+            sums = {name: one for name, one in sums.items() if crc32(name.encode()) % share == 0}
+    points = [(label, float(value)) for label, value in sums.items()]
     moments = [read_date(label) for label, _ in points]
     if all(moment is not None for moment in moments):
         order = sorted(range(len(points)), key=lambda place: (moments[place], place))
         points = [points[place] for place in order]
-    if stride > 1:
-        chart.notes.append(f"one point in {stride:,} is drawn, of {count:,}")
+    by = f" by {_plain(table.names[across])}" if across is not None else ""
+    summed = "sum of " if share == 1 and len(sums) < count else ""
+    chart = _Chart("line", f"{summed}{_plain(table.names[up])}{by}", notes=_left_out(left_out))
+    if (every := -(-len(points) // _POINTS)) > 1 or share > 1:
+        points = points[::every]
+        chart.notes.append(f"{len(points):,} points are drawn, of {count:,} rows")
     chart.labels, chart.values = [label for label, _ in points], [value for _, value in points]
     return _checked(chart, table.path)
 
