@@ -153,6 +153,13 @@ class Skill:
         words = (self.id, self.display, self.description, *self.tags, *hints, *self.examples)
         return stems(" ".join(words))
 
+    @cached_property
+    def example_grams(self) -> tuple[Counter[Gram], ...]:
+        """The words and pairs of words of each example."""
+        from mcl.model.bm25 import grams
+
+        return tuple(grams(example) for example in self.examples)
+
 
 @dataclass(frozen=True)
 class Shadowed:

@@ -4,7 +4,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import TypeAlias
 
+Gram: TypeAlias = str | tuple[str, str]  # a word, or two that follow one another
 _K1, _B = 1.2, 0.75
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -31,6 +34,12 @@ def _stem(word: str) -> str:
             word = word.removesuffix(ending)
             break
     return word.removesuffix("e") if len(word) > _SHORTEST_STEM else word
+
+
+def grams(text: str) -> Counter[Gram]:
+    """How often each word and each pair of neighbouring words is in `text`, in lower case."""
+    words = _WORD.findall(text.casefold())
+    return Counter[Gram](words) + Counter[Gram](pairwise(words))
 
 
 class Bm25:
