@@ -28,7 +28,19 @@ def draw(kind: str, title: str, labels: Sequence[str], values: Sequence[float]) 
 
     every = -(-len(labels) // _LABELS)
     chart = _own(pygal.Line if kind == "line" else pygal.Bar)(
-        style=CleanStyle(font_family="sans-serif"),
+        style=CleanStyle(
+            background="white",
+            plot_background="white",
+            colors=("#2b6cb0",),
+            font_family="sans-serif",
+            guide_stroke_color="#dddddd",
+            guide_stroke_dasharray="none",
+            label_font_size=11,
+            major_guide_stroke_color="#cccccc",
+            major_guide_stroke_dasharray="none",
+            major_label_font_size=11,
+        ),
+        stroke_style={"width": 2},
         js=[],
         width=900,
         height=500,
