@@ -20,6 +20,11 @@ from mcl.mtx.interpret import texts
 from mcl.mtx.load import Head, LoadedFile, head_of, load_file, read_bytes
 from mcl.plan_template import PlanTemplate, is_kept, read_template
 
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from mcl.model.bm25 import Gram
+
 MOST = 16  # entries of a list slot that names no max=
 
 
