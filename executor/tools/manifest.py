@@ -58,7 +58,8 @@ class Case(_Closed):
 class Scope(_Closed):
     """Where a tool acts, and which of its arguments are paths (and what it does with them) or web addresses.
 
-    A network tool reaches only the hosts of its addresses, and hosts that were granted.
+    A path that is left out counts as the ``default`` of its schema, where that has one. A network tool goes
+    only to the hosts of its addresses, and to hosts that were granted.
     """
 
     kind: Literal["none", "workspace", "network"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,3 +94,13 @@ def test_whatever_is_read_reads_the_same_again_and_has_a_host_of_plain_letters(t
     assert found.origin.host == found.origin.host.lower()
     assert found.origin.host.isascii()
     assert not set("/@?#\\ %") & set(found.origin.host)
+
+
+@given(st.text(max_size=60).map(lambda text: f"https://example.org/{text}"))
+def test_no_path_makes_the_client_see_another_host_than_the_gate(text: str) -> None:
+    try:
+        found = parse_url(text)
+    except ScopeError:
+        return
+    sent = httpx.URL(f"https://192.0.2.1:443{found.target}")
+    assert (sent.scheme, sent.host, sent.userinfo) == ("https", "192.0.2.1", b"")

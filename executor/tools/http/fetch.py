@@ -3,7 +3,6 @@ request goes along."""
 
 from __future__ import annotations
 
-import ssl
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
@@ -15,6 +14,8 @@ from executor.tools.http.addresses import IPAddress, addresses_of
 from executor.tools.http.body import Body
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 _CONNECT_S, _SILENCE_S = 8.0, 15.0  # for a connection; between two pieces of an answer
@@ -74,6 +75,8 @@ async def fetch(url: Url, limit: int, trust: ssl.SSLContext) -> Answer:
             ) from problem
     assert refused is not None, "a host has at least one address"
     if broken := _tls(refused):
+        import ssl
+
         stranger = isinstance(broken, ssl.SSLCertVerificationError)
         what = "cannot prove who it is" if stranger else "speaks no TLS that is understood"
         raise ToolError(
@@ -136,6 +139,8 @@ async def _ask(url: Url, address: IPAddress, limit: int, trust: ssl.SSLContext) 
 
 
 def _tls(problem: BaseException | None) -> ssl.SSLError | None:
+    import ssl  # slow to load, and a run without the network has no use for it
+
     while problem is not None and not isinstance(problem, ssl.SSLError):
         problem = problem.__cause__ or problem.__context__
     return problem
