@@ -234,10 +234,10 @@ class _Case:
             if name not in args:
                 place = (*steps, "args") if "args" in (_at(self.source.value, steps) or ()) else steps
                 self.add(place, "ARG_MISSING", f"{manifest.uri} needs the argument {name!r}", takes, key=True)
-            elif (slot := _lone_slot(written.get(name))) and slot not in self.filled:
-                hint = f'require the slot, give it a default, or add `when: {{slot.{slot}: "*"}}`'
-                message = f"{manifest.uri} needs {name!r}, and slot {slot!r} may stay empty"
+            elif may_stay_empty := self.empty(written.get(name)):
                 place = (*steps, "args", name)
+                message = f"{manifest.uri} needs {name!r}, and {may_stay_empty} may stay empty"
+                hint = "give it a default, require it, or put the case under a `when` that wants it"
                 self.add(place, "ARG_OPTIONAL", message, hint, text=str(written[name]), warning=True)
         literal = {
             name: text
@@ -250,6 +250,15 @@ class _Case:
                 name = str(error.absolute_path[0])
                 message = f"{name}: {error.message[:200]}"
                 self.add((*steps, "args", name), "ARG_INVALID", message, text=str(literal.get(name, "")))
+
+    def empty(self, text: object) -> str:
+        """What may be missing where a text is one place and nothing else; "" for any other text."""
+        whole = PLACE.fullmatch(text) if isinstance(text, str) else None
+        name = (whole["name"] or "") if whole else ""
+        path = slot_place(name)
+        if path is None:
+            return "the goal's deadline" if name == "intent.deadline" else ""
+        return "" if path[0] in self.filled and not path[1] else f"slot {path[0]!r}"
 
     def effects(self, args: Mapping[str, str], declared: str, steps: Steps, manifest: Manifest) -> None:
         if declared not in COVERS:
@@ -297,13 +306,6 @@ def _texts(node: PlanNode, steps: Steps) -> Iterator[tuple[str, Steps]]:
         yield from ((text, (*steps, "step", "inputs", name)) for name, text in node.step.inputs.items())
     if node.gate is not None:
         yield node.gate.question, (*steps, "gate", "question")
-
-
-def _lone_slot(text: object) -> str:
-    """The slot that a text is one place of, or ""."""
-    whole = PLACE.fullmatch(text) if isinstance(text, str) else None
-    path = slot_place(whole["name"]) if whole and whole["name"] else None
-    return path[0] if path else ""
 
 
 def _has_places(text: object) -> bool:

@@ -111,6 +111,8 @@ def test_a_sound_plan_has_no_findings(tmp_path: Path) -> None:
         ('"}', '", max_bytes: lots}', ("ARG_INVALID", 9, 49, "error")),
         ('"}', '", max_bytes: 0}', ("ARG_INVALID", 9, 49, "error")),
         ("slot.text", "slot.where", ("ARG_OPTIONAL", 9, 22, "warning")),
+        ("slot.text", "intent.deadline", ("ARG_OPTIONAL", 9, 22, "warning")),
+        ("slot.text", "slot.text.uri", ("ARG_OPTIONAL", 9, 22, "warning")),
         ("slot.text", "slot.txt", ("PLAN_INVALID", 9, 22, "error")),
         ("${slot.text}", "${two.output.text}", ("REFERENCE_UNKNOWN", 4, 7, "error")),
         ("tool_ref", "tool_reff", ("PLAN_INVALID", 7, 9, "error")),

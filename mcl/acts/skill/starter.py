@@ -31,6 +31,7 @@ def starter(name: str, verb: str, *, writes: bool) -> Starter:
         tools = "matrix://tool/fs/list@1.0.0\nmatrix://tool/fs/write@1.0.0"
         does = "Lists the files of a folder and writes the list to a new file."
         marks = "the folder, the file names and the new file"
+        failed = "the list was not written"
     else:
         examples = (
             f"{words} in the folder notes",
@@ -41,6 +42,7 @@ def starter(name: str, verb: str, *, writes: bool) -> Starter:
         tools = "matrix://tool/fs/list@1.0.0"
         does = "Lists the files of a folder."
         marks = "the folder and the file names"
+        failed = "the folder could not be listed"
     values = {
         "%NAME%": name,
         "%TITLE%": title,
@@ -49,6 +51,7 @@ def starter(name: str, verb: str, *, writes: bool) -> Starter:
         "%EXAMPLES%": "\n".join(f'example.{number}="{text}"' for number, text in enumerate(examples, 1)),
         "%TOOLS%": tools,
         "%MARKS%": marks,
+        "%FAILED%": failed,
     }
     for place, value in values.items():
         skill, plan = skill.replace(place, value), plan.replace(place, value)
@@ -92,7 +95,8 @@ none
 §SUB_SKILLS
 none
 
-# How a goal is read, from top to bottom: prompts, `on verb=…` blocks, what to ask when something is unclear.
+# How a goal is read, from top to bottom: the prompt for the model, `on verb=…` blocks, and what to ask when
+# something is unclear. Places: {prose} {verb} {slots} {slot.folder} {cortex.bundle}; {{ is a literal brace.
 §PROCEDURE
 prompt
   system="You mark in a goal %MARKS%. Quote the goal's own words; add nothing."
@@ -112,10 +116,12 @@ slot files: string
   optional
   hint="one path a line"
 
-# What may go wrong, and what then.
+# What may go wrong, by the code of the failure in small letters (not_found, exists) or tool_failure for any
+# failed call, and what a person is told then.
 §FAILURE_MODES
-folder_missing
-  suggest=name_a_folder
+tool_failure
+  message="%FAILED%"
+  suggest=name_a_folder_that_exists
   action=fail
   reason=tool_failure
 """
