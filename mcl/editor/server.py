@@ -19,7 +19,7 @@ from mcl.editor.catalogue import Installed
 from mcl.editor.completion import Completion
 from mcl.editor.diagnostics import Problem
 from mcl.editor.document import Document, Encoding, Span
-from mcl.editor.session import Open, Session
+from mcl.editor.session import Open, Session, sibling
 from mcl.editor.symbols import Symbol
 
 DEBOUNCE = 0.15  # seconds without typing before a text is checked
@@ -78,14 +78,21 @@ class SkillServer(LanguageServer):
         if self.session.texts.get(uri) is not one:
             return  # typed on meanwhile: the newer text is checked by itself
         for other, problems in found:
-            self.publish(uri if other is one else self.address(other), other.document, problems)
+            if other.path is not None and other is not one:
+                self.publish(self.address(other.path), other.document, problems)
+            else:
+                self.publish(uri, other.document, problems)
 
-    def address(self, one: Open) -> str:
-        """The address of a text, as the client wrote it where it is open."""
+    def address(self, path: Path) -> str:
+        """The address of a file, as the client wrote it where it is open."""
         for uri, known in self.session.texts.items():
-            if known.path == one.path:
+            if known.path == path:
                 return uri
-        return from_fs_path(str(one.path)) or ""
+        return from_fs_path(str(path)) or ""
+
+    def clear(self, uri: str) -> None:
+        """Take back what was said of a text."""
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def publish(self, uri: str, document: Document, problems: Sequence[Problem]) -> None:
         """Send what is wrong with a text."""
@@ -149,10 +156,17 @@ def _documents(server: SkillServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def closed(params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
+        one = server.session.texts.get(uri)
         server.session.drop(uri)
         if (waiting := server.waiting.pop(uri, None)) is not None:
             waiting.cancel()
-        server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        server.clear(uri)
+        if one is not None and (path := sibling(one)) is not None:
+            other = server.address(path)
+            if other in server.session.texts:
+                server.check_soon(other, 0)
+            else:
+                server.clear(other)
 
     @server.feature(types.SHUTDOWN)
     def shutdown(params: None) -> None:
@@ -196,7 +210,8 @@ def _questions(server: SkillServer) -> None:
         if target.path is not None:
             start = types.Position(0, 0)
             return types.Location(from_fs_path(str(target.path)) or "", types.Range(start, start))
-        uri = params.text_document.uri if there is one else server.address(there)
+        away = there is not one and there.path is not None
+        uri = server.address(there.path) if away and there.path else params.text_document.uri
         return types.Location(uri, span_range(target.span, there.document))
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)

@@ -45,6 +45,13 @@ class Open:
         return read(self.document, name)
 
 
+def sibling(one: Open) -> Path | None:
+    """The other file of the skill that a text belongs to; None where it belongs to none."""
+    if one.path is None or one.path.name not in (SKILL, PLAN):
+        return None
+    return one.path.with_name(SKILL if one.is_plan else PLAN)
+
+
 @dataclass
 class Session:
     """The open texts by path, or by address where they have none."""
@@ -61,11 +68,11 @@ class Session:
         """Forget a text that was closed."""
         self.texts.pop(address, None)
 
-    def beside(self, one: Open, name: str) -> Open | None:
+    def beside(self, one: Open) -> Open | None:
         """The text of the other file of the same skill: as it is open here, else from the disk."""
-        if one.path is None:
+        path = sibling(one)
+        if path is None:
             return None
-        path = one.path.with_name(name)
         for other in list(self.texts.values()):
             if other.path == path:
                 return other
@@ -78,12 +85,11 @@ class Session:
 
     def problems(self, one: Open) -> Iterator[tuple[Open, Sequence[Problem]]]:
         """What is wrong with a text and with the plan.yaml (or SKILL.mtx) beside it."""
-        skill, plan = (self.beside(one, SKILL), one) if one.is_plan else (one, None)
+        skill, plan = (self.beside(one), one) if one.is_plan else (one, self.beside(one))
         if skill is None:
+            yield one, ()  # a plan without a skill, of which nothing is known
             return
         found: tuple[Problem, ...] = skill.reading.problems
-        if skill.path is not None and skill.path.name == SKILL:
-            plan = plan or self.beside(skill, PLAN)
         if plan is not None and plan.path is not None:
             from executor import Registry
             from mcl.editor.plan import plan_problems
@@ -112,7 +118,7 @@ class Session:
         """Where the name at an editor's place is declared, and the text that its span is in."""
         place = one.document.place(line, character)
         if one.is_plan:
-            skill = self.beside(one, SKILL)
+            skill = self.beside(one)
             if skill is None:
                 return None
             text = one.document.line(place.line)

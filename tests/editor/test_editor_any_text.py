@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from editor_shelf import Shelf
 from editor_texts import SKILL
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcl.acts.skill.validate import validate_skill
 from mcl.editor.session import Open, Session
+
+SKILLS = Path(__file__).resolve().parents[2] / "skills"
 
 _WORDS = [
     *SKILL.split("\n"),
@@ -127,3 +131,28 @@ plans:
     (_, wrong), (_, problems) = session.problems(session.texts["skill"])
     assert [(one.code, one.span.line) for one in wrong] == [("ARG_UNKNOWN", 10)]
     assert [one.code for one in problems] == ["SUB_SKILL_UNUSED"]
+
+
+@pytest.mark.parametrize("name", [path.parent.name for path in sorted(SKILLS.glob("*/SKILL.mtx"))])
+@pytest.mark.parametrize("change", [("", ""), ("id=", "id=not-"), ("/fs/", "/fz/"), ("§OUTPUTS", "§OUTPUT")])
+def test_an_editor_is_told_what_validation_tells(name: str, change: tuple[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    for path in (SKILLS / name).iterdir():
+        if path.is_file():
+            (folder / path.name).write_text(
+                path.read_text().replace(*change) if change[0] else path.read_text()
+            )
+    session = Session(Shelf())
+    session.put("a", (folder / "SKILL.mtx").read_text(), folder / "SKILL.mtx")
+    told = {
+        (one.path.name, problem.span.line or 1, problem.code, problem.message)
+        for one, problems in session.problems(session.texts["a"])
+        for problem in problems
+        if one.path
+    }
+    assert told == {
+        (Path(checked.path).name, finding.line or 1, finding.code, finding.message)
+        for checked in validate_skill(folder)
+        for finding in checked.findings
+    }

@@ -367,6 +367,7 @@ def test_both_files_of_a_skill_are_told_of(wire: Wire, tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     folder.mkdir()
     (folder / "plan.yaml").write_text("version: 1\nplans: 3\n")
+    (folder / "SKILL.mtx").write_text(SKILL)
     greet(wire)
     uri = (folder / "SKILL.mtx").as_uri()
     first = open_text(wire, SKILL, uri)
@@ -375,3 +376,33 @@ def test_both_files_of_a_skill_are_told_of(wire: Wire, tmp_path: Path) -> None:
     assert [one["code"] for one in told["plan.yaml"]] == ["PLAN_INVALID"]
     assert told["plan.yaml"][0]["range"]["start"]["line"] == 1
     assert told["SKILL.mtx"] == []
+
+    plan = (folder / "plan.yaml").as_uri()
+    document = {"uri": plan, "languageId": "yaml", "version": 1, "text": "version: 2\nplans: 3\n"}
+    wire.call("textDocument/didOpen", {"textDocument": document})
+    told = [wire.until(method=SHOWN)["params"] for _ in range(2)]
+    wrong = next(one["diagnostics"] for one in told if one["uri"] == plan)
+    assert [one["range"]["start"]["line"] for one in wrong] == [0, 1]
+    wire.call("textDocument/didClose", {"textDocument": {"uri": uri}})
+    told = [wire.until(method=SHOWN)["params"] for _ in range(3)]
+    assert told[0] == {"uri": uri, "diagnostics": []}
+    assert {one["uri"] for one in told[1:]} == {uri, plan}
+    wire.call("textDocument/didClose", {"textDocument": {"uri": plan}})
+    told = [wire.until(method=SHOWN)["params"] for _ in range(2)]
+    assert {one["uri"]: one["diagnostics"] for one in told} == {uri: [], plan: []}
+
+
+def test_what_a_plan_names_is_found_in_the_skill_beside_it(wire: Wire, tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    (folder / "SKILL.mtx").write_text(SKILL)
+    greet(wire)
+    uri = (folder / "plan.yaml").as_uri()
+    document = {"uri": uri, "languageId": "yaml", "version": 1, "text": 'x: "🙂 ${slot.target}"\n'}
+    wire.call("textDocument/didOpen", {"textDocument": document})
+    asked = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 16}}
+    wire.call("textDocument/definition", asked, 5)
+    found = wire.until(id=5)["result"]
+    line = SKILL.split("\n").index("slot target: ArtifactRef")
+    assert found["uri"] == (folder / "SKILL.mtx").as_uri()
+    assert found["range"]["start"] == {"line": line, "character": 5}
