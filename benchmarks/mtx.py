@@ -22,7 +22,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
-SECTIONS = "SKILL INPUTS CORTEX TOOLS SUB_SKILLS PROCEDURE OUTPUTS FAILURE_MODES".split()
+SECTIONS = ["SKILL", "INPUTS", "CORTEX", "TOOLS", "SUB_SKILLS", "PROCEDURE", "OUTPUTS", "FAILURE_MODES"]
 
 
 def median_ms(work: Callable[[], object], runs: int) -> float:

@@ -111,6 +111,8 @@ class Recovery:
             message, hint = f"{text!r} has no = after it", f"write {text}=…"
         elif odd := _odd(text):
             message, hint = f"{odd} cannot stand here", "write a plain blank, or remove it"
+        elif text == "none":
+            hint = "remove it: `none` stands alone in its section"
         else:
             hint = nearest(text, legal - {text})
         if not hint:
@@ -137,6 +139,19 @@ class Recovery:
             self._malformed(indent, self.words[word])
         elif word == "end":
             self._tell("STRAY_END", "this `end` closes nothing", word, "remove it")
+        elif (
+            "FAILURE" in self.accepts and _FAILURE.fullmatch(word) and not self.after.lstrip().startswith("=")
+        ):
+            after = self.after.lstrip(" \t")
+            place = len(self.line.text.rstrip("\n")) - len(after)
+            self._tell(
+                "JUNK",
+                "unexpected text at the end of the line",
+                after.strip(),
+                "put it on a line below",
+                place,
+            )
+            self._again(f"{indent}{word}\n")
         elif self._follows_none():
             self._tell(
                 "UNEXPECTED", f"{word!r} cannot stand beside `none`", word, "remove it, or `none` above it"
@@ -156,19 +171,6 @@ class Recovery:
                 "UNEXPECTED", f"{word!r} cannot stand here", word, f"write slot {self.rest.strip()[:60]}"
             )
             self._again(f"{indent}slot {self.rest}\n", len(indent) + 5, 5)
-        elif (
-            "FAILURE" in self.accepts and _FAILURE.fullmatch(word) and not self.after.lstrip().startswith("=")
-        ):
-            after = self.after.lstrip(" \t")
-            place = len(self.line.text.rstrip("\n")) - len(after)
-            self._tell(
-                "JUNK",
-                "unexpected text at the end of the line",
-                after.strip(),
-                "put it on a line below",
-                place,
-            )
-            self._again(f"{indent}{word}\n")
         elif "ON" in self.accepts and assigned and word in _BLOCK_OF:
             block = _BLOCK_OF[word]
             hint = f"put it between {block} and end"
@@ -224,7 +226,7 @@ class Recovery:
             column = len(lines[at]) - len(text)
             if text and not text.startswith("#"):
                 if deeper and column == self.position and ENDS.match(lines[at]):
-                    return at + 1
+                    return at + (column + 1 not in (block.column for block in self.run_.blocks))
                 if column <= self.position or text.startswith("§"):
                     break
                 deeper = True
