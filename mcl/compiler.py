@@ -109,6 +109,8 @@ def compile_goal(
     )
     recorder = Recorder(model)
     outcome = pipeline.run(request, recorder)
+    if isinstance(outcome, Clarify) and not pipeline.rules.rounds:
+        outcome = pipeline.too_many_rounds(request.id, 0)
     if store and not dry_run:
         draft = _signed(home, "intent.draft", request.draft(), request.id, request.at)
         _store(home, draft, outcome, request.at, recorder)

@@ -179,6 +179,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("pipeline", "max_prose=8192", "max_prose=20"), long, ()),
     (("pipeline", "wall_clock_s=5", "wall_clock_s=1"), late, ()),
     (("pipeline", "rounds=3", "rounds=1"), rounds, ()),
+    (("pipeline", "rounds=3", "rounds=0"), rounds, ()),
     (("pipeline", "candidates=8", "candidates=1"), words("order paper"), NO_WORDS),
     (("pipeline", "nearest=3", "nearest=1"), none_fits, ()),
     (("pipeline", "bundle_tokens=512", "bundle_tokens=20"), remembered, ()),

@@ -202,3 +202,31 @@ def test_a_failed_run_ends_with_the_reason_that_the_skill_gives_for_its_failure(
     assert mcl.show(outcome.intent.id).reason == reason
     assert message in ended.failure.message
     assert ended.failure.fix.endswith("the skill suggests: look elsewhere") == ("suggest" in modes)
+
+
+GATE = """version: 1
+plans:
+  - root: {id: ask, kind: gate, gate: {question: "Look?"}}
+"""
+
+
+def test_what_a_person_denies_keeps_its_reason_whatever_the_skill_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "own" / "look"
+    folder.mkdir(parents=True)
+    mode = "§FAILURE_MODES\ngate_denied\n  reason=tool_failure\n  message=Stopped"
+    (folder / "SKILL.mtx").write_text(LOOK.replace("§FAILURE_MODES\nnone", mode))
+    (folder / "plan.yaml").write_text(GATE)
+    outcome = mcl.compile_goal(
+        "find it", skill="look", slots={"what": "it"}, skills=[folder.parent], ai=False
+    )
+    assert isinstance(outcome, mcl.Compiled)
+    mcl.accept(outcome.intent.id)
+    ended = mcl.run(outcome.intent.id, skills=[folder.parent], ai=False)
+    assert ended.failure is not None
+    assert (ended.state, ended.failure.code) == ("denied", "GATE_DENIED")
+    assert ended.failure.message.startswith("Stopped: ")
+    assert mcl.show(outcome.intent.id).reason == "cancelled_by_user"
