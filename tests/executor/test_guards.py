@@ -265,7 +265,7 @@ def test_capability_the_network_is_not_granted_at_first(walks: Walks) -> None:
     reply = decide(call_of(node), context_of(walks, walks.accept(node, verb="find")))
     assert isinstance(reply, Deny)
     assert (reply.code, reply.guard) == ("CAPABILITY_DENIED", "capability")
-    assert "mcl grants give network" in reply.fix
+    assert "(mcl grants give network --host example.org)" in reply.fix
 
 
 @pytest.mark.parametrize(

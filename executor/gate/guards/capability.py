@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from executor.errors import ScopeError
 from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
+from executor.tools.manifest import Manifest
 
 
 def check(call: Call, context: Context) -> Deny | None:
@@ -17,7 +19,17 @@ def check(call: Call, context: Context) -> Deny | None:
         return Deny(
             "CAPABILITY_DENIED",
             f"the agent holds no grant for {', '.join(sorted(missing))}",
-            f"have the user grant it (mcl grants give {' '.join(sorted(missing))}), or do with less",
+            f"have the user grant it ({_command(missing, call, context, manifest)}), or do with less",
             data={"agent": context.agent, "missing": sorted(missing)},
         )
     return None
+
+
+def _command(missing: frozenset[str], call: Call, context: Context, manifest: Manifest) -> str:
+    hosts = ""
+    if "network" in missing:
+        try:
+            hosts = "".join(f" --host {origin.short}" for origin in context.ungranted(call, manifest))
+        except ScopeError:  # no host at all: a later guard says so
+            hosts = ""
+    return f"mcl grants give {' '.join(sorted(missing))}{hosts}"
