@@ -148,14 +148,16 @@ def test_a_file_that_is_no_text_is_an_object_with_an_error(mcl, name, data, code
 def test_what_is_not_there_is_an_object_too_and_the_others_are_still_checked(mcl):
     write_skill(mcl.folder)
     (mcl.folder / "nothing").mkdir()
-    done = mcl("skill", "validate", "missing.mtx", "nothing", "read-page", "--json")
+    done = mcl("skill", "validate", "missing.mtx", "nothing", "", "read-page", "--json")
     assert done.code == 6
     told = reports(done)
     assert [(one["path"], one["ok"]) for one in told] == [
-        *(("missing.mtx", False), ("nothing", False)),
+        *(("missing.mtx", False), ("nothing", False), ("", False)),
         *(("read-page/SKILL.mtx", True), ("read-page/plan.yaml", True)),
     ]
-    assert [error["code"] for one in told[:2] for error in one["errors"]] == ["NO_FILE", "NO_SKILL"]
+    assert [error["code"] for one in told[:3] for error in one["errors"]] == [
+        *("NO_FILE", "NO_SKILL", "NO_FILE"),
+    ]
 
 
 @pytest.mark.skipif(os.geteuid() == 0 or sys.platform == "win32", reason="root reads everything")

@@ -41,8 +41,8 @@ def skill_files(given: Path | str) -> tuple[SkillFile, ...]:
     SkillError: NO_FILE where there is nothing, NO_SKILL for a folder without any.
     """
     path, shown = Path(given), str(given)
-    if not path.is_dir():
-        if not os.path.lexists(path):
+    if not path.is_dir() or not shown:
+        if not os.path.lexists(path) or not shown:
             raise SkillError("NO_FILE", "there is no such file", place=shown, fix="check the path")
         return (SkillFile(shown),)
     try:
