@@ -19,7 +19,7 @@ _STYLE = {"error": BAD, "warning": WARN}
 
 def findings_view(findings: Iterable[Finding], path: str, source: str) -> Iterator[RenderableType]:
     """Each finding: place and message, then the source line with a caret, then the hint."""
-    lines = source.split("\n")
+    path, lines = path.replace("\n", "\\n"), source.split("\n")
     for finding in findings:
         style = _STYLE[finding.severity]
         line = "".join(lines[finding.line - 1 : finding.line]) if finding.line else ""
