@@ -201,7 +201,7 @@ def watched(walks: Walks, do: Callable[[], None], *, path: str = ".", **args: st
 
     def act() -> None:
         assert begun.wait(10)
-        time.sleep(0.6)  # the first look is taken by then
+        time.sleep(1)  # the first look is taken by then
         do()
 
     acting = threading.Thread(target=act)
@@ -229,14 +229,14 @@ def test_watch_tells_what_was_created_modified_and_deleted(walks: Walks) -> None
         changed.write_text("longer")
         (walks.workspace / "gone.txt").unlink()
 
-    found = watched(walks, do, seconds="2")
+    found = watched(walks, do, seconds="3")
     assert sorted(told(found)) == [
         ("changed.txt", "modified"),
         ("gone.txt", "deleted"),
         ("new.txt", "created"),
     ]
     assert (found["count"], found["files"], found["truncated"]) == (3, 3, False)
-    assert found["text"].startswith("watched . (3 files) for 2 s: 3 changes\n")
+    assert found["text"].startswith("watched . (3 files) for 3 s: 3 changes\n")
     assert found["from"] < found["changes"][0]["at"] < found["to"]
 
 
@@ -271,7 +271,7 @@ def test_watch_fits_the_glob_and_leaves_secrets_and_unfinished_writes_out(walks:
         for path in ("a.py", "b.txt", ".env", ".git/index", ".mcl-0123456789abcdef.tmp"):
             walks.write(path, "x")
 
-    assert told(watched(walks, do, seconds="2", glob="*.py")) == [("a.py", "created")]
+    assert told(watched(walks, do, seconds="3", glob="*.py")) == [("a.py", "created")]
 
 
 def test_a_cancelled_watch_ends_at_once(walks: Walks) -> None:

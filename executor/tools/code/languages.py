@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from difflib import get_close_matches
 from pathlib import Path
 
 from executor.errors import ToolError
@@ -19,6 +18,8 @@ def globs_of(language: str) -> tuple[str, ...]:
     also: dict[str, str] = table.pop("also")
     name = language.strip().lower()
     if (globs := table.get(also.get(name, name))) is None:
+        from difflib import get_close_matches  # a cost at every start, for a rare mistake
+
         near = get_close_matches(name, [*table, *also], n=3)
         raise ToolError(
             "UNKNOWN_LANGUAGE",

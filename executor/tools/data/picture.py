@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from executor.tools.data.numerals import shown
 
@@ -92,6 +91,8 @@ def _own(kind: Any) -> Any:
 def _plain(svg: bytes) -> bytes:
     """The drawing in canonical form, without what is not drawn: whichever XML library pygal finds, the same
     bytes."""
+    from xml.etree import ElementTree
+
     space = "{http://www.w3.org/2000/svg}"
     text = ElementTree.canonicalize(svg.decode(), exclude_tags=[space + name for name in _LEFT_OUT])
     return text.encode() + b"\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from anyio import from_thread, to_thread
@@ -67,6 +66,8 @@ def place_of(name: object, table: Table) -> int:
     alike = [place for place, one in enumerate(names) if one.casefold() == str(name).strip().casefold()]
     if len(alike) == 1:
         return alike[0]
+    from difflib import get_close_matches  # a cost at every start, for a rare mistake
+
     near = get_close_matches(str(name), names, n=2) or names[:20]
     raise ToolError(
         "UNKNOWN_COLUMN",
