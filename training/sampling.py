@@ -299,7 +299,7 @@ class Sampler:
 
     def _own(self, name: str) -> Utterance:
         if name == "general":
-            return general(self.random)
+            return self.variation.ruled(general(self.random))
         return utter(next(f for f in FAMILIES if f.name == name), self.random)
 
     def _said(self, source: str, key: tuple[str, str], offered: Sequence[tuple[str, str]]) -> Utterance:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 
 from training.corpora import Mark, Utterance
@@ -75,6 +76,12 @@ NOTED = """comes on {d}|is allergic to nuts|moved to {c}|has to be renewed befor
 |starts in {m}|was sold|is too loud|must be paid|belongs to {p}|opens at nine|should be cleaned|speaks French|is ready for pick up|left the company""".replace("\n", "").split("|")  # fmt: skip
 OPENINGS = ("please ", "hi, ", "hello, ", "hey, ", "ok, ", "so, ", "could you please ", "quick one: ", "for the team: ", "next: ", "as discussed, ", "when you have time, ", "dear assistant, ",
             "this is urgent: ", "good morning, ", "new task: ", "I have a request: ", "kindly ", "now ", "also, ", "let's ")  # fmt: skip
+_BEFORE_ORDERS = frozenset(["please ", "could you please ", "kindly ", "now ", "also, ", "let's "])
+_NO_ORDER = re.compile(
+    r"(?:i|i'm|i'd|we|we're|we'd|who|where|what|when|which|how|is|are|do|have|can|could|please|let's|for|remember"
+    r"|the|our|my|all|a|an)\b",
+    re.IGNORECASE,
+)
 CONTEXTS = ("Our old one broke last night. ", "We are a small firm with nine people. ", "The customer called again this morning. ", "I am away next week. ", "It has been raining all day. ",
             "The team grew a lot this year. ", "We talked about this on the phone. ", "I promised this to the board. ", "Things have been slow lately. ", "The last attempt did not go well. ",
             "There was a lot of noise in the meeting. ", "Nobody has looked at this for months. ", "We start early tomorrow. ", "The plan changed again. ", "My predecessor left no notes. ")  # fmt: skip
@@ -141,7 +148,9 @@ def dressed(phrase: Phrase, tail: Phrase, r: random.Random) -> Phrase:
         whole = _without_first_blank(whole)
     k = r.random()
     if k < 0.12:
-        whole = Phrase(r.choice(OPENINGS)) + whole
+        opening = r.choice(OPENINGS)
+        if opening not in _BEFORE_ORDERS or not _NO_ORDER.match(whole.text):
+            whole = Phrase(opening) + whole
     if r.random() < 0.6:
         whole = capital(whole)
     if r.random() < 0.07:
