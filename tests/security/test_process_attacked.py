@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -126,34 +127,41 @@ def test_processes_that_tests_leave_behind_are_ended(project: Walks) -> None:
     assert all(gone(int(one)) for one in (project.workspace / "pids").read_text().split())
 
 
+# By make, which starts at once: the process ids are written long before the time limit.
+STAYS = """.PHONY: test
+test:
+\t@trap '' TERM HUP INT; sleep 60 & echo $$! $$$$ > pids.new; mv pids.new pids; wait; sleep 60
+"""
+with_make = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+
+
+@with_make
 def test_tests_that_never_end_are_ended_with_all_they_started(project: Walks) -> None:
-    project.write(
-        "test_it.py", LEAVES + "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    time.sleep(60)\n"
-    )
-    outcome = run(project, timeout_ms=5000)
+    project.write("Makefile", STAYS)
+    outcome = run(project, timeout_ms=2000)
     assert outcome.failure is not None
     assert outcome.failure.code == "TIMEOUT"
     assert all(gone(int(one)) for one in (project.workspace / "pids").read_text().split())
 
 
+@with_make
 def test_the_failure_of_a_sibling_ends_running_tests(project: Walks) -> None:
-    project.write("one/test_it.py", LEAVES + "    time.sleep(60)\n")
+    project.write("one/Makefile", STAYS)
     project.write(
-        "two/test_it.py",
-        "import os, time\ndef test_waits():\n    while not os.path.exists('../one/pids'): time.sleep(0.05)\n",
+        "two/Makefile",
+        "test: waits\n\t@echo waits: No rule to make target \"'test'\"; exit 2\n"
+        "waits:\n\t@while [ ! -e ../one/pids ]; do sleep 0.05; done\n.PHONY: test waits\n",
     )
     outcome = project.go(
         parallel(
             "n0",
             tool("n1", "process/tests", "shell", path="one"),
-            tool("n2", "process/tests", "shell", path="two", select="tests_of_nothing"),
+            tool("n2", "process/tests", "shell", path="two"),
         ),
         verb="build",
     )
-    assert outcome.nodes["n1"] == "cancelled"
-    pids = project.workspace / "one/pids"
-    if pids.exists():
-        assert all(gone(int(one)) for one in pids.read_text().split())
+    assert outcome.nodes == {"n0": "failed", "n1": "cancelled", "n2": "failed"}
+    assert all(gone(int(one)) for one in (project.workspace / "one/pids").read_text().split())
 
 
 def test_a_process_that_left_the_session_does_not_hold_the_run_up(project: Walks) -> None:
