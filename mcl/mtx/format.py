@@ -61,12 +61,15 @@ def quoted(text: str) -> str:
 def render(words: Sequence[Word]) -> str:
     """One line's words with canonical spacing and quoting."""
     key = words[0].text if words[0].kind.endswith("KEY") else ""
-    in_list = False
+    in_list = in_call = False
     line = ""
     for word in words:
         kind, text = word
+        in_call = in_call or kind == "_OPEN"
         if kind in ("STRING", "BARE", "ITEM"):
             text = _value(word, key)
+            if text == '""' and not (in_list or in_call):  # `key=` says the same
+                text = ""
         if kind == "_COMMA" and in_list:
             continue
         if kind == "LIST_OPEN":
