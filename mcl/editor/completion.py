@@ -74,8 +74,8 @@ def _in_string(at: Here, file: File, span: Span) -> Iterator[Completion]:
 
 
 def _value(at: Here, lines: Sequence[str], file: File, span: Span) -> Iterator[Completion]:
-    said = at.value.split()
-    if said and at.key not in LISTS:
+    said = re.findall(r"[^\s,\[\]]+", at.value)
+    if said and at.key not in LISTS and not at.value.startswith("["):
         return
     section, block, owner = _owner(at)
     for word, says in values(file, section, block, owner or _slot_of_block(lines, span.line), at.key).items():

@@ -103,6 +103,8 @@ def test_what_is_legal_at_a_place_is_offered_and_nothing_else(line, after, expec
         ("    required=|", "    required", {"true", "false"}),
         ("  default=|", "  default", {"economy", "premium"}),
         ("  reason=|", "  reason", set(FAILURE_REASONS)),
+        ("  default=[|", "  default", {"economy", "premium"}),
+        ("  default=[economy, pre|]", "  default", {"premium"}),
         ("  action=|", "  action", set(ACTIONS)),
     ],
 )
