@@ -25,8 +25,12 @@ EXTRACT_SOURCES = {
 }  # fmt: skip
 WRITTEN_GENERAL = 0.6
 """Share of goals for the general skill among the written ones that values are read from."""
-TAKEN = {"delegate-task": {"delegate", "negotiate"}, "schedule-reminder": {"schedule"}}
-"""Verbs of which the general skill is not asked where a written goal's skill made for them is offered."""
+TAKEN = {
+    "delegate-task": {"delegate", "negotiate"}, "schedule-reminder": {"schedule"}, "purchase": {"acquire"},
+    "meeting": {"schedule"}, "alert": {"monitor"}, "assign_task": {"delegate"}, "report": {"build"},
+    "supplier_deal": {"negotiate"}, "send_message": {"deliver"},
+}  # fmt: skip
+"""Verbs of which the general skill is not asked where a skill made for them is offered."""
 LIKE = (
     {"files-find", "code-search"}, {"files-find", "files-report"}, {"files-find", "monitor-path"},
     {"repo-status", "repo-branch"},
@@ -304,8 +308,8 @@ class Sampler:
 
     def _said(self, source: str, key: tuple[str, str], offered: Sequence[tuple[str, str]]) -> Utterance:
         """Something said for a skill; of the general one nothing that an offered skill was made for."""
-        if source == "written" and key[0] == "own":
-            return self._general_but({verb for _, name in offered for verb in TAKEN.get(name, ())})
+        if key == ("own", "general"):
+            return self._general_but({verb for _, name in offered for verb in TAKEN.get(name, ())}, source)
         if source == "written":
             return self.variation.written(self.random.choice(self.written[key]))
         if key[0] == "own":
@@ -319,15 +323,19 @@ class Sampler:
             return self.random.choice(self.written[written.NOBODY]).text
         if k < 0.7:
             taken = {verb for _, name in offered for verb in TAKEN.get(name, ())} | {"find"}
-            return self._general_but(taken).text
+            return self._general_but(taken, "written").text
         return self.random.choice(self.talk)
 
-    def _general_but(self, taken: Collection[str]) -> Utterance:
-        """A written goal for the general skill with none of these verbs."""
+    def _general_but(self, taken: Collection[str], source: str) -> Utterance:
+        """A goal for the general skill with none of these verbs, written or generated."""
         while True:
-            utterance = self.random.choice(self.written["own", "general"])
+            utterance = (
+                self.variation.written(self.random.choice(self.written["own", "general"]))
+                if source == "written"
+                else self._own("general")
+            )
             if utterance.verb not in taken:
-                return self.variation.written(utterance)
+                return utterance
 
     def _choice(
         self,
