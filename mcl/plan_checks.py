@@ -24,7 +24,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from executor.gate.effects import COVERS, over_ceiling
 from executor.references import typed_args
@@ -123,7 +123,7 @@ class _Case:
         self.findings: list[Finding] = []
         wanted: Mapping[str, list[str]] = self.case["when"]
         self.verbs = tuple(wanted.get("verb", self.skill.verbs))
-        # slots that are surely filled, and those that surely are not
+        # the slots that are surely filled when this case is taken
         self.filled = {slot.name for slot in self.skill.slots if slot.required or slot.default}
         for key, values in wanted.items():
             if (path := slot_place(key)) and "" not in values:
@@ -134,8 +134,8 @@ class _Case:
         warning: bool = False,
     ) -> None:  # fmt: skip
         line, column = self.source.at(steps, key=key)
-        severity = "warning" if warning else "error"
-        self.findings.append(Finding(line, column, code, message, text[:200], hint, severity))  # type: ignore[arg-type]  # mypy widens the literal
+        severity: Literal["error", "warning"] = "warning" if warning else "error"
+        self.findings.append(Finding(line, column, code, message, text[:200], hint, severity))
 
     def all(self, *, reachable: bool) -> None:
         """All checks of this case."""
@@ -176,12 +176,14 @@ class _Case:
 
     def flaw(self, flaw: Flaw, nodes: list[tuple[PlanNode, Steps]]) -> None:
         """A broken rule of plans, at its place."""
-        places = [steps for node, steps in nodes if node.id == flaw.node_id] or [(*self.steps, "root")]
-        steps = places[-1 if flaw.code == "NODE_ID_REPEATED" else 0]
+        places = [(node, steps) for node, steps in nodes if node.id == flaw.node_id] or nodes[:1]
+        node, steps = places[-1 if flaw.code == "NODE_ID_REPEATED" else 0]
         for below in _PLACES.get(flaw.code, ()):
             if _at(self.source.value, (*steps, *below)) is not None:
                 steps = (*steps, *below)
                 break
+        if flaw.code.startswith("REFERENCE_"):
+            steps = next((place for text, place in _texts(node, steps) if _refers(text, flaw)), steps)
         there = _at(self.source.value, steps)
         text = there if isinstance(there, str) else ""
         self.add(steps, flaw.code, flaw.message, flaw.fix, text=text)
@@ -210,16 +212,16 @@ class _Case:
         assert call is not None
         if manifest is None:
             if "@" in call.tool_ref:
-                message, hint = (
-                    f"this build has no tool {call.tool_ref}",
-                    "a goal compiled with it will not run",
-                )
-                self.add(
-                    (*steps, "tool_ref"), "TOOL_MISSING", message, hint, text=call.tool_ref, warning=True
-                )
+                place, message = (*steps, "tool_ref"), f"this build has no tool {call.tool_ref}"
+                hint = "a goal compiled with it will not run"
+                self.add(place, "TOOL_MISSING", message, hint, text=call.tool_ref, warning=True)
             return
         self.arguments(call.args, steps, manifest, call.tool_ref)
-        self.effects(call.args, call.side_effect_class, steps, manifest)
+        written = _at(self.source.value, (*steps, "args")) or {}
+        given = {
+            name: _FILLED if _has_places(written.get(name)) else text for name, text in call.args.items()
+        }
+        self.effects(given, call.side_effect_class, steps, manifest)
 
     def arguments(self, args: Mapping[str, str], steps: Steps, manifest: Manifest, reference: str) -> None:
         written = _at(self.source.value, (*steps, "args")) or {}
@@ -306,6 +308,15 @@ def _texts(node: PlanNode, steps: Steps) -> Iterator[tuple[str, Steps]]:
         yield from ((text, (*steps, "step", "inputs", name)) for name, text in node.step.inputs.items())
     if node.gate is not None:
         yield node.gate.question, (*steps, "gate", "question")
+
+
+def _refers(text: str, flaw: Flaw) -> bool:
+    """Whether this text holds the reference that a flaw tells of."""
+    try:
+        pieces = parse_references(text)
+    except IrError as error:
+        return flaw.code == error.code
+    return any(isinstance(piece, OutputRef) and piece.node_id in flaw.message for piece in pieces)
 
 
 def _has_places(text: object) -> bool:
