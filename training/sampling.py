@@ -316,15 +316,16 @@ class Sampler:
             return self._own(key[1])
         return self.variation.utterance(self.random.choice(self.opening[key]))
 
-    def _nobodys(self, offered: Sequence[tuple[str, str]]) -> str:
-        """What none of the offered skills of written goals takes, where no general skill is offered."""
+    def _nobodys(self, offered: Sequence[tuple[str, str]]) -> tuple[str, str]:
+        """What none of the offered skills of written goals takes, where no general skill is offered; its verb."""
         k = self.random.random()
         if k < 0.4:
-            return self.random.choice(self.written[written.NOBODY]).text
+            return self.random.choice(self.written[written.NOBODY]).text, ""
         if k < 0.7:
             taken = {verb for _, name in offered for verb in TAKEN.get(name, ())} | {"find"}
-            return self._general_but(taken, "written").text
-        return self.random.choice(self.talk)
+            utterance = self._general_but(taken, "written")
+            return utterance.text, utterance.verb
+        return self.random.choice(self.talk), ""
 
     def _general_but(self, taken: Collection[str], source: str) -> Utterance:
         """A goal for the general skill with none of these verbs, written or generated."""
@@ -377,7 +378,8 @@ class Sampler:
         if source == "clinc" or (kind > 0.9 and source in ("own", "snips")):
             return r.choice(self.outside), "none", ""
         if source == "written":
-            return self._nobodys(keys), "none", ""
+            text, verb = self._nobodys(keys)
+            return text, "none", verb
         stranger = r.choice((*STRANGERS[source], "open"))
         if stranger == "open":
             return r.choice(self.texts), "none", ""

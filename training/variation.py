@@ -79,7 +79,7 @@ class Variation:
         self, utterances: Sequence[Utterance], skills: Sequence[Skill], source: random.Random
     ) -> None:
         self.random = source
-        self.synonyms = synonyms()
+        self.synonyms, self.written_names = synonyms(), written.names()
         self.descriptions = _DESCRIPTIONS | written.descriptions()
         pools: dict[tuple[str, str], set[str]] = defaultdict(set)
         for utterance in utterances:
@@ -127,6 +127,8 @@ class Variation:
         if skill.source == "own" and skill.name == "general":
             name, hint = r.choice(GENERAL_NAMES), r.choice(GENERAL_HINTS)
         others = self.synonyms.get(slot.name, ())
+        if skill.source == "written":
+            others = self.written_names.get((skill.name, slot.name), ())
         if form.plain(hint) == form.plain(name):
             hint = r.choice(others) if others and r.random() < 0.4 else ""
         if others and r.random() < 0.4:

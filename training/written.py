@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from mcl.model import form
 from mcl.model.protocol import SlotForm
@@ -32,7 +33,7 @@ class WrittenError(ValueError):
 def skills(folder: Path = FOLDER) -> dict[tuple[str, str], Skill]:
     """The skills that goals may be written for: `general` of the generator, and those of skills.toml."""
     found = {("own", "general"): GENERAL}
-    for name, row in tomllib.loads((folder / "skills.toml").read_text(encoding="utf-8")).items():
+    for name, row in _rows(folder):
         slots = tuple(SlotForm(s[0], "string", s[1], tuple(s[2]) if len(s) > 2 else ()) for s in row["slots"])
         found["written", name] = Skill("written", name, row["descriptions"][0], slots, tuple(row["verbs"]))
     return found
@@ -40,8 +41,16 @@ def skills(folder: Path = FOLDER) -> dict[tuple[str, str], Skill]:
 
 def descriptions(folder: Path = FOLDER) -> dict[str, tuple[str, ...]]:
     """What the skills of skills.toml may say of themselves."""
-    rows = tomllib.loads((folder / "skills.toml").read_text(encoding="utf-8"))
-    return {name: tuple(row["descriptions"]) for name, row in rows.items()}
+    return {name: tuple(row["descriptions"]) for name, row in _rows(folder)}
+
+
+def names(folder: Path = FOLDER) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Other names of their slots, by skill and slot."""
+    return {(name, slot): tuple(other) for name, row in _rows(folder) for slot, other in row["names"].items()}
+
+
+def _rows(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    return list(tomllib.loads((folder / "skills.toml").read_text(encoding="utf-8")).items())
 
 
 def load(folder: Path = FOLDER) -> list[Utterance]:
