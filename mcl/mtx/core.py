@@ -137,12 +137,17 @@ def load_core(paths: Mapping[str, Path] | None = None, *, cache: Path | None = N
     return Core(modules)
 
 
+def own_modules(home: Path) -> dict[str, Path]:
+    """The files in a home's folder `core`, by name: what takes the place of shipped modules."""
+    return {path.stem: path for path in sorted((home / "core").glob("*.mtx"))}
+
+
 def core_of(home: Path) -> Core:
     """The core modules that a home uses: those in its folder `core`, else the shipped ones.
 
     Raises SkillError CORE_UNKNOWN for a file there that is no module's, and what load_core raises.
     """
-    own = {path.stem: path for path in sorted((home / "core").glob("*.mtx"))}
+    own = own_modules(home)
     for name, path in own.items():
         if name not in MODULES:
             hint = nearest(name, MODULES) or f"modules: {' '.join(MODULES)}"

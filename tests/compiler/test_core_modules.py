@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ import pytest
 
 from executor import FixedClock, Home
 from grammars import core_modules
+from mcl.cli.main import main
 from mcl.compiler import Clarify, Compiled, Outcome, Refused, compile_goal, recompile_with_answers
 from mcl.cortex import Cortex
 from mcl.errors import SkillError
@@ -482,6 +484,18 @@ def test_the_question_which_skill_is_meant_is_answered_with_one(kit: Kit) -> Non
     assert isinstance(outcome, Compiled)
     assert outcome.intent.compile_metadata is not None
     assert outcome.intent.compile_metadata.skill_id == "look"
+
+
+def test_core_modules_of_a_home_are_told_with_the_skills(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with kit.home() as home:
+        path = home.path / "core" / "unknown.mtx"
+        path.parent.mkdir()
+        path.write_text(core_modules()["unknown"].read_text())
+        monkeypatch.setenv("MCL_HOME", str(home.path))
+        assert main(["skill", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["core"] == {"unknown": str(path)}
 
 
 def test_a_home_may_have_core_modules_of_its_own(kit: Kit) -> None:
