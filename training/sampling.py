@@ -317,7 +317,7 @@ class Sampler:
         return self.variation.utterance(self.random.choice(self.opening[key]))
 
     def _nobodys(self, offered: Sequence[tuple[str, str]]) -> tuple[str, str]:
-        """What none of the offered skills of written goals takes where no general one is offered; its verb."""
+        """What none of the offered skills takes, where no general one is offered, and its verb."""
         k = self.random.random()
         if k < 0.4:
             return self.random.choice(self.written[written.NOBODY]).text, ""
