@@ -26,9 +26,9 @@ MAX_DEPTH = 1000
 _OPENERS = {"ON": "on", "PROMPT": "prompt", "UNKNOWN": "unknown", "CLARIFY": "clarify"}
 _NOTED = frozenset(["_END", "FAILURE", *_OPENERS, *(f"S_{name}" for name in SECTIONS)])
 _BLANKS = re.compile(r"[ \t]*")
-OPENS = re.compile(r"[ \t]*(?:(?:on|unknown|clarify)(?=[ \t])|prompt[ \t]*(?:#|$))")
+OPENS = re.compile(r"\s*(?:(?:on|unknown|clarify)(?=[ \t])|prompt[ \t]*(?:#|$))")
 _ENTRY = re.compile(r"[ \t]*(?:on|unknown|clarify|prompt|resolve|kind|output_cardinality)(?![\w.-])")
-ENDS = re.compile(r"[ \t]*end(?![\w=.-])")
+ENDS = re.compile(r"\s*end(?![\w=.-])")
 
 
 class Word(NamedTuple):

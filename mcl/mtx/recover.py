@@ -152,6 +152,10 @@ class Recovery:
                 place,
             )
             self._again(f"{indent}{word}\n")
+        elif _odd(word):
+            self._describe()
+            blanks = next((n for n, char in enumerate(self.rest) if not _odd(char)), len(self.rest))
+            self._again(f"{indent}{' ' * blanks}{self.rest[blanks:]}\n")
         elif self._follows_none():
             self._tell(
                 "UNEXPECTED", f"{word!r} cannot stand beside `none`", word, "remove it, or `none` above it"

@@ -28,7 +28,7 @@ def examine(data: bytes) -> None:
     parsed = parse(data)
     findings = findings_of(parsed, name="a")
     assert len(findings) <= 200
-    for finding in findings:
+    for finding in findings if parsed.text else ():
         assert 0 <= finding.line <= parsed.text.count("\n") + 1, finding
         assert show(finding, "SKILL.mtx", parsed.text)
     digest = file_digest(parsed.file)
