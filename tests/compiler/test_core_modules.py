@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import mcl
 from executor import FixedClock, Home
 from grammars import core_modules
 from mcl.cli.main import main
@@ -513,3 +514,24 @@ def test_a_home_may_have_core_modules_of_its_own(kit: Kit) -> None:
         with pytest.raises(SkillError) as refused:
             core_of(home.path)
     assert (refused.value.code, refused.value.fix) == ("CORE_UNKNOWN", 'did you mean "confidence"?')
+
+
+def test_replay_says_that_a_core_module_reads_otherwise_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    outcome = mcl.compile_goal("list all markdown files in docs", ai=False)
+    assert not isinstance(outcome, mcl.Refused)
+    if isinstance(outcome, mcl.Clarify):
+        outcome = mcl.answer(outcome.intent.id, {q.unknown_id: "docs" for q in outcome.questions}, ai=False)
+    assert isinstance(outcome, mcl.Compiled)
+    assert mcl.replay(outcome.intent.id).same
+    own = tmp_path / "home" / "core"
+    own.mkdir()
+    text = core_modules()["confidence"].read_text()
+    (own / "confidence.mtx").write_text(f"# the same, but for this comment\n{text}")
+    assert mcl.replay(outcome.intent.id).same
+    (own / "confidence.mtx").write_text(text.replace("weight.skill=1.0", "weight.skill=3.0"))
+    verdicts = {item.name: item.verdict for item in mcl.replay(outcome.intent.id).items}
+    assert (verdicts["skill"], verdicts["bytes"], verdicts["model"]) == ("different", "different", "same")
