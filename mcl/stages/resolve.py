@@ -31,8 +31,9 @@ def resolve(
     """Run the skill's resolve lines for the slots that are filled.
 
     One memory found (or one that says exactly the words) → its versioned address; several → a preferred gap
-    with the options; none → a blocking gap for a required slot, a preferred one for another. A slot that a
-    person answered or that is an address already is left as it is; an empty one is never filled from memory.
+    with the options; none → a blocking gap for a required slot, a preferred one for another, but none for a
+    slot of type string, whose words are a value by themselves. A slot that a person answered or that is an
+    address already is left as it is; an empty one is never filled from memory.
     """
     run = _Run(request, memories, extraction.frame.objects, rules)
     meant = interpret(
@@ -42,7 +43,9 @@ def resolve(
         slots=filled(extraction),
         resolver=run.look_up,
     )
-    gaps = (*extraction.gaps, *(run.gap(failed, meant, classified) for failed in run.failed.values()))
+    words = {slot.name for slot in classified.skill.slots if slot.type == "string"}
+    failed = [one for one in run.failed.values() if one.found or one.rule.slot not in words]
+    gaps = (*extraction.gaps, *(run.gap(one, meant, classified) for one in failed))
     frame = extraction.frame.model_copy(update={"objects": tuple(run.objects)})
     return Resolution(replace(extraction, frame=frame, gaps=gaps), tuple(run.references))
 

@@ -16,6 +16,7 @@ from executor.gate.grants import Grants
 from mcl import accept, compile_goal, open_home, replay, run
 from mcl.acts.models import Models
 from mcl.acts.skill.examples import try_examples
+from mcl.cortex import Cortex
 from mcl.model import Model
 from mcl.pipeline import Clarify, Compiled, Refused
 
@@ -259,6 +260,17 @@ def test_delegate_task_writes_a_task_with_its_deadline_and_an_offer_with_its_ter
     person.wants("negotiate the rent with Brightline", "delegate-task", "negotiate")
     [offer] = (person.folder / "proposals").iterdir()
     assert 'terms: "negotiate the rent with Brightline"' in offer.read_text()
+
+
+def test_delegate_task_knows_somebody_who_is_remembered(matcher: Model, tmp_path: Path) -> None:
+    home = open_home(tmp_path)
+    memory = Cortex(home).put("Identity", "Anna Svensson, lawyer", id="anna")
+    for goal, uri in (("assign the contract to Anna", memory.uri), ("assign the contract to Omar", "")):
+        made = compile_goal(goal, home=home, model=matcher, dry_run=True)
+        assert isinstance(made, Compiled)
+        [assignee] = [one for one in made.intent.frame.objects if one.name == "assignee"]
+        assert assignee.uri == uri
+        assert made.intent.unknowns == ()
 
 
 def test_an_offer_that_is_not_approved_is_not_written(person: Person) -> None:
