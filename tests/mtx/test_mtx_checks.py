@@ -1,11 +1,17 @@
 """The checks V1–V15: what a well-formed file must also mean."""
 
-import pytest
-from mtx_writing import EXAMPLE
+from dataclasses import dataclass
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mtx_writing import EXAMPLE, files
+
+from mcl.mtx.ast import File
 from mcl.mtx.check import check
 from mcl.mtx.digest import file_digest
 from mcl.mtx.finding import Finding
+from mcl.mtx.interpret import interpret
 from mcl.mtx.parse import parse
 
 
@@ -100,3 +106,21 @@ def test_an_enum_whose_members_are_all_taken_leaves_only_the_empty_slot() -> Non
     assert checked(text) == []
     again = EXAMPLE.replace("on verb=find\n", blocks + "on slot.cabin=economy\nend\non verb=find\n", 1)
     assert [one.code for one in checked(again)] == ["V15"]
+
+
+@given(files(), st.sampled_from(["find", "build", "x:dance"]), st.floats(0, 1), st.lists(st.text(max_size=5)))
+@settings(max_examples=60, deadline=None)
+def test_any_tree_can_be_checked_and_what_has_no_errors_interpreted(
+    file: File, verb: str, confidence: float, unknowns: list[str]
+) -> None:
+    @dataclass(frozen=True)
+    class Script:
+        file: File
+
+    errors = [finding for finding in check(file) if finding.severity == "error"]
+    assert errors == [finding for finding in check(file, strict=True) if finding in errors]
+    assert check(file) == check(file)
+    if not errors:
+        said = interpret(Script(file), verb=verb, prose="x", confidence=confidence, unknowns=unknowns)
+        assert said.output_cardinality >= 1
+        assert set(said.slots) == {slot.name for slot in file.slots()}
