@@ -10,7 +10,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell $(PYTHON) -c 'import os; print(os.c
 export CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama.cpp_INCLUDE=$(CURDIR)/cmake/llama-library-only.cmake
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test quick lint types slow bench model lock clean help
+.PHONY: demo test quick lint types slow fuzz bench model lock clean help
 .DEFAULT_GOAL := help
 
 help:           ## this list
@@ -51,8 +51,14 @@ lint: $(VENV)/.dev       ## ruff, import rule
 types: $(VENV)/.dev      ## mypy --strict
 	$(BIN)/mypy
 
+fuzz: $(VENV)/.dev       ## fuzz the readers, 10 minutes each way
+	$(PIP) "atheris>=3,<4"
+	$(BIN)/python tests/fuzz/fuzz_mtx.py -max_total_time=600
+	MTX_FUZZ_EXAMPLES=6000 $(BIN)/python -m pytest -n 2 tests/mtx/test_mtx_fuzz.py
+
 bench: $(VENV)/.dev      ## figures of benchmarks/README.md
 	$(BIN)/python -m benchmarks.compile
+	$(BIN)/python -m benchmarks.mtx
 
 model: $(VENV)/.dev      ## train the bundled model again (about 1.5 h on 2 cores)
 	$(PIP) "torch==2.13.*" "gguf>=0.17,<1" "tokenizers>=0.21,<1"
