@@ -38,7 +38,7 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
         ("key", "list"): {"keys"},
         ("key", "export"): {"did", "role", "label"},
         ("grants",): {"agent", "grants", "hosts"},
-        ("skill", "list"): {"skills", "broken", "shadowed"},
+        ("skill", "list"): {"skills", "broken", "shadowed", "core"},
         ("skill", "hash", "general"): {"path", "digest"},
         ("model", "list"): {"models"},
         ("model", "info", "no-ai"): {"name", "digest", "file"},

@@ -40,7 +40,8 @@ def found_and_stopped(mcl, id: str) -> set[str]:
 @pytest.fixture
 def id(mcl) -> str:
     """An accepted intent whose plan writes a file."""
-    done = mcl(*mcl.COMPILE, "--slot", "report=report.md", "--verb", "deliver", "--json")
+    words = ["files-report" if word == "files-find" else word for word in mcl.COMPILE]
+    done = mcl(*words, "--slot", "report=report.md", "--verb", "deliver", "--json")
     assert done.code == 0, done.out + done.err
     assert mcl("accept", done.document["id"], "--yes").code == 0
     return done.document["id"]
