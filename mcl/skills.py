@@ -148,15 +148,17 @@ class Skill:
         return value_digest({"file": self.file_digest, "plan": plan})
 
     @cached_property
-    def stems(self) -> list[str]:
-        """The stems of all words that say what it is for: id, display, description, tags, hints and
+    def stems(self) -> Counter[str]:
+        """How often each stem is in what says what it is for: id, display, description, tags, hints and
         examples.
         """
+        from collections import Counter
+
         from mcl.model.bm25 import stems  # here, because mcl.model loads much that a list of skills needs not
 
         hints = (slot.hint for slot in self.slots)
         words = (self.id, self.display, self.description, *self.tags, *hints, *self.examples)
-        return stems(" ".join(words))
+        return Counter(stems(" ".join(words)))
 
     @cached_property
     def example_grams(self) -> tuple[Counter[Gram], ...]:

@@ -45,10 +45,10 @@ def grams(text: str) -> Counter[Gram]:
 class Bm25:
     """An index over documents, given as stems."""
 
-    def __init__(self, documents: Sequence[Sequence[str]]) -> None:
-        """documents: one list of stems each; an empty list of documents is allowed."""
-        self._counts = [Counter(document) for document in documents]
-        lengths = [len(document) for document in documents]
+    def __init__(self, documents: Sequence[Sequence[str] | Counter[str]]) -> None:
+        """documents: one list of stems each, or how often each is in it; there may be none."""
+        self._counts = [one if isinstance(one, Counter) else Counter(one) for one in documents]
+        lengths = [counts.total() for counts in self._counts]
         mean = sum(lengths) / len(lengths) if lengths else 0.0
         self._norms = [_K1 * (1 - _B + _B * (length / mean if mean else 0.0)) for length in lengths]
         having = Counter(stem for counts in self._counts for stem in counts)
