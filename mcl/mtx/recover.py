@@ -210,8 +210,10 @@ class Recovery:
             self._again(f"{indent}{word}\n")
 
     def _follows_none(self) -> bool:
-        rows = self.run_.rows
-        return bool(rows) and [one.kind for one in rows[next(reversed(rows))]] == ["NONE"]
+        """Whether the section says `none` above this line, and a second head of it could stand here."""
+        rows, head = self.run_.rows, self.run_.head
+        words = rows[next(reversed(rows))] if rows else ()
+        return head in self.accepts and [one.kind for one in words] == ["NONE"]
 
     def _behind(self) -> int:
         """The index of the first line behind this one that does not belong to it: what is deeper does, and an

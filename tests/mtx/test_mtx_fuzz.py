@@ -34,6 +34,7 @@ quick = settings(max_examples=MANY, deadline=None, suppress_health_check=list(He
 @given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
 @example(b"\xef\xbb\xbf")
 @example("§".encode())
+@example("§PROCEDURE\nnone\nunknown slot.a b\n  x\nend\n".encode())
 @quick
 def test_any_bytes_are_read(data: bytes) -> None:
     examine(data)
