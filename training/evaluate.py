@@ -169,7 +169,7 @@ def goals(asker: Asker) -> Figures:
     """
     rows = [json.loads(line) for line in GOALS.read_text().splitlines()]
     by_id = find_skills(skill_folders(None)).by_id
-    skills = [by_id[name] for name in ("files", "general", "repo")]
+    skills = [*by_id.values()]
     shown = [Candidate(s.id, s.display, s.description, s.verbs, s.examples) for s in skills]
     names = ["none", *(s.id for s in skills)]
     forms = {

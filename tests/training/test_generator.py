@@ -72,7 +72,8 @@ def test_goals_are_labelled_truly_and_cover_verbs_constraints_and_shipped_skills
     rows = [json.loads(line) for line in GOALS.read_text().splitlines()]
     assert len(rows) >= 120
     assert {row["verb"] for row in rows} == {*form.VERBS, ""}
-    assert {row["skill"] for row in rows} == {"files", "general", "repo", "none"}
+    shipped = {"files-find", "files-report", "code-search", "repo-status", "repo-branch", "general"}
+    assert {row["skill"] for row in rows} == {*shipped, "none"}
     values = [(row["text"], value) for row in rows for value in row["values"]]
     assert all(v["start"] is None or text[v["start"] : v["end"]] == v["value"] for text, v in values)
     assert set(form.FIELDS) <= {v["field"] for _, v in values}
