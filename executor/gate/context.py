@@ -12,14 +12,14 @@ from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.call import Call, Deferred
 from executor.gate.grants import Grants
-from executor.gate.locks import Locks
+from executor.gate.locks import Locks, Place
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import Policy
 from executor.lifecycle.fold import View
 from executor.sandbox.origin import Origin, parse_url
 from executor.sandbox.paths import Workspace
-from executor.tools.manifest import Effect, Manifest
+from executor.tools.manifest import Effect, Manifest, Mode
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -73,15 +73,22 @@ class Context:
         """What the call may do, as things stand in the workspace."""
         return manifest.effect(call.known_args, self._exists)
 
-    def paths(self, call: Call, manifest: Manifest, mode: str = "") -> list[str]:
-        """The call's path arguments that are known, left-out ones by the schema's ``default``; ``mode``
-        narrows them to one mode."""
-        found = []
-        for name, use in manifest.scope.paths.items():
-            value = call.args.get(name, manifest.properties[name].get("default"))
-            if value is not None and not isinstance(value, Deferred) and (not mode or use == mode):
-                found.append(str(value))
-        return found
+    def paths(self, call: Call, manifest: Manifest) -> list[tuple[str, Mode]]:
+        """The call's paths that are known, also those that it leaves out, and what it does there."""
+        args = manifest.complete(call.args)
+        return [
+            (str(args[name]), mode)
+            for name, mode in manifest.scope.paths.items()
+            if name in args and not isinstance(args[name], Deferred)
+        ]
+
+    def written(self, call: Call, manifest: Manifest) -> list[Place]:
+        """Where the call writes or adds. Raises ScopeError as ``Workspace.split``."""
+        return [
+            (self.workspace.split(path), mode)
+            for path, mode in self.paths(call, manifest)
+            if mode in ("write", "add")
+        ]
 
     def origins(self, call: Call, manifest: Manifest) -> list[Origin]:
         """Where the call's address arguments that are known lead. Raises ScopeError HOST_DENIED."""

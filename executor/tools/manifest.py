@@ -16,7 +16,7 @@ from executor.hashing import json_hash
 
 SideEffect = Literal["read", "write", "network", "shell", "chain"]
 Operation = Literal["read", "write", "destructive"]
-Mode = Literal["read", "write", "list"]
+Mode = Literal["read", "write", "add", "list"]
 
 _URI = r"^matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+$"
 _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
@@ -58,8 +58,9 @@ class Case(_Closed):
 class Scope(_Closed):
     """Where a tool acts, and which of its arguments are paths (and what it does with them) or web addresses.
 
-    A path that is left out counts as the ``default`` of its schema, where that has one. A network tool goes
-    only to the hosts of its addresses, and to hosts that were granted.
+    Modes of a path: read; write (nobody else writes there meanwhile); add (what is there stays, others may
+    add at the same time); list (a folder; the workspace where it is left out and has no default). A network
+    tool goes only to the hosts of its addresses, and to hosts that were granted.
     """
 
     kind: Literal["none", "workspace", "network"]
@@ -114,9 +115,17 @@ class Manifest(_Closed):
         named |= {case.exists for case in self.when if case.exists}
         if unknown := sorted(named - set(self.properties)):
             raise ValueError(f"scope or when names arguments that are not declared: {', '.join(unknown)}")
+        if unseen := sorted(name for name in self.scope.paths if self._unseen(name)):
+            raise ValueError(f"a path that may be left out needs a default: {', '.join(unseen)}")
         if untyped := [name for name, schema in self.properties.items() if schema.get("type") not in _TYPES]:
             raise ValueError(f"arguments need one type each: {', '.join(untyped)}")
         return self
+
+    def _unseen(self, name: str) -> bool:
+        """May the gate not know which path a call is about?"""
+        required = self.args.get("required", [])
+        named = isinstance(required, list) and name in required
+        return not named and self.scope.paths[name] != "list" and "default" not in self.properties[name]
 
     @property
     def properties(self) -> dict[str, dict[str, object]]:
@@ -131,6 +140,11 @@ class Manifest(_Closed):
         if not self.scope.urls:  # came later: a manifest that does not use it keeps the pin it always had
             del meaning["scope"]["urls"]
         return json_hash(meaning)
+
+    def complete(self, args: Mapping[str, object]) -> dict[str, object]:
+        """The arguments of a call, with the defaults of those that are left out."""
+        defaults = {name: one["default"] for name, one in self.properties.items() if "default" in one}
+        return {**defaults, **args}
 
     def effect(self, args: Mapping[str, object], exists: Callable[[str], bool]) -> Effect:
         """What a call with these arguments may do; ``exists`` tells whether a path is there."""

@@ -83,7 +83,7 @@ class Registry:
         limit = tool.manifest.max_output
         bench = Bench(workspace, clock, allow.operation, limit, idempotency_key, allow.hosts)
         try:
-            answer = redactor.value(await tool.adapter(call.args, bench))
+            answer = redactor.value(await tool.adapter(tool.manifest.complete(call.args), bench))
         except (MclError, TimeoutError):
             raise
         except Exception as problem:  # a tool is foreign code: its mistakes fail its node only

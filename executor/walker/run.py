@@ -152,9 +152,8 @@ class Run:
         if context.spending is not None:
             context.spending.begin()
             limits += [left for left in [context.spending.seconds_left()] if left is not None]
-        paths = [context.workspace.split(path) for path in context.paths(call, manifest, "write")]
         try:
-            with context.locks.hold(paths), anyio.fail_after(min(limits)):
+            with context.locks.hold(context.written(call, manifest)), anyio.fail_after(min(limits)):
                 self.outputs[node.id] = await self.registry.invoke(
                     leave,
                     call,

@@ -311,6 +311,47 @@ def test_scope_what_an_allow_opens_is_what_was_granted_and_nothing_for_other_too
     assert allow.hosts == frozenset()
 
 
+@pytest.mark.parametrize(
+    ("node", "place"),
+    [
+        (tool("n1", "calendar/add", "write", title="x", start="2026-01-01"), "reminders.ics"),
+        (tool("n1", "calendar/list"), "reminders.ics"),
+        (tool("n1", "task/assign", "write", assignee="ada", task="x"), "tasks"),
+    ],
+)
+def test_scope_a_path_that_is_left_out_is_judged_like_one_that_is_named(
+    walks: Walks, node: NODE, place: str
+) -> None:
+    (walks.workspace / place).symlink_to(walks.workspace.parent)
+    assert code(walks, node) == "OUT_OF_SCOPE"
+
+
+def test_locks_a_path_that_is_left_out_is_held_like_one_that_is_named(walks: Walks) -> None:
+    node = tool("n1", "calendar/add", "write", title="x", start="2026-01-01")
+    context = context_of(walks, walks.accept(node))
+    with context.locks.hold([(("reminders.ics",), "write")]):
+        assert isinstance(decide(call_of(node), context), Deny)
+    assert isinstance(decide(call_of(node), context), Allow)
+
+
+def test_locks_calls_that_add_keep_writers_out_and_not_each_other(walks: Walks) -> None:
+    adding = tool("n1", "task/assign", "write", assignee="ada", task="x")
+    context = context_of(walks, walks.accept(adding))
+    with context.locks.hold([(("tasks",), "add")]), context.locks.hold([(("tasks",), "add")]):
+        assert isinstance(decide(call_of(adding), context), Allow)
+    with context.locks.hold([(("tasks", "a.md"), "write")]):
+        reply = decide(call_of(adding), context)
+    assert isinstance(reply, Deny)
+    assert reply.code == "SCOPE_CONTENTION"
+    assert "sequential" in reply.fix
+    writing = tool("n1", "fs/write", "write", path="tasks/a.md", content="x")
+    context = context_of(walks, walks.accept(writing))
+    with context.locks.hold([(("tasks",), "add")]):
+        with context.locks.hold([(("tasks",), "add")]):
+            pass
+        assert isinstance(decide(call_of(writing), context), Deny)  # one of the two holds it still
+
+
 def test_locks_tests_hold_the_whole_folder_also_where_it_is_left_out(walks: Walks) -> None:
     grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
     grants.ensure_default(agent)
@@ -319,7 +360,7 @@ def test_locks_tests_hold_the_whole_folder_also_where_it_is_left_out(walks: Walk
     grants.grant(agent, ["shell"])
     assert code(walks, node, verb="find") == "INTENT_MISMATCH"
     context = context_of(walks, walks.accept(node))
-    with context.locks.hold([("sub", "file")]):
+    with context.locks.hold([(("sub", "file"), "write")]):
         reply = decide(call_of(node), context)
     assert isinstance(reply, Deny)
     assert reply.code == "SCOPE_CONTENTION"
@@ -329,7 +370,7 @@ def test_locks_tests_hold_the_whole_folder_also_where_it_is_left_out(walks: Walk
 def test_locks_two_writers_never_meet_on_one_path(walks: Walks) -> None:
     context = context_of(walks, walks.accept(WRITE))
     for held, expected in [("b.txt", Deny), ("b.txt/below", Deny), ("c.txt", Allow)]:
-        with context.locks.hold([context.workspace.split(held)]):
+        with context.locks.hold([(context.workspace.split(held), "write")]):
             assert isinstance(decide(call_of(WRITE), context), expected)
     assert isinstance(decide(call_of(WRITE), context), Allow)
 

@@ -47,6 +47,9 @@ def test_every_manifest_is_complete_and_its_schemas_are_schemas() -> None:
         Draft202012Validator.check_schema(manifest.args)
         Draft202012Validator.check_schema(manifest.output)
         assert manifest.safety == safety_class(manifest)
+        for schema in manifest.properties.values():
+            if "default" in schema:
+                Draft202012Validator(schema).validate(schema["default"])
         assert len(manifest.pin) == 64
     there = sorted(
         place.relative_to(TOOLS).with_suffix("").as_posix()
@@ -82,6 +85,17 @@ def test_a_manifest_that_contradicts_itself_is_refused_with_file_and_field(
     assert caught.value.code == "BAD_MANIFEST"
     assert caught.value.place == str(place)
     assert said in caught.value.message
+
+
+def test_a_path_that_may_be_left_out_has_a_default_that_the_gate_sees(tmp_path: Path) -> None:
+    place = tmp_path / "read.toml"
+    text = (TOOLS / "fs/read.toml").read_text().replace('required = ["path"]', "required = []")
+    place.write_text(text)
+    with pytest.raises(ManifestError, match="default: path"):
+        load_manifest(place)
+    place.write_text(text.replace('path = { type = "string",', 'path = { type = "string", default = "a.md",'))
+    assert load_manifest(place).complete({"max_bytes": 1}) == {"path": "a.md", "max_bytes": 1}
+    assert load_manifest(place).complete({"path": "b.md"}) == {"path": "b.md"}
 
 
 def test_the_pin_of_a_manifest_depends_on_its_meaning_and_not_on_its_layout(tmp_path: Path) -> None:

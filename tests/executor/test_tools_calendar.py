@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from icalendar import Calendar
-from walks import NODE, Walks, tool
+from walks import NODE, Walks, parallel, tool
 
 from executor import FixedClock, Workspace
 from executor.tools.calendar.add import _add
@@ -123,6 +123,13 @@ def test_a_title_cannot_add_lines_to_the_file(walks: Walks) -> None:
     (event,) = read(walks).events
     assert str(event["SUMMARY"]) == "A END:VEVENT BEGIN:VEVENT SUMMARY:B"
     assert walks.refusal(add(title=" ")) == "NO_TITLE"
+
+
+def test_events_are_added_at_once_by_one_plan(walks: Walks) -> None:
+    nodes = [{**add(title=f"Event {number}"), "id": f"n{number}"} for number in range(4)]
+    outcome = walks.go(parallel("all", *nodes))
+    assert outcome.failure is None, outcome.failure
+    assert len(read(walks).events) == 4
 
 
 def test_two_writers_at_once_lose_no_event(tmp_path: Path) -> None:

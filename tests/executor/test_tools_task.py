@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from walks import NODE, Walks, tool
+from walks import NODE, Walks, parallel, tool
 
 from executor import FixedClock, ToolError, Workspace
 from executor.tools.task.assign import run
@@ -55,6 +55,35 @@ def test_the_same_task_twice_changes_nothing_and_tells_how_far_it_is(walks: Walk
     assert again["status"] == "in-progress"
     assert "has this task already (in-progress)" in again["text"]
     assert [one.name for one in (walks.workspace / "tasks").iterdir()] == [moved.name]
+
+
+def test_tasks_are_written_down_at_once_also_the_same_one_twice(walks: Walks) -> None:
+    said = [("ada", "One"), ("bo", "Two"), ("ada", "One")]
+    nodes = [{**assign(*one), "id": f"n{number}"} for number, one in enumerate(said)]
+    outcome = walks.go(parallel("all", *nodes))
+    assert outcome.failure is None, outcome.failure
+    made: Any = outcome.outputs
+    assert made["n0"]["path"] == made["n2"]["path"]
+    assert len(list((walks.workspace / "tasks").iterdir())) == 2
+
+
+def test_a_task_that_somebody_wrote_down_at_the_same_moment_is_there(tmp_path: Path) -> None:
+    class Late(Workspace):
+        """Another process writes the same task between our look and our write."""
+
+        def write(self, path: str, data: bytes, **more: Any) -> Any:
+            (tmp_path / path).parent.mkdir(exist_ok=True)
+            (tmp_path / path).write_bytes(data.replace(b"10:00:00", b"09:59:59"))
+            return super().write(path, data, **more)
+
+    class Bench:
+        clock = FixedClock("2026-11-21T10:00:00Z")
+        workspace = Late(tmp_path)
+
+    bench: Any = Bench()
+    made: Any = anyio.run(run, {"assignee": "ada", "task": "One", "folder": "tasks"}, bench)
+    bench.workspace.close()
+    assert (made["created"], made["status"]) == (False, "open")
 
 
 def test_another_task_of_the_same_name_is_another_file(walks: Walks) -> None:
@@ -157,7 +186,7 @@ def test_whatever_is_said_the_head_is_read_back_and_the_name_is_plain(
         workspace = Workspace(tmp_path)
 
     bench: Any = Bench()
-    args = {"assignee": assignee, "task": task, "terms": terms}
+    args = {"assignee": assignee, "task": task, "terms": terms, "folder": "tasks"}
     try:
         made: Any = anyio.run(run, args, bench)
         again = anyio.run(run, args, bench)

@@ -13,8 +13,7 @@ def check(call: Call, context: Context) -> Deny | None:
     manifest = context.manifest(call)
     if manifest is None:
         return None
-    writes = context.paths(call, manifest, "write")
-    contended = context.locks.contended(context.workspace.split(path) for path in writes)
+    contended = context.locks.contended(context.written(call, manifest))
     if contended is not None:
         return Deny(
             "SCOPE_CONTENTION",
@@ -23,8 +22,8 @@ def check(call: Call, context: Context) -> Deny | None:
         )
     base = call.args.get("base")
     if base is not None and "base" in manifest.properties:
-        for path in writes:
-            if _digest(path, context) != base:
+        for path, mode in context.paths(call, manifest):
+            if mode == "write" and _digest(path, context) != base:
                 return Deny(
                     "STALE_FILE",
                     f"{path!r} is not what was read any more",

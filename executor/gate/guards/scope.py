@@ -20,7 +20,7 @@ def check(call: Call, context: Context) -> Deny | None:
         context.origins(call, manifest)
     except ScopeError as error:
         return Deny(error.code, error.message, error.fix)
-    for path in context.paths(call, manifest):
+    for path, _ in context.paths(call, manifest):
         try:
             context.workspace.check(path)
         except ScopeError as error:

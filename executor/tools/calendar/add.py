@@ -19,7 +19,6 @@ from executor.tools.tool import Bench
 if TYPE_CHECKING:
     from icalendar import Event
 
-_PATH = "reminders.ics"
 _MINUTES = 30
 _REMIND = 10
 
@@ -31,7 +30,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 def _add(args: Mapping[str, object], start: datetime | date, bench: Bench) -> dict[str, object]:
-    path, title = str(args.get("path", _PATH)), " ".join(str(args["title"]).split())
+    path, title = str(args["path"]), " ".join(str(args["title"]).split())
     if not title:
         raise ToolError("NO_TITLE", "the title is empty", place="title", fix="say what to be reminded of")
     minutes = int(str(args.get("minutes", _MINUTES)))

@@ -18,7 +18,6 @@ from executor.tools.tool import Bench
 if TYPE_CHECKING:
     from icalendar import Event
 
-_PATH = "reminders.ics"
 _LIMIT = 1000  # events told
 _TITLE = 300  # characters
 _DESCRIPTION = 1000  # characters
@@ -43,7 +42,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Answer with the events that touch the time between ``from`` and ``to``, earliest first."""
     since = read_moment(str(args["from"]), "from") if "from" in args else None
     until = read_moment(str(args["to"]), "to") if "to" in args else None
-    return await to_thread.run_sync(_list, str(args.get("path", _PATH)), since, until, bench)
+    return await to_thread.run_sync(_list, str(args["path"]), since, until, bench)
 
 
 def _list(

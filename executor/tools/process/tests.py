@@ -35,7 +35,7 @@ _NOT_RUN = (
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Run them to their end. That tests fail is an answer, not an error."""
-    path, select = str(args.get("path", ".")), str(args.get("select", ""))
+    path, select = str(args["path"]), str(args.get("select", ""))
     with bench.workspace.open_folder(path) as descriptor:
         folder = Folder(bench.workspace, path, descriptor)
         suite = str(args.get("suite", "auto"))

@@ -6,20 +6,22 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
+from datetime import datetime
+from typing import TypeAlias
 
 from anyio import from_thread, to_thread
 
 from executor.clock import instant
 from executor.errors import ScopeError, ToolError
 from executor.hashing import json_bytes
-from executor.tools.time.moment import read_moment, start_of
+from executor.tools.time.moment import read_moment
 from executor.tools.tool import Bench
 
-_FOLDER = "tasks"
 _SLUG = 40  # characters of the name that come from the task
 _HEAD = 16 << 10  # bytes of a task file in which its head must end
 # A name, an address, a DID or a matrix:// address; nothing that could be a path, an option or a line of YAML.
 _ASSIGNEE = re.compile(r"[^\W_][\w .,@:/+'-]{0,199}")
+_Found: TypeAlias = tuple[str, str, bool]  # path, status, and whether the file is new
 _UNSEEN = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _STATUS = re.compile(r"^status: *\"?([a-z-]{1,20})\"? *$", re.MULTILINE)
 
@@ -29,13 +31,13 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     due = str(args.get("due", ""))
     if due:
         moment = read_moment(due, "due")
-        due = due if len(due) == 10 else instant(start_of(moment))
+        due = instant(moment) if isinstance(moment, datetime) else moment.isoformat()
     return await to_thread.run_sync(_assign, args, due, bench)
 
 
 def _assign(args: Mapping[str, object], due: str, bench: Bench) -> dict[str, object]:
     assignee, task = " ".join(str(args["assignee"]).split()), str(args["task"]).strip()
-    terms, folder = str(args.get("terms", "")).strip(), str(args.get("folder", _FOLDER))
+    terms, folder = str(args.get("terms", "")).strip(), str(args["folder"])
     sender = " ".join(str(args.get("from", "")).split())
     for name, value in (("assignee", assignee), *([("from", sender)] if sender else [])):
         if not _ASSIGNEE.fullmatch(value) or ".." in value:
@@ -49,24 +51,30 @@ def _assign(args: Mapping[str, object], due: str, bench: Bench) -> dict[str, obj
         raise ToolError("NO_TASK", "the task is empty", place="task", fix="say what is to be done")
     said = [assignee, sender, task, due, terms]
     id_ = hashlib.sha256(json_bytes(said)).hexdigest()
-    found = _there(folder, id_, bench)
-    if found is not None:
-        path, status = found
-        text = f"{path}: {assignee} has this task already ({status})"
-        return _answer(path, id_, text, status, created=False)
     now = bench.clock.now()
-    path = "/".join([*bench.workspace.split(folder), f"{now[:10]}-{_slug(task)}-{id_[:8]}.md"])
-    content = _document(id_, assignee, sender, task, due, terms, now)
-    written = bench.workspace.write(path, content.encode(), replace=False)
+    name = f"{now[:10]}-{_slug(task)}-{id_[:8]}.md"
+    found = _there(folder, id_, bench)
+    if found is None:
+        content = _document(id_, assignee, sender, task, due, terms, now)
+        found = _written("/".join([*bench.workspace.split(folder), name]), content, id_, bench)
+    path, status, created = found
     until = f", due {due[:16].replace('T', ' ')}" if due else ""
-    return _answer(written.path, id_, f"{written.path}: for {assignee}{until}", "open", created=True)
+    told = f"for {assignee}{until}" if created else f"{assignee} has this task already ({status})"
+    return {"path": path, "id": id_, "status": status, "created": created, "text": f"{path}: {told}"}
 
 
-def _answer(path: str, id_: str, text: str, status: str, *, created: bool) -> dict[str, object]:
-    return {"path": path, "id": id_, "status": status, "created": created, "text": text}
+def _written(path: str, content: str, id_: str, bench: Bench) -> _Found:
+    try:
+        written = bench.workspace.write(path, content.encode(), replace=False)
+    except ScopeError as problem:  # somebody else wrote it down since we looked
+        there = _there(path.rpartition("/")[0], id_, bench) if problem.code == "EXISTS" else None
+        if there is None:
+            raise
+        return there
+    return written.path, "open", written.created
 
 
-def _there(folder: str, id_: str, bench: Bench) -> tuple[str, str] | None:
+def _there(folder: str, id_: str, bench: Bench) -> _Found | None:
     """The file of this very task, whatever day it was written, and its status; None where there is none."""
     try:
         entries = bench.workspace.walk(folder, check=from_thread.check_cancelled, recursive=False)
@@ -79,7 +87,7 @@ def _there(folder: str, id_: str, bench: Bench) -> tuple[str, str] | None:
         head = bench.workspace.read(path, _HEAD)[0].decode("utf-8", "replace")
         if head.startswith(f'---\nid: "{id_}"\n'):
             status = _STATUS.search(head.partition("\n---\n")[0])
-            return path, status[1] if status else "unknown"
+            return path, status[1] if status else "unknown", False
     return None
 
 
