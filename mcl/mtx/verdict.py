@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from mcl.mtx.check import check
 from mcl.mtx.finding import Finding
 from mcl.mtx.parse import Parsed
@@ -18,12 +21,28 @@ def findings_of(parsed: Parsed, *, name: str = "", strict: bool = False) -> tupl
     nothing could be read.
     """
     if parsed.ok:
-        return tuple(check(parsed.file, name=name, strict=strict)[:MAX_FINDINGS])
+        return tuple(_exact(parsed, check(parsed.file, name=name, strict=strict))[:MAX_FINDINGS])
     if not parsed.file.sections:
         return parsed.findings
     checks = (
         finding
-        for finding in check(parsed.file, name=name, strict=strict)
+        for finding in _exact(parsed, check(parsed.file, name=name, strict=strict))
         if finding.code not in _OF_WHOLE_FILES and finding.line not in parsed.broken
     )
     return tuple(sorted({*parsed.findings, *checks})[:MAX_FINDINGS])
+
+
+def _exact(parsed: Parsed, checks: Sequence[Finding]) -> list[Finding]:
+    """The same with the column of a `{place}` itself, where a check names that of the string around it."""
+    if not any(len(finding.text) > 1 and finding.text[0] == "{" for finding in checks):
+        return list(checks)
+    lines, exact, last = parsed.text.split("\n"), [], dict[Finding, int]()
+    for finding in checks:
+        if len(finding.text) > 1 and finding.text[0] == "{" and finding.line:
+            start = last.get(finding, finding.column - 1)
+            column = lines[finding.line - 1].find(finding.text, start) + 1
+            if column:
+                last[finding] = column
+                finding = replace(finding, column=column)
+        exact.append(finding)
+    return sorted(exact)

@@ -10,6 +10,7 @@ from mtx_writing import EXAMPLE
 from mcl.mtx.check import check
 from mcl.mtx.finding import Finding, show
 from mcl.mtx.parse import parse
+from mcl.mtx.verdict import findings_of
 
 
 def found(text: str | bytes) -> list[tuple[str, int, int, str]]:
@@ -182,3 +183,9 @@ def test_files_from_the_wild_are_taken_as_they_are() -> None:
     assert parsed.file.settings()["description"] == "Finds: cheap, fast, C#1 flights"
     assert parsed.file.failures[1].action is not None
     assert parsed.file.failures[1].action.value == "succeed"
+
+
+def test_a_place_in_a_prompt_is_told_where_it_stands_in_the_line() -> None:
+    text = EXAMPLE.replace("{prose}", "{goal} {gaol}")
+    findings = findings_of(parse(text.encode()))
+    assert [(one.line, one.column, one.text) for one in findings] == [(38, 17, "{goal}"), (38, 24, "{gaol}")]
