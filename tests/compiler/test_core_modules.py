@@ -196,6 +196,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("pipeline", "reason=out_of_scope", "reason=policy_violation"), none_fits, ()),
     (("verb", "weight.words", "0"), half, NO_WORDS[1:]),
     (("verb", "weight.example", "0"), half, NO_WORDS[:1]),
+    (("verb", "weight.verb", "0"), goal("order paper", item="paper", sure=0.5), NO_WORDS),
     (("verb", "threshold.certain", "0.6"), unsure, ()),
     (("verb", "uncertain=preferred", "uncertain=blocking"), unsure, ()),
     (
