@@ -56,15 +56,14 @@ class Lexicon:
             return allowed[0], 1.0
         said = self.said(prose)
         if verb := next((verb for verb in said if verb in allowed), ""):
-            return verb, self.first if self._begins(prose, verb) else self.heard
+            return verb, self.first if verb == self.first_verb(prose) else self.heard
         for kind in self.kin:
             akin = [verb for verb in allowed if verb in kind]
             if said and said[0] in kind and len(akin) == 1:
                 return akin[0], self.heard
         return "", self.akin if any(kind >= set(allowed) for kind in self.kin) else self.guessed
 
-    def _begins(self, prose: str, verb: str) -> bool:
-        """Whether the first word says the verb: that is how people tell somebody to do something."""
+    def first_verb(self, prose: str) -> str:
+        """The verb that the first word says, or "": that is how people tell somebody to do something."""
         words = (word[0].casefold() for word in WORD.finditer(prose))
-        first = next((word for word in words if word != "please"), "")
-        return self.verbs.get(first) == verb
+        return self.verbs.get(next((word for word in words if word != "please"), ""), "")

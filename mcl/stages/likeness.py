@@ -12,8 +12,9 @@ from mcl.stages.rules import Rules
 def word_evidence(prose: str, skills: Sequence[Skill], rules: Rules) -> dict[str, float]:
     """Logarithm of the factor that words give each skill, by skill id; 0 where nothing is shared.
 
-    Two parts, weighed by the module `verb`: BM25 over all that a skill says of itself, and the cosine (words
-    and pairs of words, weighed by rarity) with the most similar of its example sentences.
+    Three parts, weighed by the module `verb`: BM25 over all that a skill says of itself, the cosine (words
+    and pairs of words, weighed by rarity) with the most similar of its example sentences, and whether it has
+    the verb that the goal's first word says.
     """
     shared = Bm25([skill.stems for skill in skills]).scores(stems(prose))
     examples = [example for skill in skills for example in skill.example_grams]
@@ -30,8 +31,10 @@ def word_evidence(prose: str, skills: Sequence[Skill], rules: Rules) -> dict[str
         own = math.fsum((count * rarity[gram]) ** 2 for gram, count in example.items())
         return product / (length * math.sqrt(own))
 
+    verb = rules.lexicon.first_verb(prose)
     return {
         skill.id: rules.word_weight * score
+        + (rules.verb_weight if verb in skill.verbs else 0.0)
         + rules.example_weight * max(map(cosine, skill.example_grams), default=0.0)
         for skill, score in zip(skills, shared, strict=True)
     }

@@ -51,7 +51,8 @@ class Rules:
     """longest_prose in characters, bundle_tokens in tokens, timeout_ms in milliseconds; certainties are
     shares.
 
-    word_weight, example_weight: what shared words and a similar example count beside the model;
+    word_weight, example_weight, verb_weight: what shared words, a similar example and having the verb of the
+    goal's first word count beside the model;
     pattern_weight: what a pattern counts beside its spans; unnamed_option: how certain it must be of an
     option that the goal does not name. lexicon: words that say a verb. weights: of the parts of a confidence,
     by name. factors: what an open unknown multiplies it by, by severity. severities: by module and case, as
@@ -67,6 +68,7 @@ class Rules:
     bundle_tokens: int
     word_weight: float
     example_weight: float
+    verb_weight: float
     pattern_weight: float
     unnamed_option: float
     lexicon: Lexicon
@@ -100,6 +102,7 @@ class Rules:
             bundle_tokens=pipeline.whole("limits.bundle_tokens"),
             word_weight=verb.number("weight.words"),
             example_weight=verb.number("weight.example"),
+            verb_weight=verb.number("weight.verb"),
             pattern_weight=core["frame"].number("weight.patterns", 0, 1),
             unnamed_option=core["frame"].number("threshold.unnamed", 0, 1),
             lexicon=Lexicon.of(verb),

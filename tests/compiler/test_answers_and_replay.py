@@ -193,7 +193,7 @@ def test_an_answer_that_cannot_be_read_is_refused_before_anything_is_stored(desk
 def test_a_chosen_memory_becomes_the_address(desk: Desk) -> None:
     uris = [Cortex(desk.home).put("Fact", f"Acme of {place}", id=place).uri for place in ("oslo", "bergen")]
     asked = desk.ask(
-        "negotiate with Acme",
+        "a deal with Acme",
         Scripted(verb="negotiate", sure=0.7, says={"slot.item": "with", "slot.supplier": "Acme"}),
     )
     outcome = desk.answers(
