@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from executor.tools.manifest import Effect, Operation
+if TYPE_CHECKING:  # the compiler looks at these tables too, and has no use for manifests
+    from executor.tools.manifest import Effect, Operation
 
 Need = Literal["allow", "plan", "exact"]
 

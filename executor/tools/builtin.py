@@ -1,59 +1,50 @@
-"""The tools that come with the package."""
+"""The tools that come with the package: for each a manifest, and a module beside it that does the work."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
+from typing import Final
 
-from executor.tools.calendar import add as calendar_add
-from executor.tools.calendar import list as calendar_list
-from executor.tools.code import search as code_search
-from executor.tools.data import chart as data_chart
-from executor.tools.data import summary as data_summary
-from executor.tools.fs import append as fs_append
-from executor.tools.fs import changes as fs_changes
-from executor.tools.fs import list as fs_list
-from executor.tools.fs import read as fs_read
-from executor.tools.fs import search as fs_search
-from executor.tools.fs import watch as fs_watch
-from executor.tools.fs import write as fs_write
-from executor.tools.git import branch as git_branch
-from executor.tools.git import diff as git_diff
-from executor.tools.git import log as git_log
-from executor.tools.git import status as git_status
-from executor.tools.http import get as http_get
 from executor.tools.manifest import load_manifest
-from executor.tools.process import tests as process_tests
-from executor.tools.task import assign as task_assign
-from executor.tools.time import now as time_now
-from executor.tools.tool import Tool
+from executor.tools.tool import Adapter, Bench, Tool
 
-_MODULES = (
-    calendar_add,
-    calendar_list,
-    code_search,
-    data_chart,
-    data_summary,
-    fs_append,
-    fs_changes,
-    fs_list,
-    fs_read,
-    fs_search,
-    fs_watch,
-    fs_write,
-    git_branch,
-    git_diff,
-    git_log,
-    git_status,
-    http_get,
-    process_tests,
-    task_assign,
-    time_now,
+_NAMES: Final = (
+    "calendar/add",
+    "calendar/list",
+    "code/search",
+    "data/chart",
+    "data/summary",
+    "fs/append",
+    "fs/changes",
+    "fs/list",
+    "fs/read",
+    "fs/search",
+    "fs/watch",
+    "fs/write",
+    "git/branch",
+    "git/diff",
+    "git/log",
+    "git/status",
+    "http/get",
+    "process/tests",
+    "task/assign",
+    "time/now",
 )
 
 
 def builtin_tools() -> tuple[Tool, ...]:
-    """All of them, in the order of their addresses; each manifest lies beside its module."""
-    return tuple(
-        Tool(load_manifest(Path(str(module.__file__)).with_suffix(".toml")), module.run)
-        for module in _MODULES
-    )
+    """All of them, in the order of their addresses."""
+    here = Path(__file__).parent
+    return tuple(Tool(load_manifest(here / f"{name}.toml"), _adapter(name)) for name in _NAMES)
+
+
+def _adapter(name: str) -> Adapter:
+    """A tool's work, whose module is loaded with the first call: a plan uses few of them."""
+
+    async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+        work: Adapter = import_module(f"executor.tools.{name.replace('/', '.')}").run
+        return await work(args, bench)
+
+    return run

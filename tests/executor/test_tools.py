@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
+from importlib import import_module
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +62,15 @@ def test_every_manifest_is_complete_and_its_schemas_are_schemas() -> None:
     known = [one.uri.removeprefix("matrix://tool/") for one in Registry.builtin().manifests]
     assert known == [f"{name}@1.0.0" for name in there]
     assert {"fs/write@1.0.0", "git/status@1.0.0", "time/now@1.0.0"} <= set(known)
+
+
+def test_every_tool_has_a_module_that_runs_and_none_is_loaded_before_its_first_call() -> None:
+    for uri in (one.manifest.uri for one in builtin_tools()):
+        name = uri.removeprefix("matrix://tool/").partition("@")[0].replace("/", ".")
+        assert iscoroutinefunction(import_module(f"executor.tools.{name}").run)
+    look = "import sys, executor as e; e.Registry.builtin(); print('executor.tools.fs' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.parametrize(
