@@ -43,7 +43,7 @@ from mcl.errors import CortexError, InputError
 from mcl.model.protocol import Model
 from mcl.mtx.core import Core, core_of
 from mcl.pipeline import Clarify, Compiled, Outcome, Pipeline, Refused
-from mcl.planner import Tools
+from mcl.plans.planner import Tools
 from mcl.skills import Skills
 from mcl.stages.extract import read_answer
 from mcl.stages.normalise import normalise

@@ -17,7 +17,7 @@ from mcl.model.protocol import Model
 from mcl.mtx.core import Core
 from mcl.mtx.digest import value_digest
 from mcl.mtx.interpret import ResolveRule, SlotValue
-from mcl.planner import Tools, make_plan
+from mcl.plans.planner import Tools, make_plan
 from mcl.skills import Skill, Skills, mtx_digest
 from mcl.stages.classify import Classified, OutOfScope, classify
 from mcl.stages.extract import NO_PROMPT, Extraction, Prompt, extract

@@ -18,7 +18,7 @@ from mcl.mtx.digest import value_digest
 from mcl.mtx.identity import skill_id, skill_version
 from mcl.mtx.interpret import texts
 from mcl.mtx.load import Head, LoadedFile, head_of, load_file, read_bytes
-from mcl.plan_template import PlanTemplate, is_kept, read_template
+from mcl.plans.template import PlanTemplate, is_kept, read_template
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -20,7 +20,7 @@ from mcl.cortex import Cortex
 from mcl.errors import InputError
 from mcl.home import open_home
 from mcl.mtx.core import core_of
-from mcl.planner import make_plan
+from mcl.plans.planner import make_plan
 from mcl.skills import Skill, Skills, mtx_digest
 
 if TYPE_CHECKING:

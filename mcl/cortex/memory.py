@@ -7,18 +7,9 @@ from typing import Any, Final
 
 from ir.canonical import canonical_bytes, parse_json
 from mcl.errors import CortexError
+from mcl.mtx.words import MEMORY_TYPES
 
-TYPES: Final = (
-    "Identity",
-    "Fact",
-    "Preference",
-    "Belief",
-    "Event",
-    "Goal",
-    "Constraint",
-    "Capability",
-    "Pattern",
-)
+TYPES: Final = MEMORY_TYPES
 LONGEST_TEXT: Final = 16_384  # characters
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _TAG = re.compile(r"[a-z0-9][a-z0-9._:-]{0,63}")

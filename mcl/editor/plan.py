@@ -9,7 +9,7 @@ from mcl.editor.diagnostics import Problem, Reading, problem_of
 from mcl.editor.document import Document
 
 if TYPE_CHECKING:
-    from mcl.plan_checks import Tools
+    from mcl.plans.checks import Tools
 
 _OF_NAMES = ("V1", "V2", "V3", "V4", "V9", "V10")  # with these, nothing certain is known of what may be named
 
@@ -21,8 +21,8 @@ def plan_problems(
 
     Where the skill has errors in what it declares, the plan's form alone is checked.
     """
-    from mcl.plan_checks import check_against, unused
-    from mcl.plan_shape import read_shape
+    from mcl.plans.checks import check_against, unused
+    from mcl.plans.shape import read_shape
     from mcl.skills import Skill
 
     doubtful = any(one.severity == "error" and one.code in _OF_NAMES for one in skill.problems)

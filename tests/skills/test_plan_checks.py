@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mcl.acts.skill.validate import CheckedFile, validate_skill
 from mcl.mtx.finding import Finding
-from mcl.plan_yaml import YamlFile, read_yaml
+from mcl.plans.document import YamlFile, read_yaml
 
 SKILL = """\
 §SKILL

@@ -11,7 +11,7 @@ from test_finding_skills import SKILL
 from ir import Intent, PlanTree, parse_references
 from ir.references import OutputRef
 from mcl.errors import SkillError
-from mcl.planner import make_plan
+from mcl.plans.planner import make_plan
 from mcl.skills import Skill, load_skill
 
 PLAN = """version: 1

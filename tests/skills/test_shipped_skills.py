@@ -12,7 +12,7 @@ from mcl.mtx.check import check
 from mcl.mtx.core import load_core
 from mcl.mtx.format import format_file
 from mcl.mtx.parse import parse
-from mcl.planner import make_plan
+from mcl.plans.planner import make_plan
 from mcl.skills import Skill, Skills, find_skills, mtx_digest, skill_folders
 
 AGENT = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"

@@ -13,7 +13,7 @@ from mcl.mtx.finding import Finding
 
 if TYPE_CHECKING:
     from mcl.mtx.parse import Parsed
-    from mcl.plan_checks import Tools
+    from mcl.plans.checks import Tools
     from mcl.skills import Skill
 
 _OF_NAMES = ("V1", "V2", "V3", "V4", "V9", "V10")  # checks of what a plan names
@@ -115,8 +115,8 @@ def _plan(shown: str, scope: Skill | None, tools: Tools) -> tuple[CheckedFile, I
     """What is wrong with a plan, and what its skill declares in vain; without a skill, what is wrong with
     the form of the plan.
     """
-    from mcl.plan_checks import check_against, unused
-    from mcl.plan_shape import read_shape
+    from mcl.plans.checks import check_against, unused
+    from mcl.plans.shape import read_shape
 
     data = _read(shown)
     if isinstance(data, Finding):

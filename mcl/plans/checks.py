@@ -31,10 +31,10 @@ from executor.references import typed_args
 from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, check_plan, parse_references
 from ir import Finding as Flaw
 from mcl.mtx.finding import Finding, found, nearest
-from mcl.plan_shape import Shape
-from mcl.plan_steps import check_steps
-from mcl.plan_template import PLACE, is_runtime, slot_place
-from mcl.plan_yaml import Steps, YamlFile
+from mcl.plans.document import Steps, YamlFile
+from mcl.plans.shape import Shape
+from mcl.plans.steps import check_steps
+from mcl.plans.template import PLACE, is_runtime, slot_place
 from mcl.skills import Skill
 
 if TYPE_CHECKING:

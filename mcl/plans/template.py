@@ -87,7 +87,7 @@ def read_template(path: Path, data: bytes, *, skill_digest: str, scope: Scope, s
     """Read and check a plan.yaml against its skill.
 
     Raises SkillError PLAN_INVALID with everything that is wrong with its form (`data["errors"]`: code, line,
-    column and message each); mcl.plan_checks compares it with the skill and the tools.
+    column and message each); mcl.plans.checks compares it with the skill and the tools.
     """
 
     def template(document: Any) -> PlanTemplate:
@@ -105,7 +105,7 @@ def read_template(path: Path, data: bytes, *, skill_digest: str, scope: Scope, s
 
 
 def _checked(path: Path, data: bytes, scope: Scope) -> list[dict[str, Any]]:
-    from mcl.plan_shape import read_shape  # here, because a cached template needs neither YAML nor checks
+    from mcl.plans.shape import read_shape  # here, because a cached template needs neither YAML nor checks
 
     shape = read_shape(data, scope)
     if shape.findings:
