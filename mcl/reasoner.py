@@ -45,7 +45,7 @@ class SkillPrompts:
     def prompt(self, skill_ref: str, name: str, inputs: Mapping[str, str]) -> tuple[str, str]:
         """The system and user text of a skill's prompt for this Intent.
 
-        name: the verb of the `on verb=` block that holds it (mcl.plans.steps); "": the one that applies to the
+        name: the verb of the `on verb=` block that holds it (mcl.plans.steps); "": the one that fits the
         Intent, of which only the system text is taken. inputs: a step's texts by name. Those that are named
         like a slot fill it in the user text (never in the system text: they may come from tools), the others
         are added to it, a line each.
