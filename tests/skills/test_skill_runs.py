@@ -216,9 +216,11 @@ def pages(home: Home) -> Iterator[str]:
 
 
 def test_web_fetch_shows_a_page_and_saves_it(person: Person, pages: str) -> None:
-    shown = person.wants(f"fetch {pages}/news", "web-fetch", "acquire")
+    shown = person.wants(f"fetch the web page {pages}/news", "web-fetch", "acquire")
     assert "All is well." in shown.text
-    saved = person.wants(f"download {pages}/news and save it as news.txt", "web-fetch", "acquire")
+    saved = person.wants(
+        f"download the web page {pages}/news and save it as news.txt", "web-fetch", "acquire"
+    )
     assert saved.file("news.txt") == shown.text
 
 
