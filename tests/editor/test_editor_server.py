@@ -9,10 +9,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from editor_texts import SKILL
@@ -22,6 +22,7 @@ from pygls.lsp.client import LanguageClient
 COMMAND = [sys.executable, "-m", "mcl", "skill", "lsp"]
 SHOWN = "textDocument/publishDiagnostics"
 PATIENCE = 60  # seconds; a machine may be busy
+Answer = TypeVar("Answer")
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ class Editor(LanguageClient):
             self.messages.put_nowait(params)
 
     async def told(self) -> types.PublishDiagnosticsParams:
-        return await asyncio.wait_for(self.diagnostics.get(), PATIENCE)
+        return await self.diagnostics.get()
 
     def open(self, uri: str, text: str) -> None:
         self.text_document_did_open(
@@ -66,23 +67,28 @@ class Editor(LanguageClient):
 async def editor(env: dict[str, str], folder: Path, **offers: Any):
     client = Editor()
     await client.start_io(*COMMAND, env=env, cwd=folder)
-    capabilities = types.ClientCapabilities(**offers)
-    answer = await client.initialize_async(
-        types.InitializeParams(capabilities, process_id=os.getpid(), root_uri=folder.as_uri())
-    )
-    client.initialized(types.InitializedParams())
     process = client._server
     assert process is not None
     try:
+        capabilities = types.ClientCapabilities(**offers)
+        answer = await client.initialize_async(
+            types.InitializeParams(capabilities, process_id=os.getpid(), root_uri=folder.as_uri())
+        )
+        client.initialized(types.InitializedParams())
         yield client, answer
         await client.shutdown_async(None)
         client.exit(None)
-        await asyncio.wait_for(client.stop(), PATIENCE)
+        await client.stop()
         assert process.returncode == 0
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+def run(talk: Coroutine[Any, Any, Answer]) -> Answer:
+    """Have a whole talk; a server that hangs, or that died and will never answer, fails its test."""
+    return asyncio.run(asyncio.wait_for(talk, PATIENCE))
 
 
 def test_an_editor_opens_types_asks_and_leaves(home: dict[str, str], tmp_path: Path) -> None:
@@ -116,7 +122,7 @@ def test_an_editor_opens_types_asks_and_leaves(home: dict[str, str], tmp_path: P
             options = types.FormattingOptions(2, True)
             formatting = types.DocumentFormattingParams(document, options)
             assert await client.text_document_formatting_async(formatting) is None
-            assert "optionl" in (await asyncio.wait_for(client.messages.get(), PATIENCE)).message
+            assert "optionl" in (await client.messages.get()).message
 
             context = types.CodeActionContext([wrong])
             (action,) = await client.text_document_code_action_async(
@@ -162,7 +168,7 @@ def test_an_editor_opens_types_asks_and_leaves(home: dict[str, str], tmp_path: P
             client.text_document_did_close(types.DidCloseTextDocumentParams(document))
             assert list((await client.told()).diagnostics) == []
 
-    asyncio.run(talk())
+    run(talk())
 
 
 # display="🙂🙂" x: where the x stands
@@ -181,7 +187,7 @@ def test_places_are_counted_as_the_client_and_the_server_agreed(
             assert wrong.code == "JUNK"
             assert wrong.range.start == types.Position(1, column)
 
-    asyncio.run(talk())
+    run(talk())
 
 
 def test_snippets_are_given_to_editors_that_take_them(home: dict[str, str], tmp_path: Path) -> None:
@@ -200,7 +206,7 @@ def test_snippets_are_given_to_editors_that_take_them(home: dict[str, str], tmp_
             found = await client.text_document_completion_async(params)
             return next(item for item in found.items if item.label == "prompt")
 
-    plain, snippet = asyncio.run(ask()), asyncio.run(ask(text_document=takes))
+    plain, snippet = run(ask()), run(ask(text_document=takes))
     assert plain.insert_text_format == types.InsertTextFormat.PlainText
     assert plain.text_edit is not None
     assert plain.text_edit.new_text == "prompt"
