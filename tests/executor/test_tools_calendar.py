@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from icalendar import Calendar
 from walks import NODE, Walks, parallel, tool
 
 from executor import FixedClock, Workspace
-from executor.tools.calendar.add import _add
+from executor.tools.calendar.add import _add, run
 from executor.tools.calendar.file import events, parse
 
 
@@ -125,6 +127,18 @@ def test_a_title_cannot_add_lines_to_the_file(walks: Walks) -> None:
     assert walks.refusal(add(title=" ")) == "NO_TITLE"
 
 
+def test_what_a_calendar_cannot_hold_is_left_out(walks: Walks) -> None:
+    dirty = "a\x00\x1bb\x0bEND:VEVENT\x85\u2028c\td\r\re"
+    made = walks.ask(add(title=dirty, description=dirty))
+    (event,) = read(walks).events
+    assert str(event["SUMMARY"]) == "ab END:VEVENT c d e"
+    assert str(event["DESCRIPTION"]) == "ab\nEND:VEVENT\n\nc\td\n\ne"
+    assert walks.ask(add(title="ab END:VEVENT c d e", description=dirty))["uid"] == made["uid"]
+    data = (walks.workspace / "reminders.ics").read_bytes().decode()
+    assert all(line.endswith("\r\n") for line in data.splitlines(keepends=True))
+    assert walks.refusal(add(title="\x1b")) == "NO_TITLE"
+
+
 def test_events_are_added_at_once_by_one_plan(walks: Walks) -> None:
     nodes = [{**add(title=f"Event {number}"), "id": f"n{number}"} for number in range(4)]
     outcome = walks.go(parallel("all", *nodes))
@@ -140,7 +154,8 @@ def test_two_writers_at_once_lose_no_event(tmp_path: Path) -> None:
         bench: Any = Bench()
         bench.workspace = Workspace(tmp_path)
         for number in range(8):
-            _add({"title": f"{name} {number}", "path": "c.ics"}, datetime(2026, 12, 1, tzinfo=UTC), bench)
+            args = {"title": f"{name} {number}", "start": "2026-12-01", "path": "c.ics"}
+            anyio.run(run, args, bench)
         bench.workspace.close()
 
     with ThreadPoolExecutor(2) as pool:
@@ -244,5 +259,5 @@ def test_any_title_and_description_come_back_as_they_were_said(
     assert (first["added"], second["added"]) == (True, False)
     (event,) = events(parse((tmp_path / "c.ics").read_bytes(), "c.ics"))
     assert str(event["SUMMARY"]) == " ".join(title.split())
-    assert str(event["DESCRIPTION"]) == description
+    assert str(event["DESCRIPTION"]) == "\n".join(re.split("\r\n|[\r\x85\u2028\u2029]", description))
     bench.workspace.close()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from anyio import to_thread
+from anyio import from_thread, to_thread
 
 from executor.clock import instant
 from executor.errors import ToolError
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _MINUTES = 30
 _REMIND = 10
+_LINE_ENDS = re.compile(r"\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -30,12 +33,12 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 def _add(args: Mapping[str, object], start: datetime | date, bench: Bench) -> dict[str, object]:
-    path, title = str(args["path"]), " ".join(str(args["title"]).split())
+    path, title = str(args["path"]), " ".join(_plain(str(args["title"])).split())
     if not title:
         raise ToolError("NO_TITLE", "the title is empty", place="title", fix="say what to be reminded of")
     minutes = int(str(args.get("minutes", _MINUTES)))
     remind = int(str(args.get("remind_minutes", _REMIND)))
-    description = str(args.get("description", ""))
+    description = _plain(str(args.get("description", "")))
     said = instant(start) if isinstance(start, datetime) else start.isoformat()
     uid = hashlib.sha256(json_bytes([title, said, minutes, remind, description])).hexdigest()[:32] + "@mcl"
     stamp = datetime.fromisoformat(bench.clock.now()).replace(microsecond=0)
@@ -52,6 +55,11 @@ def _add(args: Mapping[str, object], start: datetime | date, bench: Bench) -> di
         "added": added,
         "text": f"added to {where}: {told}" if added else f"in {where} already: {told}",
     }
+
+
+def _plain(text: str) -> str:
+    """The text without what a calendar cannot hold, or what another reader would take for a line end."""
+    return _CONTROL.sub("", _LINE_ENDS.sub("\n", text))
 
 
 def _event(
@@ -95,5 +103,5 @@ def _put(path: str, uid: str, event: Event, bench: Bench) -> tuple[str, bool, bo
             )
         return whole
 
-    written = bench.workspace.update(path, change, limit=MAX_BYTES)
+    written = bench.workspace.update(path, change, limit=MAX_BYTES, check=from_thread.check_cancelled)
     return written.path, written.created, added
