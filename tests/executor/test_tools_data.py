@@ -165,6 +165,22 @@ def test_columns_without_a_name_or_with_the_same_get_one_of_their_own(walks: Wal
     assert list(columns(walks, ",x,x,\n1,2,3,4\n")) == ["column 1", "x", "x (2)", "column 4"]
 
 
+def test_a_table_of_very_many_columns_is_refused(walks: Walks) -> None:
+    walks.write("wide.csv", "," * 20_000 + "\n")
+    assert walks.refusal(tool("n1", "data/summary", path="wide.csv")) == "BAD_TABLE"
+    assert columns(walks, "x," * 9_000 + "\n" + "1," * 9_000 + "\n", columns='["x (9000)"]')
+
+
+def test_long_cells_are_told_apart_without_being_kept(tmp_path: Path) -> None:
+    column = Column("x", comma=False, distinct=1000, kept=1000)
+    for number in range(1000):
+        column.add("a" * 100_000 + str(number))
+        column.add("a" * 100_000 + "0")
+    assert column.figures()["distinct"] == 1000
+    assert column.figures()["top"][0] == {"value": "a" * 80, "count": 1001}
+    assert sum(map(len, column._counts)) < 1_000_000
+
+
 def test_a_word_for_nothing_is_missing_among_numbers_and_a_word_in_a_text(walks: Walks) -> None:
     found = columns(walks, "n,country\n1,NA\nn/a,DE\n-,none\n2,NA\n")
     assert (found["n"]["type"], found["n"]["count"], found["n"]["missing"]) == ("integer", 2, 2)

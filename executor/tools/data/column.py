@@ -18,6 +18,7 @@ _EXACT = Context(prec=2000)  # enough for every sum of squares of what cells.rea
 _ROUNDED = Context(prec=50)
 _SKETCH = 1024  # smallest hashes kept to estimate how many different values there are (± 3 %)
 _SHOWN = 80  # characters of a value
+_LONG = 200  # characters of a value that are kept; longer ones are told apart by their hash
 _TOP = 5
 _MOSTLY = 0.9  # share of numbers from which the rest is worth a word
 
@@ -48,6 +49,8 @@ class Column:
     def add(self, cell: str) -> None:
         """Take the next cell."""
         value = cell.strip()
+        if len(value) > _LONG:
+            value = f"{value[:_LONG]}…{hashlib.blake2b(value.encode()).hexdigest()}"
         if not value:
             self._missing += 1
         elif value in self._counts:

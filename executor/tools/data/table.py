@@ -18,6 +18,7 @@ from executor.tools.tool import Bench
 _SAMPLE = 1 << 18  # bytes looked at to tell how a table is written
 _SAMPLE_ROWS = 200
 _LINE = 1 << 20  # characters of a line
+_COLUMNS = 10_000
 _CHECK_ROWS = 5000  # rows between two looks at whether anybody still waits
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _BOMS = (
@@ -56,6 +57,8 @@ class Table:
         if form.named:
             self._lines.readline(_LINE)
         self._first = next(self._rows, [])
+        if len(self._first) > _COLUMNS:
+            raise _bad(path, f"it has more than {_COLUMNS:,} columns")
         self.names = _names(self._first, header=form.header)
 
     def rows(self) -> Iterator[list[str]]:
@@ -204,15 +207,14 @@ def _is_value(cell: str, delimiter: str) -> bool:
 
 def _names(first: list[str], *, header: bool) -> tuple[str, ...]:
     """A name for each column, none of them twice."""
-    names: list[str] = []
+    names: dict[str, int] = {}  # and how often each was there
     for number, cell in enumerate(first, start=1):
         plain = " ".join(cell.split())[:200] if header else ""
         name = plain = plain or f"column {number}"
-        again = 1
         while name in names:
-            again += 1
-            name = f"{plain} ({again})"
-        names.append(name)
+            names[plain] += 1
+            name = f"{plain} ({names[plain]})"
+        names[name] = 1
     return tuple(names)
 
 
