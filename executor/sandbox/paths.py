@@ -30,6 +30,7 @@ from executor.sandbox.writing import alone, append_to, put
 
 MAX_PATH = 4096  # bytes, as PATH_MAX
 MAX_COMPONENT = 255  # bytes, as NAME_MAX
+MAX_DEPTH = 200  # folders in folders that are entered: each is an open descriptor, and a call in a call
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Kind = Literal["file", "folder", "link", "other"]
@@ -204,8 +205,9 @@ class Workspace:
     ) -> Iterator[Entry]:
         """Go through a folder in the order of its names, depth first, without following links.
 
-        Protected names, closed folders and those whose name ``skip`` names are left out. ``check`` is called
-        for each folder, so that a caller can stop a long walk by raising.
+        Protected names, closed folders and those whose name ``skip`` names are left out; folders deeper than
+        MAX_DEPTH are told and not entered. ``check`` is called for each folder, so that a caller can stop a
+        long walk by raising.
 
         Raises:
             ScopeError: as ``check``; NOT_FOUND, NOT_A_FOLDER.
@@ -217,7 +219,15 @@ class Workspace:
         except OSError as problem:
             explain(problem, path)
 
-    def write(self, path: str, data: bytes, *, replace: bool, base: str | None = None) -> Written:
+    def write(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        replace: bool,
+        base: str | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> Written:
         """Put a whole file in place at once: temporary file beside it, fsync, rename.
 
         Folders that are missing on the way are made. A write that changes nothing succeeds and touches
@@ -228,6 +238,7 @@ class Workspace:
             data: the whole content.
             replace: may an existing file be replaced?
             base: sha256 (hex) that the existing file must have; it may then be replaced.
+            check: called while another writer is waited for; may stop that by raising.
 
         Raises:
             ScopeError: as ``check``; EXISTS, STALE_FILE, NOT_A_FILE, DISK_FULL, READ_ONLY.
@@ -236,7 +247,7 @@ class Workspace:
         if not parts:
             raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
         try:
-            with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path):
+            with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path, check):
                 created = put(folder, parts[-1], data, path, replace=replace, base=base)
         except OSError as problem:
             explain(problem, path)
@@ -250,7 +261,7 @@ class Workspace:
         Args:
             path: relative to the workspace.
             data: what is added.
-            check: called as in ``digest``, while what is there is read; nothing is written before.
+            check: called as in ``write`` and ``digest``; nothing is written before its last call.
 
         Raises:
             ScopeError: as ``check``; NOT_A_FILE, NOT_TEXT, DISK_FULL, READ_ONLY.
@@ -259,7 +270,7 @@ class Workspace:
         if not parts:
             raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
         try:
-            with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path):
+            with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path, check):
                 if status_of(parts[-1], folder) is None:
                     put(folder, parts[-1], data, path, replace=False)
                     return Written("/".join(parts), hashlib.sha256(data).hexdigest(), len(data), True)
@@ -272,13 +283,21 @@ class Workspace:
             explain(problem, path)
         return Written("/".join(parts), digest, size, False)
 
-    def update(self, path: str, change: Callable[[bytes | None], bytes], *, limit: int) -> Written:
+    def update(
+        self,
+        path: str,
+        change: Callable[[bytes | None], bytes],
+        *,
+        limit: int,
+        check: Callable[[], None] = lambda: None,
+    ) -> Written:
         """Replace a file by what ``change`` makes of it; nobody of our kind writes to it meanwhile.
 
         Args:
             path: relative to the workspace.
             change: from the content (None where there is no file) to the new one; may refuse by raising.
             limit: bytes that the content may have.
+            check: called as in ``write``.
 
         Raises:
             ScopeError: as ``write``; TOO_LARGE. Also what ``change`` raises; nothing was written then.
@@ -287,7 +306,7 @@ class Workspace:
         if not parts:
             raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
         try:
-            with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path):
+            with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path, check):
                 there = self._content(folder, parts[-1], path, limit)
                 data = change(there)
                 base = None if there is None else hashlib.sha256(there).hexdigest()
@@ -332,7 +351,7 @@ class Workspace:
                 if (status.st_dev, status.st_ino) in self._closed or skip(name):
                     continue
                 yield Entry(path, "folder", 0)
-                if recursive:
+                if recursive and len(below) <= MAX_DEPTH:
                     try:
                         descriptor = os.open(name, _FOLDER, dir_fd=folder)
                     except OSError:  # unreadable, or swapped for a link meanwhile: not ours to enter

@@ -22,10 +22,11 @@ _PAUSE = 0.005  # seconds between two tries
 
 
 @contextmanager
-def alone(folder: int, path: str) -> Iterator[None]:
+def alone(folder: int, path: str, check: Callable[[], None]) -> Iterator[None]:
     """Keep other writers of this kind, also in other processes, out of a folder (by descriptor).
 
     What is looked at inside is what is replaced. Programs that ask for no lock are not held up by one.
+    ``check`` is called while it waits, and may stop it by raising.
 
     Raises:
         ScopeError: BUSY.
@@ -42,6 +43,7 @@ def alone(folder: int, path: str) -> Iterator[None]:
                     place=path,
                     fix="try again when it is done",
                 )
+            check()
             time.sleep(_PAUSE)
         yield
     finally:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import os
 import socket
 from pathlib import Path
 
@@ -103,6 +105,33 @@ def test_the_home_inside_a_workspace_is_closed_and_a_workspace_inside_the_home_i
     assert "home" not in [entry.path for entry in workspace.walk(".", check=nothing)]
     with pytest.raises(ScopeError):
         Workspace(root / "home/keys", forbidden=[root / "home"])
+
+
+def test_folders_in_folders_without_end_are_walked_to_a_depth(workspace: Workspace, root: Path) -> None:
+    for depth in (100, 300):
+        place = root.joinpath(*["d"] * depth)
+        place.mkdir(parents=True)
+        (place / "f.txt").write_text("x")
+    found = [entry.path for entry in workspace.walk("d", check=nothing) if entry.kind == "file"]
+    assert found == ["d/" * 100 + "f.txt"]
+
+
+def test_a_wait_for_another_writer_can_be_stopped(workspace: Workspace, root: Path) -> None:
+    held = os.open(root, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+
+    def stop() -> None:
+        raise LookupError
+
+    for act in (
+        lambda: workspace.write("new.txt", b"x", replace=False, check=stop),
+        lambda: workspace.append("new.txt", b"x", check=stop),
+        lambda: workspace.update("new.txt", lambda _: b"x", limit=9, check=stop),
+    ):
+        with pytest.raises(LookupError):
+            act()
+    os.close(held)
+    assert not (root / "new.txt").exists()
 
 
 def test_a_socket_is_no_file(workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

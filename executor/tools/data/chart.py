@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain, islice
@@ -22,7 +22,8 @@ from executor.tools.data.summary import place_of
 from executor.tools.data.table import Table, open_table
 from executor.tools.tool import Bench
 
-_SAMPLE = 1000  # rows looked at to tell what the columns hold
+_SAMPLE = 1000  # rows looked at to tell what the columns hold …
+_SAMPLE_TEXT = 4 << 20  # … and characters of them
 _BARS = 50  # drawn; of more, the largest
 _POINTS = 600  # of a line; of more, every second, every third, …
 _GROUPS = 50_000  # names that numbers are summed for
@@ -51,7 +52,9 @@ def _draw(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     with open_table(str(args["path"]), bench, from_thread.check_cancelled) as table:
         chart = _read(table, str(args.get("kind", "")), str(args.get("x", "")), str(args.get("y", "")))
     picture = draw(chart.kind, chart.title, chart.labels, chart.values)
-    written = bench.workspace.write(str(args["out"]), picture, replace=False)
+    written = bench.workspace.write(
+        str(args["out"]), picture, replace=False, check=from_thread.check_cancelled
+    )
     drawn = f"{len(chart.values):,} {'points' if chart.kind == 'line' else 'bars'}"
     return {
         "path": written.path,
@@ -68,7 +71,7 @@ def _draw(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 def _read(table: Table, kind: str, x: str, y: str) -> _Chart:
     """The chart of a table; what is not said is chosen from what the columns hold."""
     rows = table.rows()
-    sample = list(islice(rows, _SAMPLE))
+    sample = list(_first(rows))
     types = _types(table, sample)
     numbers = [place for place, one in enumerate(types) if one in ("integer", "number")]
     names = [place for place, one in enumerate(types) if one in ("date", "text", "boolean")]
@@ -92,6 +95,16 @@ def _read(table: Table, kind: str, x: str, y: str) -> _Chart:
         assert up is not None
         return _line(table, across, up, every, comma=comma)
     return _bars(table, across, up, every, comma=comma)
+
+
+def _first(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    """The rows that tell what the columns hold."""
+    room = _SAMPLE_TEXT
+    for row in islice(rows, _SAMPLE):
+        yield row
+        room -= sum(map(len, row))
+        if room < 0:
+            return
 
 
 def _types(table: Table, sample: Iterable[list[str]]) -> list[str]:

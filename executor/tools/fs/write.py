@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anyio import to_thread
+from anyio import from_thread, to_thread
 
 from executor.tools.tool import Bench
 
@@ -21,6 +21,7 @@ def _write(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         str(args["content"]).encode(),
         replace=bench.operation == "destructive",
         base=None if base is None else str(base),
+        check=from_thread.check_cancelled,
     )
     return {
         "path": written.path,

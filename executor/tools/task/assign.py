@@ -65,7 +65,9 @@ def _assign(args: Mapping[str, object], due: str, bench: Bench) -> dict[str, obj
 
 def _written(path: str, content: str, id_: str, bench: Bench) -> _Found:
     try:
-        written = bench.workspace.write(path, content.encode(), replace=False)
+        written = bench.workspace.write(
+            path, content.encode(), replace=False, check=from_thread.check_cancelled
+        )
     except ScopeError as problem:  # somebody else wrote it down since we looked
         there = _there(path.rpartition("/")[0], id_, bench) if problem.code == "EXISTS" else None
         if there is None:
