@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from walks import NODE, Walks, context_of, tool
+from walks import NODE, Walks, context_of, sequence, tool
 
 from executor import Allow, Ask, Call, Declaration, Deny, Grants, Home, Manifest, Pins, Registry, Tool, decide
 from executor.gate.budget import Spending, duration
+from executor.gate.call import Deferred
+from executor.gate.decide import foresee
 from executor.gate.effects import VERB_CEILING, need_of, over_ceiling
 from executor.references import typed_args
 from executor.tools.manifest import Effect
@@ -350,6 +352,37 @@ def test_locks_calls_that_add_keep_writers_out_and_not_each_other(walks: Walks) 
         with context.locks.hold([(("tasks",), "add")]):
             pass
         assert isinstance(decide(call_of(writing), context), Deny)  # one of the two holds it still
+
+
+def test_approval_is_foreseen_of_an_address_that_is_not_known_yet(walks: Walks) -> None:
+    closed = {"type": "object", "additionalProperties": False}
+    post = Manifest.model_validate(
+        {
+            "uri": "matrix://tool/test/post@1.0.0",
+            "description": "Sends.",
+            "effects": ["network"],
+            "operation": "write",
+            "idempotent": False,
+            "timeout_ms": 1000,
+            "max_output": 1000,
+            "safety": "E",
+            "scope": {"kind": "network", "urls": ["url"]},
+            "args": {**closed, "required": ["url"], "properties": {"url": {"type": "string"}}},
+            "output": closed,
+        }
+    )
+
+    async def never(args: Any, bench: Any) -> dict[str, object]:
+        raise AssertionError
+
+    walks.tools.append(Tool(post, never))
+    online(walks)
+    url = "${read.output.text}"
+    nodes = (tool("read", "fs/read", path="a.txt"), tool("n1", "test/post", "network", url=url))
+    context = context_of(walks, walks.accept(sequence("all", *nodes), verb="deliver"))
+    reply = foresee(Call(post.uri, {"url": Deferred(url)}, "network", "n1"), context)
+    assert isinstance(reply, Ask)
+    assert url in reply.question
 
 
 def test_locks_tests_hold_the_whole_folder_also_where_it_is_left_out(walks: Walks) -> None:

@@ -25,7 +25,7 @@ def check(call: Call, context: Context) -> Ask | Deny | None:
     found = claim(call, context)
     if isinstance(found, Deny):
         return found
-    return None if found else _question(call, context)
+    return None if found else _question(call, call, context)
 
 
 def foresee(call: Call, context: Context) -> Ask | None:
@@ -33,7 +33,7 @@ def foresee(call: Call, context: Context) -> Ask | None:
     if not _needs_person(call, context):
         return None
     known = {name: value.text if isinstance(value, Deferred) else value for name, value in call.args.items()}
-    return _question(Call(call.tool_ref, known, call.declared, call.node_id), context)
+    return _question(call, Call(call.tool_ref, known, call.declared, call.node_id), context)
 
 
 def _needs_person(call: Call, context: Context) -> bool:
@@ -46,14 +46,15 @@ def _needs_person(call: Call, context: Context) -> bool:
     return bool(context.ungranted(call, manifest))
 
 
-def _question(call: Call, context: Context) -> Ask:
+def _question(asked: Call, call: Call, context: Context) -> Ask:
+    """The question about a call. ``call`` is the same with all arguments as texts, as a person sees them."""
     manifest = context.manifest(call)
-    effect = context.effect(call, manifest) if manifest else None
+    effect = context.effect(asked, manifest) if manifest else None
     until = datetime.fromisoformat(context.clock.now()) + timedelta(minutes=context.policy.approval_minutes)
     args = ", ".join(f"{name} = {_shown(value)}" for name, value in sorted(call.args.items()))
     what = f"{effect.operation}: {', '.join(sorted(effect.classes))}" if effect else "unknown"
     expires_at = instant(until)
-    hosts = context.ungranted(call, manifest) if manifest else []
+    hosts = context.ungranted(asked, manifest) if manifest else []
     news = "".join(
         f" {host.short} was not granted (always: mcl grants give network --host {host.short})."
         for host in hosts
