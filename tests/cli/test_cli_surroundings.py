@@ -32,6 +32,13 @@ def test_a_goal_is_utf_8_in_any_locale_and_so_is_its_document(mcl):
     assert json.loads(shown.out)["prose"] == goal
 
 
+def test_a_module_in_the_current_folder_is_not_taken_for_one_of_ours(mcl):
+    for name in ("typer", "httpx", "executor", "pydantic"):
+        (mcl.folder / f"{name}.py").write_text("print('owned')\nraise SystemExit(9)\n")
+    done = in_shell(mcl, "list")
+    assert (done.returncode, b"owned" in done.stdout) == (0, False), done.stderr
+
+
 @needs_full
 @pytest.mark.parametrize("words", ["list", "list --json", "log", "skill list --json"])
 def test_a_full_disk_behind_standard_output_is_an_error_without_a_traceback(mcl, words):
