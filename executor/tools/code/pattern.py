@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from executor.errors import ToolError
+from executor.tools.fs.lines import in_word
 
 if TYPE_CHECKING:
     from regex import Pattern
@@ -78,7 +79,7 @@ class Literal:
             place = folded.find(self._needle, place + 1)
 
     def _within(self, text: str, place: int) -> bool:
-        return _inside(text, place) or _inside(text, place + len(self._needle))
+        return in_word(text, place) or in_word(text, place + len(self._needle))
 
 
 class Expression:
@@ -207,13 +208,6 @@ def _encodings(text: str) -> Iterator[bytes]:
     if not text.isascii():
         with suppress(UnicodeEncodeError):
             yield text.encode("latin-1")
-
-
-def _inside(text: str, cut: int) -> bool:
-    """Does a word go on across this place?"""
-    if not 0 < cut < len(text):
-        return False
-    return all(char == "_" or char.isalnum() for char in text[cut - 1 : cut + 1])
 
 
 def _bad(pattern: str, place: int, why: str) -> NoReturn:

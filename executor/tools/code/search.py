@@ -11,6 +11,7 @@ from executor.errors import ScopeError
 from executor.tools.code.languages import globs_of
 from executor.tools.code.pattern import Matcher, matcher
 from executor.tools.code.sources import sources
+from executor.tools.fs.lines import shown
 from executor.tools.tool import Bench
 
 _LIMIT = 200
@@ -86,20 +87,20 @@ def _search(paths: list[str], finder: Matcher, found: _Found, bench: Bench) -> N
 
 def _search_one(path: str, text: str, finder: Matcher, found: _Found) -> None:
     lines: list[str] = []
-    shown: dict[int, str] = {}
+    told: dict[int, str] = {}
     first = len(found.matches)
     for number, place in finder.lines(text, path):
         lines = lines or text.split("\n")
         match: dict[str, object] = {
             "path": path,
             "line": number,
-            "text": _cut(lines[number - 1], place),
+            "text": shown(lines[number - 1], place, _SHOWN),
         }
         around: dict[int, str] = {}
         if found.context:
             before = range(max(1, number - found.context), number)
             after = range(number + 1, min(len(lines), number + found.context) + 1)
-            around = {one: _cut(lines[one - 1], 0) for one in (*before, *after)}
+            around = {one: shown(lines[one - 1], 0, _SHOWN) for one in (*before, *after)}
             match["before"] = [around[one] for one in before]
             match["after"] = [around[one] for one in after]
         size = len(str(match["text"]).encode()) + sum(len(one.encode()) for one in around.values())
@@ -109,20 +110,20 @@ def _search_one(path: str, text: str, finder: Matcher, found: _Found) -> None:
             break
         found.matches.append(match)
         for one, line in around.items():
-            shown.setdefault(one, f"{path}-{one}- {line}")
-        shown[number] = f"{path}:{number}: {match['text']}"
+            told.setdefault(one, f"{path}-{one}- {line}")
+        told[number] = f"{path}:{number}: {match['text']}"
     if len(found.matches) > first:
         found.files += 1
-        found.text += _told(shown, found.context, separate=bool(found.text))
+        found.text += _told(told, found.context, separate=bool(found.text))
 
 
-def _told(shown: Mapping[int, str], context: int, *, separate: bool) -> Iterator[str]:
+def _told(lines: Mapping[int, str], context: int, *, separate: bool) -> Iterator[str]:
     """The lines of one file in order; with context, a mark between lines that do not follow each other."""
     last = None if separate else -1
-    for number in sorted(shown):
+    for number in sorted(lines):
         if context and last != -1 and (last is None or number > last + 1):
             yield "--"
-        yield shown[number]
+        yield lines[number]
         last = number
 
 
@@ -139,12 +140,3 @@ def _decoded(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return data.decode("latin-1")
-
-
-def _cut(line: str, place: int) -> str:
-    line = line.rstrip("\r")
-    if len(line) <= _SHOWN:
-        return line
-    start = max(0, min(place - _SHOWN // 4, len(line) - _SHOWN))
-    end = start + _SHOWN
-    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")

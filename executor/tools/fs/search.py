@@ -9,6 +9,7 @@ from anyio import from_thread, to_thread
 from executor.errors import ScopeError
 from executor.sandbox.paths import Entry
 from executor.tools.fs.files import files_of
+from executor.tools.fs.lines import in_word, shown
 from executor.tools.tool import Bench
 
 _LIMIT = 200
@@ -79,7 +80,7 @@ def _finder(query: str, *, ignore_case: bool, word: bool) -> Callable[[str], Ite
         for number, line in enumerate(text.split("\n"), start=1):
             place = _place(line.casefold() if ignore_case else line, needle, word=word)
             if place >= 0:
-                yield number, _shown(line.rstrip("\r"), place)
+                yield number, shown(line, place, _SHOWN)
 
     return find
 
@@ -88,22 +89,7 @@ def _place(line: str, needle: str, *, word: bool) -> int:
     place = line.find(needle)
     while word and place >= 0:
         end = place + len(needle)
-        if not (_inside(line, place) or _inside(line, end)):
+        if not (in_word(line, place) or in_word(line, end)):
             break
         place = line.find(needle, place + 1)
     return place
-
-
-def _inside(line: str, cut: int) -> bool:
-    """Does a word go on across this place?"""
-    if not 0 < cut < len(line):
-        return False
-    return all(char == "_" or char.isalnum() for char in line[cut - 1 : cut + 1])
-
-
-def _shown(line: str, place: int) -> str:
-    if len(line) <= _SHOWN:
-        return line
-    start = max(0, min(place - _SHOWN // 4, len(line) - _SHOWN))
-    end = start + _SHOWN
-    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")
