@@ -161,7 +161,7 @@ def layouts(text: str) -> Iterator[str]:
     yield text.rstrip("\n")
     yield text + "\n\n# the end\n"
     yield re.sub(r"^( +)", r"\1\1", text, flags=re.MULTILINE)
-    head, *sections = text.split("§")
+    head, *sections = re.split(r"^§", text, flags=re.MULTILINE)
     yield head + "".join("§" + section for section in reversed(sections))
 
 
