@@ -98,6 +98,8 @@ def test_what_another_program_wrote_stays_byte_for_byte(walks: Walks) -> None:
         "BEGIN:VCALENDAR\nEND:VEVENT\nEND:VCALENDAR\n",
         "BEGIN:VCALENDAR\nnonsense\nEND:VCALENDAR\n",
         "BEGIN:X\n" * 3000,
+        "BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nTZID:A\nTZID:B\nEND:VTIMEZONE\nEND:VCALENDAR\n",
+        "BEGIN:VCALENDAR\nTZID:A\nEND:VTIMEZONE\nEND:VCALENDAR\n",
     ],
 )
 def test_what_is_no_calendar_is_refused_and_left(walks: Walks, text: str) -> None:

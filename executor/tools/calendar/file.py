@@ -23,7 +23,7 @@ def parse(data: bytes, path: str) -> list[Calendar]:
 
     try:
         found = Calendar.from_ical(data.decode("utf-8-sig"), multiple=True)
-    except (ValueError, KeyError, IndexError, RecursionError) as problem:
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as problem:
         raise _not_one(path, " ".join(str(problem).split())[:200]) from problem
     if not found or any(one.name != "VCALENDAR" for one in found):
         raise _not_one(path, "there is no VCALENDAR in it")
