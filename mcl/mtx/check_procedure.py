@@ -34,7 +34,9 @@ from mcl.mtx.words import CORTEX_CALLS, MEMORY_TYPES
 
 def check_procedure(file: File) -> Iterator[Finding]:
     """What is wrong with the procedure."""
-    slots = {slot.name: Declared(slot) for slot in file.slots()}
+    slots: dict[str, Declared] = {}
+    for slot in file.slots():
+        slots.setdefault(slot.name, Declared(slot))  # a second one of the name is told as such
     waiting = list(file.procedure)
     while waiting:  # no recursion: blocks may be nested a thousand deep
         entry = waiting.pop()

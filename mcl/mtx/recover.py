@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"§[ \t]*[\w.-]*|[a-z]+://[^\s#]+|[\w.-]+|\S|\s")
 _KEYLESS = re.compile(r"([A-Za-z_][\w-]*+(?:\.[\w-]++)*+)(?=[: \t])[ \t]*+:?[ \t]*+(\S.*)")
 _SLOTLESS = re.compile(r"[A-Za-z_][\w-]*+[ \t]*+:[ \t]*\w")
+# a section with another sign: "[OUTPUTS]", "$OUTPUTS", "Â§OUTPUTS" (which is § read as Latin-1)
+_SIGNLESS = re.compile(rf"(?:[^\w\s#\"]|Â)*[ \t]*({'|'.join(SECTIONS)})[\]):]*[ \t]*(?:#.*)?")
 _FAILURE = re.compile(r"[A-Za-z_][\w.-]*")
 _BLANK_AFTER = ("ON", "SLOT", "RESOLVE", "UNKNOWN", "CLARIFY")
 _FAILURE_FIELDS = ("suggest", "action", "reason", "message", "retry")
@@ -67,7 +69,7 @@ class Recovery:
         """Tell the error and go on. first: nothing of the line was read yet."""
         if not first:
             self._inside()
-        elif self.rest.startswith("§"):
+        elif self.rest.startswith("§") and not self.rest.startswith("§§"):
             self._head()
         elif self.line.told:
             self.run_.at = self._behind()
@@ -103,6 +105,12 @@ class Recovery:
         legal = set(self.words)
         if not self.rest.strip() or self.rest.startswith("#"):
             code, message, text = "INCOMPLETE", "the line stops too early", ""
+        elif (
+            text == "<"
+            and (before := self.line.text[: self.position].split())
+            and nearest(before[-1], ["enum"])
+        ):
+            return  # members of a misspelt `enum`, which is told where types are looked up
         elif "_NL" in self.accepts and not legal:
             code, message, text = "JUNK", "unexpected text at the end of the line", self.rest.strip()
             quoted = '"' in self.line.text[: self.position]
@@ -135,6 +143,16 @@ class Recovery:
             fields = f"fields: {' '.join(_FAILURE_FIELDS)}"
             hint = f"write {word}=…" if missing else nearest(word, _FAILURE_FIELDS) or fields
             self._tell("UNEXPECTED", f"{word!r} {message}", word, hint)
+        elif (head := _SIGNLESS.fullmatch(self.rest)) and f"S_{head[1]}" in self.accepts:
+            told = self.rest.split("#")[0].strip()
+            hint = f'did you mean "§{head[1]}"?'
+            self._tell("UNKNOWN_SECTION", f"there is no section {told}", told, hint)
+            self._again(f"§{head[1]}\n")
+        elif not run.head and not meant:
+            hint = "a file begins with §SKILL"
+            self._tell("UNEXPECTED", f"{word!r} stands before the first section", word, hint)
+            while run.at < len(run.lines) and not run.lines[run.at].lstrip(" \t").startswith("§"):
+                run.at += 1
         elif word in self.words:
             self._malformed(indent, self.words[word])
         elif word == "end":

@@ -33,16 +33,22 @@ def findings_of(parsed: Parsed, *, name: str = "", strict: bool = False) -> tupl
 
 
 def _exact(parsed: Parsed, checks: Sequence[Finding]) -> list[Finding]:
-    """The same with the column of a `{place}` itself, where a check names that of the string around it."""
-    if not any(len(finding.text) > 1 and finding.text[0] == "{" for finding in checks):
-        return list(checks)
-    lines, exact, last = parsed.text.split("\n"), [], dict[Finding, int]()
+    """The same, each at the column of its own text, where a check names that of the words around it."""
+    lines, exact, last = parsed.text.split("\n") if checks else [], [], dict[Finding, int]()
     for finding in checks:
-        if len(finding.text) > 1 and finding.text[0] == "{" and finding.line:
+        if len(finding.text) > 1 and finding.line:
             start = last.get(finding, finding.column - 1)
-            column = lines[finding.line - 1].find(finding.text, start) + 1
+            column = _word(lines[finding.line - 1], finding.text, start) + 1
             if column:
                 last[finding] = column
                 finding = replace(finding, column=column)
         exact.append(finding)
     return sorted(exact)
+
+
+def _word(line: str, text: str, start: int) -> int:
+    """Where a text stands in a line from an offset on, and not within a longer word; -1 for nowhere."""
+    at = line.find(text, start)
+    while at > 0 and f"{line[at - 1]}{text[0]}".isalnum():
+        at = line.find(text, at + 1)
+    return at

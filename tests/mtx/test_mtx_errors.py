@@ -37,6 +37,11 @@ def test_the_example_of_the_language_has_no_errors_and_no_warnings() -> None:
         ("  required\n  hint", "  requird\n  hint", "UNEXPECTED", "requird", 'did you mean "required"?'),
         ("flights\"\nauthor", "flights\" junk\nauthor", "JUNK", "junk", "put the whole value"),
         ("§OUTPUTS", "§OUTPUT", "UNKNOWN_SECTION", "§OUTPUT", 'did you mean "§OUTPUTS"?'),
+        ("§OUTPUTS", "$OUTPUTS", "UNKNOWN_SECTION", "$OUTPUTS", 'did you mean "§OUTPUTS"?'),
+        ("§OUTPUTS", "[OUTPUTS]", "UNKNOWN_SECTION", "[OUTPUTS]", 'did you mean "§OUTPUTS"?'),
+        ("§OUTPUTS", "Â§OUTPUTS", "UNKNOWN_SECTION", "Â§OUTPUTS", 'did you mean "§OUTPUTS"?'),
+        ("§OUTPUTS", "§§OUTPUTS", "UNKNOWN_SECTION", "§§OUTPUTS", 'did you mean "§OUTPUTS"?'),
+        ("enum<economy", "enmu<economy", "UNKNOWN_TYPE", "enmu", 'did you mean "enum"?'),
         ("§SUB_SKILLS\nnone", "§TOOLS", "DUPLICATE_SECTION", "§TOOLS", ""),
         ("§CORTEX", " §CORTEX", "INDENT", "§CORTEX", "write §CORTEX at"),
         ("  max=5", "\tmax=5", "TAB", "\t", "indent with spaces"),
@@ -189,3 +194,40 @@ def test_a_place_in_a_prompt_is_told_where_it_stands_in_the_line() -> None:
     text = EXAMPLE.replace("{prose}", "{goal} {gaol}")
     findings = findings_of(parse(text.encode()))
     assert [(one.line, one.column, one.text) for one in findings] == [(38, 17, "{goal}"), (38, 24, "{gaol}")]
+
+
+def test_a_text_that_is_no_mtx_file_is_told_once() -> None:
+    finding = one('{"id": "x",\n  "version": 1}\nand more\n')
+    assert (finding.line, finding.column, finding.hint) == (1, 1, "a file begins with §SKILL")
+    assert one(f"a text\nof two lines\n{EXAMPLE}").line == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ("resolve slot.target", "resolve slot.targt", "slot.targt"),
+        ("cortex.find(", "cortex.fnd(", "cortex.fnd"),
+        ("mcl.verbs=find acquire", 'mcl.verbs="find acquir"', "acquir"),
+        ("mcl.verbs=find acquire", "mcl.verbs=x:find fin", "fin"),
+    ],
+)
+def test_a_check_points_at_the_words_that_are_wrong(old: str, new: str, text: str) -> None:
+    changed = EXAMPLE.replace(old, new, 1)
+    (finding,) = findings_of(parse(changed.encode()), name="find-flights")
+    line = changed.split("\n")[finding.line - 1]
+    assert line[finding.column - 1 :].startswith(text)
+
+
+@pytest.mark.parametrize(
+    "line", ["<", "<b>", "slot a: <b>", "slot a:enmu<b>", "enmu<b>", "§§", "[§SKILL]", "Â"]
+)
+def test_odd_lines_are_told_once_wherever_they_stand(line: str) -> None:
+    for section in ("§SKILL", "§INPUTS", "§TOOLS", "§PROCEDURE", "§FAILURE_MODES"):
+        assert findings_of(parse(EXAMPLE.replace(section, f"{section}\n{line}", 1).encode()))
+    assert findings_of(parse(f"{line}\n{EXAMPLE}".encode()))
+
+
+def test_a_second_slot_of_a_name_is_told_and_the_first_one_counts() -> None:
+    changed = EXAMPLE.replace("slot tags: string[]", "slot target: uint[]", 1)
+    (finding,) = findings_of(parse(changed.encode()), name="find-flights")
+    assert (finding.code, finding.text) == ("V4", "target")
