@@ -300,3 +300,9 @@ def test_watch_may_take_its_longest_time_under_its_own_limit() -> None:
 @pytest.mark.parametrize("seconds", ["0", "3601", "-1", "1.5", "soon"])
 def test_watch_refuses_other_times(walks: Walks, seconds: str) -> None:
     assert walks.refusal(tool("n1", "fs/watch", path=".", seconds=seconds)) == "INVALID_ARGS"
+
+
+def test_a_search_and_a_list_without_a_hit_say_so(walks: Walks) -> None:
+    walks.write("a.txt", "x")
+    assert walks.ask(tool("n1", "fs/search", "read", query="zebra"))["text"] == "nothing found in 1 file"
+    assert walks.ask(tool("n1", "fs/list", "read", glob="*.md"))["text"] == "nothing found"

@@ -39,5 +39,6 @@ def _list(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         "entries": [{"path": entry.path, "type": entry.kind, "size": entry.size} for entry in found],
         "count": len(found),
         "truncated": truncated,
-        "text": "\n".join(entry.path + ("/" if entry.kind == "folder" else "") for entry in found),
+        "text": "\n".join(entry.path + ("/" if entry.kind == "folder" else "") for entry in found)
+        or "nothing found",
     }

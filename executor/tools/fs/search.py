@@ -55,7 +55,8 @@ def _search(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         "searched": searched,
         "skipped": skipped,
         "truncated": truncated,
-        "text": "\n".join(f"{match['path']}:{match['line']}: {match['text']}" for match in found),
+        "text": "\n".join(f"{match['path']}:{match['line']}: {match['text']}" for match in found)
+        or f"nothing found in {'1 file' if searched == 1 else f'{searched:,} files'}",
     }
 
 
