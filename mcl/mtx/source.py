@@ -48,7 +48,8 @@ def read_source(data: bytes) -> Source:
     characters are replaced by blanks.
     """
     if len(data) >= MAX_BYTES:
-        return _refused(0, 0, "TOO_LONG", f"{len(data)} bytes; a file has less than {MAX_BYTES}")
+        # its size is not said: readers stop here
+        return _refused(0, 0, "TOO_LONG", f"too long: a file has less than {MAX_BYTES} bytes")
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         text = data.decode("utf-8")
@@ -83,8 +84,15 @@ def _tabs(text: str, lines: Lines) -> Iterator[Finding]:
 
 
 def _controls(text: str, lines: Lines) -> Iterator[Finding]:
+    alone = False
     for match in _CONTROL.finditer(text):
         line, column = lines.position(match.start())
+        if match.group() == "\r":
+            if not alone:  # one of them is a slip, many are the line ends of an old system: told once
+                message = "a carriage return (U+000D) that no line feed follows"
+                yield Finding(line, column, "CONTROL", message, "\r", "end lines with LF or CRLF")
+            alone = True
+            continue
         name = "NUL" if match.group() == "\0" else f"control character U+{ord(match.group()):04X}"
         yield Finding(line, column, "CONTROL", f"a {name} in the text", match.group(), "remove it")
 

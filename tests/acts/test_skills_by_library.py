@@ -158,3 +158,12 @@ def test_a_skill_of_a_folder_is_tried_from_anywhere(skill: Path, tmp_path: Path)
             list(mcl.try_examples(["shelf-list"], ai=False, home=home))
     assert tried.ok
     assert refused.value.code == "SKILL_UNKNOWN"
+
+
+def test_a_file_whose_layout_would_be_too_long_is_left_and_told(skill: Path) -> None:
+    file = skill / "SKILL.mtx"
+    text = file.read_text(encoding="utf-8").replace("§INPUTS\n", "note=" + 600_000 * "\\" + "\n§INPUTS\n", 1)
+    file.write_text(text, encoding="utf-8")  # each backslash becomes two where the value is quoted
+    done = mcl.format_skill(skill)
+    assert [finding.code for finding in done.errors] == ["TOO_LONG"]
+    assert file.read_text(encoding="utf-8") == text

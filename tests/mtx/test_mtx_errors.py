@@ -231,3 +231,10 @@ def test_a_second_slot_of_a_name_is_told_and_the_first_one_counts() -> None:
     changed = EXAMPLE.replace("slot tags: string[]", "slot target: uint[]", 1)
     (finding,) = findings_of(parse(changed.encode()), name="find-flights")
     assert (finding.code, finding.text) == ("V4", "target")
+
+
+def test_line_ends_of_carriage_returns_alone_are_told_once() -> None:
+    finding = parse(EXAMPLE.replace("\n", "\r").encode()).findings[0]
+    assert (finding.code, finding.line, finding.hint) == ("CONTROL", 1, "end lines with LF or CRLF")
+    assert found(EXAMPLE.replace("\n", "\r").encode()).count(("CONTROL", 1, finding.column, "\r")) == 1
+    assert [code for code, *_ in found(EXAMPLE.replace("\n", "\r"))].count("CONTROL") == 1

@@ -72,12 +72,18 @@ def format_bytes(data: bytes, shown: str) -> FormattedFile:
 
 def formatted(read: ReadFile) -> FormattedFile:
     """A file that was read, with its canonical layout; nothing is written."""
+    from mcl.mtx.finding import Finding
     from mcl.mtx.format import format_file
+    from mcl.mtx.source import MAX_BYTES
 
     shown, text = read.file.shown, read.parsed.text
     if not read.parsed.ok:
         return FormattedFile(shown, text, "", False, read.parsed.findings)
     after = format_file(read.parsed)
+    if len(after.encode()) >= MAX_BYTES > len(read.data):
+        message = f"too long: its canonical layout would have more than the {MAX_BYTES - 1} bytes of a file"
+        finding = Finding(0, 0, "TOO_LONG", message, hint="make two skills of it")
+        return FormattedFile(shown, text, "", False, (finding,))
     if after != text:
         _require_same(read, after)
     return FormattedFile(shown, text, after, after.encode() != read.data)
