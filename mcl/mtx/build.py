@@ -42,7 +42,7 @@ from mcl.mtx.finding import Finding, nearest
 from mcl.mtx.source import MAX_FINDINGS
 
 if TYPE_CHECKING:
-    from lark import Token, Tree
+    from mcl.mtx.lexer import Branch, Word
 
 STAND_IN = "\0"  # the text of a token that no file holds: the source reader takes NUL out
 _ESCAPE = re.compile(r"\\(.)")
@@ -118,8 +118,8 @@ class Builder:
 
     def _inside(self, tree: Any, above: int) -> None:
         """Report what is not right of the column `above`, that of what it belongs to (0: of nothing)."""
-        first = next(_tokens(tree), None) if above else None
-        if first is not None and 0 < (first.column or 0) <= above:
+        first = tree.children[0]  # the word that every rule of a line begins with
+        if 0 < first.column <= above:
             message = f"{str(first)!r} is not deeper than what it belongs to"
             self._find(first, "INDENT", message, "indent it with blanks")
 
@@ -152,10 +152,10 @@ class Builder:
         optional = values.get("required", ("", None))[0] == "optional"
         return Slot(whole, type, optional, default, hint, most, at=_at(name))
 
-    def _modifier(self, children: Sequence[Any]) -> tuple[Token, Any]:
+    def _modifier(self, children: Sequence[Any]) -> tuple[Word, Any]:
         return children[0], self._value(children) if children[0].type.endswith("_KEY") else None
 
-    def _type(self, tree: Tree[Token]) -> SlotType:
+    def _type(self, tree: Branch) -> SlotType:
         words = [_whole(token) for token in tree.children]
         many = bool(words) and words[-1] == "[]"
         first = _token(tree.children[0])
@@ -177,7 +177,7 @@ class Builder:
             )
         return SlotType(words[0], (), many, at=_at(first))
 
-    def _on(self, head: Token, condition: Any, body: tuple[Any, ...]) -> On:
+    def _on(self, head: Word, condition: Any, body: tuple[Any, ...]) -> On:
         try:
             test: Condition = self._entry(condition)
         except _Broken:
@@ -233,9 +233,7 @@ class Builder:
         seen: set[str] = set()
         for argument in built:
             if argument.key in seen:
-                line, column = argument.at
-                message = f"{argument.key!r} is given twice"
-                self._add(Finding(line, column, "DUPLICATE_KEY", message, argument.key))
+                self._add(argument.at, "DUPLICATE_KEY", f"{argument.key!r} is given twice", argument.key)
             seen.add(argument.key)
         return Resolve(_slot_name(path), _whole(call).removeprefix("cortex."), built, at=_at(head))
 
@@ -256,19 +254,15 @@ class Builder:
             return Items(tuple(self._text(item) for item in value.children[1:]), at=_at(value.children[0]))
         return self._text(value)
 
-    def _text(self, token: Token) -> Text:
+    def _text(self, token: Word) -> Text:
         text = _whole(token)
         if token.type != "STRING":
             return Text(text.rstrip(), at=_at(token))
         for match in _ESCAPE.finditer(text):
             if match[1] not in _ESCAPES:
-                at = Position(token.line or 0, (token.column or 0) + match.start())
+                at = Position(token.line, token.column + match.start())
                 hint = r"legal escapes: \" \\ \n \t; write a backslash as \\"
-                self._add(
-                    Finding(
-                        at.line, at.column, "BAD_ESCAPE", f"there is no escape {match[0]}", match[0], hint
-                    )
-                )
+                self._add(at, "BAD_ESCAPE", f"there is no escape {match[0]}", match[0], hint)
         return Text(_ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1]), at=_at(token))
 
     def _no_doubles(self, entries: Sequence[Any]) -> None:
@@ -279,23 +273,20 @@ class Builder:
                 continue
             name = "prompt" if isinstance(entry, Prompt) else _identity(entry)
             if name is not None and name in seen:
-                line, column = entry.at
-                text, hint = str(name), "keep one of them"
-                self._add(Finding(line, column, "DUPLICATE_KEY", f"a second {text!r} here", text, hint))
+                self._add(entry.at, "DUPLICATE_KEY", f"a second {name!r} here", str(name), "keep one of them")
             seen.add(name)
 
-    def _double(self, key: Token, message: str) -> None:
+    def _double(self, key: Word, message: str) -> None:
         self._find(key, "DUPLICATE_KEY", message, "keep one of them")
 
-    def _find(self, token: Token, code: str, message: str, hint: str = "") -> None:
-        self._add(Finding(token.line or 0, token.column or 0, code, message, str(token), hint))
+    def _find(self, token: Word, code: str, message: str, hint: str = "") -> None:
+        self._add(_at(token), code, message, str(token), hint)
 
-    def _add(self, finding: Finding) -> None:
+    def _add(self, at: Position, code: str, message: str, text: str, hint: str = "") -> None:
         """Keep a finding, unless it follows from a guess."""
-        if len(self.findings) < MAX_FINDINGS and not (
-            finding.code == "DUPLICATE_KEY" and finding.line in self.guessed
-        ):
-            self.findings.append(finding)
+        guess = code == "DUPLICATE_KEY" and at.line in self.guessed
+        if len(self.findings) < MAX_FINDINGS and not guess:
+            self.findings.append(Finding(*at, code, message, text, hint))
 
 
 def _identity(entry: Any) -> object:
@@ -322,18 +313,9 @@ def _is_token(child: Any) -> bool:
     return isinstance(child, str)
 
 
-def _token(child: Any) -> Token:
-    return child  # type: ignore[no-any-return]  # children are Token or Tree; the callers know which
+def _token(child: Any) -> Word:
+    return child  # type: ignore[no-any-return]  # children are Word or Branch; the callers know which
 
 
 def _at(token: Any) -> Position:
-    return Position(token.line or 0, token.column or 0) if _is_token(token) else NOWHERE
-
-
-def _tokens(tree: Any) -> Iterator[Token]:
-    """The tokens of a tree in order."""
-    if _is_token(tree):
-        yield tree
-        return
-    for child in tree.children:
-        yield from _tokens(child)
+    return Position(token.line, token.column) if _is_token(token) else NOWHERE

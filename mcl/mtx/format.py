@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mcl.mtx.parse import Parsed, Word
+from mcl.mtx.lexer import Word
+from mcl.mtx.parse import Parsed
 
 _PLAIN = re.compile(r"(?!slot\.)[A-Za-z0-9_.][A-Za-z0-9_.:/@+<|>-]*", re.ASCII)
 _WORDS = re.compile(r"[^\s\"#\[][^\"#]*", re.ASCII)
@@ -37,7 +38,7 @@ def format_file(parsed: Parsed) -> str:
         if words is None:
             waiting.append(line.strip())
             continue
-        kind = words[0].kind
+        kind = words[0].type
         if kind.startswith("S_"):
             depth = 0
         elif kind == "_END":
@@ -60,11 +61,11 @@ def quoted(text: str) -> str:
 
 def render(words: Sequence[Word]) -> str:
     """One line's words with canonical spacing and quoting."""
-    key = words[0].text if words[0].kind.endswith("KEY") else ""
+    key = words[0] if words[0].type.endswith("KEY") else ""
     in_list = in_call = False
     line = ""
     for word in words:
-        kind, text = word
+        kind, text = word.type, str(word)
         in_call = in_call or kind == "_OPEN"
         if kind in ("STRING", "BARE", "ITEM"):
             text = _value(word, key)
@@ -78,15 +79,15 @@ def render(words: Sequence[Word]) -> str:
             in_list, line = False, line.rstrip(" ")
         line += text
         inside = in_list and kind != "LIST_OPEN"
-        if inside or kind in _SPACED or (kind == "SLOT_PATH" and words[0].kind == "RESOLVE"):
+        if inside or kind in _SPACED or (kind == "SLOT_PATH" and words[0].type == "RESOLVE"):
             line += " "
     return line.rstrip(" ")
 
 
 def _value(word: Word, key: str) -> str:
-    text = _UNESCAPE.sub(lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), word.text[1:-1])
-    if word.kind != "STRING":
-        text = word.text.rstrip()
+    text = _UNESCAPE.sub(lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), word[1:-1])
+    if word.type != "STRING":
+        text = word.rstrip()
     if _PROSE.fullmatch(key):
         return quoted(text)
     if _PLAIN.fullmatch(text) or (
@@ -106,7 +107,7 @@ def _deepest(parsed: Parsed) -> int:
     """How many blocks are open at once at most."""
     depth = deepest = 0
     for words in parsed.rows.values():
-        depth += (words[0].kind in _OPENERS) - (words[0].kind == "_END")
+        depth += (words[0].type in _OPENERS) - (words[0].type == "_END")
         deepest = max(deepest, depth)
     return deepest
 

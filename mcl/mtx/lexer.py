@@ -8,11 +8,41 @@ never spoils the next one, and the time is linear in the length of the text.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from lark import Lark
+
+
+class Word(str):
+    """One token: its text, its terminal in the grammar (`type`, as Lark's parser asks for it), and its place,
+    from 1. Lark's own token takes five times as long to make and keeps eight fields.
+    """
+
+    __slots__ = ("column", "line", "type")
+    type: str
+    line: int
+    column: int
+
+    def __new__(cls, text: str, type: str, line: int = 0, column: int = 0) -> Word:
+        """A token; one that stands for what is missing has no place."""
+        word = str.__new__(cls, text)
+        word.type, word.line, word.column = type, line, column
+        return word
+
+
+class Branch:
+    """One node of the parse tree: the rule's name, and its words and branches. Without the dictionary that a
+    `lark.Tree` has, because a large file makes very many.
+    """
+
+    __slots__ = ("children", "data")
+
+    def __init__(self, data: str, children: list[Any]) -> None:
+        self.data = data
+        self.children = children
 
 
 class Match(Protocol):
@@ -21,41 +51,43 @@ class Match(Protocol):
     def __call__(self, text: str, start: int, /) -> re.Match[str] | None: ...
 
 
-class Lexer:
-    """Finds the next terminal of a line. Holds no text: one serves all files."""
+class Lexer(dict[Any, Match]):
+    """By state of the parser what finds the next terminal of a line, with the blanks before it. Each is made
+    when it is first asked for. Holds no text: one serves all files.
+    """
 
     def __init__(self, lark: Lark) -> None:
-        self._lark = lark
+        super().__init__()
+        self.lark = lark
         self._terminals = {terminal.name: terminal for terminal in lark.terminals}
-        self._by_state: dict[Any, Match] = {}
         self._by_names: dict[frozenset[str], Match] = {}
 
     def start(self) -> Any:
         """A new parser at the start of a file (Lark's InteractiveParser; Lark types none of its methods)."""
-        return self._lark.parse_interactive("")
+        return self.lark.parse_interactive("")
 
-    def at(self, state: Any, choices: Any) -> Match:
-        """What finds the next terminal in a state of the parser; `choices` is its row of the table."""
-        known = self._by_state.get(state)
-        if known is None:
-            names = frozenset(name for name in choices if name in self._terminals)
-            known = self._by_names.get(names) or self._compiled(names)
-            self._by_names[names] = self._by_state[state] = known
-        return known
+    def __missing__(self, state: Any) -> Match:
+        choices = self.start().parser_state.parse_conf.states[state]
+        names = frozenset(name for name in choices if name in self._terminals)
+        made = self._by_names.get(names) or _compiled([self._terminals[name] for name in names])
+        self._by_names[names] = self[state] = made
+        return made
 
-    def _compiled(self, names: frozenset[str]) -> Match:
-        """Higher priority first, then words before patterns, then the longer pattern: as Lark orders them."""
-        terminals = sorted(
-            (self._terminals[name] for name in names),
-            key=lambda one: (
-                -one.priority,
-                one.pattern.type != "str",
-                -one.pattern.max_width,
-                -len(one.pattern.value),
-                one.name,
-            ),
-        )
-        return re.compile("|".join(f"(?P<{one.name}>{one.pattern.to_regexp()})" for one in terminals)).match
+
+def _compiled(terminals: Sequence[Any]) -> Match:
+    """Higher priority first, then words before patterns, then the longer pattern: as Lark orders them."""
+    ordered = sorted(
+        terminals,
+        key=lambda one: (
+            -one.priority,
+            one.pattern.type != "str",
+            -one.pattern.max_width,
+            -len(one.pattern.value),
+            one.name,
+        ),
+    )
+    choices = "|".join(f"(?P<{one.name}>{one.pattern.to_regexp()})" for one in ordered)
+    return re.compile(rf"[ \t]*+(?:{choices})").match
 
 
 @cache
@@ -66,4 +98,5 @@ def lexer() -> Lexer:
 
     from grammars import load
 
-    return Lexer(Lark(load("mtx").text, start="file", parser="lalr", maybe_placeholders=False))
+    text = load("mtx").text
+    return Lexer(Lark(text, start="file", parser="lalr", maybe_placeholders=False, tree_class=Branch))

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from mcl.mtx.ast import SECTIONS, File
 from mcl.mtx.build import STAND_IN, Builder
 from mcl.mtx.finding import Finding
+from mcl.mtx.lexer import Word, lexer
 from mcl.mtx.source import MAX_FINDINGS, read_source
 from mcl.mtx.terminals import COMPLETION
 
@@ -29,13 +30,6 @@ _BLANKS = re.compile(r"[ \t]*")
 OPENS = re.compile(r"\s*(?:(?:on|unknown|clarify)(?=[ \t])|prompt[ \t]*(?:#|$))")
 _ENTRY = re.compile(r"[ \t]*(?:on|unknown|clarify|prompt|resolve|kind|output_cardinality)(?![\w.-])")
 ENDS = re.compile(r"\s*end(?![\w=.-])")
-
-
-class Word(NamedTuple):
-    """One token: the terminal's name in the grammar, and its text."""
-
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -96,10 +90,7 @@ class Run:
     """One pass over one text. What becomes of an error is in mcl/mtx/recover.py."""
 
     def __init__(self, text: str) -> None:
-        from lark import Token
         from lark.exceptions import UnexpectedToken
-
-        from mcl.mtx.lexer import lexer
 
         self.lines = text.split("\n")
         self.at = 0  # the line to be read next, from 0
@@ -113,7 +104,7 @@ class Run:
         self.failure = 0  # the column of the latest failure mode
         self.guessed: set[int] = set()  # lines that were read as something else than is written
         self.broken: set[int] = set()  # lines that were completed with stand-ins
-        self.token, self.unexpected = Token, UnexpectedToken
+        self.unexpected = UnexpectedToken
         self.lexer = lexer()
         self.parser: Any = self.lexer.start()
         self.state: Any = self.parser.parser_state
@@ -135,29 +126,25 @@ class Run:
 
     def read(self, source: str, number: int, line: Line | None = None) -> None:
         """Read one line, with the newline at its end; `line` when it is read again as something else."""
-        feed, at, blanks = self.state.feed_token, self.lexer.at, _BLANKS.match
-        words: list[Word] = []
-        position = 0
         if self.by_columns and self.blocks and self.misplaced(source, number):
             return
+        feed, states = self.state.feed_token, self.state.state_stack
+        words: list[Word] = []
+        end = 0
         while True:
-            position = blanks(source, position).end()  # type: ignore[union-attr]  # blanks always match
-            column = position + 1 if line is None else line.column(position)
-            choices = self.parser.choices()
-            match = at(self.state.position, choices)(source, position)
+            match = self.lexer[states[-1]](source, end)
             if match is not None:
                 kind: str = match.lastgroup  # type: ignore[assignment]  # every alternative has a name
-                text = match.group()
-            elif source[position] == "#":
-                kind, text = "_NL", "\n"
+                text, position, end = match[kind], match.start(kind), match.end()
             else:
-                kind = text = ""
+                position = end = _BLANKS.match(source, end).end()  # type: ignore[union-attr]  # always matches
+                kind, text = ("_NL", "\n") if source[position] == "#" else ("", "")
+            column = position + 1 if line is None else line.column(position)
             if kind == "FAILURE" and 0 < self.failure < column:
                 kind = ""  # it stands where a field is expected, and names none
+            word = Word(text, kind, number, column)
             try:
-                if not kind:
-                    raise self.unexpected(self.token("", ""), set())  # type: ignore[no-untyped-call]
-                feed(self.token(kind, text, position, number, column))
+                feed(word)
             except self.unexpected:
                 self.rows.pop(number, None)
                 self.recover(source, number, position, line, first=not words)
@@ -167,8 +154,7 @@ class Run:
                 if source[position] == "#":
                     self.comments[number] = source[position:].strip()
                 return
-            words.append(Word(kind, text))
-            position = match.end() if match else position
+            words.append(word)
             if kind in _NOTED:
                 self.note(kind, text, number, column)
 
@@ -245,7 +231,7 @@ class Run:
     def feed(self, *names: str) -> None:
         """Feed stand-ins."""
         for name in names:
-            self.state.feed_token(self.token(name, STAND_IN, 0, 0, 0))
+            self.state.feed_token(Word(STAND_IN, name))
 
     def find(self, line: int, column: int, code: str, message: str, text: str = "", hint: str = "") -> None:
         """Note an error."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from mcl.mtx.ast import SECTIONS
 from mcl.mtx.finding import nearest
+from mcl.mtx.lexer import Word
 from mcl.mtx.parse import ENDS, OPENS
 from mcl.mtx.terminals import alternatives, described, legal_word
 
@@ -96,7 +97,7 @@ class Recovery:
         slashes = len(text) - len(text.rstrip("\\"))
         text += "\\" * (slashes % 2) + '"'
         column = self.line.column(self.position)
-        run.state.feed_token(run.token("STRING", text, self.position, self.line.number, column))
+        run.state.feed_token(Word(text, "STRING", self.line.number, column))
         run.complete()
 
     def _describe(self) -> None:
@@ -231,7 +232,7 @@ class Recovery:
         """Whether the section says `none` above this line, and a second head of it could stand here."""
         rows, head = self.run_.rows, self.run_.head
         words = rows[next(reversed(rows))] if rows else ()
-        return head in self.accepts and [one.kind for one in words] == ["NONE"]
+        return head in self.accepts and [one.type for one in words] == ["NONE"]
 
     def _behind(self) -> int:
         """The index of the first line behind this one that does not belong to it: what is deeper does, and an

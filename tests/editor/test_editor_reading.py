@@ -279,6 +279,6 @@ def test_the_words_of_a_line_are_those_that_the_parser_read():
     lines = SKILL.split("\n")
     for number, row in parsed.rows.items():
         found = tokens(lines, number)
-        assert [(one.kind, one.text) for one in found] == [(word.kind, word.text) for word in row]
+        assert [(one.kind, one.text) for one in found] == [(word.type, word) for word in row]
         for one in found:
             assert lines[number - 1][one.column - 1 :].startswith(one.text)
