@@ -1,13 +1,16 @@
 """What patterns find in a goal's words beside what a model marks there. Forms that code can check (addresses,
 file names, dates, closed lists by name) need no model to be seen. Pure; the tables are those of `--no-ai`."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from mcl.model.cues import free, load_cues
-from mcl.model.patterns import pattern_spans, place_of, typed
+from mcl.model.cues import Place, free, load_cues
+from mcl.model.patterns import pattern_spans, place_of, span_at, typed
 from mcl.model.protocol import ExtractForm, Span
 from mcl.stages.rules import Rules
+
+_QUOTED = re.compile(r'(?<![\w"])"([^"\n]+)"(?![\w"])|“([^“”\n]+)”')
 
 
 def with_patterns(prose: str, form: ExtractForm, spans: Sequence[Span], rules: Rules) -> tuple[Span, ...]:
@@ -38,7 +41,36 @@ def with_patterns(prose: str, form: ExtractForm, spans: Sequence[Span], rules: R
                 kept += told
         elif slot.options and not told and not slot.required and sure < rules.unnamed_option:
             kept = [one for one in kept if one.field != field]
+    kept = _whole_quotes(prose, kept, {f"slot.{slot.name}" for slot in form.slots if slot.type == "string"})
     return tuple(sorted(kept, key=lambda one: (one.start if one.start is not None else -1, one.field)))
+
+
+def _whole_quotes(prose: str, spans: Sequence[Span], texts: set[str]) -> list[Span]:
+    """The same, where one text is marked in part of a quote, with the whole quote in its place.
+
+    Who quotes means just these words, so that nothing else is read in them ("due on Friday" has no deadline).
+    """
+    kept = list(spans)
+    for marks, quote in _quotes(prose):
+        inside = [one for one in kept if one.start is not None and not free(place_of(one), [quote])]
+        slots = [one for one in inside if one.field.startswith("slot.")]
+        if len(slots) != 1 or slots[0].field not in texts:
+            continue
+        place = place_of(slots[0])
+        said = prose[place.start : place.end] == slots[0].value  # what is invented stays for the check of it
+        if said and marks.start <= place.start and place.end <= marks.end:
+            whole = span_at(slots[0].field, prose, quote, slots[0].probability)
+            kept = [one for one in kept if one not in inside] + [whole]
+    return kept
+
+
+def _quotes(prose: str) -> Iterator[tuple[Place, Place]]:
+    """Each quote with its marks, and what stands between them less blanks at its ends."""
+    for match in _QUOTED.finditer(prose):
+        text = match[match.lastindex or 0]
+        start = match.start(match.lastindex or 0) + len(text) - len(text.lstrip())
+        if text.strip():
+            yield Place(*match.span()), Place(start, start + len(text.strip()))
 
 
 def _within(own: Sequence[Span], told: Sequence[Span]) -> bool:

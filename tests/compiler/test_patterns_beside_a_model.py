@@ -79,3 +79,39 @@ def test_with_a_weight_of_nothing_all_is_left_to_the_model(rules: Rules) -> None
     assert with_patterns(GOAL, form(URL), (marked("url", "download", 0.1),), without) == (
         marked("url", "download", 0.1),
     )
+
+
+def spans_of(prose: str, *said: tuple[str, str]) -> list[Span]:
+    return [Span(field, text, prose.index(text), prose.index(text) + len(text), 0.8) for field, text in said]
+
+
+TEXT, PLACE = SlotForm("thing", "string", "what to look for"), SlotForm("spot", "string", "where")
+
+
+@pytest.mark.parametrize("marks", ['"{}"', "“{}”"])
+@pytest.mark.parametrize("part", ["due", "due on", "Friday", "due on Friday"])
+def test_a_text_marked_in_part_of_a_quote_is_the_whole_quote(rules: Rules, marks: str, part: str) -> None:
+    prose = f"look for {marks.format('due on Friday')} in my notes"
+    given = spans_of(prose, ("slot.thing", part), ("slot.spot", "notes"))
+    found = with_patterns(prose, form(TEXT, PLACE), given, rules)
+    assert values(found) == {"thing": "due on Friday", "spot": "notes"}
+    assert all(prose[span.start : span.end] == span.value for span in found)
+
+
+def test_nothing_else_is_read_in_a_quote_that_fills_a_text(rules: Rules) -> None:
+    prose = 'look for "due on Friday" in notes'
+    given = spans_of(prose, ("slot.thing", "due"), ("deadline", "Friday"))
+    assert values(with_patterns(prose, form(TEXT), given, rules)) == {"thing": "due on Friday"}
+
+
+def test_quotes_of_which_more_or_less_is_marked_stay_as_they_are(rules: Rules) -> None:
+    prose = 'put "eggs in boxes" there, a 5" nail'
+    both = spans_of(prose, ("slot.thing", "eggs"), ("slot.spot", "boxes"))
+    assert values(with_patterns(prose, form(TEXT, PLACE), both, rules)) == {
+        "thing": "eggs",
+        "spot": "boxes",
+    }
+    more = spans_of(prose, ("slot.thing", 'put "eggs in boxes"'))
+    assert values(with_patterns(prose, form(TEXT), more, rules)) == {"thing": 'put "eggs in boxes"'}
+    invented = [Span("slot.thing", "milk", prose.index("eggs"), prose.index("eggs") + 4, 0.8)]
+    assert values(with_patterns(prose, form(TEXT), invented, rules)) == {"thing": "milk"}

@@ -153,6 +153,8 @@ FILES = ExtractForm(
         ("which files mention Henderson", {"text": "Henderson"}),
         ("search src for TODO and list every line", {"text": "TODO", "folder": "src"}),
         ("list all markdown files in docs", {"folder": "docs"}),
+        ("list all files in folder docs", {"folder": "docs"}),
+        ("list all files under directory docs", {"folder": "docs"}),
         ("find the phrase late fee in src/app", {"text": "late fee", "folder": "src/app"}),
         ("look for the phone number 555-0100 in all text files", {"text": "555-0100"}),
         ("look for deprecated in *.md below handbook/", {"folder": "handbook/", "pattern": "*.md"}),
