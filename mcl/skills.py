@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import skills as shipped
 from mcl.errors import SkillError
@@ -17,7 +17,7 @@ from mcl.mtx.core import Core
 from mcl.mtx.digest import value_digest
 from mcl.mtx.identity import skill_id, skill_version
 from mcl.mtx.interpret import texts
-from mcl.mtx.load import Head, LoadedFile, head_of, load_file, read_bytes
+from mcl.mtx.load import Head, head_of, load_file, read_bytes
 from mcl.plans.template import PlanTemplate, is_kept, read_template
 
 if TYPE_CHECKING:
@@ -44,38 +44,32 @@ class Slot:
 
 @dataclass(frozen=True)
 class Skill:
-    """A checked skill. `file` is its tree, `path` its folder; `digest` covers both of its files.
+    """A checked skill. `path` is its folder; `digest` covers both of its files.
 
-    A skill that comes from the cache reads its tree and template when they are asked for.
+    head: what its file says of itself. tree, plan: read the rest when `file` and `template` are first asked
+    for, which a list of skills never does.
     """
 
     path: Path
-    file: ast.File
     file_digest: str
-    template: PlanTemplate | None
+    head: Head = field(repr=False, compare=False)
+    tree: Callable[[], ast.File] = field(repr=False, compare=False)
+    plan: Callable[[], PlanTemplate | None] = field(default=lambda: None, repr=False, compare=False)
 
     @classmethod
-    def kept(cls, path: Path, loaded: LoadedFile, template: Callable[[], PlanTemplate | None]) -> Skill:
-        """A skill whose files were found good before."""
-        skill = object.__new__(cls)
-        skill.__dict__.update(path=path, file_digest=loaded.digest, head=loaded.head)
-        skill.__dict__.update(_later={"file": loaded.tree, "template": template})
-        return skill
-
-    if not TYPE_CHECKING:  # the fields are typed above
-
-        def __getattr__(self, name: str) -> Any:
-            """A field that is not read yet."""
-            later = self.__dict__.get("_later", {})
-            if name not in later:
-                raise AttributeError(name)
-            self.__dict__[name] = later[name]()
-            return self.__dict__[name]
+    def of(cls, path: Path, file: ast.File) -> Skill:
+        """What a tree alone says of a skill, for checks."""
+        return cls(path, "", head_of(file), lambda: file)
 
     @cached_property
-    def head(self) -> Head:
-        """What its file says of itself."""
-        return head_of(self.file)
+    def file(self) -> ast.File:
+        """The tree of SKILL.mtx."""
+        return self.tree()
+
+    @cached_property
+    def template(self) -> PlanTemplate | None:
+        """What plan.yaml says; None where there is none."""
+        return self.plan()
 
     @property
     def _settings(self) -> Mapping[str, str]:
@@ -257,19 +251,19 @@ def load_skill(folder: Path, store: Cache | None = None) -> Skill:
     """Read one skill's folder. Raises SkillError with every error of the file that is wrong first."""
     store = store or Cache(None)
     loaded = load_file(folder / "SKILL.mtx", store, name=folder.name or folder.absolute().name)
+    skill = Skill(folder, loaded.digest, loaded.head, loaded.tree)
     plan = folder / "plan.yaml"
     if not os.path.lexists(plan):
-        return Skill.kept(folder, loaded, lambda: None)
+        return skill
     source = read_bytes(plan)
-    scope = Skill.kept(folder, loaded, lambda: None)
 
     def template() -> PlanTemplate:
-        return read_template(plan, source, skill_digest=loaded.digest, scope=scope, store=store)
+        return read_template(plan, source, skill_digest=loaded.digest, scope=skill, store=store)
 
-    if not is_kept(source, skill_digest=loaded.digest, store=store):
-        made = template()
-        return Skill.kept(folder, loaded, lambda: made)
-    return Skill.kept(folder, loaded, template)
+    if is_kept(source, skill_digest=loaded.digest, store=store):
+        return replace(skill, plan=template)
+    made = template()
+    return replace(skill, plan=lambda: made)
 
 
 def mtx_digest(skill: Skill, core: Core) -> str:

@@ -28,9 +28,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Reading:
-    """A text as the parser read it, and all that is wrong with it, in the order of its lines."""
+    """A text as the parser read it, and all that is wrong with it, in the order of its lines: the findings,
+    and each with the span that is meant.
+    """
 
     parsed: Parsed
+    findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
 
     @property
@@ -43,7 +46,7 @@ def read(document: Document, name: str = "") -> Reading:
     """Parse and check a text. name: the id that it should carry ("" for any)."""
     parsed = parse(document.data)
     findings = findings_of(parsed, name=name)
-    return Reading(parsed, tuple(problem_of(finding, document.lines) for finding in findings))
+    return Reading(parsed, findings, tuple(problem_of(finding, document.lines) for finding in findings))
 
 
 def problem_of(finding: Finding, lines: Sequence[str]) -> Problem:

@@ -9,13 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mcl.editor.outline import Surroundings, surroundings
-
-if TYPE_CHECKING:
-    from lark import Lark
+from mcl.mtx.lexer import lexer
 
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"?|(?:^|(?<=[ \t]))#.*')
 _WORD = re.compile(r"(?:matrix://\S*|x:[\w.-]*|§?[\w.-]*)$")
@@ -115,7 +112,7 @@ def accepted(around: Surroundings, text: str) -> tuple[tuple[Token, ...], frozen
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     lead = "" if text.lstrip(" \t").startswith("§") else _lead(around)
-    parser: Any = grammar().parse_interactive(lead + text)  # Lark types none of its methods
+    parser: Any = lexer().lark.parse_interactive(lead + text)  # Lark types none of its methods
     found: list[Token] = []
     try:
         for token in parser.lexer_thread.lex(parser.parser_state):
@@ -125,16 +122,6 @@ def accepted(around: Surroundings, text: str) -> tuple[tuple[Token, ...], frozen
         return tuple(found), frozenset(parser.accepts())
     except (UnexpectedCharacters, UnexpectedToken):
         return tuple(found), frozenset()
-
-
-@cache
-def grammar() -> Lark:
-    """The grammar of the language as an LALR parser."""
-    from lark import Lark
-
-    from grammars import load
-
-    return Lark(load("mtx").text, start="file", parser="lalr", maybe_placeholders=False)
 
 
 def _lead(around: Surroundings) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from mcl.editor.catalogue import Catalogue
 from mcl.editor.completion import Completion, complete
 from mcl.editor.definition import Target, define, define_in_plan
-from mcl.editor.diagnostics import Problem, Reading, read
+from mcl.editor.diagnostics import Problem, Reading, problem_of, read
 from mcl.editor.document import Document, Encoding
 from mcl.editor.fixes import Fix, fixes
 from mcl.editor.hover import Hover, hover
@@ -92,10 +92,12 @@ class Session:
         found: tuple[Problem, ...] = skill.reading.problems
         if plan is not None and plan.path is not None:
             from executor import Registry
-            from mcl.editor.plan import plan_problems
+            from mcl.plans.beside import check_plan, scope_of
 
-            wrong, idle = plan_problems(plan.path.parent, skill.reading, plan.document, Registry.builtin())
-            yield plan, wrong
+            scope = scope_of(plan.path.parent, skill.reading.parsed, skill.reading.findings)
+            wrong, unused = check_plan(plan.document.data, scope, Registry.builtin())
+            yield plan, [problem_of(finding, plan.document.lines) for finding in wrong]
+            idle = (problem_of(finding, skill.document.lines) for finding in unused)
             found = tuple(sorted((*found, *idle), key=lambda problem: problem.span))
         yield skill, found
 

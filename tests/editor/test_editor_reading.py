@@ -18,9 +18,10 @@ from mcl.editor.fixes import fixes
 from mcl.editor.hover import hover
 from mcl.editor.layout import layout
 from mcl.editor.outline import outline, walk
-from mcl.editor.place import grammar, tokens
+from mcl.editor.place import tokens
 from mcl.editor.symbols import symbols
 from mcl.mtx.format import format_file
+from mcl.mtx.lexer import lexer
 from mcl.mtx.parse import parse
 from mcl.mtx.terminals import legal_word
 from mcl.mtx.verdict import findings_of
@@ -159,7 +160,7 @@ def test_hover_tells_nothing_where_nothing_is(shelf):
 
 
 def test_every_word_of_the_language_is_explained():
-    terminals = {terminal.name for terminal in grammar().terminals}
+    terminals = {terminal.name for terminal in lexer().lark.terminals}
     known = {name for name in terminals if legal_word(name) and name not in ("COMMENT", "BLANK")}
     sections = {name for name in known if name.startswith("S_")}
     assert {name.removeprefix("S_") for name in sections} == set(words.SECTIONS)

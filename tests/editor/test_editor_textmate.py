@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from textmate_engines import GRAMMAR, ROOT, Painted, node_modules, paint, paint_with_node
 
 from ir import VERBS
-from mcl.editor.place import grammar, tokens
+from mcl.editor.place import tokens
 from mcl.mtx.ast import SCALAR_TYPES, SECTIONS
 from mcl.mtx.interpolate import PLAIN_NAMES
+from mcl.mtx.lexer import lexer
 from mcl.mtx.parse import parse
 
 # what a terminal's characters are painted as; the first scope that is said decides
@@ -197,7 +198,7 @@ def scopes_of(text: str, part: str, engine: Callable[[str], Painted] = paint) ->
 
 
 def test_every_terminal_has_a_scope() -> None:
-    names = {terminal.name for terminal in grammar().terminals} - {"_NL", "COMMENT", "BLANK"}
+    names = {terminal.name for terminal in lexer().lark.terminals} - {"_NL", "COMMENT", "BLANK"}
     assert {name for name in names if not wanted(name)} == set()
 
 
@@ -211,7 +212,7 @@ def test_every_word_of_a_sound_file_is_painted_as_what_it_is(text: str) -> None:
 def test_the_example_has_every_terminal() -> None:
     lines = EVERY.replace("on x\n", "").split("\n")
     kinds = {token.kind for number in range(1, len(lines) + 1) for token in tokens(lines, number)}
-    assert {terminal.name for terminal in grammar().terminals} - kinds <= {"_NL", "COMMENT", "BLANK"}
+    assert {terminal.name for terminal in lexer().lark.terminals} - kinds <= {"_NL", "COMMENT", "BLANK"}
 
 
 def written(line: str, first: str, second: str) -> str:

@@ -19,6 +19,7 @@ from mcl.acts.skills import installed, the_skill
 from mcl.errors import InputError, SkillError
 from mcl.home import open_home
 from mcl.mtx.core import Core, load_core
+from mcl.mtx.load import head_of
 from mcl.skills import Skill, Skills, load_skill
 
 if TYPE_CHECKING:
@@ -229,6 +230,7 @@ def _without(skills: Skills, skill: Skill, number: int) -> Skills:
             if not (section.name == "SKILL" and key.startswith("example.") and seen == number):
                 kept.append(entry)
         sections.append(replace(section, entries=tuple(kept)))
-    less = replace(skill, file=replace(skill.file, sections=tuple(sections)))
+    file = replace(skill.file, sections=tuple(sections))
+    less = replace(skill, head=head_of(file), tree=lambda: file)
     assert text not in less.examples or skill.examples.count(text) > 1, "an example is left out by its place"
     return replace(skills, by_id={**skills.by_id, skill.id: less})

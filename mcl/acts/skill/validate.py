@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from mcl.plans.checks import Tools
     from mcl.skills import Skill
 
-_OF_NAMES = ("V1", "V2", "V3", "V4", "V9", "V10")  # checks of what a plan names
-
 
 @dataclass(frozen=True)
 class CheckedFile:
@@ -80,53 +78,42 @@ def _checked(file: SkillFile, *, strict: bool, tools: Tools) -> Iterator[Checked
     if isinstance(data, Finding):
         yield CheckedFile(file.shown, (data,))
         return
+    from mcl.plans.beside import scope_of
+
     parsed, findings = check_text(data, file.id, strict=strict)
     plan = file.path.parent / PLAN_FILE
     if not (file.whole and plan.exists()):
         yield CheckedFile(file.shown, findings, parsed.text)
         return
     shown = file.shown.removesuffix(SKILL_FILE) + PLAN_FILE
-    checked, unused = _plan(shown, _scope(file.path.parent, parsed, findings), tools)
+    checked, unused = _plan(shown, scope_of(file.path.parent, parsed, findings), tools)
     yield CheckedFile(file.shown, tuple(sorted((*findings, *unused))), parsed.text)
     yield checked
 
 
 def _lone_plan(shown: str, tools: Tools) -> CheckedFile:
     """A plan.yaml by itself, with the SKILL.mtx beside it."""
+    from mcl.plans.beside import scope_of
+
     skill = Path(shown).parent / SKILL_FILE
     data = _read(str(skill))
     if isinstance(data, Finding):
         message, hint = "there is no readable SKILL.mtx beside this plan", "put both into one folder"
         return CheckedFile(shown, (Finding(0, 0, "NO_SKILL", message, "", hint),))
-    return _plan(shown, _scope(skill.parent, *check_text(data, "")), tools)[0]
-
-
-def _scope(folder: Path, parsed: Parsed, findings: Iterable[Finding]) -> Skill | None:
-    """The skill that a plan is compared with; None where nothing certain is known of its slots, verbs and
-    tools.
-    """
-    from mcl.skills import Skill
-
-    doubtful = any(one.severity == "error" and one.code in _OF_NAMES for one in findings)
-    return Skill(folder, parsed.file, "", None) if parsed.ok and not doubtful else None
+    return _plan(shown, scope_of(skill.parent, *check_text(data, "")), tools)[0]
 
 
 def _plan(shown: str, scope: Skill | None, tools: Tools) -> tuple[CheckedFile, Iterable[Finding]]:
     """What is wrong with a plan, and what its skill declares in vain; without a skill, what is wrong with
     the form of the plan.
     """
-    from mcl.plans.checks import check_against, unused
-    from mcl.plans.shape import read_shape
+    from mcl.plans.beside import check_plan
 
     data = _read(shown)
     if isinstance(data, Finding):
         return CheckedFile(shown, (data,)), ()
-    shape = read_shape(data, scope)
-    findings, source = shape.findings, data.decode("utf-8", "replace").replace("\r\n", "\n")
-    if scope is None or findings:
-        return CheckedFile(shown, findings, source), ()
-    findings = tuple(check_against(shape, scope, tools))
-    return CheckedFile(shown, findings, source), unused(shape, scope)
+    findings, idle = check_plan(data, scope, tools)
+    return CheckedFile(shown, findings, data.decode("utf-8", "replace").replace("\r\n", "\n")), idle
 
 
 def _read(shown: str) -> bytes | Finding:
