@@ -167,3 +167,17 @@ FILES = ExtractForm(
 def test_what_is_looked_for_where_and_into_which_file(matcher, goal, values):
     spans = found(matcher, goal, FILES)
     assert values.items() <= {(field.removeprefix("slot."), value) for field, value in spans}
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "make a bar chart of the amount column of sales.csv as amounts.svg",
+        "draw column amount of sales.csv into a.svg",
+        "draw a line chart from sales.csv of the column amount",
+        "plot the amount column in sales.csv",
+    ],
+)
+def test_a_column_is_named_beside_its_word(matcher, goal):
+    form = ExtractForm("x", "Draw a chart", (SlotForm("column", "string", ""),))
+    assert [value for field, value in found(matcher, goal, form) if field == "slot.column"] == ["amount"]
