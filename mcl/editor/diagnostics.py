@@ -36,11 +36,6 @@ class Reading:
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
 
-    @property
-    def ok(self) -> bool:
-        """Whether nothing but warnings was found."""
-        return all(problem.severity == "warning" for problem in self.problems)
-
 
 def read(document: Document, name: str = "") -> Reading:
     """Parse and check a text. name: the id that it should carry ("" for any)."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ir import SlotEntry
-from mcl.mtx.interpret import Interpretation, SlotValue, interpret
+from mcl.mtx.interpret import Interpretation, Resolver, SlotValue, interpret
 from mcl.skills import Slot
 from mcl.stages.classify import Classified
 from mcl.stages.extract import Extraction
@@ -26,14 +26,7 @@ def with_missing(
 
     confidence, unknowns: where they are known, blocks under conditions on them count too.
     """
-    meant = interpret(
-        classified.skill,
-        verb=classified.verb,
-        prose=request.prose,
-        slots=filled(extraction),
-        confidence=confidence,
-        unknowns=unknowns,
-    )
+    meant = meant_by(request, classified, extraction, confidence=confidence, unknowns=unknowns)
     objects = extraction.frame.objects
     missing = (
         _missing(slot, meant, rules)
@@ -41,6 +34,27 @@ def with_missing(
         if _is_missing(slot, objects, extraction, meant)
     )
     return replace(extraction, gaps=(*_strict(extraction.gaps, objects, meant), *missing))
+
+
+def meant_by(
+    request: Request,
+    classified: Classified,
+    extraction: Extraction,
+    *,
+    confidence: float | None = None,
+    unknowns: Sequence[str] | None = None,
+    resolver: Resolver | None = None,
+) -> Interpretation:
+    """What the skill's procedure says of a goal whose slots are filled like this; the rest as `interpret`."""
+    return interpret(
+        classified.skill,
+        verb=classified.verb,
+        prose=request.prose,
+        slots=filled(extraction),
+        confidence=confidence,
+        unknowns=unknowns,
+        resolver=resolver,
+    )
 
 
 def filled(extraction: Extraction) -> dict[str, tuple[SlotValue, ...]]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from ir import Reference, SlotEntry
 from mcl.cortex import TYPES, Memories, Memory
 from mcl.errors import CortexError
-from mcl.mtx.interpret import Interpretation, ResolveRule, SlotValue, interpret
+from mcl.mtx.interpret import Interpretation, ResolveRule, SlotValue
 from mcl.stages.classify import Classified
 from mcl.stages.extract import Extraction
 from mcl.stages.gaps import Gap
-from mcl.stages.missing import filled
+from mcl.stages.missing import meant_by
 from mcl.stages.request import Request
 from mcl.stages.rules import Rules
 
@@ -36,13 +36,7 @@ def resolve(
     address already is left as it is; an empty one is never filled from memory.
     """
     run = _Run(request, memories, extraction.frame.objects, rules)
-    meant = interpret(
-        classified.skill,
-        verb=classified.verb,
-        prose=request.prose,
-        slots=filled(extraction),
-        resolver=run.look_up,
-    )
+    meant = meant_by(request, classified, extraction, resolver=run.look_up)
     words = {slot.name for slot in classified.skill.slots if slot.type == "string"}
     failed = [one for one in run.failed.values() if one.found or one.rule.slot not in words]
     gaps = (*extraction.gaps, *(run.gap(one, meant, classified) for one in failed))

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ir import Budget, BudgetConstraint, CompileMetadata, Intent, Reference, derive_seed, key_of, with_hash
-from mcl.mtx.interpret import interpret
 from mcl.stages.classify import Classified
 from mcl.stages.constraints import doubt
 from mcl.stages.extract import Extraction, deadline_of
 from mcl.stages.gaps import Gap, one_a_field, unknowns_of
-from mcl.stages.missing import filled, with_missing
+from mcl.stages.missing import filled, meant_by, with_missing
 from mcl.stages.request import Request
 from mcl.stages.rules import Route, Rules
 
@@ -140,14 +139,8 @@ def _as_asked(
 ) -> tuple[Gap, ...]:
     """The gaps with the questions that the skill's clarify blocks word, and those that only these blocks
     ask."""
-    meant = interpret(
-        classified.skill,
-        verb=classified.verb,
-        prose=request.prose,
-        slots=filled(extraction),
-        confidence=confidence,
-        unknowns=[gap.why for gap in gaps],
-    )
+    unknowns = [gap.why for gap in gaps]
+    meant = meant_by(request, classified, extraction, confidence=confidence, unknowns=unknowns)
     worded = {f"slot.{rule.slot}": rule for rule in meant.clarifies}
     asked = []
     for gap in gaps:
