@@ -57,3 +57,15 @@ def test_unquoted_values_are_taken_as_they_are() -> None:
     assert settings["note"] == "it's the user's own \"choice\"; really"
     assert settings["path"] == "C:\\Users\\me"
     assert settings["empty"] == settings["only_comment"] == ""
+
+
+def test_every_code_is_explained_in_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "skills.md").read_text(encoding="utf-8")
+    codes = {
+        line.split()[2]
+        for path in FOLDER.glob("*.expected")
+        for line in path.read_text(encoding="utf-8").split("\n")
+        if line
+    }
+    assert "UNEXPECTED" in codes
+    assert {code for code in codes if f"`{code}`" not in page} == set()
