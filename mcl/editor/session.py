@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mcl.editor.catalogue import Catalogue
 from mcl.editor.completion import Completion, complete
@@ -19,6 +20,9 @@ from mcl.editor.fixes import Fix, fixes
 from mcl.editor.hover import Hover, hover
 from mcl.editor.layout import Edit, layout
 from mcl.editor.symbols import Symbol, symbols
+
+if TYPE_CHECKING:
+    from mcl.plans.checks import Tools
 
 SKILL, PLAN = "SKILL.mtx", "plan.yaml"
 MAX_PLAN = 1 << 20  # bytes of a plan.yaml that are read
@@ -60,6 +64,13 @@ class Session:
     encoding: Encoding = "utf-16"
     texts: dict[str, Open] = field(default_factory=dict)
 
+    @cached_property
+    def tools(self) -> Tools:
+        """What a plan may call: the tools of this build."""
+        from executor import Registry
+
+        return Registry.builtin()
+
     def put(self, address: str, text: str, path: Path | None) -> None:
         """Take a new state of a text."""
         self.texts[address] = Open(Document(text, self.encoding), path)
@@ -91,11 +102,10 @@ class Session:
             return
         found: tuple[Problem, ...] = skill.reading.problems
         if plan is not None and plan.path is not None:
-            from executor import Registry
             from mcl.plans.beside import check_plan, scope_of
 
             scope = scope_of(plan.path.parent, skill.reading.parsed, skill.reading.findings)
-            wrong, unused = check_plan(plan.document.data, scope, Registry.builtin())
+            wrong, unused = check_plan(plan.document.data, scope, self.tools)
             yield plan, [problem_of(finding, plan.document.lines) for finding in wrong]
             idle = (problem_of(finding, skill.document.lines) for finding in unused)
             found = tuple(sorted((*found, *idle), key=lambda problem: problem.span))

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from executor import Registry
 from mcl.acts.skill.validate import CheckedFile, validate_skill
 from mcl.mtx.finding import Finding
+from mcl.mtx.parse import parse
+from mcl.plans.beside import check_plan, scope_of
 from mcl.plans.document import YamlFile, read_yaml
 
 SKILL = """\
@@ -277,13 +280,18 @@ def test_no_plan_is_a_fault(tmp_path: Path, data: bytes) -> None:
     assert {one.code for one in report.errors} == {"PLAN_INVALID"}
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+@pytest.fixture(scope="module")
+def tools() -> Registry:
+    return Registry.builtin()
+
+
+@given(text=st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 @settings(max_examples=150, deadline=None)
-def test_no_text_makes_the_checks_fail(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    place = tmp_path_factory.mktemp("p")
+def test_no_text_makes_the_checks_fail(tools: Registry, text: str) -> None:
+    parsed = parse(SKILL.format(verbs="find build").encode())
+    scope = scope_of(Path("x"), parsed, ())
+    assert scope is not None
     for plan in (text, CALL[: len(CALL) // 2] + text, CALL.replace("path", text)):
-        (place / "SKILL.mtx").write_text(SKILL.format(verbs="find build"), encoding="utf-8")
-        (place / "plan.yaml").write_text(plan, encoding="utf-8")
-        for finding in validate_skill(place)[1].findings:
+        for finding in check_plan(plan.encode(), scope, tools)[0]:
             assert finding.line >= 0
             assert finding.message
