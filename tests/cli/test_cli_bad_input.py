@@ -111,7 +111,11 @@ def test_on_a_read_only_or_full_disk_nothing_is_lost_and_nothing_half_written(mc
     """
     own = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]
     done = subprocess.run(
-        [*own, disk, sys.executable, ROOT, tmp_path], cwd=mcl.folder, capture_output=True, text=True
+        [*own, disk, sys.executable, ROOT, tmp_path],
+        cwd=mcl.folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     if done.returncode == 77 or "unshare" in done.stderr:
         pytest.skip(f"no small disk here: {done.stderr.strip()}")

@@ -155,7 +155,7 @@ def disk(tmp_path: Path) -> Disk:
     place.mkdir()
     attempt = [*_OWN_MOUNTS, "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)]
     try:
-        tried = subprocess.run(attempt, capture_output=True, text=True)
+        tried = subprocess.run(attempt, capture_output=True, text=True, timeout=60)
     except FileNotFoundError:
         pytest.skip("no small disk here: there is no `unshare` command")
     if tried.returncode:
