@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcl.mtx.ast import SECTIONS
+from mcl.mtx.ast import SCALAR_TYPES, SECTIONS
 from mcl.mtx.finding import nearest
 from mcl.mtx.lexer import Word
 from mcl.mtx.parse import ENDS, OPENS
@@ -24,6 +24,7 @@ _KEYLESS = re.compile(r"([A-Za-z_][\w-]*+(?:\.[\w-]++)*+)(?=[: \t])[ \t]*+:?[ \t
 _SLOTLESS = re.compile(r"[A-Za-z_][\w-]*+[ \t]*+:[ \t]*\w")
 # a section with another sign: "[OUTPUTS]", "$OUTPUTS", "Â§OUTPUTS" (which is § read as Latin-1)
 _SIGNLESS = re.compile(rf"(?:[^\w\s#\"]|Â)*[ \t]*({'|'.join(SECTIONS)})[\]):]*[ \t]*(?:#.*)?")
+_TYPE = re.compile(r".*:[ \t]*+([A-Za-z_]\w*+)[ \t]*+")
 _FAILURE = re.compile(r"[A-Za-z_][\w.-]*")
 _BLANK_AFTER = ("ON", "SLOT", "RESOLVE", "UNKNOWN", "CLARIFY")
 _FAILURE_FIELDS = ("suggest", "action", "reason", "message", "retry")
@@ -106,12 +107,8 @@ class Recovery:
         legal = set(self.words)
         if not self.rest.strip() or self.rest.startswith("#"):
             code, message, text = "INCOMPLETE", "the line stops too early", ""
-        elif (
-            text == "<"
-            and (before := self.line.text[: self.position].split())
-            and nearest(before[-1], ["enum"])
-        ):
-            return  # members of a misspelt `enum`, which is told where types are looked up
+        elif text == "<" and self._follows_misspelt_enum():
+            return  # its type is told where types are looked up
         elif "_NL" in self.accepts and not legal:
             code, message, text = "JUNK", "unexpected text at the end of the line", self.rest.strip()
             quoted = '"' in self.line.text[: self.position]
@@ -129,6 +126,13 @@ class Recovery:
             options = sorted({described(name) for name in plain or self.accepts})
             hint = f"expected {alternatives(options)}" if options else ""
         self._tell(code, message, text, hint)
+
+    def _follows_misspelt_enum(self) -> bool:
+        """Whether members stand here of an `enum` whose name is misspelt, so that it is no type at all."""
+        name = _TYPE.fullmatch(self.line.text, 0, self.position)
+        if name is None or name[1] in SCALAR_TYPES or "MANY" not in self.accepts:
+            return False
+        return bool(nearest(name[1], ["enum"]))
 
     # An error in the first word of a line
 

@@ -238,3 +238,12 @@ def test_line_ends_of_carriage_returns_alone_are_told_once() -> None:
     assert (finding.code, finding.line, finding.hint) == ("CONTROL", 1, "end lines with LF or CRLF")
     assert found(EXAMPLE.replace("\n", "\r").encode()).count(("CONTROL", 1, finding.column, "\r")) == 1
     assert [code for code, *_ in found(EXAMPLE.replace("\n", "\r"))].count("CONTROL") == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["slot x: enum<<>", "slot x: enum<<a|b>", "slot x: enum<a|<b>", "slot enum<a>", "slot x: enum<a><b>"],
+)
+def test_a_sign_too_many_in_an_enum_is_told(line: str) -> None:
+    parsed = parse(f"§INPUTS\n{line}\n".encode())
+    assert [finding.code for finding in parsed.findings if finding.line == 2] != []
