@@ -181,3 +181,17 @@ def test_what_is_looked_for_where_and_into_which_file(matcher, goal, values):
 def test_a_column_is_named_beside_its_word(matcher, goal):
     form = ExtractForm("x", "Draw a chart", (SlotForm("column", "string", ""),))
     assert [value for field, value in found(matcher, goal, form) if field == "slot.column"] == ["amount"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "axis"),
+    [
+        ("draw a chart of amount by region from sales.csv into a.svg", ["region"]),
+        ("plot units over date in sales.csv", ["date"]),
+        ("plot the amount per shop of sales.csv to a.svg", ["shop"]),
+        ("draw a chart of amount from sales.csv into a.svg", []),
+    ],
+)
+def test_what_a_chart_is_drawn_by_is_read_beside_its_word(matcher, goal, axis):
+    form = ExtractForm("x", "Draw a chart", (SlotForm("axis", "string", ""),))
+    assert [value for field, value in found(matcher, goal, form) if field == "slot.axis"] == axis

@@ -230,6 +230,10 @@ def test_data_summary_tells_figures_and_draws_a_chart(person: Person) -> None:
     drawn = person.wants(goal, "data-summary", "build")
     assert drawn.slots == {"file": "sales.csv", "chart": "revenue.svg", "column": "revenue", "kind": "bar"}
     assert "<svg" in drawn.file("revenue.svg")
+    by = person.wants(
+        "draw a bar chart of revenue by month from sales.csv into by.svg", "data-summary", "build"
+    )
+    assert (by.slots["column"], by.slots["axis"]) == ("revenue", "month")
 
 
 def test_note_write_begins_a_note_and_adds_to_it(person: Person) -> None:
