@@ -72,6 +72,8 @@ def parse(data: bytes) -> Parsed:
     file = builder.file(tree)
     found = {one for one in (*run.findings, *builder.findings) if not source.causes(one)}
     told = sorted(found.union(source.findings))
+    if run.stumble and not told:  # what was not read as it is written is never passed over in silence
+        told = [Finding(*run.stumble, "UNEXPECTED", "this line cannot be read as it is written")]
     told = [one for index, one in enumerate(told) if index < MAX_FINDINGS or one.code == "TOO_DEEP"]
     return Parsed(text, file, tuple(told[-MAX_FINDINGS:]), run.rows, run.comments, frozenset(run.broken))
 
@@ -104,6 +106,7 @@ class Run:
         self.failure = 0  # the column of the latest failure mode
         self.guessed: set[int] = set()  # lines that were read as something else than is written
         self.broken: set[int] = set()  # lines that were completed with stand-ins
+        self.stumble: tuple[int, int] | None = None  # the first place that could not be read on
         self.unexpected = UnexpectedToken
         self.lexer = lexer()
         self.parser: Any = self.lexer.start()
@@ -217,6 +220,7 @@ class Run:
         """Tell what is wrong at a place, and bring the parser to a state from which to go on."""
         from mcl.mtx.recover import Line, Recovery
 
+        self.stumble = self.stumble or (number, position + 1)
         Recovery(self, line or Line(source, number), position).run(first=first)
 
     def complete(self) -> None:
