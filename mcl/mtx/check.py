@@ -22,7 +22,7 @@ from mcl.mtx.finding import Finding, found, nearest
 from mcl.mtx.identity import ID, valid_version
 from mcl.mtx.reach import check_reach
 from mcl.mtx.source import MAX_FINDINGS
-from mcl.mtx.words import ACTIONS, CORTEX_KEYS, FAILURE_REASONS, MEMORY_TYPES
+from mcl.mtx.words import ACTIONS, CORTEX_KEYS, FAILURE_REASONS, MEMORY_TYPES, SKILL_KEYS
 
 __all__ = ["FAILURE_REASONS", "MAX_DESCRIPTION", "MEMORY_TYPES", "check"]
 
@@ -40,6 +40,7 @@ def check(file: File, *, name: str = "", strict: bool = False) -> list[Finding]:
     parts = (
         _sections(file),
         _header(file, name),
+        _keys(file),
         _verbs(file),
         check_slots(file),
         _cortex(file),
@@ -92,6 +93,17 @@ def _header(file: File, name: str) -> Iterator[Finding]:
     elif len(description.value.value) > MAX_DESCRIPTION:
         message = f"{len(description.value.value)} characters; a description has at most {MAX_DESCRIPTION}"
         yield found(description.value, "V13", message, description.value.value[:40], warning=True)
+
+
+def _keys(file: File) -> Iterator[Finding]:
+    """§SKILL takes any setting; one that is nearly a known one is most likely misspelt."""
+    section = file.section("SKILL")
+    for entry in section.entries if section else ():
+        own = isinstance(entry, Setting) and "." in entry.key.removeprefix("mcl.")  # a name of its author's
+        if isinstance(entry, Setting) and entry.key not in SKILL_KEYS and not own:
+            hint = nearest(entry.key, SKILL_KEYS, likeness=0.8)
+            if hint:
+                yield found(entry, "KEY", f"nothing reads {entry.key}=", entry.key, hint, warning=True)
 
 
 def _verbs(file: File) -> Iterator[Finding]:
@@ -162,7 +174,13 @@ def _failures(file: File) -> Iterator[Finding]:
 def _hash(file: File) -> Iterator[Finding]:
     section = file.section("HASH")
     for entry in section.entries if section else ():
-        if not isinstance(entry, Setting) or entry.key != "digest" or not entry.value.value:
+        if not isinstance(entry, Setting) or not entry.value.value:
+            continue
+        legal = {"v": "1", "algo": "sha256_ast"}.get(entry.key, entry.value.value)
+        if entry.value.value != legal:
+            message, text = f"nothing here checks {entry.key}={entry.value.value}", entry.value.value
+            yield found(entry.value, "V14", message, text, f"write {entry.key}={legal}", warning=True)
+        if entry.key != "digest":
             continue
         digest = file_digest(file)
         if entry.value.value.removeprefix("sha256:") != digest:

@@ -60,7 +60,10 @@ def show(finding: Finding, path: str, source: str) -> str:
         start = max(0, finding.column - 60)  # a long prompt line is cut to what surrounds the place
         excerpt = "".join(c if c.isprintable() else " " for c in line[start : start + 100])
         offset = finding.column - 1 - start
-        meant = excerpt[offset : offset + len(finding.text.split("\n")[0])]
+        meant = finding.text.split("\n")[0]
+        if not excerpt.startswith(meant, offset):  # what is missing stands nowhere: its place is a word's
+            meant = (excerpt[offset:].split() or [""])[0]
+        meant = excerpt[offset : offset + len(meant)]
         parts += [f"    {excerpt}", "    " + " " * _cells(excerpt[:offset]) + "^" * max(1, _cells(meant))]
     if finding.hint:
         parts.append(f"    {finding.hint}")
@@ -72,10 +75,10 @@ def _cells(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def nearest(word: str, legal: Iterable[str]) -> str:
-    """`did you mean "…"?` for the legal word nearest to this one, or ""."""
+def nearest(word: str, legal: Iterable[str], *, likeness: float = 0.6) -> str:
+    """`did you mean "…"?` for the legal word nearest to this one (0 to 1, at least `likeness`), or ""."""
     import difflib  # here, because a file without errors needs no suggestions
 
     by_case = {word.lower(): word for word in sorted(set(legal))}
-    found = difflib.get_close_matches(word[:64].lower(), by_case, n=1, cutoff=0.6)
+    found = difflib.get_close_matches(word[:64].lower(), by_case, n=1, cutoff=likeness)
     return f'did you mean "{by_case[found[0]]}"?' if found else ""

@@ -14,6 +14,9 @@ FAILURE_REASONS = (
     "cancelled_by_user",
     "correction_invalid",
 )
+SKILL_KEYS = (
+    "id", "version", "display", "author", "description", "mcl.verbs", "determinism", "seed_policy",
+)  # fmt: skip
 ACTIONS = ("fail", "clarify")  # of a failure mode: what is acted on
 CORTEX_KEYS = ("reads", "writes", "tags")
 MEMORY_TYPES = (
