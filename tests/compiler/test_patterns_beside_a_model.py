@@ -115,3 +115,17 @@ def test_quotes_of_which_more_or_less_is_marked_stay_as_they_are(rules: Rules) -
     assert values(with_patterns(prose, form(TEXT), more, rules)) == {"thing": 'put "eggs in boxes"'}
     invented = [Span("slot.thing", "milk", prose.index("eggs"), prose.index("eggs") + 4, 0.8)]
     assert values(with_patterns(prose, form(TEXT), invented, rules)) == {"thing": "milk"}
+
+
+@pytest.mark.parametrize(
+    ("prose", "whole"),
+    [
+        ("remind me tomorrow at 14 to call", "tomorrow at 14"),
+        ("remind me at 17 on Friday to call", "at 17 on Friday"),
+        ("remind me tomorrow at 9 pm to call", "tomorrow at 9 pm"),
+    ],
+)
+def test_an_hour_said_behind_a_day_is_not_lost(rules: Rules, prose: str, whole: str) -> None:
+    day = "Friday" if "Friday" in prose else "tomorrow"
+    given = spans_of(prose, ("slot.when", day))
+    assert values(with_patterns(prose, form(WHEN), given, rules)) == {"when": whole}
