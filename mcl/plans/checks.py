@@ -32,9 +32,9 @@ from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, check_plan
 from ir import Finding as Flaw
 from mcl.mtx.finding import Finding, found, nearest
 from mcl.plans.document import Steps, YamlFile
+from mcl.plans.places import PLACE, is_runtime, slot_place
 from mcl.plans.shape import Shape
 from mcl.plans.steps import check_steps
-from mcl.plans.template import PLACE, is_runtime, slot_place
 from mcl.skills import Skill
 
 if TYPE_CHECKING:

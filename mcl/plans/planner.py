@@ -10,8 +10,9 @@ from ir import Intent, PlanNode, PlanTree, check_plan, with_hash
 from mcl.errors import SkillError
 from mcl.mtx.finding import nearest
 from mcl.mtx.interpret import interpret, objects_by_slot
+from mcl.plans.places import PLACE, is_runtime, slot_place
 from mcl.plans.steps import check_steps
-from mcl.plans.template import PLACE, Case, is_runtime, slot_place
+from mcl.plans.template import Case
 from mcl.skills import Skill
 
 _ESCAPED = ("args", "inputs", "question", "sub_intent")  # where the walker reads references

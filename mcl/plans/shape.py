@@ -10,7 +10,7 @@ from ir import VERBS, MclError, canonical_bytes
 from mcl.mtx.finding import Finding, nearest
 from mcl.mtx.source import MAX_FINDINGS
 from mcl.plans.document import Steps, YamlFile, read_yaml
-from mcl.plans.template import PLACE, PLAIN_PLACES, Scope, is_runtime, slot_place
+from mcl.plans.places import PLACE, PLAIN_PLACES, Scope, is_runtime, slot_place
 
 _NODE_KEYS = ("id", "kind", "description", "children", "step", "tool_call", "sub_dispatch", "gate")
 _FREE_TEXT = ("description", "question", "args", "inputs", "sub_intent")

@@ -15,39 +15,17 @@ questions, descriptions, sub-intents), never in ids, kinds, tools or side effect
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from mcl.errors import SkillError
 from mcl.mtx.cache import Cache
 from mcl.mtx.digest import value_digest
+from mcl.plans.places import Scope
 
 VERSION = 2  # of the form; part of the cache key
-PLACE = re.compile(r"\$\$\{|\$\{(?P<name>[^{}\n]*)\}|\$\{")
-_SLOT = re.compile(r"slot\.(?P<slot>[A-Za-z_][\w-]*)(?P<uri>\.uri)?")
-_RUNTIME = re.compile(r"[^\s{}$]+\.output(?:[.\[].*)?")
-PLAIN_PLACES = ("prose", "verb", "intent.id", "intent.deadline", "output_cardinality")
-
-
-class SlotLike(Protocol):
-    """What is asked of an input: name, an enum's options, and how many entries it takes."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def options(self) -> tuple[str, ...]: ...
-
-
-class Scope(Protocol):
-    """What a template may speak of."""
-
-    @property
-    def slots(self) -> Sequence[SlotLike]: ...
-    @property
-    def verbs(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -65,17 +43,6 @@ class PlanTemplate:
     path: Path
     cases: tuple[Case, ...]
     digest: str
-
-
-def slot_place(name: str) -> tuple[str, bool] | None:
-    """`slot.x` as ("x", False), `slot.x.uri` as ("x", True), else None."""
-    match = _SLOT.fullmatch(name)
-    return (match["slot"], bool(match["uri"])) if match else None
-
-
-def is_runtime(name: str) -> bool:
-    """Whether a place is the walker's: `node.output…`."""
-    return _RUNTIME.fullmatch(name) is not None
 
 
 def is_kept(data: bytes, *, skill_digest: str, store: Cache) -> bool:
