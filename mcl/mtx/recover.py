@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcl.mtx.ast import SCALAR_TYPES, SECTIONS
 from mcl.mtx.finding import nearest
 from mcl.mtx.lexer import Word
-from mcl.mtx.parse import ENDS, OPENS
+from mcl.mtx.line import ENDS, OPENS, Line
 from mcl.mtx.terminals import alternatives, described, legal_word
 
 if TYPE_CHECKING:
-    from mcl.mtx.parse import Run
+    from mcl.mtx.run import Run
 
 _WORD = re.compile(r"§[ \t]*[\w.-]*|[a-z]+://[^\s#]+|[\w.-]+|\S|\s")
 _KEYLESS = re.compile(r"([A-Za-z_][\w-]*+(?:\.[\w-]++)*+)(?=[: \t])[ \t]*+:?[ \t]*+(\S.*)")
@@ -34,24 +33,6 @@ _BLOCK_OF = {
     **dict.fromkeys(("prompt", "required"), "clarify"),
     **dict.fromkeys(("type", "options", "default"), "unknown or clarify"),
 }
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line as it is read. Where a word was put in for another, columns from `since` on are off by `shift`.
-
-    told: its error is noted already.
-    """
-
-    text: str
-    number: int
-    since: int = 0
-    shift: int = 0
-    told: bool = False
-
-    def column(self, position: int) -> int:
-        """The column (from 1) that an offset of this text has in the file."""
-        return max(1, position + 1 - (self.shift if position >= self.since else 0))
 
 
 class Recovery:
