@@ -238,8 +238,8 @@ def test_data_summary_tells_figures_and_draws_a_chart(person: Person) -> None:
 
 def test_note_write_begins_a_note_and_adds_to_it(person: Person) -> None:
     person.wants("make a note that the plumber comes on Thursday", "note-write", "build")
-    done = person.wants("note down that we need milk", "note-write", "build")
-    assert done.file("notes.md") == "- the plumber comes on Thursday\n- we need milk\n"
+    done = person.wants("note down that the boiler makes a noise", "note-write", "build")
+    assert done.file("notes.md") == "- the plumber comes on Thursday\n- the boiler makes a noise\n"
     done = person.wants('append "call the bank" to todo.txt', "note-write", "modify")
     assert done.file("todo.txt") == "- call the bank\n"
 
