@@ -24,8 +24,6 @@ from mcl.mtx.reach import check_reach
 from mcl.mtx.source import MAX_FINDINGS
 from mcl.mtx.words import ACTIONS, CORTEX_KEYS, FAILURE_REASONS, MEMORY_TYPES, SKILL_KEYS
 
-__all__ = ["FAILURE_REASONS", "MAX_DESCRIPTION", "MEMORY_TYPES", "check"]
-
 MAX_DESCRIPTION = 280
 _PLACES = {"matrix://tool/": "§TOOLS", "matrix://skill/": "§SUB_SKILLS"}
 _STRICT = ("V13", "V14", "V15")  # warnings, because real files break them

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 
 from mcl.mtx.lexer import Word
+from mcl.mtx.line import OPENERS
 from mcl.mtx.parse import Parsed
 
 _PLAIN = re.compile(r"(?!slot\.)[A-Za-z0-9_.][A-Za-z0-9_.:/@+<|>-]*", re.ASCII)
 _WORDS = re.compile(r"[^\s\"#\[][^\"#]*", re.ASCII)
 _LISTS = ("mcl.verbs", "reads", "writes", "tags")  # shown as bare words
 _PROSE = re.compile(r"display|description|hint|system|user|prompt|message|example\..*")
-_OPENERS = ("ON", "PROMPT", "UNKNOWN", "CLARIFY")
 _SPACED = ("SLOT", "ON", "RESOLVE", "UNKNOWN", "CLARIFY", "_COLON", "_COMMA", "_ARROW")
 _STEP = "  "
 _DEEP = 64  # blocks inside each other from which on one blank a level must do
@@ -47,7 +47,7 @@ def format_file(parsed: Parsed) -> str:
         _flush(out, waiting, step * (indent + (kind == "_END")), before_section=kind.startswith("S_"))
         comment = parsed.comments.get(number, "")
         out.append((step * indent + render(words) + (f"  {comment}" if comment else "")).rstrip())
-        depth += kind in _OPENERS
+        depth += kind in OPENERS
     _flush(out, waiting, "", before_section=False)
     while out and not out[-1]:
         out.pop()
@@ -107,7 +107,7 @@ def _deepest(parsed: Parsed) -> int:
     """How many blocks are open at once at most."""
     depth = deepest = 0
     for words in parsed.rows.values():
-        depth += (words[0].type in _OPENERS) - (words[0].type == "_END")
+        depth += (words[0].type in OPENERS) - (words[0].type == "_END")
         deepest = max(deepest, depth)
     return deepest
 

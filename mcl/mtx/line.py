@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+OPENERS = ("ON", "PROMPT", "UNKNOWN", "CLARIFY")  # the terminals that open a block
 OPENS = re.compile(r"\s*(?:(?:on|unknown|clarify)(?=[ \t])|prompt[ \t]*(?:#|$))")
 ENDS = re.compile(r"\s*end(?![\w=.-])")
 

@@ -11,13 +11,12 @@ from mcl.mtx.ast import SECTIONS
 from mcl.mtx.build import STAND_IN
 from mcl.mtx.finding import Finding
 from mcl.mtx.lexer import Word, lexer
-from mcl.mtx.line import ENDS, OPENS, Line
+from mcl.mtx.line import ENDS, OPENERS, OPENS, Line
 from mcl.mtx.source import MAX_FINDINGS
 from mcl.mtx.terminals import COMPLETION
 
 MAX_DEPTH = 1000
-_OPENERS = {"ON": "on", "PROMPT": "prompt", "UNKNOWN": "unknown", "CLARIFY": "clarify"}
-_NOTED = frozenset(["_END", "FAILURE", *_OPENERS, *(f"S_{name}" for name in SECTIONS)])
+_NOTED = frozenset(["_END", "FAILURE", *OPENERS, *(f"S_{name}" for name in SECTIONS)])
 _BLANKS = re.compile(r"[ \t]*")
 _ENTRY = re.compile(r"[ \t]*(?:on|unknown|clarify|prompt|resolve|kind|output_cardinality)(?![\w.-])")
 
@@ -116,7 +115,7 @@ class Run:
             self.blocks.pop()
         elif kind == "FAILURE":
             self.failure = column
-        elif kind in _OPENERS:
+        elif kind in OPENERS:
             self.blocks.append(Block(text, line, column))
             if len(self.blocks) == MAX_DEPTH:
                 message = f"{MAX_DEPTH} blocks, one in the other"
