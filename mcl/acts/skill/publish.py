@@ -15,6 +15,7 @@ from mcl.acts.skill.read import ReadFile, read_skill_file
 from mcl.acts.skill.validate import check_text, validate_skill
 from mcl.errors import SkillError
 from mcl.mtx.digest import file_digest
+from mcl.mtx.finding import Finding
 from mcl.mtx.load import invalid
 
 if TYPE_CHECKING:
@@ -97,8 +98,8 @@ def with_hash(parsed: Parsed, digest: str) -> str:
     return "\n".join([*lines[:start], *recorded, *kept, *lines[end - 1 :]]) + "\n"
 
 
-def _refused(path: Path, errors: Sequence[object]) -> SkillError:
-    told = invalid(path, errors)  # type: ignore[arg-type]
+def _refused(path: Path, errors: Sequence[Finding]) -> SkillError:
+    told = invalid(path, errors)
     return SkillError(
         told.code, told.message, place=told.place, fix=told.fix, exit=UNVERIFIED, data=told.data
     )
