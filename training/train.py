@@ -9,6 +9,7 @@ import argparse
 import os
 import queue
 import random
+import shutil
 import threading
 import time
 from collections import defaultdict
@@ -26,7 +27,7 @@ from training import corpora, vocabulary, written
 from training.embedding import first_embeddings
 from training.generator.goals import general
 from training.generator.skills import FAMILIES, utter
-from training.muon import Muon
+from training.muon import FAST_HALF, Muon
 from training.network import Network, Shape, inputs
 from training.rows import Batch, Row, collate
 from training.sampling import OPTION_WEIGHT, Sampler
@@ -36,7 +37,7 @@ ROW_TOKENS, ROWS = 288, 10
 MUON_RATE, EMBEDDING_RATE, NORM_RATE = 0.01, 0.006, 0.002
 WARM_UP, DECAY_FROM = 40, 0.35  # steps; share of the time
 AVERAGE = 0.998
-EASY_STEPS = 400
+EASY_STEPS = 250
 SHOWN, SAVED = 25, 180.0  # steps; seconds
 SEED = 7
 
@@ -102,12 +103,16 @@ def rate(progress: float, step: int) -> float:
 class Trainer:
     """One run: data, network, optimisers and the running average of the weights, kept in `out`."""
 
-    def __init__(self, data: Path, out: Path, *, width: int, layers: int) -> None:
-        """Begin, or go on from out/checkpoint.pt."""
+    def __init__(
+        self, data: Path, out: Path, *, width: int, layers: int, begin: Path | None = None
+    ) -> None:
+        """Begin, at random or with the averaged weights of the run `begin`, or go on with out's checkpoint."""
         torch.manual_seed(SEED)
         self.checkpoint = out / "checkpoint.pt"
         corpus, texts = corpora.load(data), corpora.open_texts(data)
         pieces = out / "tokenizer.json"
+        if begin and not pieces.exists():
+            shutil.copyfile(begin / "tokenizer.json", pieces)
         if not pieces.exists():
             vocabulary.train(vocabulary_texts(corpus, texts), pieces)
         self.known = Vocabulary(pieces)
@@ -126,6 +131,9 @@ class Trainer:
         self.step, self.spent, self.examples = 0, 0.0, 0
         if self.checkpoint.exists():
             self._resume()
+        elif begin:
+            self.average = torch.load(begin / "checkpoint.pt", weights_only=True)["average"]
+            self.network.load_state_dict(self.average)
         else:
             words[0].data.copy_(first_embeddings(corpus, self.known, width, SEED))
             self.average = {k: v.clone() for k, v in self.network.state_dict().items()}
@@ -156,7 +164,9 @@ class Trainer:
         rates = (MUON_RATE, EMBEDDING_RATE, NORM_RATE)
         for group, full in zip(self.muon.param_groups + self.adam.param_groups, rates, strict=True):
             group["lr"] = full * share
-        loss = loss_of(self.network, run(*inputs(batch, self.network.shape)), batch)
+        with torch.autocast("cpu", torch.bfloat16, enabled=FAST_HALF):
+            hidden = run(*inputs(batch, self.network.shape))
+        loss = loss_of(self.network, hidden.float(), batch)
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.rest, 1.0)
         self.muon.step()
@@ -207,10 +217,11 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=192)
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--begin", type=Path, help="folder of a run whose weights to begin with")
     parser.add_argument("--compile", action="store_true", help="torch.compile (needs a C++ compiler)")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
-    trainer = Trainer(given.data, given.out, width=given.width, layers=given.layers)
+    trainer = Trainer(given.data, given.out, width=given.width, layers=given.layers, begin=given.begin)
     trainer.run(given.minutes, compiled=given.compile)
 
 
