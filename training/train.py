@@ -106,7 +106,7 @@ class Trainer:
     def __init__(
         self, data: Path, out: Path, *, width: int, layers: int, begin: Path | None = None
     ) -> None:
-        """Begin, at random or with the averaged weights of the run `begin`, or go on with out's checkpoint."""
+        """Begin, at random or with the averaged weights of the run `begin`, or go on from out's."""
         torch.manual_seed(SEED)
         self.checkpoint = out / "checkpoint.pt"
         corpus, texts = corpora.load(data), corpora.open_texts(data)
