@@ -120,12 +120,25 @@ def test_spans_and_options_come_back_as_written_in_the_prose() -> None:
     assert all(v.start is None or prose[v.start : v.end] == v.value for v in values)
 
 
+def test_a_slot_that_begins_twice_in_a_row_is_one_value() -> None:
+    prose = "add it to an instrumental sunday, or jazz"
+    asked = ask(slot("list"), slot("other"))
+    units = form.words(prose)
+    prompt = form.extract_prompt(prose, units, asked)
+    tags = ["none", "none", "none", "s0", "s0", "in", "none", "none", "s0"]
+    rows = [
+        one_hot(len(read.names), read.names.index(tag)) for read, tag in zip(prompt.reads, tags, strict=True)
+    ]
+    values = form.found(prose, units, asked, rows)
+    assert [v.value for v in values] == ["an instrumental sunday", "jazz"]
+
+
 @given(st.lists(st.lists(st.floats(0.001, 1), min_size=5, max_size=5), min_size=1, max_size=7))
 def test_whatever_the_probabilities_the_answer_is_legal_and_within_the_prose(rows: list[list[float]]) -> None:
     prose = " ".join(f"w{i}" for i in range(len(rows)))
     asked = ask(slot("a"), slot("b"), slot("c"))
     width = 2 + 3 + len(form.FIELDS)
-    full = [[*row, *[1e-6] * (width - len(row))] for row in rows]
+    full = [[p / (sum(row) + 1e-5) for p in (*row, *[1e-6] * (width - len(row)))] for row in rows]
     values = form.found(prose, form.words(prose), asked, full)
     assert all(prose[v.start : v.end] == v.value and 0 <= v.probability <= 1 for v in values)
     assert all(
@@ -154,7 +167,7 @@ def test_the_best_legal_path_equals_a_search_of_all_paths() -> None:
         while i < 5:
             if best[i] >= 2:
                 j = i
-                while j + 1 < 5 and best[j + 1] == 1:
+                while j + 1 < 5 and best[j + 1] in (1, best[i]):
                     j += 1
                 want.add((2 * i, 2 * j + 1))
                 i = j
