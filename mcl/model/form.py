@@ -317,7 +317,7 @@ def _spans(rows: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, int, flo
             continue
         last = i
         probability = rows[i][tag]
-        # A slot that begins again at once goes on: two values of one slot have a word or a comma between them.
+        # A slot that begins again at once goes on: two values have a word or a comma between them.
         while last + 1 < len(path) and path[last + 1] in (1, tag):
             last += 1
             probability *= rows[last][1] + rows[last][tag]
