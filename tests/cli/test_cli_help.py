@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import typer.main
 
-from mcl.cli.app import app
+from mcl.cli.app import NOUNS, app_for
 from mcl.cli.main import main
 
 
 def commands(group=None, path=()):
     """The path of every command and group."""
-    group = group or typer.main.get_command(app)
+    group = group or typer.main.get_command(app_for())
     yield path
     for name, command in getattr(group, "commands", {}).items():
         yield from commands(command, (*path, name)) if hasattr(command, "commands") else [(*path, name)]
@@ -26,6 +26,19 @@ def test_every_help_has_an_example_that_is_a_real_command(path, capsys):
         assert "Example:" in told
         example = told.split("Example:")[1]
         assert "mcl " + " ".join(path) in example
+
+
+def test_a_command_is_the_same_alone_as_among_all():
+    whole = typer.main.get_command(app_for())
+    listed = [name for names in NOUNS.values() for name in names]
+    assert sorted(listed) == sorted(whole.commands)
+    for word in listed:
+        alone = typer.main.get_command(app_for(word))
+        assert word in alone.commands
+        assert [one.opts for one in alone.params] == [one.opts for one in whole.params]
+        assert [one.opts for one in alone.commands[word].params] == [
+            one.opts for one in whole.commands[word].params
+        ]
 
 
 def test_without_arguments_the_help_is_shown(capsys):

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 import mcl
-from mcl.cli.app import app
+from mcl.cli.app import app_for
 from mcl.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +46,7 @@ def mentioned(page: Path) -> list[str]:
 
 def looked_up(line: str) -> tuple[str, set[str]]:
     """The full name of the command in a line, and its options; fails for what the program does not have."""
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(app_for())
     words, name = shlex.split(line)[1:], "mcl"
     while getattr(command, "commands", None):
         if words and words[0] in command.commands:
@@ -73,7 +73,7 @@ def all_commands() -> dict[str, set[str]]:
         for child, below in getattr(command, "commands", {}).items():
             walk(below, f"{name} {child}")
 
-    walk(typer.main.get_command(app), "mcl")
+    walk(typer.main.get_command(app_for()), "mcl")
     return found
 
 
