@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ir import Envelope, Frame, Intent, MclError, PlanTree
     from mcl.acts.accept import Acceptance, accept
     from mcl.acts.answer import answer
+    from mcl.acts.batch import BatchSummary, compile_batch
     from mcl.acts.cancel import cancel
     from mcl.acts.compile import compile_goal
     from mcl.acts.plan import Planned, plan
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Acceptance",
+    "BatchSummary",
     "CheckedFile",
     "Clarify",
     "Compiled",
@@ -62,6 +64,7 @@ __all__ = [
     "accept",
     "answer",
     "cancel",
+    "compile_batch",
     "compile_goal",
     "format_skill",
     "hash_skill",
@@ -84,6 +87,7 @@ _HOMES = {
     "ir": ("Envelope", "Frame", "Intent", "MclError", "PlanTree"),
     "mcl.acts.accept": ("Acceptance", "accept"),
     "mcl.acts.answer": ("answer",),
+    "mcl.acts.batch": ("BatchSummary", "compile_batch"),
     "mcl.acts.cancel": ("cancel",),
     "mcl.acts.compile": ("compile_goal",),
     "mcl.acts.plan": ("Planned", "plan"),

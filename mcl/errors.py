@@ -4,6 +4,7 @@ MclError                 ir.errors: every error of this project
 ├── ModelError           a model file, its form, its grammar or its answer
 ├── SkillError           a skill, core module or plan template that is missing, wrong or cannot be used
 ├── InputError           what cannot be compiled: a goal, time, id, zone, slot, verb, skill or answer
+├── BatchError           a batch whose input or output cannot be used
 └── CortexError          a memory that cannot be stored, found or proved
 
 Codes are stable and UPPER_SNAKE; messages may change.
@@ -22,6 +23,10 @@ class SkillError(MclError):
 
 class InputError(MclError):
     """What a person gave cannot be compiled; `place` names it (goal, at, id, zone, slot.<name>, …)."""
+
+
+class BatchError(MclError):
+    """A batch whose input or output cannot be used; `place` is the file, with the line where there is one."""
 
 
 class CortexError(MclError):

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +16,19 @@ if TYPE_CHECKING:
 _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 MAX_GOAL_BYTES = 4 * 8192  # no goal of the longest allowed length is larger, whatever its alphabet
 
+Batch = Annotated[
+    Path | None,
+    typer.Option(
+        "--batch", metavar="IN", help="Compile each line of this file (JSON lines); - is standard input."
+    ),
+]
+BatchOut = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="OUT", help="With --batch: where results go; - is standard output."),
+]
+Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", help="With --batch: so many processes.")]
+NoStore = Annotated[bool, typer.Option("--no-store", help="With --batch: keep nothing in the journal.")]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
@@ -24,6 +38,7 @@ def register(app: typer.Typer) -> None:
             'mcl compile "which files in notes mention invoice"',
             'mcl compile "list the last 5 commits" --skill repo-status --json',
             "mcl compile - < goal.txt",
+            "mcl compile --batch goals.jsonl --out results.jsonl --jobs 2",
         ),
     )(compile_command)
     app.command(
@@ -33,8 +48,13 @@ def register(app: typer.Typer) -> None:
 
 def compile_command(
     goal: Annotated[
-        str, typer.Argument(metavar="GOAL", help="What you want, in plain words; - reads standard input.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="GOAL",
+            help="What you want, in plain words; - reads standard input. Left out with --batch.",
+            show_default=False,
+        ),
+    ] = None,
     skill: Annotated[
         str, typer.Option("--skill", metavar="SKILL", help="Use this skill; do not choose one.")
     ] = "",
@@ -61,12 +81,39 @@ def compile_command(
     ] = "UTC",
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut a goal that is too long.")] = False,
     skills: SkillDirectories = None,
+    batch: Batch = None,
+    out_path: BatchOut = None,
+    jobs: Jobs = None,
+    no_store: NoStore = False,
     as_json: AsJson = False,
 ) -> int:
     """Compile a goal in plain words into a signed Intent.
 
     Exit codes: 0 compiled, 3 there are questions (mcl answer), 4 refused.
     """
+    from mcl.cli.batch import check_options, compile_lines
+
+    check_options(
+        batch,
+        {"--out": out_path, "--jobs": jobs is not None, "--no-store": no_store},
+        {"GOAL": goal, "--skill": skill, "--verb": verb, "--slot": slot, "--id": id, "--dry-run": dry_run},
+    )
+    if batch is not None:
+        return compile_lines(
+            batch,
+            out_path,
+            as_json=as_json,
+            jobs=1 if jobs is None else jobs,
+            store=not no_store,
+            model=model,
+            ai=not no_ai,
+            at=at,
+            zone=zone,
+            truncate=truncate,
+            skills=skills or (),
+        )
+    if goal is None:
+        raise typer.BadParameter("a GOAL is needed, or --batch")
     from mcl.acts.compile import compile_goal
     from mcl.cli.home import use_home
 
