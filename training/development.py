@@ -1,0 +1,36 @@
+"""The goals kept for measuring (goals.txt): typed by hand for the skills as they are shipped, never trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from mcl.model.protocol import SlotForm
+from mcl.skills import Skills, find_skills, skill_folders
+from training.corpora import Skill, Utterance
+from training.written import NOBODY, read
+
+GOALS = Path(__file__).parent / "goals.txt"
+
+
+def shipped() -> Skills:
+    """The skills of the package alone."""
+    return find_skills(skill_folders(None))
+
+
+def skills() -> dict[tuple[str, str], Skill]:
+    """They as the markup's reader wants them: by (source, id)."""
+    found = {}
+    for skill in shipped():
+        source = "own" if skill.id == "general" else "written"
+        slots = tuple(SlotForm(s.name, s.type, s.hint, s.options, s.required, s.most) for s in skill.slots)
+        found[source, skill.id] = Skill(source, skill.id, skill.description, slots, skill.verbs)
+    return found
+
+
+def load(path: Path = GOALS, known: Mapping[tuple[str, str], Skill] | None = None) -> list[Utterance]:
+    """All goals in the order of the file; the skill's name is "none" where none takes it. Raises WrittenError."""
+    return [goal for _, goal in read(path, skills() if known is None else known)]
+
+
+__all__ = ["GOALS", "NOBODY", "load", "shipped", "skills"]
