@@ -1,6 +1,8 @@
 """The decode loop: greedy, held by a grammar, always closed within its budget."""
 
-from collections.abc import Mapping, Sequence
+import ctypes
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +14,7 @@ from mcl.model.context import Context
 from mcl.model.vocabulary import Vocabulary
 from mcl.model.weights import NO_AI
 
-Numbers = np.ndarray[Any, np.dtype[np.floating[Any]]]
+_FEW = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Decoder:
     def __init__(self, context: Context, vocabulary: Vocabulary) -> None:
         self._context = context
         self._vocabulary = vocabulary
+        self._size = context.weights.vocab_size
+        self._row = ctypes.c_float * self._size
 
     def answer(self, prompt: Sequence[int], matcher: LLMatcher, *, budget: int, weigh: bool) -> Answer:
         """Feed `prompt` after what the context holds, then decode until the grammar is complete.
@@ -58,8 +62,8 @@ class Decoder:
                     place=str(self._context.weights.path),
                     fix=NO_AI,
                 )
-            logits = self._next(pending)
-            token, probability = self._pick(logits, matcher, weigh=weigh)
+            self._context.feed(pending, reads=[len(pending) - 1])
+            token, probability = self._pick(matcher, weigh=weigh)
             _consume(matcher, [token])
             if token in self._vocabulary.ends:
                 break
@@ -72,47 +76,70 @@ class Decoder:
 
     def first(self, prompt: Sequence[int], matcher: LLMatcher) -> Mapping[int, float]:
         """Feed `prompt`; the tokens that the grammar allows next, each with its probability among them."""
-        logits = self._next(prompt)
+        self._context.feed(prompt, reads=[len(prompt) - 1])
         allowed = self._allowed(matcher)
-        weights = _softmax(logits[allowed], self._context)
-        return dict(zip(allowed.tolist(), weights.tolist(), strict=True))
+        return dict(zip(allowed, self._chances(allowed), strict=True))
 
-    def _next(self, tokens: Sequence[int]) -> Numbers:
-        self._context.feed(tokens, reads=[len(tokens) - 1])
-        size = self._context.weights.vocab_size
-        logits: Numbers = np.ctypeslib.as_array(self._context.logits(-1), shape=(size,))
-        return logits
-
-    def _pick(self, logits: Numbers, matcher: LLMatcher, *, weigh: bool) -> tuple[int, float]:
+    def _pick(self, matcher: LLMatcher, *, weigh: bool) -> tuple[int, float]:
+        """The best token that the grammar allows after what was fed."""
         if not weigh:
-            best = int(logits.argmax())
+            best = int(np.frombuffer(self._logits(), np.float32).argmax())
             if matcher.validate_tokens([best]) == 1:
                 return best, 1.0
         allowed = self._allowed(matcher)
-        weights = _softmax(logits[allowed], self._context)
-        index = int(weights.argmax())
-        return int(allowed[index]), float(weights[index]) if weigh else 1.0
+        chances = self._chances(allowed)
+        chance = max(chances)
+        return allowed[chances.index(chance)], chance if weigh else 1.0
 
-    def _allowed(self, matcher: LLMatcher) -> Any:
-        mask = np.frombuffer(matcher.compute_bitmask(), np.uint8)
-        size = self._context.weights.vocab_size
-        allowed = np.flatnonzero(np.unpackbits(mask, count=size, bitorder="little"))
-        if not len(allowed):
+    def _logits(self) -> Any:
+        """The logits after the last token fed, one a token of the vocabulary; valid until more is fed."""
+        return self._row.from_address(ctypes.addressof(self._context.logits(-1).contents))
+
+    def _allowed(self, matcher: LLMatcher) -> list[int]:
+        mask = matcher.compute_bitmask()
+        words = np.frombuffer(mask, np.uint32)
+        used = np.flatnonzero(words)
+        if len(used) <= _FEW:  # nearly always; the rest of the vocabulary is not looked at
+            allowed = [32 * at + bit for at in used.tolist() for bit in _bits(int(words[at]))]
+        else:
+            bits = np.unpackbits(np.frombuffer(mask, np.uint8), count=self._size, bitorder="little")
+            allowed = np.flatnonzero(bits.view(np.bool_)).tolist()  # as numbers it takes 30 times as long
+        if not allowed:
             raise _lost(matcher)
         return allowed
 
+    def _chances(self, allowed: Sequence[int]) -> list[float]:
+        """Softmax over the logits of `allowed`. Raises ModelError MODEL_NUMBERS."""
+        logits = self._logits()
+        if len(allowed) <= _FEW:
+            # Plain Python: behind a model's evaluation, which leaves no cache warm, numpy takes ten times as
+            # long for a handful of numbers.
+            values = [logits[token] for token in allowed]
+            top = max(values)
+            weights = [math.exp(value - top) for value in values] if math.isfinite(top) else [math.nan]
+            total = math.fsum(weights)
+            chances = [weight / total for weight in weights]
+        else:
+            row = np.frombuffer(logits, np.float32)[allowed].astype(np.float64)
+            array = np.exp(row - row.max())
+            total = float(array.sum())
+            chances = (array / total).tolist()
+        if not math.isfinite(total):
+            raise ModelError(
+                "MODEL_NUMBERS",
+                "the model's output is not a number: its weights are damaged",
+                place=str(self._context.weights.path),
+                fix=NO_AI,
+            )
+        return chances
 
-def _softmax(logits: Numbers, context: Context) -> Numbers:
-    weights: Numbers = np.exp(logits - logits.max(), dtype=np.float64)
-    weights /= weights.sum()
-    if not np.isfinite(weights).all():
-        raise ModelError(
-            "MODEL_NUMBERS",
-            "the model's output is not a number: its weights are damaged",
-            place=str(context.weights.path),
-            fix=NO_AI,
-        )
-    return weights
+
+def _bits(word: int) -> Iterator[int]:
+    """The places of the ones in a word, lowest first."""
+    while word:
+        lowest = word & -word
+        yield lowest.bit_length() - 1
+        word ^= lowest
 
 
 def _consume(matcher: LLMatcher, tokens: list[int]) -> None:

@@ -11,7 +11,8 @@ from mcl.model.weights import NO_AI, Weights
 
 _UNKNOWN, _UNUSED, _NORMAL, _CONTROL, _USER_DEFINED, _BYTE = 1, 2, 4, 8, 16, 32  # llama_token_attr bits
 _ROOM = 16_384
-_BYTE_TEXT = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_BYTE_TEXT = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
+_BLANK = "\u2581".encode()  # SentencePiece writes a blank as U+2581
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Vocabulary:
                 fix=NO_AI,
             )
         text_of, attributes_of, ends_at = c.llama_vocab_get_text, c.llama_vocab_get_attr, c.llama_vocab_is_eog
+        buffer = ctypes.create_string_buffer(_ROOM)
         pieces: list[bytes] = []
         specials: set[int] = set()
         ends: set[int] = set()
@@ -54,11 +56,11 @@ class Vocabulary:
             elif attributes & _USER_DEFINED:
                 pieces.append(text)
             elif kind == "gpt2":
-                pieces.append(_byte_level(text.decode()))
+                pieces.append(_byte_level(text))
             elif kind == "llama":
-                pieces.append(_sentence_piece(text.decode()))
+                pieces.append(_sentence_piece(text))
             else:
-                pieces.append(_asked(weights, token))
+                pieces.append(_asked(weights, token, buffer))
         return cls(
             tuple(pieces),
             frozenset(specials),
@@ -73,27 +75,26 @@ class Vocabulary:
 
 
 @functools.cache
-def _bytes_of_characters() -> dict[str, int]:
+def _bytes_of_characters() -> dict[int, int | None]:
     """GPT-2's table: printable bytes stand for themselves, the others for the characters from U+0100 on."""
     own = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    table = {chr(byte): byte for byte in own}
-    others = (byte for byte in range(256) if byte not in own)
-    return table | {chr(0x100 + i): byte for i, byte in enumerate(others)}
+    others = [byte for byte in range(256) if byte not in own]
+    table: dict[int, int | None] = dict.fromkeys(range(256))
+    return table | {byte: byte for byte in own} | {0x100 + i: byte for i, byte in enumerate(others)}
 
 
-def _byte_level(text: str) -> bytes:
-    table = _bytes_of_characters()
-    return bytes(byte for character in text if (byte := table.get(character)) is not None)
+def _byte_level(text: bytes) -> bytes:
+    """The bytes that a piece's characters stand for; a character that stands for none is left out."""
+    return text.decode("utf-8", "replace").translate(_bytes_of_characters()).encode("latin-1", "ignore")
 
 
-def _sentence_piece(text: str) -> bytes:
-    if found := _BYTE_TEXT.fullmatch(text):
+def _sentence_piece(text: bytes) -> bytes:
+    if text[:3] == b"<0x" and (found := _BYTE_TEXT.fullmatch(text)):
         return bytes([int(found[1], 16)])
-    return text.replace("\u2581", " ").encode()
+    return text.replace(_BLANK, b" ")
 
 
-def _asked(weights: Weights, token: int) -> bytes:
+def _asked(weights: Weights, token: int, buffer: "ctypes.Array[ctypes.c_char]") -> bytes:
     """The library's own answer, for kinds of vocabulary whose rules are not above."""
-    buffer = ctypes.create_string_buffer(_ROOM)
     count = weights.library.c.llama_token_to_piece(weights.vocab, token, buffer, _ROOM, 0, True)
-    return buffer.raw[: max(count, 0)]
+    return ctypes.string_at(buffer, max(count, 0))

@@ -44,7 +44,7 @@ class Weights:
         """Tokens of `text`. specials: also where it spells control tokens; begin: with the model's own
         BOS."""
         c = self.library.c
-        data = text.encode()
+        data = text.encode("utf-8", "replace")  # a lone surrogate is no text: it becomes "?"
         room = len(data) + 8
         buffer = (ctypes.c_int32 * room)()
         count: int = c.llama_tokenize(self.vocab, data, len(data), buffer, room, begin, specials)
