@@ -7,7 +7,8 @@
 Stored in one commit: intent.draft (user), then intent.compiled and plan.proposed, or intent.clarify, or
 intent.fail (agent). The draft says all that the compile was told: the prose, the slots and skill that were
 fixed, and in slot_values "@verb" and "@zone". Beside an intent.clarify lies a record.compile with what the
-model answered (see trace), so that answers are compiled without the model where it is asked nothing new.
+model answered (see trace), so that answers are compiled without the model where it is asked nothing new;
+where a model wrote the plan, a record.plan with all that it wrote and what was wrong with it.
 An intent.answer carries RFC 6902 patches of {"answers": {field of the Unknown: text}}; an empty text drops
 the field from the goal.
 """
@@ -16,7 +17,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from executor.home import Home
@@ -45,6 +46,7 @@ from mcl.mtx.core import Core, core_of
 from mcl.pipeline import Clarify, Compiled, Outcome, Pipeline, Refused
 from mcl.plans.planner import Tools
 from mcl.skills import Skills
+from mcl.stages.classify import check_choice
 from mcl.stages.extract import read_answer
 from mcl.stages.normalise import normalise
 from mcl.stages.request import Request, patches_for
@@ -55,12 +57,14 @@ __all__ = [
     "Compiled",
     "Outcome",
     "Refused",
+    "check_answer",
     "compile_goal",
     "recompile",
     "recompile_with_answers",
 ]
 
 _TAPE: Final = "record.compile"
+_TRIED: Final = "record.plan"
 _YEARS: Final = range(2000, 9000)  # ULIDs and time zones make no sense long before; calendars end at 9999
 
 
@@ -141,14 +145,8 @@ def recompile_with_answers(
     """
     pipeline = Pipeline(home, skills, core or core_of(home.path), registry, timer)
     view = home.journal.view(id)
-    said = {name: _slot_text(name, text, pipeline) for name, text in _by_field(view, id, answers).items()}
-    before = _request_of(home, id, view)
-    request = before.answered({**before.answers, **said})
     tape, chosen = _tape(home, id)
-    skill = skills.get(request.skill or chosen)
-    for field, text in said.items():
-        if skill is not None:
-            read_answer(request, skill, field, text, pipeline.rules)
+    request, said = _answered(pipeline, home, id, view, answers, chosen)
 
     def run(model: Model) -> tuple[Outcome, Recorder]:
         recorder = Recorder(model)
@@ -161,6 +159,15 @@ def recompile_with_answers(
     body = IntentAnswerBody(patches=patches_for(said), answer_of=view.clarify_id)
     _store(home, _signed(home, "intent.answer", body, id, moment, view.clarify_id), outcome, moment, recorder)
     return outcome
+
+
+def check_answer(
+    id: str, name: str, text: str, *, home: Home, skills: Skills, core: Core | None = None
+) -> None:
+    """Raise the InputError with which `recompile_with_answers` would refuse this answer to an open question;
+    stores nothing and asks no model."""
+    pipeline = Pipeline(home, skills, core or core_of(home.path), None, time.monotonic)
+    _answered(pipeline, home, id, home.journal.view(id), {name: text}, _tape(home, id)[1])
 
 
 def recompile(
@@ -207,8 +214,13 @@ def _store(home: Home, said: Envelope, outcome: Outcome, at: str, recorder: Reco
     messages: list[Envelope | Record] = [said]
 
     def add(kind: str, body: Body) -> None:
-        messages.append(_signed(home, kind, body, said.intent.rpartition("/")[2], at, messages[-1].id))
+        cause = next(one.id for one in reversed(messages) if isinstance(one, Envelope))
+        messages.append(_signed(home, kind, body, said.intent.rpartition("/")[2], at, cause))
 
+    if not isinstance(outcome, Clarify) and outcome.attempts:
+        attempts = [{"said": one.said, "flaws": list(one.flaws)} for one in outcome.attempts]
+        tried = {"grammar": recorder.plan_grammar, "model": recorder.digest, "attempts": attempts}
+        messages.append(_record(home, _TRIED, tried, said.intent, at))
     if isinstance(outcome, Compiled):
         latency = round(outcome.ms)
         add("intent.compiled", IntentCompiledBody(canonical_bytes(outcome.intent), latency))
@@ -218,11 +230,15 @@ def _store(home: Home, said: Envelope, outcome: Outcome, at: str, recorder: Reco
         add("intent.clarify", IntentClarifyBody(outcome.questions))
         metadata = outcome.intent.compile_metadata
         tape = {"tape": recorder.tape(), "skill": metadata.skill_id if metadata else ""}
-        fresh, signer = home.clock.new_id(), home.keyring.agent
-        messages.append(seal_record(_TAPE, tape, id=fresh, at=at, intent=said.intent, signer=signer))
+        messages.append(_record(home, _TAPE, tape, said.intent, at))
     else:
         add("intent.fail", IntentFailBody(outcome.reason, at, outcome.message))
     home.journal.append_many(messages)
+
+
+def _record(home: Home, kind: str, body: Mapping[str, Any], intent: str, at: str) -> Record:
+    """A record about an intent, signed by the agent."""
+    return seal_record(kind, body, id=home.clock.new_id(), at=at, intent=intent, signer=home.keyring.agent)
 
 
 def _signed(home: Home, kind: str, body: Body, intent: str, at: str, causation: str = "") -> Envelope:
@@ -306,6 +322,22 @@ def _slot_text(name: str, text: str, pipeline: Pipeline) -> str:
         message = error.message.replace("the goal", "the value")
         place = f"slot.{name.removeprefix('slot.')}"  # an answer is named by its field
         raise InputError("SLOT_VALUE", message, place=place, fix="give it as plain text") from error
+
+
+def _answered(
+    pipeline: Pipeline, home: Home, id: str, view: View, answers: Mapping[str, str], chosen: str
+) -> tuple[Request, dict[str, str]]:
+    """The request with these answers beside the earlier ones, and the texts by field; each was found to be
+    what its field must be. chosen: the skill of the compile that asked."""
+    said = {name: _slot_text(name, text, pipeline) for name, text in _by_field(view, id, answers).items()}
+    before = _request_of(home, id, view)
+    request = before.answered({**before.answers, **said})
+    check_choice(request, pipeline.skills)
+    skill = pipeline.skills.get(request.skill or chosen)
+    for field, text in said.items():
+        if skill is not None:
+            read_answer(request, skill, field, text, pipeline.rules)
+    return request, said
 
 
 def _request_of(home: Home, id: str, view: View) -> Request:

@@ -39,3 +39,14 @@ def answer(
         skills=installed(home.path, skills),
         load_model=lambda: open_model(home, model, ai=ai),
     )
+
+
+def check_answer(
+    intent: str, name: str, text: str, *, skills: Sequence[Path] = (), home: Home | None = None
+) -> None:
+    """Raise the InputError with which `answer` would refuse `text` for the question `name`; stores
+    nothing."""
+    home = home or open_home()
+    compiler.check_answer(
+        find_intent(home, intent), name, text, home=home, skills=installed(home.path, skills)
+    )

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 MAX_GOAL_BYTES = 4 * 8192  # no goal of the longest allowed length is larger, whatever its alphabet
+NoAsk = Annotated[
+    bool, typer.Option("--no-ask", help="Do not ask on the terminal; leave the questions for mcl answer.")
+]
 
 Batch = Annotated[
     Path | None,
@@ -42,7 +45,10 @@ def register(app: typer.Typer) -> None:
         ),
     )(compile_command)
     app.command(
-        "answer", epilog=example("mcl answer @last u1=notes", 'mcl answer @last u1="two words" u2=7')
+        "answer",
+        epilog=example(
+            "mcl answer @last", "mcl answer @last u1=notes", 'mcl answer @last u1="two words" u2=7'
+        ),
     )(answer_command)
 
 
@@ -85,9 +91,12 @@ def compile_command(
     out_path: BatchOut = None,
     jobs: Jobs = None,
     no_store: NoStore = False,
+    no_ask: NoAsk = False,
     as_json: AsJson = False,
 ) -> int:
     """Compile a goal in plain words into a signed Intent.
+
+    On a terminal its questions are asked at once.
 
     Exit codes: 0 compiled, 3 there are questions (mcl answer), 4 refused.
     """
@@ -117,9 +126,10 @@ def compile_command(
     from mcl.acts.compile import compile_goal
     from mcl.cli.home import use_home
 
+    home, out = use_home(signs=not dry_run), Output(as_json)
     result = compile_goal(
         read_goal(goal),
-        home=use_home(signs=not dry_run),
+        home=home,
         skill=skill or None,
         verb=verb or None,
         slots=assignments(slot or [], "slot"),
@@ -132,18 +142,27 @@ def compile_command(
         truncate=truncate,
         skills=skills or (),
     )
-    return tell_result(result, Output(as_json), stored=not dry_run)
+    if not dry_run and may_ask(out, no_ask=no_ask):
+        from mcl.cli.asking import Asking
+
+        return Asking(home, out, model, not no_ai, tuple(skills or ())).settle(result)
+    return tell_result(result, out, stored=not dry_run)
 
 
 def answer_command(
     intent: IntentId,
     answers: Annotated[
-        list[str],
-        typer.Argument(metavar="UNKNOWN=VALUE...", help="An answer to each question, such as u1=notes."),
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="[UNKNOWN=VALUE]...",
+            help="An answer to each question, such as u1=notes; none: be asked on the terminal.",
+            show_default=False,
+        ),
+    ] = None,
     model: ModelPath = None,
     no_ai: NoAi = False,
     skills: SkillDirectories = None,
+    no_ask: NoAsk = False,
     as_json: AsJson = False,
 ) -> int:
     """Answer the questions of an intent, and compile it again.
@@ -151,17 +170,31 @@ def answer_command(
     Exit codes: as of compile.
     """
     from mcl.acts.answer import answer
+    from mcl.acts.show import show
     from mcl.cli.home import use_home
 
+    home, out = use_home(signs=True), Output(as_json)
+    asking = None
+    if may_ask(out, no_ask=no_ask):
+        from mcl.cli.asking import Asking
+
+        asking = Asking(home, out, model, not no_ai, tuple(skills or ()))
+        if not answers and (waiting := show(intent, home=home)).questions:
+            return asking.resume(waiting)
     result = answer(
         intent,
-        assignments(answers, "answer"),
-        home=use_home(signs=True),
+        assignments(answers or [], "answer"),
+        home=home,
         model=model,
         ai=not no_ai,
         skills=skills or (),
     )
-    return tell_result(result, Output(as_json), stored=True)
+    return asking.settle(result) if asking else tell_result(result, out, stored=True)
+
+
+def may_ask(out: Output, *, no_ask: bool) -> bool:
+    """Whether a person sits at both ends: not in a script, a pipe or with --json."""
+    return not (no_ask or out.as_json) and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def read_goal(goal: str) -> str:

@@ -40,8 +40,41 @@ class OutOfScope:
 def classify(request: Request, skills: Skills, model: Model, rules: Rules) -> Classified | OutOfScope:
     """Choose a skill and verb among those installed, asking `model` for what the request does not fix.
 
-    Raises InputError SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED.
+    Where an answer fixed the skill or the verb, the model is asked as it was before, and asked anew only
+    where that does not fit the answer: so what it said then suffices. Raises InputError SKILL_UNKNOWN,
+    SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED.
     """
+    check_choice(request, skills)
+    first = request.asked_first()
+    if first is not request and not _is_fixed(request, skills):
+        found = _classify(first, skills, model, rules)
+        if isinstance(found, Classified) and _fits(found, request):
+            return replace(
+                found,
+                verb=request.verb or found.verb,
+                skill_probability=1.0 if request.skill else found.skill_probability,
+                verb_probability=1.0 if request.verb else found.verb_probability,
+                gaps=() if request.verb else found.gaps,
+            )
+    return _classify(request, skills, model, rules)
+
+
+def check_choice(request: Request, skills: Skills) -> None:
+    """Raise what `classify` raises where the request fixes a skill or verb that there is not."""
+    _offered(request, skills)
+
+
+def _is_fixed(request: Request, skills: Skills) -> bool:
+    """Whether nothing is left to choose."""
+    skill = skills.get(request.skill) if request.skill else None
+    return skill is not None and (bool(request.verb) or len(skill.verbs) == 1)
+
+
+def _fits(found: Classified, request: Request) -> bool:
+    return request.skill in ("", found.skill.id) and request.verb in ("", *found.skill.verbs)
+
+
+def _classify(request: Request, skills: Skills, model: Model, rules: Rules) -> Classified | OutOfScope:
     offered = _offered(request, skills)
     if request.skill and (request.verb or len(offered[0].verbs) == 1):
         return Classified(offered[0], request.verb or offered[0].verbs[0], 1.0, 1.0)

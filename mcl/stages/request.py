@@ -18,7 +18,8 @@ class Request:
 
     id: ULID. at: ISO 8601 UTC. zone: IANA name. actor, agent: DIDs. prose: normalised. skill, verb: "" where
     the model chooses. slots: values by slot name; answers: texts by the field of the Unknown they answer (a
-    field with an empty answer is dropped from the goal).
+    field with an empty answer is dropped from the goal). drafted: skill and verb as they were before any
+    answer.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Request:
     verb: str = ""
     slots: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
+    drafted: tuple[str, str] | None = None
 
     def draft(self) -> IntentDraftBody:
         """The body of the intent.draft that says this request, its answers left out."""
@@ -60,8 +62,16 @@ class Request:
 
     def answered(self, answers: Mapping[str, str]) -> "Request":
         """The same request with these answers; those that name the skill or the verb fix it."""
-        skill, verb = answers.get(_SKILL_FIELD) or self.skill, answers.get(_VERB_FIELD) or self.verb
-        return replace(self, skill=skill, verb=verb, answers=dict(answers))
+        drafted = self.drafted or (self.skill, self.verb)
+        skill, verb = answers.get(_SKILL_FIELD) or drafted[0], answers.get(_VERB_FIELD) or drafted[1]
+        return replace(self, skill=skill, verb=verb, answers=dict(answers), drafted=drafted)
+
+    def asked_first(self) -> "Request":
+        """The request as it was before any answer named the skill or the verb; itself where none did."""
+        if self.drafted in (None, (self.skill, self.verb)):
+            return self
+        skill, verb = self.drafted or ("", "")
+        return replace(self, skill=skill, verb=verb)
 
     def document(self) -> dict[str, dict[str, str]]:
         """What an intent.answer patches (RFC 6902): {"answers": {field of the Unknown: text}}."""

@@ -304,3 +304,30 @@ def test_the_shipped_skills_compile_without_ai_and_replay(
     assert outcome.intent.compile_metadata.skill_id.startswith(skill)  # type: ignore[union-attr]
     assert outcome.intent.compile_metadata.model_version == "no-ai/1"  # type: ignore[union-attr]
     assert desk.again(outcome.intent.id, model) == desk.stored(outcome.intent.id)
+
+
+def test_an_answered_verb_or_the_skill_that_was_offered_needs_no_model_again(desk: Desk) -> None:
+    asked = desk.ask("granite", Scripted(sure=0.5, verb_sure=0.6, says={"slot.item": "granite"}))
+    assert {"skill", "frame.verb"} <= {question.field for question in asked.questions}
+    outcome = desk.answers(asked.intent.id, {"skill": "order", "frame.verb": "acquire"})
+    assert isinstance(outcome, Compiled)
+    again = desk.ask("granite", Scripted(sure=0.5, verb_sure=0.6, says={"slot.item": "granite"}))
+    offered = desk.answers(again.intent.id, {"skill": "order"})
+    assert isinstance(offered, Clarify)
+    outcome = desk.answers(again.intent.id, {"frame.verb": "acquire"})
+    assert isinstance(outcome, Compiled)
+    assert outcome.intent.frame.verb == "acquire"
+    assert desk.loads == 0
+
+
+def test_a_skill_that_is_not_there_and_a_verb_that_it_lacks_are_no_answers(desk: Desk) -> None:
+    asked = desk.ask("granite", Scripted(sure=0.5, verb_sure=0.6, says={"slot.item": "granite"}))
+    for answers, code in (
+        ({"skill": "ordr"}, "SKILL_UNKNOWN"),
+        ({"frame.verb": "frobnicate"}, "VERB_UNKNOWN"),
+        ({"skill": "order", "frame.verb": "find"}, "VERB_NOT_OFFERED"),
+    ):
+        with pytest.raises(InputError) as caught:
+            desk.answers(asked.intent.id, answers)
+        assert caught.value.code == code
+    assert desk.home.journal.view(asked.intent.id).rounds == 1
