@@ -1,4 +1,4 @@
-"""The catalogues of the public corpora as skill folders: `mcl compile --batch … --skills DIR` chooses of them.
+"""The catalogues of public corpora as skill folders, for `mcl compile --batch … --skills DIR`.
 
 python -m training.shelves --data ../shared/data --set snips --out DIR [--verbs all] [--lists] [--examples 5]
 """
