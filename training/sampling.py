@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
@@ -11,15 +12,24 @@ from mcl.model.protocol import Candidate
 from training import written
 from training.corpora import Corpus, Skill, Utterance
 from training.generator.goals import general
-from training.generator.skills import FAMILIES, GENERAL_DESCRIPTIONS, GENERAL_DISPLAYS, SKILLS, utter
+from training.generator.skills import (
+    FAMILIES,
+    GENERAL_DESCRIPTIONS,
+    GENERAL_DISPLAYS,
+    GENERAL_OF_FOUR,
+    SKILLS,
+    utter,
+)
 from training.rows import Body, Row, body_of, tokens_of
 from training.variation import Variant, Variation
 from training.vocabulary import Vocabulary
 
-CHOOSE_SHARE = 0.42
+CHOOSE_SHARE = 0.38
 CHOOSE_SOURCES = {
-    "clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 11, "own": 45, "mixed": 4, "written": 35,
+    "clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 11, "own": 24, "mixed": 4, "written": 44,
 }  # fmt: skip
+WIDE_SOURCES = {"clinc": 10, "banking77": 6, "hwu64": 8, "snips": 2, "sgd": 5, "own": 8, "written": 61}
+"""In rows so long that all candidates have their descriptions and examples, as a compile shows them."""
 EXTRACT_SOURCES = {
     "snips": 16, "hwu64": 15, "restaurant8k": 10, "sgd": 24, "families": 14, "general": 20, "written": 36,
 }  # fmt: skip
@@ -31,6 +41,14 @@ TAKEN = {
     "supplier_deal": {"negotiate"}, "send_message": {"deliver"},
 }  # fmt: skip
 """Verbs of which the general skill is not asked where a skill made for them is offered."""
+FOUR = ("build", "acquire", "modify", "deliver")
+"""Verbs of the general skill as it is shipped; it is also shown with all ten."""
+_ANOTHERS = re.compile(
+    r"\b(files?|folders?|director|commit|branch|repo|code|csv|tables?|tests?|notes?|calendar|remind|alarm|lists?"
+    r"|meeting|appointment|function|web|url|https?|page|task)",
+    re.IGNORECASE,
+)
+"""Words of what may be for a shipped skill after all."""
 LIKE = (
     {"files-find", "code-search"}, {"files-find", "files-report"}, {"files-find", "monitor-path"},
     {"repo-status", "repo-branch"},
@@ -225,40 +243,50 @@ class Sampler:
             if row.bodies:
                 return row
 
+    def wide_row(self, width: int) -> Row:
+        """A row of more tokens: a choice among many skills with their descriptions, or some with examples."""
+        while True:
+            row = self._choose(width)
+            if row.bodies:
+                return row
+
     # -- choosing ------------------------------------------------------------------------------------------
 
-    def _choose(self) -> Row:
-        r = self.random
-        source = r.choices(list(CHOOSE_SOURCES), list(CHOOSE_SOURCES.values()))[0]
-        wide = r.choices((16, 8, 0), (40, 20, 40))[0] or r.randint(2, 16)
+    def _choose(self, wide: int = 0) -> Row:
+        """wide: tokens of a row that shows descriptions and examples, 0 for an ordinary one."""
+        r, width = self.random, wide or self.width
+        sources = WIDE_SOURCES if wide else CHOOSE_SOURCES
+        source = r.choices(list(sources), list(sources.values()))[0]
+        number = r.choices((16, 8, 0), (40, 20, 40))[0] or r.randint(2, 16)
         if r.random() < self.ease:
-            wide = r.randint(2, 4)
+            number = r.randint(2, 4)
         pool = (
             [k for s in ("banking77", "snips", "own", "hwu64")[: r.choice((3, 4))] for k in self.catalogue[s]]
             if source == "mixed"
             else self.catalogue[source]
         )
-        keys = self._candidates(pool, min(wide, len(pool)))
-        with_general = source in ("own", "written") and r.random() < 0.75
-        shipped = source == "own" and with_general and r.random() < 0.5
-        if shipped:  # a small catalogue as it is installed at first
-            keys = [("own", "files"), ("own", "repo"), *keys[: r.choice((0, 0, 1, 2))]]
-            keys = list(dict.fromkeys(keys))
+        keys = self._candidates(pool, min(number, len(pool)))
+        if wide and source == "written":  # the shelf as it is installed
+            keys = r.sample(pool, r.choice((7, len(pool))))
+        with_general = source in ("own", "written") and r.random() < (0.9 if wide else 0.75)
+        four = with_general and r.random() < 0.7
         if with_general:
             keys = [*keys[: form.MAX_CANDIDATES - 1], ("own", "general")]
         r.shuffle(keys)
-        style, examples = r.random(), len(keys) <= 8 and r.random() < (0.6 if shipped else 0.3)
-        candidates = [self._candidate(self.skills[k], style, examples) for k in keys]
+        style, examples = r.random(), len(keys) <= 8 and r.random() < 0.3
+        if wide:
+            style, examples = r.uniform(0.4, 1), len(keys) <= 8 or source != "written" or r.random() < 0.3
+        candidates = [self._candidate(self.skills[k], style, examples, four) for k in keys]
         row = Row(tokens_of(form.choose_header(candidates), self.vocabulary))
-        while len(row.header) > self.width * 0.6 and len(keys) > 2:  # keep room for bodies
+        while len(row.header) > width * (0.8 if wide else 0.6) and len(keys) > 2:  # keep room for bodies
             del keys[-1], candidates[-1]
             row = Row(tokens_of(form.choose_header(candidates), self.vocabulary))
         with_general = ("own", "general") in keys
         for _ in range(60):
-            text, answer, verb = self._choice(source, pool, keys, with_general)
+            text, answer, verb = self._choice(source, pool, keys, with_general, four)
             weight = VERB_WEIGHT if source in ("own", "written") else THEIR_VERB_WEIGHT
             body = choose_body(text, answer, verb, candidates, self.vocabulary, self.variation, weight)
-            if not row.fits(body, self.width):
+            if not row.fits(body, width):
                 break
             row.add(body)
         return row
@@ -279,14 +307,16 @@ class Sampler:
                 break
         return list(keys)[:wide]
 
-    def _candidate(self, skill: Skill, style: float, examples: bool) -> Candidate:
+    def _candidate(self, skill: Skill, style: float, examples: bool, four: bool) -> Candidate:
         r = self.random
         name, description = form.plain(skill.name), skill.description
         if skill.source in ("own", "written"):
             variant = self.variation.shown(skill).shown
             description = variant.description
             if skill.name == "general":
-                name, description = r.choice(GENERAL_DISPLAYS), r.choice(GENERAL_DESCRIPTIONS)
+                name = r.choice(GENERAL_DISPLAYS)
+                description = r.choice(GENERAL_OF_FOUR if four else GENERAL_DESCRIPTIONS)
+                style = max(style, 0.45) if four else style
         if style < 0.25:
             description = ""
         elif style < 0.45:
@@ -296,7 +326,9 @@ class Sampler:
         if examples:
             key = (skill.source, skill.name)
             known = self.opening.get(key) or self.written.get(key)
-            if skill.name == "general" and r.random() < 0.5:
+            if skill.name == "general" and four and known:
+                known = [u for u in known if u.verb in FOUR]
+            elif skill.name == "general" and r.random() < 0.5:
                 known = None
             shown = (
                 tuple(u.text for u in r.sample(known, 2))
@@ -310,10 +342,13 @@ class Sampler:
             return self.variation.ruled(general(self.random))
         return utter(next(f for f in FAMILIES if f.name == name), self.random)
 
-    def _said(self, source: str, key: tuple[str, str], offered: Sequence[tuple[str, str]]) -> Utterance:
+    def _said(
+        self, source: str, key: tuple[str, str], offered: Sequence[tuple[str, str]], four: bool
+    ) -> Utterance:
         """Something said for a skill; of the general one nothing that an offered skill was made for."""
         if key == ("own", "general"):
-            return self._general_but({verb for _, name in offered for verb in TAKEN.get(name, ())}, source)
+            taken = {verb for _, name in offered for verb in TAKEN.get(name, ())}
+            return self._general_but(taken | (set(form.VERBS) - set(FOUR) if four else set()), source)
         if source == "written":
             return self.variation.written(self.random.choice(self.written[key]))
         if key[0] == "own":
@@ -330,6 +365,23 @@ class Sampler:
             utterance = self._general_but(taken, "written")
             return utterance.text, utterance.verb
         return self.random.choice(self.talk), ""
+
+    def _beside_four(self, offered: Sequence[tuple[str, str]]) -> tuple[str, str]:
+        """What neither the offered skills take nor a general one of four verbs, and its verb."""
+        r, k = self.random, self.random.random()
+        if k < 0.25:
+            return r.choice(self.written[written.NOBODY]).text, ""
+        if k < 0.35:
+            return r.choice(self.talk), ""
+        taken = {verb for _, name in offered for verb in TAKEN.get(name, ())} | set(FOUR)
+        while True:
+            utterance = (
+                self._general_but(taken, "written" if r.random() < 0.8 else "own")
+                if k < 0.85
+                else r.choice(self.opening[r.choice(self.catalogue[r.choice(STRANGERS["own"])])])
+            )
+            if utterance.verb not in taken and not _ANOTHERS.search(utterance.text):
+                return utterance.text, utterance.verb
 
     def _general_but(self, taken: Collection[str], source: str) -> Utterance:
         """A goal for the general skill with none of these verbs, written or generated."""
@@ -348,6 +400,7 @@ class Sampler:
         pool: Sequence[tuple[str, str]],
         keys: Sequence[tuple[str, str]],
         with_general: bool,
+        four: bool,
     ) -> tuple[str, str, str]:
         """(text, answer, verb)."""
         r = self.random
@@ -358,8 +411,11 @@ class Sampler:
             key = keys[at]
             if key == ("own", "general") and r.random() < 0.15 and source == "own":
                 return r.choice(self.requests), f"c{at}", ""
-            utterance = self._said(source, key, keys)
+            utterance = self._said(source, key, keys, four)
             return utterance.text, f"c{at}", utterance.verb
+        if with_general and four and r.random() < 0.7:
+            text, verb = self._beside_four(keys)
+            return text, "none", verb
         kind = r.random()
         if kind < 0.5 and len(pool) > len(keys) + 1:  # a skill of the same catalogue that is not offered
             key = r.choice(pool)
@@ -371,10 +427,11 @@ class Sampler:
                 utterance = r.choice(self.opening[key])
                 return utterance.text, "none", utterance.verb
             elif key not in keys:
-                utterance = self._said(source, key, keys)
+                utterance = self._said(source, key, keys, four)
+                taken = with_general and (not four or utterance.verb in FOUR)
                 return (
                     utterance.text,
-                    f"c{keys.index(('own', 'general'))}" if with_general else "none",
+                    f"c{keys.index(('own', 'general'))}" if taken else "none",
                     utterance.verb,
                 )
         if with_general:  # beside a skill for any goal only small talk is nobody's

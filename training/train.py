@@ -34,6 +34,8 @@ from training.sampling import OPTION_WEIGHT, Sampler
 from training.vocabulary import Vocabulary
 
 ROW_TOKENS, ROWS = 288, 10
+WIDE_TOKENS, WIDE_ROWS, WIDE_SHARE = 640, 5, 0.22
+"""Batches of choices among candidates with all that they say of themselves, as a compile asks."""
 MUON_RATE, EMBEDDING_RATE, NORM_RATE = 0.01, 0.006, 0.002
 WARM_UP, DECAY_FROM = 40, 0.35  # steps; share of the time
 AVERAGE = 0.998
@@ -58,10 +60,15 @@ def vocabulary_texts(corpus: corpora.Corpus, texts: list[str]) -> list[str]:
 def feed(sampler: Sampler) -> queue.Queue[Batch]:
     """Batches made in a thread of their own."""
     ready: queue.Queue[Batch] = queue.Queue(maxsize=4)
+    source = random.Random(sampler.random.random())
 
     def work() -> None:
         while True:
-            ready.put(collate([sampler.row() for _ in range(ROWS)], ROW_TOKENS, sampler.vocabulary))
+            if source.random() < WIDE_SHARE:
+                rows, width = [sampler.wide_row(WIDE_TOKENS) for _ in range(WIDE_ROWS)], WIDE_TOKENS
+            else:
+                rows, width = [sampler.row() for _ in range(ROWS)], ROW_TOKENS
+            ready.put(collate(rows, width, sampler.vocabulary))
 
     threading.Thread(target=work, daemon=True).start()
     return ready
@@ -103,9 +110,7 @@ def rate(progress: float, step: int) -> float:
 class Trainer:
     """One run: data, network, optimisers and the running average of the weights, kept in `out`."""
 
-    def __init__(
-        self, data: Path, out: Path, *, width: int, layers: int, begin: Path | None = None
-    ) -> None:
+    def __init__(self, data: Path, out: Path, *, width: int, layers: int, begin: Path | None = None) -> None:
         """Begin, at random or with the averaged weights of the run `begin`, or go on from out's."""
         torch.manual_seed(SEED)
         self.checkpoint = out / "checkpoint.pt"
@@ -181,7 +186,7 @@ class Trainer:
 
     def run(self, minutes: float, *, compiled: bool) -> None:
         """Train until `minutes` are spent in all (resumed parts included)."""
-        network: nn.Module = torch.compile(self.network) if compiled else self.network  # type: ignore[assignment]
+        network: nn.Module = torch.compile(self.network, dynamic=False) if compiled else self.network  # type: ignore[assignment]
         self.sampler.ease = max(0.0, 1 - self.step / EASY_STEPS)
         ready = feed(self.sampler)
         begun = time.monotonic() - self.spent

@@ -335,6 +335,17 @@ GENERAL_DESCRIPTIONS = (
     "errands that a program here cannot do, such as buying, booking, shipping or building something",
 )
 
+GENERAL_OF_FOUR = (
+    "Takes orders, purchases, bookings, projects and changes that no other skill fits; keeps them as a note when "
+    "you agree.",
+    "orders, purchases, bookings, projects and changes that no other skill fits",
+    "to get, make, change or send something that no other skill can",
+    "buys, books, builds, changes or sends what no program here can",
+    "purchases, bookings, things to be made, changed or sent",
+    "orders and projects: get it, make it, change it, deliver it",
+)
+"""Of a general skill that finds, watches, judges, plans and delegates nothing."""
+
 
 def skill_of(family: Family) -> Skill:
     """The family as a skill of the source `own`."""
