@@ -2,8 +2,8 @@
 size."""
 
 from mcl.cortex.bundle import Bundle, bundle
-from mcl.cortex.memory import TYPES, Memory, parse_uri
-from mcl.cortex.store import NEVER_USED, Cortex, Proof, Snapshot
+from mcl.cortex.memory import TYPES, Memory, new_memory, parse_uri
+from mcl.cortex.store import NEVER_USED, Cortex, Snapshot
 from mcl.cortex.view import Memories
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "Cortex",
     "Memories",
     "Memory",
-    "Proof",
     "Snapshot",
     "bundle",
+    "new_memory",
     "parse_uri",
 ]

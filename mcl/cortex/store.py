@@ -1,31 +1,23 @@
 """Writing memories: each mutation is one row, one leaf of a Merkle tree, and one record in the journal."""
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Final
 
 from executor.home import Home
-from executor.journal.merkle import Frontier, inclusion_path, leaf_hash, verify_inclusion
-from mcl.cortex.memory import Memory, checked, parse_uri
-from mcl.cortex.view import Memories, searched_words
+from executor.journal.merkle import Frontier, leaf_hash
+from executor.journal.record import Record, seal_record
+from mcl.cortex.memory import Memory, new_memory, parse_uri
+from mcl.cortex.tables import Index, bring_up, index_again
+from mcl.cortex.view import Memories
+from mcl.cortex.words import searched_words
 from mcl.errors import CortexError
 
 NEVER_USED: Final = "0" * 64
-_STEPS = [
-    """
-    CREATE TABLE cortex_memories (
-        seq INTEGER PRIMARY KEY, type TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL,
-        forgotten INTEGER NOT NULL, words INTEGER NOT NULL, document BLOB NOT NULL, leaf BLOB NOT NULL,
-        root BLOB NOT NULL, peaks BLOB NOT NULL, UNIQUE (type, id, version)) STRICT;
-    CREATE INDEX cortex_roots ON cortex_memories (root);
-    CREATE VIRTUAL TABLE cortex_words USING fts5 (words, content = '', tokenize = 'unicode61');
-    CREATE TRIGGER cortex_never_changes BEFORE UPDATE ON cortex_memories
-    BEGIN SELECT RAISE(ABORT, 'a version of a memory never changes'); END;
-    CREATE TRIGGER cortex_never_deletes BEFORE DELETE ON cortex_memories
-    BEGIN SELECT RAISE(ABORT, 'a version of a memory is never deleted'); END;
-    """
-]
+PUT, FORGET = "record.cortex.put", "record.cortex.forget"
+_RECORDS_AT_ONCE = 500
+_NEWEST = "SELECT seq, document FROM cortex_memories WHERE type = ? AND id = ? ORDER BY version DESC LIMIT 1"
 
 
 @dataclass(frozen=True)
@@ -37,27 +29,12 @@ class Snapshot:
     root: str
 
 
-@dataclass(frozen=True)
-class Proof:
-    """That `document` is the mutation at `index` of the tree with this snapshot."""
-
-    snapshot: Snapshot
-    index: int
-    document: bytes
-    path: tuple[bytes, ...]
-
-    def holds(self) -> bool:
-        """Whether it is so."""
-        leaf, root = leaf_hash(self.document), bytes.fromhex(self.snapshot.root)
-        return verify_inclusion(leaf, self.index, self.snapshot.size, self.path, root)
-
-
 class Cortex:
     """The memories of a home."""
 
     def __init__(self, home: Home) -> None:
-        self._home = home
-        home.db.migrate("cortex", _STEPS)
+        self.home = home
+        bring_up(home.db)
 
     def put(
         self,
@@ -70,19 +47,20 @@ class Cortex:
         importance: float = 0.5,
         confidence: float = 1.0,
         source: str = "",
+        data: Sequence[tuple[str, str]] = (),
         at: str = "",
     ) -> Memory:
         """Remember `text`: a new memory, or the next version of the one with this type and id.
 
         Saying what is already remembered changes nothing and returns it. An id is made from the text where
-        none is given. Raises CortexError MEMORY_SHAPE, HomeError.
+        none is given. Secrets (keys, tokens, passwords in addresses) are taken out first. Raises CortexError
+        MEMORY_SHAPE, HomeError.
         """
-        name = id or sha256(f"{type}\x1f{text}".encode()).hexdigest()[:16]
-        said = Memory(
-            type, name, 1, at or self._home.clock.now(), text, tuple(dict.fromkeys(tags)), tuple(edges),
-            float(importance), float(confidence), source,
-        )  # fmt: skip
-        return self._append(checked(said))
+        said = {
+            **{"type": type, "text": text, "id": id, "tags": tags, "edges": edges, "data": dict(data)},
+            **{"importance": importance, "confidence": confidence, "source": source, "at": at},
+        }
+        return self.write([new_memory(said, at=self.home.clock.now())])[0]
 
     def forget(self, uri: str, *, at: str = "") -> Memory:
         """Put a tombstone on a memory; its earlier versions stay readable in earlier snapshots.
@@ -90,18 +68,37 @@ class Cortex:
         Raises CortexError MEMORY_ADDRESS, MEMORY_UNKNOWN; HomeError.
         """
         type_, id_, _ = parse_uri(uri)
-        if self.memories().resolve(f"matrix://cortex/{type_}/{id_}") is None:
-            raise CortexError(
-                "MEMORY_UNKNOWN", "no such memory", place=uri, fix="look for it with mcl cortex find"
-            )
-        return self._append(Memory(type_, id_, 1, at or self._home.clock.now(), forgotten=True))
+        with self.home.db.write():
+            if self.memories().resolve(f"matrix://cortex/{type_}/{id_}") is None:
+                raise unknown_memory(uri)
+            return self.write([Memory(type_, id_, 1, at or self.home.clock.now(), forgotten=True)])[0]
+
+    def write(
+        self, memories: Iterable[Memory], *, progress: Callable[[int], None] | None = None
+    ) -> list[Memory]:
+        """Append all of them or, where one cannot be stored, none; each as the version that it becomes.
+
+        One that says what is already remembered is returned as it is and writes nothing (a tombstone on what
+        is forgotten, too). progress: is told how many are done. Raises what `memories` raises, HomeError.
+        """
+        written: list[Memory] = []
+        with self.home.db.write() as connection:
+            run = _Run(self.home, connection)
+            for memory in memories:
+                written.append(run.append(memory))
+                if progress is not None:
+                    progress(len(written))
+            run.flush()
+        return written
 
     def snapshot(self, size: int | None = None) -> Snapshot:
         """The memories now, or as they were after `size` mutations. Raises CortexError SNAPSHOT_UNKNOWN."""
         newest = (
             "SELECT seq, root FROM cortex_memories WHERE ?1 IS NULL OR seq = ?1 ORDER BY seq DESC LIMIT 1"
+            if size is None
+            else "SELECT seq, root FROM cortex_memories WHERE seq = ?1"
         )
-        rows = self._home.db.read(newest, (size,))
+        rows = self.home.db.read(newest, (size,))
         if not rows and size:
             raise CortexError(
                 "SNAPSHOT_UNKNOWN", f"there never were {size} mutations", fix="use a smaller size"
@@ -112,81 +109,89 @@ class Cortex:
         """The snapshot with this root, or None where this home never had it."""
         if root in {"", NEVER_USED}:
             return Snapshot(0, NEVER_USED)
-        rows = self._home.db.read("SELECT seq FROM cortex_memories WHERE root = ?", (bytes.fromhex(root),))
+        rows = self.home.db.read("SELECT seq FROM cortex_memories WHERE root = ?", (bytes.fromhex(root),))
         return Snapshot(rows[0][0], root) if rows else None
 
     def memories(self, snapshot: Snapshot | None = None) -> Memories:
         """What is remembered in `snapshot` (default: now)."""
-        return Memories(self._home.db, (snapshot or self.snapshot()).size)
+        return Memories(self.home.db, (snapshot or self.snapshot()).size)
 
-    def prove(self, uri: str, snapshot: Snapshot | None = None) -> Proof:
-        """That a version of a memory is in `snapshot` (default: now). Raises CortexError MEMORY_UNKNOWN,
-        MEMORY_ADDRESS."""
-        whole = snapshot or self.snapshot()
-        memory = self.memories(whole).resolve(uri)
-        if memory is None:
-            raise CortexError(
-                "MEMORY_UNKNOWN", "no such memory", place=uri, fix="look for it with mcl cortex find"
-            )
-        leaves = [row[0] for row in self._home.db.read(_LEAVES, (whole.size,))]
-        return Proof(whole, memory.seq - 1, memory.document(), inclusion_path(leaves, memory.seq - 1))
+    def index_again(self) -> None:
+        """Make the search index anew; what is remembered is not touched."""
+        index_again(self.home.db)
 
-    def verify(self) -> list[int]:
-        """The places (seq) whose stored document, leaf or root is not what the rows before it make; empty:
-        all is well."""
-        tree, wrong = Frontier(), []
-        rows = self._home.db.read("SELECT seq, document, leaf, root FROM cortex_memories ORDER BY seq")
-        for place, (seq, document, leaf, root) in enumerate(rows, 1):
-            tree.append(leaf_hash(document))
-            if seq != place or leaf_hash(document) != leaf or tree.root() != root:
-                wrong.append(seq)
-        return wrong
 
-    def _append(self, memory: Memory) -> Memory:
-        with self._home.db.write() as connection:
-            last = connection.execute(
-                "SELECT seq, peaks FROM cortex_memories ORDER BY seq DESC LIMIT 1"
-            ).fetchone()
-            size, peaks = last or (0, b"")
-            newest = connection.execute(
-                _NEWEST,
-                (memory.type, memory.id),
-            ).fetchone()
-            if newest:
-                current = Memory.of_document(newest[1], newest[0])
-                if replace(memory, version=current.version, at=current.at, seq=current.seq) == current:
-                    return current
-                memory = replace(memory, version=current.version + 1)
-            memory = replace(memory, seq=size + 1)
-            document, words = memory.document(), searched_words(memory)
-            tree = Frontier.from_bytes(size, peaks)
-            tree.append(leaf := leaf_hash(document))
-            key = (memory.type, memory.id, memory.version)
-            connection.execute(
-                "INSERT INTO cortex_memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    memory.seq,
-                    *key,
-                    memory.forgotten,
-                    len(words),
-                    document,
-                    leaf,
-                    tree.root(),
-                    tree.to_bytes(),
-                ),
-            )
-            connection.execute(
-                "INSERT INTO cortex_words (rowid, words) VALUES (?, ?)", (memory.seq, " ".join(words))
-            )
-            self._home.journal.record(
-                "record.cortex.forget" if memory.forgotten else "record.cortex.put",
-                {"uri": memory.uri, "document": document, "size": memory.seq, "root": tree.root()},
-                intent=None,
-                at=memory.at,
-                id=self._home.clock.new_id(),
-            )
+class _Run:
+    """One transaction's mutations."""
+
+    def __init__(self, home: Home, connection: sqlite3.Connection) -> None:
+        self._home, self._connection = home, connection
+        last = connection.execute(
+            "SELECT seq, peaks FROM cortex_memories ORDER BY seq DESC LIMIT 1"
+        ).fetchone()
+        self._tree = Frontier.from_bytes(*(last or (0, b"")))
+        self._index = Index(connection)
+        from executor.sandbox.redaction import Redactor  # only where something is written
+
+        self._redactor = Redactor()
+        self._records: list[Record] = []
+        self._signer = home.keyring.agent
+
+    def append(self, memory: Memory) -> Memory:
+        """Write one mutation, if it is one."""
+        memory = self._without_secrets(memory)
+        newest = self._connection.execute(_NEWEST, (memory.type, memory.id)).fetchone()
+        before = None
+        if newest:
+            current = Memory.of_stored(newest[1], newest[0])
+            if replace(memory, version=current.version, at=current.at, seq=current.seq) == current:
+                return current
+            memory, before = replace(memory, version=current.version + 1), current.seq
+        memory = replace(memory, seq=self._tree.size + 1)
+        document, words = memory.document(), searched_words(memory)
+        self._tree.append(leaf := leaf_hash(document))
+        root = self._tree.root()
+        key = (memory.seq, memory.type, memory.id, memory.version, memory.forgotten, len(words))
+        self._connection.execute(
+            "INSERT INTO cortex_memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*key, document, leaf, root, self._tree.to_bytes()),
+        )
+        self._index.add(memory, words, before)
+        self._record(memory, document, root)
         return memory
 
+    def flush(self) -> None:
+        """Write the journal's records of what was written so far."""
+        self._home.journal.append_many(self._records)
+        self._records.clear()
 
-_NEWEST = "SELECT seq, document FROM cortex_memories WHERE type = ? AND id = ? ORDER BY version DESC LIMIT 1"
-_LEAVES = "SELECT leaf FROM cortex_memories WHERE seq <= ? ORDER BY seq"
+    def _record(self, memory: Memory, document: bytes, root: bytes) -> None:
+        body = {"uri": memory.uri, "document": document, "size": memory.seq, "root": root}
+        kind, fresh = FORGET if memory.forgotten else PUT, self._home.clock.new_id()
+        self._records.append(seal_record(kind, body, id=fresh, at=memory.at, signer=self._signer))
+        if len(self._records) >= _RECORDS_AT_ONCE:
+            self.flush()
+
+    def _without_secrets(self, memory: Memory) -> Memory:
+        clean = self._redactor.text
+        told = (
+            memory.text,
+            memory.source,
+            *(uri for _, uri in memory.edges),
+            *(text for _, text in memory.data),
+        )
+        whole = "\n".join(told)
+        if clean(whole) == whole:
+            return memory
+        return replace(
+            memory,
+            text=clean(memory.text),
+            source=clean(memory.source),
+            edges=tuple((relation, clean(uri)) for relation, uri in memory.edges),
+            data=tuple((name, clean(text)) for name, text in memory.data),
+        )
+
+
+def unknown_memory(uri: str) -> CortexError:
+    """The error for an address at which nothing is remembered."""
+    return CortexError("MEMORY_UNKNOWN", "no such memory", place=uri, fix="look for it with mcl cortex find")

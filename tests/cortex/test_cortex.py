@@ -1,5 +1,6 @@
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import strategies as st
 
 from executor import FixedClock, Home
 from mcl.cortex import NEVER_USED, Cortex, Snapshot, bundle
+from mcl.cortex.proof import prove
+from mcl.cortex.verification import verify_home
 from mcl.errors import CortexError
 
 
@@ -119,15 +122,13 @@ def test_a_proof_covers_the_document_itself(cortex: Cortex) -> None:
         cortex.put("Fact", f"fact {place}", id=f"f{place}")
     snapshot = cortex.snapshot()
     cortex.put("Fact", "later", id="later")
-    proof = cortex.prove("matrix://cortex/Fact/f2", snapshot)
+    proof = prove(cortex, "matrix://cortex/Fact/f2", snapshot=snapshot)
     assert proof.holds()
     assert b"fact 2" in proof.document
-    forged = type(proof)(
-        proof.snapshot, proof.index, proof.document.replace(b"fact 2", b"fact 9"), proof.path
-    )
+    forged = replace(proof, document=proof.document.replace(b"fact 2", b"fact 9"))
     assert not forged.holds()
     with pytest.raises(CortexError, match="no such memory"):
-        cortex.prove("matrix://cortex/Fact/later", snapshot)
+        prove(cortex, "matrix://cortex/Fact/later", snapshot=snapshot)
 
 
 def test_rows_can_neither_be_changed_nor_deleted_and_verify_names_a_forged_one(
@@ -138,14 +139,16 @@ def test_rows_can_neither_be_changed_nor_deleted_and_verify_names_a_forged_one(
     for statement in ("UPDATE cortex_memories SET id = 'x'", "DELETE FROM cortex_memories"):
         with pytest.raises(sqlite3.IntegrityError), home.db.write() as connection:
             connection.execute(statement)
-    assert cortex.verify() == []
+    assert verify_home(home).ok
     with home.db.write() as connection:
         connection.execute("DROP TRIGGER cortex_never_changes")
         connection.execute(
             "UPDATE cortex_memories SET document = CAST(replace(document, 'two', 'six') AS BLOB) WHERE seq "
             "= 2"
         )
-    assert cortex.verify() == [2]
+    places = {flaw.place for flaw in verify_home(home).flaws}
+    assert "memory 2" in places
+    assert "memory 1" not in places
 
 
 @pytest.mark.parametrize(
