@@ -1,4 +1,4 @@
-"""The goals kept for measuring (goals.txt): typed by hand for the skills as they are shipped, never trained on."""
+"""The goals kept for measuring (goals.txt): typed by hand for the skills as shipped, never trained on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def skills() -> dict[tuple[str, str], Skill]:
 
 
 def load(path: Path = GOALS, known: Mapping[tuple[str, str], Skill] | None = None) -> list[Utterance]:
-    """All goals in the order of the file; the skill's name is "none" where none takes it. Raises WrittenError."""
+    """All goals in the order of the file; of skill "none" where no skill takes them. Raises WrittenError."""
     return [goal for _, goal in read(path, skills() if known is None else known)]
 
 

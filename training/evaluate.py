@@ -1,6 +1,8 @@
-"""Measure a checkpoint on the development splits and on our own goals; prints and writes figures as JSON.
+"""Measure a checkpoint on the development splits of the public corpora: the network, without the compiler.
 
 python -m training.evaluate --data ../shared/data --out training/out [--limit 500]
+
+Our own goals are measured in own.py, the whole compile over the public corpora in whole.py.
 """
 
 from __future__ import annotations
@@ -21,16 +23,26 @@ import torch
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm, Span
 from mcl.model.tags import best_of_each
-from mcl.skills import find_skills, skill_folders
 from training import corpora
+from training.answers import NONE, Answer, Figures, Found, confusions, figures_of
 from training.asking import Asker
 from training.corpora import Corpus, Skill, Utterance
-from training.scores import Scores
 
-Figures = dict[str, Any]
-GOALS = Path(__file__).parent / "goals.jsonl"
-SURE = 0.9
+OUT_OF_SCOPE = "oos"
 SEVERAL = 4  # values that an open slot of a corpus may take
+
+
+def sets_of(corpus: Corpus) -> dict[str, list[Utterance]]:
+    """Development utterances by set, in an order that a fixed seed draws; of sgd, services that were not
+    trained on are a set of their own."""
+    trained = {u.skill for u in corpus.train}
+    sets: dict[str, list[Utterance]] = defaultdict(list)
+    for u in corpus.dev:
+        name = u.skill[0]
+        sets[name if name != "sgd" else f"sgd {'seen' if u.skill in trained else 'unseen'}"].append(u)
+    for utterances in sets.values():
+        random.Random(1).shuffle(utterances)
+    return dict(sorted(sets.items()))
 
 
 def candidate(skill: Skill) -> Candidate:
@@ -70,58 +82,38 @@ def choose_all(
     return [(([-1, *final])[best(picks)], max(picks), verbs) for final, (picks, verbs) in answers]
 
 
-def intents(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utterance]) -> Figures:
-    """Accuracy over a source's whole catalogue (sgd: what occurs), recall of out of scope, verbs."""
+def chosen(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utterance]) -> list[Answer]:
+    """A skill for each utterance, among the source's whole catalogue (sgd: what occurs)."""
     occurring = {u.skill for u in utterances}
-    keys = sorted(k for k in corpus.skills if k[0] == source and k[1] != "oos")
+    keys = sorted(k for k in corpus.skills if k[0] == source and k[1] != OUT_OF_SCOPE)
     if source == "sgd":
         keys = [k for k in keys if k in occurring]
     answers = choose_all(asker, [u.text for u in utterances], [corpus.skills[k] for k in keys])
-    right: list[bool] = []
-    sure: list[bool] = []
-    verbs: list[bool] = []
-    refused: list[bool] = []
-    said: list[float] = []
-    for utterance, (chosen, p, verb) in zip(utterances, answers, strict=True):
-        if utterance.skill[1] == "oos":
-            refused.append(chosen == -1)
-            continue
-        right.append(chosen >= 0 and keys[chosen] == utterance.skill)
-        said.append(p)
-        if p >= SURE:
-            sure.append(right[-1])
-        if utterance.verb:
-            verbs.append(form.VERBS[best(verb)] == utterance.verb)
-    figures: Figures = {"skills": len(keys), "n": len(right), "accuracy": _mean(right), "verb": _mean(verbs)}
-    figures["sure"] = len(sure) / max(1, len(right))
-    figures["right when sure"] = _mean(sure)
-    figures["ECE"] = calibration_error(said, right)
-    if refused:
-        figures["out of scope recall"] = _mean(refused)
-    return figures
+    return [
+        Answer(
+            text=u.text,
+            wanted_skill=NONE if u.skill[1] == OUT_OF_SCOPE else u.skill[1],
+            wanted_verb=u.verb,
+            wanted=frozenset(),
+            skill=keys[index][1] if index >= 0 else NONE,
+            verb=form.VERBS[best(verbs)],
+            found=frozenset(),
+            confidence=p,
+            skill_probability=p,
+            marks=False,
+        )
+        for u, (index, p, verbs) in zip(utterances, answers, strict=True)
+    ]
 
 
-def calibration_error(said: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
-    """Expected calibration error: how far the stated probabilities are from the share that is right."""
-    error = 0.0
-    for i in range(bins):
-        inside = [j for j, p in enumerate(said) if i / bins < p <= (i + 1) / bins]
-        error += abs(sum(right[j] - said[j] for j in inside))
-    return error / max(1, len(said))
-
-
-def _mean(values: Sequence[bool]) -> float:
-    return sum(values) / max(1, len(values))
-
-
-def values_of(utterance: Utterance, skill: Skill) -> set[tuple[str, str]]:
-    """What is to be found: (field, value), of categories those that are options."""
+def values_of(utterance: Utterance, skill: Skill) -> frozenset[Found]:
+    """What is to be found, in small letters; of categories those that are options."""
     options = {f"slot.{slot.name}": {v.lower() for v in slot.options} for slot in skill.slots}
-    return {
-        (m.field, m.value.lower())
+    return frozenset(
+        Found(m.field, m.value.lower())
         for m in utterance.marks
         if (m.value.lower() in options[m.field] if options.get(m.field) else m.start is not None)
-    }
+    )
 
 
 def extract_all(asker: Asker, pairs: Sequence[tuple[str, ExtractForm]]) -> list[list[Span]]:
@@ -137,7 +129,8 @@ def extract_all(asker: Asker, pairs: Sequence[tuple[str, ExtractForm]]) -> list[
     return out
 
 
-def _form(skill: Skill) -> ExtractForm:
+def extract_form(skill: Skill) -> ExtractForm:
+    """A corpus' skill as it is shown for an extraction."""
     slots = (
         SlotForm(s.name, s.type, s.hint, s.options, s.required, 1 if s.options else SEVERAL)
         for s in skill.slots
@@ -145,93 +138,51 @@ def _form(skill: Skill) -> ExtractForm:
     return ExtractForm(skill.name, skill.description, tuple(slots), "", "")
 
 
-def slots(asker: Asker, corpus: Corpus, utterances: Sequence[Utterance]) -> Figures:
-    """Slot F1 given the skill, exact name and value: micro, macro over slots, whole frames."""
-    usable = [u for u in utterances if u.skill in corpus.skills and corpus.skills[u.skill].slots]
-    pairs = [(u.text, _form(corpus.skills[u.skill])) for u in usable]
-    scores, alarms = Scores(), 0
-    for u, spans in zip(usable, extract_all(asker, pairs), strict=True):
-        got = {(s.field, s.value.lower()) for s in spans if s.field.startswith("slot.")}
-        scores.add(set(values_of(u, corpus.skills[u.skill])), set(got))
-        alarms += any(not s.field.startswith("slot.") for s in spans)
-    total = scores.total
-    return {
-        "n": len(usable), "slot F1": total.f1, "precision": total.precision, "recall": total.recall,
-        "macro F1": scores.macro, "exact": scores.exact / max(1, scores.frames),
-        "false constraints": alarms / max(1, len(usable)),
-    }  # fmt: skip
-
-
-def goals(asker: Asker) -> Figures:
-    """Our own goals against the shipped skills: choice, verb, fields, exact; a list of what went wrong.
-
-    Fields are counted given the right skill; exact needs skill, verb and all fields.
-    """
-    rows = [json.loads(line) for line in GOALS.read_text().splitlines()]
-    by_id = find_skills(skill_folders(None)).by_id
-    skills = [*by_id.values()]
-    shown = [Candidate(s.id, s.display, s.description, s.verbs, s.examples) for s in skills]
-    names = ["none", *(s.id for s in skills)]
-    forms = {
-        s.id: ExtractForm(
-            s.id,
-            s.description,
-            tuple(SlotForm(x.name, x.type, x.hint, x.options, x.required, x.most) for x in s.slots),
+def marked(asker: Asker, corpus: Corpus, utterances: Sequence[Utterance]) -> list[Answer]:
+    """Values of each utterance, given its skill. These sets label no constraints."""
+    pairs = [(u.text, extract_form(corpus.skills[u.skill])) for u in utterances]
+    return [
+        Answer(
+            text=u.text,
+            wanted_skill=u.skill[1],
+            wanted_verb="",
+            wanted=values_of(u, corpus.skills[u.skill]),
+            skill=u.skill[1],
+            verb="",
+            found=frozenset(Found(s.field, s.value.lower()) for s in spans if s.field.startswith("slot.")),
+            confidence=min((s.probability for s in spans), default=1.0),
+            alarms=sum(not s.field.startswith("slot.") for s in spans),
+            chooses=False,
         )
-        for s in skills
-    }
-    choices = asker.answers([form.choose_prompt(row["text"], shown) for row in rows])
-    known = [row for row in rows if row["skill"] != "none"]
-    spans = extract_all(asker, [(row["text"], forms[row["skill"]]) for row in known])
-    found = {row["text"]: {(s.field, s.value) for s in part} for row, part in zip(known, spans, strict=True)}
-    scores, chosen, verbs_right, exact, refused, wrong = Scores(), 0, 0, 0, [], []
-    for row, (picks, verbs) in zip(rows, choices, strict=True):
-        pick = names[best(picks)]
-        if row["skill"] == "none":
-            refused.append(pick == "none")
-            wrong += [] if refused[-1] else [f"none -> {pick}: {row['text']}"]
-            continue
-        verb = max(by_id[row["skill"]].verbs, key=lambda v: verbs[form.VERBS.index(v)])
-        want, got = {(v["field"], v["value"]) for v in row["values"]}, found[row["text"]]
-        scores.add(set(want), set(got))
-        chosen, verbs_right = chosen + (pick == row["skill"]), verbs_right + (verb == row["verb"])
-        if pick == row["skill"] and verb == row["verb"] and want == got:
-            exact += 1
-        else:
-            wrong.append(
-                f"{row['skill']}/{row['verb']} -> {pick}/{verb}: {row['text']} | "
-                f"missed {sorted(want - got)} | extra {sorted(got - want)}"
-            )
-    n = len(known)
-    return {
-        "n": n, "skill": chosen / n, "verb": verbs_right / n, "field F1": scores.total.f1, "exact": exact / n,
-        "none recall": _mean(refused), "wrong": wrong,
-        "F1 by field": {name: count.f1 for name, count in sorted(scores.fields.items())},
-    }  # fmt: skip
+        for u, spans in zip(utterances, extract_all(asker, pairs), strict=True)
+    ]
 
 
-def evaluate(asker: Asker, data: Path, limit: int) -> Figures:
-    """All figures; at most `limit` utterances a set (0 = all), drawn with a fixed seed."""
+def evaluate(asker: Asker, data: Path, limit: int) -> tuple[Figures, dict[str, list[Answer]]]:
+    """All figures, and the answers by set; of at most `limit` utterances a set (0: all), drawn by a seed."""
     corpus = corpora.load(data)
-    trained = {u.skill for u in corpus.train}
-    sets: dict[str, list[Utterance]] = defaultdict(list)
-    for utterance in corpus.dev:
-        name = utterance.skill[0]
-        sets[name if name != "sgd" else f"sgd {'seen' if utterance.skill in trained else 'unseen'}"].append(
-            utterance
-        )
     figures: Figures = {"step": asker.step, "minutes": asker.minutes, "examples": asker.examples}
-    figures |= {"intent": {}, "slots": {}}
-    for name, utterances in sorted(sets.items()):
-        random.Random(1).shuffle(utterances)
+    figures |= {"limit": limit, "intent": {}, "slots": {}, "confusions": {}}
+    answers: dict[str, list[Answer]] = {}
+    for name, utterances in sets_of(corpus).items():
+        answers[name] = []
         opening = [u for u in utterances if u.opens][: limit or None]
         if name != "restaurant8k":
-            figures["intent"][name] = intents(asker, corpus, name.split()[0], opening)
-        if any(u.skill in corpus.skills and corpus.skills[u.skill].slots for u in utterances):
-            figures["slots"][name] = slots(asker, corpus, utterances[: limit or None])
-        print(name, rounded(figures["intent"].get(name)), rounded(figures["slots"].get(name)), flush=True)
-    figures["goals"] = goals(asker)
-    return figures
+            choices = chosen(asker, corpus, name.split()[0], opening)
+            figures["intent"][name] = figures_of(choices)
+            figures["confusions"][name] = confusions(choices)["skill"]
+            answers[name] += choices
+        usable = [u for u in utterances if u.skill in corpus.skills and corpus.skills[u.skill].slots]
+        if usable:
+            values = marked(asker, corpus, usable[: limit or None])
+            figures["slots"][name] = figures_of(values)
+            answers[name] += values
+        print(name, rounded(_short(figures["intent"].get(name))), rounded(_short(figures["slots"].get(name))))
+    return figures, answers
+
+
+def _short(figures: Figures | None) -> Figures | None:
+    return figures and {name: value for name, value in figures.items() if isinstance(value, float)}
 
 
 def rounded(value: Any) -> Any:
@@ -250,10 +201,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
-    figures = rounded(evaluate(Asker(given.out), given.data, given.limit))
-    (given.out / "wrong.txt").write_text("\n".join(figures["goals"].pop("wrong")))
-    (given.out / "figures.json").write_text(json.dumps(figures, indent=1))
-    print(json.dumps(figures["goals"], indent=1))
+    figures, _ = evaluate(Asker(given.out), given.data, given.limit)
+    (given.out / "figures.json").write_text(json.dumps(rounded(figures), indent=1))
 
 
 if __name__ == "__main__":

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from mcl.model import form
 from training.corpora import Utterance, verbs
-from training.generator import clauses, fillers, things
+from training.generator import fillers
 from training.generator.goals import PHRASES, general
 from training.generator.phrases import choose_parts
 from training.generator.skills import FAMILIES, SKILLS, utter
-
-GOALS = Path(__file__).parents[2] / "training" / "goals.jsonl"
 
 
 def utterances(number: int) -> list[Utterance]:
@@ -56,27 +52,6 @@ def test_the_same_seed_makes_the_same_goals() -> None:
 def test_a_template_with_a_stray_bracket_is_refused() -> None:
     with pytest.raises(ValueError, match="unbalanced"):
         choose_parts("find) it", random.Random(1))
-
-
-def test_no_rule_preference_or_thing_of_the_generator_is_in_the_goals_kept_for_evaluation() -> None:
-    goals = "\n".join(json.loads(line)["text"].lower() for line in GOALS.read_text().splitlines())
-    lists = (
-        clauses.RULES, clauses.PREFERENCES, clauses.ATTESTATIONS, things.TOPICS, things.QUESTIONS,
-        *things.NOUNS.values(),
-    )  # fmt: skip
-    shared = [text for part in lists for text in part if " " in text and text.lower() in goals]
-    assert shared == []
-
-
-def test_goals_are_labelled_truly_and_cover_verbs_constraints_and_shipped_skills() -> None:
-    rows = [json.loads(line) for line in GOALS.read_text().splitlines()]
-    assert len(rows) >= 120
-    assert {row["verb"] for row in rows} == {*form.VERBS, ""}
-    shipped = {"files-find", "files-report", "code-search", "repo-status", "repo-branch", "general"}
-    assert {row["skill"] for row in rows} == {*shipped, "none"}
-    values = [(row["text"], value) for row in rows for value in row["values"]]
-    assert all(v["start"] is None or text[v["start"] : v["end"]] == v["value"] for text, v in values)
-    assert set(form.FIELDS) <= {v["field"] for _, v in values}
 
 
 def test_each_skill_of_the_corpora_has_one_of_the_ten_verbs_or_none() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import random
 import re
 from collections import Counter
@@ -12,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from mcl.model import form
+from training import development
 from training.corpora import Mark, Utterance
 from training.variation import Variation
 from training.written import NOBODY, WrittenError, load, parse, skills
 
-GOALS = Path(__file__).parents[2] / "training" / "goals.jsonl"
 COMMON = frozenset(
     re.findall(
         r"\w+", "a an the of to in for and by is it on at with from or my me our we us i please be that not"
@@ -76,7 +75,7 @@ def test_limits_are_marked_without_the_words_that_say_they_are_limits(goals: lis
 
 
 def test_no_goal_kept_for_evaluation_is_among_them_nor_one_much_like_it(goals: list[Utterance]) -> None:
-    kept = [words(json.loads(line)["text"]) for line in GOALS.read_text().splitlines()]
+    kept = [words(goal.text) for goal in development.load()]
     kept = [part for part in kept if len(part) > 2]
     alike = []
     for goal in goals:
