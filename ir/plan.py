@@ -79,7 +79,10 @@ class PlanNode(Document):
 
 
 class PlanTree(Document):
-    """What will run for an Intent. Make `hash` with with_hash()."""
+    """What will run for an Intent. Make `hash` with with_hash().
+
+    grammar: id and digest of the grammar that a model wrote it under; "" for a plan of its skill.
+    """
 
     # A level of the plan takes two levels of JSON (a node and its list of children).
     max_nesting: ClassVar[int] = 2 * MAX_DEPTH + 8
@@ -93,4 +96,5 @@ class PlanTree(Document):
     model_digest: Digest = ""
     root: PlanNode = Field(default_factory=PlanNode)
     budget: Budget | None = None
+    grammar: Text = ""
     hash: Digest = ""

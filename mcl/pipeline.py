@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from executor.clock import ulid_text
 from executor.gate.effects import over_ceiling
@@ -13,6 +13,7 @@ from executor.home import Home
 from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, Reference, key_of, with_hash
 from mcl.cortex import Bundle, Cortex, Memories, Snapshot
 from mcl.errors import SkillError
+from mcl.model.planning import plan_writer
 from mcl.model.protocol import Model
 from mcl.mtx.core import Core
 from mcl.mtx.digest import value_digest
@@ -29,9 +30,16 @@ from mcl.stages.resolve import look_up, resolve
 from mcl.stages.rules import Rules
 from mcl.stages.score import Provenance, Verdict, build, score
 
-# Codes of make_plan for which a skill may say in §FAILURE_MODES what follows, each with the reason of the
-# intent.fail where the skill names none.
-_PLANLESS: Final = {"TOOL_MISSING": "tool_failure", "PLAN_FLAWED": "tool_failure", "NO_PLAN": "out_of_scope"}
+if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
+    from mcl.plans.written import Attempt, Writing
+
+# Codes for which a skill may say in §FAILURE_MODES what follows, each with the reason of the intent.fail
+# where the skill names none.
+_PLANLESS: Final = {
+    "TOOL_MISSING": "tool_failure", "PLAN_FLAWED": "tool_failure", "NO_PLAN": "out_of_scope",
+    "PLAN_UNWRITTEN": "tool_failure",
+}  # fmt: skip
+_WRITTEN: Final = "a model wrote this plan: read every node of it before you sign"
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,7 @@ class Compiled:
     """The goal as an Intent. `review`: sure enough to propose, not sure enough to skip reading it.
 
     plan: what will run, or None; `no_plan` says why. ms: how long the stages took. advice: why it should be
-    read. prompt: what the model was asked with.
+    read. prompt: what the model was asked with. attempts: at a plan, where a model wrote it.
     """
 
     intent: Intent
@@ -50,6 +58,7 @@ class Compiled:
     advice: str = ""
     prompt: Prompt = NO_PROMPT
 
+    attempts: "tuple[Attempt, ...]" = ()
 
 @dataclass(frozen=True)
 class Clarify:
@@ -65,7 +74,8 @@ class Clarify:
 @dataclass(frozen=True)
 class Refused:
     """Nothing was compiled. reason: out_of_scope, timeout, ambiguous_request, or what the skill's
-    §FAILURE_MODES say; `nearest`: skill ids, best first."""
+    §FAILURE_MODES say; `nearest`: skill ids, best first; attempts: at a plan, where a model wrote none that
+    holds."""
 
     id: str
     reason: str
@@ -73,6 +83,7 @@ class Refused:
     nearest: tuple[str, ...]
     ms: float
 
+    attempts: "tuple[Attempt, ...]" = ()
 
 Outcome: TypeAlias = Compiled | Clarify | Refused
 
@@ -171,8 +182,10 @@ class Pipeline:
                 return plan
             if not isinstance(plan, Gap):
                 made, why_not = (None, plan) if isinstance(plan, str) else (plan, "")
-                review, prompt = verdict.outcome == "review", goal.extraction.prompt
-                return Compiled(intent, made, review, why_not, self.ms(), verdict.said, prompt)
+                written = made is not None and bool(made.grammar)
+                review, said = verdict.outcome == "review" or written, _WRITTEN if written else verdict.said
+                prompt, attempts = goal.extraction.prompt, goal.attempts
+                return Compiled(intent, made, review, why_not, self.ms(), said, prompt, attempts)
             verdict = replace(verdict, outcome="clarify", gaps=one_a_field((*verdict.gaps, plan)))
             intent = intent_of(verdict)
         return Clarify(intent, self._questions(verdict.gaps), self.ms(), goal.extraction.prompt)
@@ -185,7 +198,7 @@ class Pipeline:
         where the skill has no plan for it."""
         skill = goal.classified.skill
         if skill.template is None:
-            return f"the skill {skill.id} has no plan.yaml"
+            return self._written(goal, intent)
         try:
             plan = make_plan(
                 skill,
@@ -206,6 +219,42 @@ class Pipeline:
         return _beyond_verb(skill, intent, plan, self.rules) or plan
 
     def _as_the_skill_says(self, goal: "_Goal", error: SkillError) -> Gap | Refused | None:
+    def _written(self, goal: "_Goal", intent: Intent) -> PlanTree | Gap | Refused | str:
+        """The plan that a model writes for a skill that has none, or why there is none."""
+        skill = goal.classified.skill
+        if plan_writer(goal.model) is None:
+            writes = f"{goal.model.version} writes no plans (a chat model does: mcl model add)"
+            return f"{_no_plan(skill)}, and {writes}" if skill.tools else _no_plan(skill)
+        if not skill.tools:
+            return _no_plan(skill)
+        made = self.write_plan(goal.model, skill, intent)
+        goal.attempts = made.attempts
+        if made.plan is not None:
+            return _beyond_verb(skill, intent, made.plan, self.rules) or made.plan
+        if not made.attempts:
+            return f"{_no_plan(skill)}, and none was written: {made.why}"
+        message = f"{made.why} [PLAN_UNWRITTEN]"
+        fix = f"write a plan.yaml for it: {skill.path}"
+        said = self._as_the_skill_says(goal, SkillError("PLAN_UNWRITTEN", message, place=skill.id, fix=fix))
+        if said is None:
+            others = goal.classified.others
+            said = Refused(intent.id, _PLANLESS["PLAN_UNWRITTEN"], message, others, self.ms())
+        return replace(said, attempts=made.attempts) if isinstance(said, Refused) else said
+
+    def write_plan(self, model: Model, skill: Skill, intent: Intent) -> "Writing":
+        """Have a model that writes plans write one for an Intent."""
+        from executor.tools.registry import Registry
+        from mcl.plans.written import Origin, write_plan
+
+        writer = plan_writer(model)
+        assert writer is not None, "asked is only what writes plans"
+        tools = self.registry if isinstance(self.registry, Registry) else Registry.builtin()
+        origin = Origin(_plan_id(intent), intent.created_at, intent.agent)
+        rules = self.rules
+        return write_plan(
+            writer, skill, intent, origin, tools, nodes=rules.plan_nodes, repairs=rules.plan_repairs
+        )
+
         """What the failure mode named like the error asks for: another skill, or an end with its reason."""
         skill, name = goal.classified.skill, error.code.lower()
         mode = next((one for one in skill.file.failures if one.name == name), None)
@@ -237,6 +286,7 @@ class _Goal:
         self.references: tuple[Reference, ...] = ()
 
     def normalise(self) -> Outcome | None:
+        self.attempts: tuple[Attempt, ...] = ()
         prose = normalise(self.request.prose, longest=self.rules.longest_prose)
         self.request = replace(self.request, prose=prose)
         return None
@@ -327,6 +377,10 @@ def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> 
         return None
     why = f"a goal to {intent.frame.verb} may not {', '.join(declared)}, as this plan would"
     return Gap("frame.verb", "verb", "blocking", why, rules.verb_question, able)
+
+def _no_plan(skill: Skill) -> str:
+    return f"the skill {skill.id} has no plan.yaml"
+
 
 
 def _plan_id(intent: Intent) -> str:

@@ -4,11 +4,13 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, astuple
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from mcl.model.planning import PlanForm, plan_writer
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Model, Span
 
 Used = TypeVar("Used")
+Question: TypeAlias = Sequence[Candidate] | ExtractForm | PlanForm
 
 
 class NotRecordedError(LookupError):
@@ -20,8 +22,11 @@ class Recorder:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._asked: list[tuple[str, Sequence[Candidate] | ExtractForm, Choice | tuple[Span, ...]]] = []
+        self._writer = plan_writer(model)
+        self._asked: list[tuple[str, Question, Choice | tuple[Span, ...] | str]] = []
         self.digest, self.version, self.grammar = model.digest, model.version, model.grammar
+        self.writes_plans = self._writer is not None
+        self.plan_grammar = self._writer.plan_grammar if self._writer else ""
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         """Ask the model and keep its answer."""
@@ -39,15 +44,26 @@ class Recorder:
         """Ask the model; steps are not recorded here."""
         return self._model.reason(system, user, outputs, kind)
 
+    def write_plan(self, prose: str, form: PlanForm) -> str:
+        """Ask a model that writes plans, and keep its answer."""
+        assert self._writer is not None, "asked for a plan is only what writes plans"
+        text = self._writer.write_plan(prose, form)
+        self._asked.append((prose, form, text))
+        return text
+
     def tape(self) -> bytes:
         """Everything answered so far, as JSON."""
         answers = {
             _key(prose, question): astuple(answer)
             if isinstance(answer, Choice)
+            else answer
+            if isinstance(answer, str)
             else [astuple(one) for one in answer]
             for prose, question, answer in self._asked
         }
         said = {"digest": self.digest, "version": self.version, "grammar": self.grammar, "answers": answers}
+        if self.writes_plans:
+            said["plan_grammar"] = self.plan_grammar
         return json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -59,6 +75,8 @@ class Player:
         self.digest: str = said["digest"]
         self.version: str = said["version"]
         self.grammar: str = said["grammar"]
+        self.plan_grammar: str = said.get("plan_grammar", "")
+        self.writes_plans = bool(self.plan_grammar)
         self._answers: dict[str, Any] = said["answers"]
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
@@ -69,6 +87,10 @@ class Player:
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """The recorded spans. Raises NotRecordedError."""
         return tuple(Span(*span) for span in self._answer(_key(prose, form)))
+
+    def write_plan(self, prose: str, form: PlanForm) -> str:
+        """The recorded plan. Raises NotRecordedError."""
+        return str(self._answer(_key(prose, form)))
 
     def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
         """Raises NotRecordedError: steps are not recorded here."""
@@ -91,6 +113,10 @@ def with_tape(tape: bytes | None, load: Callable[[], Model], use: Callable[[Mode
     return use(load())
 
 
-def _key(prose: str, question: Sequence[Candidate] | ExtractForm) -> str:
-    plain = asdict(question) if isinstance(question, ExtractForm) else [asdict(one) for one in question]
+def _key(prose: str, question: Question) -> str:
+    plain = (
+        asdict(question)
+        if isinstance(question, ExtractForm | PlanForm)
+        else [asdict(one) for one in question]
+    )
     return sha256(json.dumps([prose, plain], ensure_ascii=False, sort_keys=True).encode()).hexdigest()

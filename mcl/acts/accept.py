@@ -35,12 +35,22 @@ def accept(
 ) -> Acceptance:
     """Sign an intent and its plan with the user's key.
 
-    intent_hash, plan_hash: what the person was shown; anything else is refused (None: whatever is there now).
-    Raises InputError; LifecycleError with INTENT_HASH_MISMATCH, PLAN_HASH_MISMATCH, BLOCKING_UNKNOWN,
-    INTENT_EXPIRED or ILLEGAL_EVENT; KeyringError where the user's key is sealed.
+    intent_hash, plan_hash: what the person was shown; anything else is refused (None: whatever is there now;
+    a plan that a model wrote must be named by its hash). Raises InputError; LifecycleError with
+    INTENT_HASH_MISMATCH, PLAN_HASH_MISMATCH, PLAN_UNREAD, BLOCKING_UNKNOWN, INTENT_EXPIRED or ILLEGAL_EVENT;
+    KeyringError where the user's key is sealed.
     """
     home = home or open_home()
     found = acceptable(intent, home=home)
+    if found.plan is not None and found.plan.grammar and plan_hash is None:
+        raise LifecycleError(
+            "PLAN_UNREAD",
+            "a model wrote this plan; it is signed by its hash, by who has read it",
+            place=found.id,
+            fix=f"read it with mcl plan {found.id}, then name its hash: --plan-hash …",
+            state=found.state,
+            legal=found.view.legal(),
+        )
     at = home.clock.now()
     body = IntentAcceptBody(
         intent_hash=intent_hash if intent_hash is not None else found.intent.hash,

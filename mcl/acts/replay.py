@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from executor import View
 from executor.home import Home
+from executor.tools.registry import Registry
 from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed
 from ir.errors import MclError
 from ir.intent import CompileMetadata
@@ -19,9 +20,12 @@ from mcl.compiler import recompile
 from mcl.cortex import Cortex
 from mcl.errors import InputError
 from mcl.home import open_home
+from mcl.model.planning import plan_writer
 from mcl.mtx.core import core_of
 from mcl.plans.planner import make_plan
+from mcl.plans.written import Origin, write_plan
 from mcl.skills import Skill, Skills, mtx_digest
+from mcl.stages.rules import Rules
 
 if TYPE_CHECKING:
     from mcl.model import Model
@@ -189,6 +193,8 @@ class _Again:
         skill = self._installed()
         if skill is None:
             return _missing("plan", plan.hash, "the skill is not installed")
+        if plan.grammar:
+            return self._written(plan, skill)
         try:
             again = make_plan(
                 skill, self.intent, id=plan.id, created_at=plan.created_at, created_by=plan.created_by
@@ -196,6 +202,24 @@ class _Again:
         except MclError as error:
             return _missing("plan", plan.hash, f"{error.code}: {error.message}")
         return _compared("plan", plan.hash, again.hash, "the skill's plan.yaml makes another plan now")
+
+    def _written(self, plan: PlanTree, skill: Skill) -> ReplayItem:
+        """A plan that a model wrote: have it written again, under the grammar of now."""
+        writer = plan_writer(self.model) if self.model is not None else None
+        if writer is None:
+            return _missing("plan", plan.hash, "a model wrote it, and that model is not here")
+        rules, origin = Rules.of(core_of(self.home.path)), Origin(plan.id, plan.created_at, plan.created_by)
+        try:
+            made = write_plan(
+                writer, skill, self.intent, origin, Registry.builtin(),
+                nodes=rules.plan_nodes, repairs=rules.plan_repairs,
+            )  # fmt: skip
+        except MclError as error:
+            return _missing("plan", plan.hash, f"{error.code}: {error.message}")
+        if made.plan is None:
+            return _missing("plan", plan.hash, made.why)
+        note = "the skill, its tools, the grammar or the model is another one now"
+        return _compared("plan", plan.hash, made.plan.hash, note)
 
     def _installed(self) -> Skill | None:
         try:

@@ -19,6 +19,12 @@ def register(app: typer.Typer) -> None:
 def accept_command(
     intent: IntentId,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    plan_hash: Annotated[
+        str,
+        typer.Option(
+            "--plan-hash", metavar="HASH", help="The plan you read; --yes needs it where a model wrote it."
+        ),
+    ] = "",
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
@@ -50,7 +56,8 @@ def accept_command(
     if not yes and not _agreed():
         note("not accepted; nothing was signed")
         return REFUSED
-    signed = accept(found.id, home=home, intent_hash=found.intent.hash, plan_hash=found.view.plan_hash)
+    seen_hash = plan_hash or (None if yes else found.view.plan_hash)
+    signed = accept(found.id, home=home, intent_hash=found.intent.hash, plan_hash=seen_hash)
     out.document({**asdict(signed), "next": f"mcl run {found.id}"})
     if not as_json:
         out.tell(["", plain(f"accepted, signed by {signed.signed_by}", "green")])

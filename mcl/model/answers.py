@@ -41,10 +41,13 @@ def frame_rules(prose: str, slots: Sequence[SlotForm], longest: int) -> str:
     pairs = " COMMA ".join(
         f"{literal(json.dumps(slot.name, ensure_ascii=False))} COLON {_value(slot)}" for slot in slots
     )
+    return f'slots: "{{" {pairs} "}}"\n{span_rules(prose, longest)}'
+
+
+def span_rules(prose: str, longest: int) -> str:
+    """The terminal SPAN: runs of whole words of the prose. prose: as shown; longest: characters of a span."""
     pieces = json.dumps({"substring_chunks": list(_chunks(prose, longest))}, ensure_ascii=False)
-    return (
-        f'slots: "{{" {pairs} "}}"\nSPAN: WORDS & /[^ ](.{{0,{longest - 2}}}[^ ])?/\nWORDS: %regex {pieces}\n'
-    )
+    return f"SPAN: WORDS & /[^ ](.{{0,{longest - 2}}}[^ ])?/\nWORDS: %regex {pieces}\n"
 
 
 def _chunks(prose: str, longest: int) -> Iterator[str]:
@@ -136,7 +139,7 @@ def read_frame(answer: Answer, vocabulary: Vocabulary, prose: str, form: Extract
         if said.section != "constraints" and said.name in options:
             yield Span(f"slot.{said.name}", said.value, None, None, probability)
             continue
-        value, start, end = _cut(prose, _place(text, said.value), said.value)
+        value, start, end = _cut(prose, place_of(text, said.value), said.value)
         if value.strip():  # a control character that counts as a word for the grammar is no value
             field = said.name if said.section == "constraints" else f"slot.{said.name}"
             yield Span(field, value, start, end, probability)
@@ -146,7 +149,7 @@ def _cut(prose: str, start: int, value: str) -> tuple[str, int, int]:
     return prose[start : start + len(value)], start, start + len(value)
 
 
-def _place(text: str, value: str) -> int:
+def place_of(text: str, value: str) -> int:
     """Where `value` stands in `text`: the first place where it is not a part of words."""
     start = text.index(value)
     first = start

@@ -23,11 +23,14 @@ from mcl.model.answers import (
     read_frame,
     separators,
     shown,
+    span_rules,
 )
 from mcl.model.context import Context, ContextSize
 from mcl.model.decode import Decoder
 from mcl.model.form import VERBS
 from mcl.model.grammar import Grammars
+from mcl.model.plan_answers import SYSTEM, plan_prompt, plan_rules, plan_sizes
+from mcl.model.planning import PlanForm
 from mcl.model.prefix import Prefixes
 from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
 from mcl.model.template import ChatTemplate
@@ -42,7 +45,8 @@ _LONGEST_VERB = 64
 _LONGEST_SPAN, _SHORTEST_SPAN = 240, 8
 _LONGEST_OUTPUT, _SHORTEST_OUTPUT = 1500, 16
 _MOST_BYTES = 4  # of one character, and so the most tokens of it
-_GRAMMARS = ("verb_vocab@1", "intent_frame@1", "step_outputs@1")
+_GRAMMARS = ("verb_vocab@1", "intent_frame@1", "step_outputs@1")  # what an Intent depends on
+_PLAN_GRAMMAR = "plan_tree@1"
 
 _CHOOSE = (
     "You are given a goal and a list of skills. Answer with the letter of the one skill that the goal asks "
@@ -60,6 +64,8 @@ _REASON = "Do what is asked with the text you are given. Answer in JSON with the
 class ChatModel:
     """A GGUF without a form of its own."""
 
+    writes_plans = True
+
     def __init__(self, weights: Weights, *, digest: str, cache: Path | None, spaced: bool = False) -> None:
         """spaced: JSON with a blank behind `,` and `:`, which some models write better.
 
@@ -72,6 +78,9 @@ class ChatModel:
         self._texts = {grammar.id: grammar.text for grammar in texts}
         together = hashlib.sha256("".join(grammar.digest for grammar in texts).encode()).hexdigest()
         self.grammar = f"intent_frame@1 sha256:{together}"
+        plan = grammars.load(_PLAN_GRAMMAR)
+        self._texts[plan.id] = plan.text
+        self.plan_grammar = f"{plan.id} sha256:{plan.digest}"
         self._weights = weights
         self._vocabulary = Vocabulary.of(weights)
         self._template = ChatTemplate(weights, self._vocabulary)
@@ -151,6 +160,21 @@ class ChatModel:
         answer = self._decoder.answer(rest, matcher, budget=room, weigh=False)
         value: dict[str, object] = json.loads(self._vocabulary.text(answer.tokens))
         return value
+
+    def write_plan(self, prose: str, form: PlanForm) -> str:
+        """A plan as JSON, of at most `form.nodes` nodes. Raises ModelError MODEL_CONTEXT when it does not
+        fit."""
+        text = shown(prose)
+        fixed, said = plan_prompt(prose, form)
+        rest = self._hold(SYSTEM, fixed, said, "")
+        room = self._context.size.tokens - self._context.used - len(rest)
+        sizes = plan_sizes(form, room, 1 if text.isascii() else _MOST_BYTES)
+        if sizes is None:
+            raise self._too_long()
+        nodes, longest = sizes
+        matcher = self._matcher(_PLAN_GRAMMAR, plan_rules(form, nodes) + span_rules(text, longest))
+        answer = self._decoder.answer(rest, matcher, budget=room, weigh=False)
+        return self._vocabulary.text(answer.tokens)
 
     def _hold(self, system: str, fixed: str, user: str, start: str) -> list[int]:
         """Make the context hold what does not change; the tokens of what does."""

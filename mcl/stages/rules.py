@@ -56,7 +56,8 @@ class Rules:
     pattern_weight: what a pattern counts beside its spans; unnamed_option: how certain it must be of an
     option that the goal does not name. lexicon: words that say a verb. weights: of the parts of a confidence,
     by name. factors: what an open unknown multiplies it by, by severity. severities: by module and case, as
-    "frame.required_missing". kinds: the limits, signs and wishes that are read. questions: about limits, by
+    "frame.required_missing". plan_nodes: of a plan that a model writes; plan_repairs: how often it may be
+    written again. kinds: the limits, signs and wishes that are read. questions: about limits, by
     kind. soft: matches the phrases that word a wish, in lower case.
     """
 
@@ -76,6 +77,8 @@ class Rules:
     verb_question: str
     weights: Mapping[str, float]
     factors: Mapping[str, float]
+    plan_nodes: int
+    plan_repairs: int
     kinds: frozenset[str]
     questions: Mapping[str, str]
     soft: re.Pattern[str]
@@ -110,6 +113,8 @@ class Rules:
             verb_question=verb.text("question.uncertain"),
             weights={name: confidence.number(f"weight.{name}") for name in _PARTS},
             factors={name: confidence.number(f"factor.{name}", 0, 1) for name in SEVERITIES},
+            plan_nodes=pipeline.whole("plan.nodes", 1, 32),
+            plan_repairs=pipeline.whole("plan.repairs", 0, 2),
             kinds=frozenset((*limits.words("kinds", LIMITS), *signs.words("kinds", SIGNS))),
             questions={kind: limits.text(f"question.{kind}") for kind in ASKED},
             soft=_any_of(limits.phrases("soft.phrases")),

@@ -38,11 +38,13 @@ class Cell:
 
 
 def plan_head(plan: PlanTree) -> Text:
-    """One line: how many nodes, which side effects."""
+    """One line: how many nodes, which side effects, and whether a model wrote it."""
     nodes = [node for node, _ in plan.root.walk()]
     effects = sorted({node.tool_call.side_effect_class for node in nodes if node.tool_call} - {""})
     count = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
-    return joined((("Plan", STRONG), (count, ""), (" ".join(effects) or "no side effects", "")))
+    written = "written by a model" if plan.grammar else ""
+    effect = " ".join(effects) or "no side effects"
+    return joined((("Plan", STRONG), (count, ""), (effect, ""), (written, WARN)))
 
 
 def plan_table(
