@@ -57,8 +57,8 @@ class Compiled:
     ms: float
     advice: str = ""
     prompt: Prompt = NO_PROMPT
-
     attempts: "tuple[Attempt, ...]" = ()
+
 
 @dataclass(frozen=True)
 class Clarify:
@@ -82,8 +82,8 @@ class Refused:
     message: str
     nearest: tuple[str, ...]
     ms: float
-
     attempts: "tuple[Attempt, ...]" = ()
+
 
 Outcome: TypeAlias = Compiled | Clarify | Refused
 
@@ -218,7 +218,6 @@ class Pipeline:
             raise
         return _beyond_verb(skill, intent, plan, self.rules) or plan
 
-    def _as_the_skill_says(self, goal: "_Goal", error: SkillError) -> Gap | Refused | None:
     def _written(self, goal: "_Goal", intent: Intent) -> PlanTree | Gap | Refused | str:
         """The plan that a model writes for a skill that has none, or why there is none."""
         skill = goal.classified.skill
@@ -255,6 +254,7 @@ class Pipeline:
             writer, skill, intent, origin, tools, nodes=rules.plan_nodes, repairs=rules.plan_repairs
         )
 
+    def _as_the_skill_says(self, goal: "_Goal", error: SkillError) -> Gap | Refused | None:
         """What the failure mode named like the error asks for: another skill, or an end with its reason."""
         skill, name = goal.classified.skill, error.code.lower()
         mode = next((one for one in skill.file.failures if one.name == name), None)
@@ -284,9 +284,9 @@ class _Goal:
         self.request, self.model, self.memories = request, model, memories
         self.bundle = Bundle()
         self.references: tuple[Reference, ...] = ()
+        self.attempts: tuple[Attempt, ...] = ()
 
     def normalise(self) -> Outcome | None:
-        self.attempts: tuple[Attempt, ...] = ()
         prose = normalise(self.request.prose, longest=self.rules.longest_prose)
         self.request = replace(self.request, prose=prose)
         return None
@@ -365,6 +365,10 @@ def _ordered(core: Core) -> tuple[str, ...]:
     return names
 
 
+def _no_plan(skill: Skill) -> str:
+    return f"the skill {skill.id} has no plan.yaml"
+
+
 def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> Gap | None:
     """The question for another verb, where the gate would refuse this plan whatever the person signs."""
     declared = sorted({node.tool_call.side_effect_class for node, _ in plan.root.walk() if node.tool_call})
@@ -377,10 +381,6 @@ def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> 
         return None
     why = f"a goal to {intent.frame.verb} may not {', '.join(declared)}, as this plan would"
     return Gap("frame.verb", "verb", "blocking", why, rules.verb_question, able)
-
-def _no_plan(skill: Skill) -> str:
-    return f"the skill {skill.id} has no plan.yaml"
-
 
 
 def _plan_id(intent: Intent) -> str:
