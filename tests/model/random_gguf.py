@@ -82,8 +82,9 @@ def write_gguf(
     seed: int = 0,
     scale: float = 0.4,
     extra: dict[str, str | bool] | None = None,
+    head: int = _HEAD,
 ) -> Path:
-    """Write a model of random weights: tied embeddings, `width` channels, heads of 16."""
+    """Write a model of random weights: tied embeddings, `width` channels, `head` of them in each head."""
     random = np.random.default_rng(seed)
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_name("random")
@@ -91,14 +92,14 @@ def write_gguf(
     writer.add_embedding_length(width)
     writer.add_block_count(layers)
     writer.add_feed_forward_length(2 * width)
-    writer.add_head_count(width // _HEAD)
-    writer.add_head_count_kv(width // _HEAD)
+    writer.add_head_count(width // head)
+    writer.add_head_count_kv(width // head)
     writer.add_layer_norm_rms_eps(1e-5)
     if architecture.startswith("gemma"):
-        writer.add_key_length(_HEAD)
-        writer.add_value_length(_HEAD)
+        writer.add_key_length(head)
+        writer.add_value_length(head)
     else:
-        writer.add_rope_dimension_count(_HEAD)
+        writer.add_rope_dimension_count(head)
     writer.add_tokenizer_model(words.kind)
     writer.add_tokenizer_pre(words.pre)
     writer.add_token_list(list(words.tokens))
