@@ -2,10 +2,10 @@
 machine's clock."""
 
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from zoneinfo import ZoneInfo
 
-from mcl.values.durations import in_english, later
+from mcl.values.durations import in_english, later, with_plain_hours
 from mcl.values.languages import read_foreign_date
 from mcl.values.periods import Days, period
 
@@ -21,7 +21,8 @@ _CLOCK = re.compile(
     r"@ ?)?(?:(?P<h>[0-9]{1,2})(?:[:.](?P<m>[0-9]{2}))?(?::(?P<s>[0-9]{2}))?\s*(?P<half>[ap])\.?m\b\.?"
     r"|(?P<h24>[0-9]{1,2}):(?P<m24>[0-9]{2})(?::(?P<s24>[0-9]{2}))?|at (?P<sharp>[0-9]{1,2})(?=$|\s)"
     r"|(?:in the )?(?P<word>noon|midday|midnight|morning|afternoon|evening|tonight|night|lunchtime|lunch|cob|"
-    r"close of business|eod|end of (?:the )?(?:business )?day))\s*(?P<zone>utc|gmt|z)?(?=$|\s|,)"
+    r"close of business|eod|end of (?:the )?(?:business )?day))"
+    r"\s*(?P<zone>utc|gmt|z|cest|cet|eest|eet|est|edt|pst|pdt)?(?=$|\s|,)"
 )
 _WORD_TIMES = {
     "noon": time(12), "midday": time(12), "lunch": time(12), "lunchtime": time(12), "morning": time(12),
@@ -33,8 +34,11 @@ _TAIL = re.compile(
 _LAST = time(23, 59, 59)
 _ISO = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[t ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,6}))?)?"
-    r"\s*(z|utc|gmt|[+-][0-9]{2}:?[0-9]{2})?)?"
+    r"\s*(z|utc|gmt|cest|cet|eest|eet|est|edt|pst|pdt|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+# Hours ahead of UTC; shorter names that several parts of the world use (CST, IST, BST) are not read.
+_OFFSETS = {"z": 0, "utc": 0, "gmt": 0, "cet": 1, "cest": 2, "eet": 2, "eest": 3, "est": -5, "edt": -4,
+            "pst": -8, "pdt": -7}  # fmt: skip
 
 
 def read_moment(text: str, at: str, zone: str = "UTC") -> str | None:
@@ -73,8 +77,8 @@ def _iso(text: str, where: ZoneInfo) -> datetime | None:
         return datetime.combine(day, time(0) if before else _LAST, where)
     micro = int((found[7] or "0").ljust(6, "0"))
     moment = datetime.combine(day, time(int(found[4]), int(found[5]), int(found[6] or 0), micro), where)
-    if found[8] in {"z", "utc", "gmt"}:
-        return moment.replace(tzinfo=UTC)
+    if found[8] in _OFFSETS:
+        return moment.replace(tzinfo=_offset(found[8]))
     return (
         datetime.fromisoformat(f"{moment.replace(tzinfo=None).isoformat()}{found[8]}") if found[8] else moment
     )
@@ -82,7 +86,7 @@ def _iso(text: str, where: ZoneInfo) -> datetime | None:
 
 def _moment(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
     before = _BEFORE.search(text) is not None
-    text = _TAIL.sub("", text)
+    text = with_plain_hours(_TAIL.sub("", text))
     whole = period(
         _LEAD.sub("", text, count=1), now.date()
     )  # "end of the day" is a period before it is a clock time
@@ -98,7 +102,7 @@ def _moment(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
     hour = _time(clock)
     if hour is None:
         return None
-    zone = UTC if clock["zone"] else where
+    zone = _offset(clock["zone"]) if clock["zone"] else where
     rest = re.sub(
         r"\b(?:at|by|in|on)$", "", f"{text[: clock.start()]} {text[clock.end() :]}".strip(" ,")
     ).strip(" ,")
@@ -112,6 +116,10 @@ def _moment(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
     if clock["word"] == "midnight":
         return datetime.combine(day.first + timedelta(days=1), time(0), zone)
     return datetime.combine(day.first, hour, zone)
+
+
+def _offset(name: str) -> timezone:
+    return timezone(timedelta(hours=_OFFSETS[name]))
 
 
 def _time(clock: re.Match[str]) -> time | None:

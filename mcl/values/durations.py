@@ -12,7 +12,12 @@ _SWEDISH = {
     "i kväll": "tonight", "i övermorgon": "day after tomorrow", "övermorgon": "day after tomorrow",
     "innan": "before",
     "före": "before", "senast": "by", "inom": "within", "om": "in", "på": "on", "till": "by", "klockan": "at",
-    "kl": "at", "nästa": "next", "denna": "this", "slutet av": "end of", "början av": "start of",
+    "kl": "at", "kl.": "at", "en halv": "a half", "innan jul": "before christmas",
+    "före jul": "before christmas", "till jul": "by christmas", "julafton": "christmas eve",
+    "juldagen": "christmas day", "nyårsafton": "new year's eve", "nyårsdagen": "new year's day",
+    "i slutet av": "end of", "i slutet på": "end of", "slutet på": "end of", "i början av": "start of",
+    "nästa": "next",
+    "denna": "this", "slutet av": "end of", "början av": "start of",
     "måndag": "monday",
     "tisdag": "tuesday", "onsdag": "wednesday", "torsdag": "thursday", "fredag": "friday",
     "lördag": "saturday",
@@ -25,7 +30,9 @@ _SWEDISH = {
     "år": "year", "den": "the", "en": "one", "ett": "one", "året": "year", "kvartal": "quarter",
     "kvartalet": "quarter", "och": "and",
 }  # fmt: skip
-_TO_ENGLISH = re.compile(r"\b(" + "|".join(sorted(_SWEDISH, key=len, reverse=True)) + r")\b")
+_TO_ENGLISH = re.compile(
+    r"\b(" + "|".join(re.escape(word) for word in sorted(_SWEDISH, key=len, reverse=True)) + r")(?!\w)"
+)
 _UNITS = {
     name: unit
     for unit, names in {
@@ -46,7 +53,22 @@ _DURATION_PART = re.compile(
 )
 
 
-_COMPACT = re.compile(r"([0-9]+)\s?h\s?([0-9]{1,2})\s?m(?:in)?")
+_COMPACT = re.compile(r"([0-9]+)\s?h\s?([0-9]{1,2})(?:\s?m(?:in)?)?\b")
+_QUARTERS = re.compile(r"\b(?:(?P<three>three) quarters|(?:a )?quarter) of an hour\b")
+# "at 3 in the afternoon" and "afternoon at 3" are one hour of the day.
+_HOUR_OF_PART = re.compile(
+    r"\b(?:at )?(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? in the (morning|afternoon|evening)\b"
+)
+_PART_WITH_HOUR = re.compile(
+    r"\b(?:in the |this )?(morning|afternoon|evening),? at (1[0-2]|[1-9])([:.][0-5][0-9])?"
+    r"(?![:.]?[0-9]| ?[ap]\.?m)"
+)
+# A point between hour and minutes: after "at", or where the second number is no month.
+_POINT = re.compile(
+    r"(?:(?<=\bat )([01]?[0-9]|2[0-3])\.([0-5][0-9])|(?<![0-9.,])([01]?[0-9]|2[0-3])\.(1[3-9]|[2-5][0-9]))"
+    r"(?![0-9.%]| ?[ap]\.?m)"
+)
+_HALF = {"morning": "am", "afternoon": "pm", "evening": "pm"}
 _AHEAD = re.compile(
     r"^(?:(?:by|on|the|done|ready|due|finished|be|not later than|no later than)\s+)*(?:in|within|over)?\s*"
     r"(?:the next\s+|next\s+|at most\s+|less than\s+|about\s+)?"
@@ -56,8 +78,16 @@ _WORKING = re.compile(r"\b(?:business|working|work|banking) (day)(s?)\b")
 
 def in_english(text: str) -> str:
     """`text` in lower case, blanks collapsed, with Swedish words of time replaced."""
-    plain = " ".join(text.lower().split()).strip(" .,;!?")
+    plain = " ".join(text.lower().split()).strip(" .,;!?").replace("’", "'")
     return _WORKING.sub(r"work\1\2", _TO_ENGLISH.sub(lambda found: _SWEDISH[found[1]], plain))
+
+
+def with_plain_hours(text: str) -> str:
+    """English words of time with hours of a part of the day, and of points, as clock times."""
+    text = text.replace("12 noon", "noon")
+    text = _PART_WITH_HOUR.sub(lambda found: f"at {found[2]}{found[3] or ''}{_HALF[found[1]]}", text)
+    text = _HOUR_OF_PART.sub(lambda found: f"at {found[1]}{found[2] or ''}{_HALF[found[3]]}", text)
+    return _POINT.sub(lambda found: f"{found[1] or found[3]}:{found[2] or found[4]}", text)
 
 
 def read_duration(text: str) -> str | None:
@@ -117,6 +147,7 @@ def _parts(text: str) -> dict[str, float]:
     if len(text) > _LONGEST:
         return found
     text = _COMPACT.sub(r"\1 hours \2 minutes", text)
+    text = _QUARTERS.sub(lambda found: "45 minutes" if found["three"] else "15 minutes", text)
     while place < len(text):
         part = _DURATION_PART.match(text, place)
         if not part:

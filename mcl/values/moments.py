@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from mcl.values.dates import read_moment
-from mcl.values.durations import in_english, later
+from mcl.values.durations import in_english, later, with_plain_hours
 from mcl.values.periods import Days, period
 
 MORNING = time(9)  # when a day begins for people, where no time is said
@@ -24,7 +24,8 @@ _PART_OF_DAY = {
 _PARTS = re.compile(r"\b(?:" + "|".join(sorted(_PART_OF_DAY, key=len, reverse=True)) + r")\b")
 # "at 9" is nine in the morning for something that begins; "at 5" stays unclear
 _PLAIN_HOUR = re.compile(r"\bat (?P<hour>[7-9]|1[0-2])(?=$|\s(?!(?:[ap]\.?m\b|o'?clock)))")
-_BACK = re.compile(r"^(?:(?:since|from|after|starting|as of|on|the start of|the beginning of)\s+)+")
+_BACK = re.compile(r"^(?:(?:since|from|after|starting|as of|on)\s+)+")
+_EDGE = re.compile(r"^(?:the )?(?:start|beginning) of (?:(?P<this>the|this) )?")
 _AGO = re.compile(
     r"(?:in |over |during )?(?:the )?(?:(?:last|previous) (?!(?:week|month|quarter|year)$)|past )(?P<span>.+)"
     r"|(?P<ago>.+) ago"
@@ -45,7 +46,7 @@ def read_start(text: str, at: str, zone: str = "UTC") -> str | None:
     now = datetime.fromisoformat(at).astimezone(where)
     if not plain or len(plain) > _LONGEST:
         return None
-    said = _PARTS.sub(lambda found: _PART_OF_DAY[found[0]], plain)
+    said = _PARTS.sub(lambda found: _PART_OF_DAY[found[0]], with_plain_hours(plain))
     try:
         days = _days(_LEAD.sub("", said), now.date())
     except (ValueError, OverflowError):  # 31 February
@@ -94,6 +95,10 @@ def _past_day(text: str, today: date) -> date | None:
     named = {"today": 0, "this morning": 0, "yesterday": 1, "last night": 1, "the day before yesterday": 2}
     if text in named:
         return today - timedelta(days=named[text])
+    if edge := _EDGE.match(text):
+        inner = f"{'this ' if edge['this'] else ''}{text[edge.end() :]}"
+        whole = period(inner, today)
+        return whole.first if whole and whole.first <= today else _past_day(text[edge.end() :], today)
     shorter = text.removeprefix("the ").removeprefix("last ").removeprefix("past ")
     if shorter != text and (whole := period(f"this {shorter}", today)) and whole.first != whole.last:
         return _before(whole, shorter)  # last week, last month

@@ -14,7 +14,8 @@ _SIGNS = {
     "s$": "SGD", "r$": "BRL", "mx$": "MXN", "nt$": "TWD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR",
     "₽": "RUB", "₩": "KRW", "₺": "TRY", "₴": "UAH", "₪": "ILS", "₫": "VND", "฿": "THB", "₦": "NGN",
     "₱": "PHP",
-    "zł": "PLN", "kč": "CZK", "ft": "HUF", "kr": "SEK", "kr.": "SEK", ":-": "SEK",
+    "fr": "CHF", "fr.": "CHF", "sfr": "CHF", "sfr.": "CHF", "rs": "INR", "rs.": "INR", "r": "ZAR",
+    "rm": "MYR", "rp": "IDR", "zł": "PLN", "kč": "CZK", "ft": "HUF", "kr": "SEK", "kr.": "SEK", ":-": "SEK",
 }  # fmt: skip
 _WORDS = {
     **dict.fromkeys(("dollar", "dollars", "bucks", "us dollar", "us dollars"), "USD"),
@@ -25,7 +26,13 @@ _WORDS = {
     **dict.fromkeys(("yuan", "renminbi", "rmb"), "CNY"),
     **dict.fromkeys(("franc", "francs", "swiss francs"), "CHF"),
     **dict.fromkeys(("rupee", "rupees"), "INR"),
-    **dict.fromkeys(("zloty", "zlotys"), "PLN"),
+    **dict.fromkeys(("zloty", "zlotys", "złoty", "złote", "złotych"), "PLN"),
+    **dict.fromkeys(("forint", "forints"), "HUF"),
+    **dict.fromkeys(("hryvnia", "hryvnias"), "UAH"),
+    **dict.fromkeys(("lei", "leu"), "RON"),
+    **dict.fromkeys(("lira", "liras"), "TRY"),
+    **dict.fromkeys(("ringgit", "ringgits"), "MYR"),
+    **dict.fromkeys(("rupiah", "rupiahs"), "IDR"),
     **dict.fromkeys(("ruble", "rubles", "rouble", "roubles"), "RUB"),
     "won": "KRW", "shekel": "ILS", "shekels": "ILS", "baht": "THB", "rand": "ZAR", "reais": "BRL",
     "norwegian kroner": "NOK", "danish kroner": "DKK", "norska kronor": "NOK", "danska kronor": "DKK",
@@ -48,12 +55,33 @@ _LEAD = re.compile(
 _TRAIL = re.compile(
     r"(?:\s*(?:or (?:less|under|cheaper|below)|eller mindre|(?:at (?:the )?)?(?:most|max(?:imum)?)|tops|"
     r"in total|total|"
-    r"altogether|all in|budget|limit|cap))+[.!]?"
+    r"altogether|all[ -]in|budget|limit|cap|"
+    r"(?:incl\.?|including|inkl\.?|inklusive|with) (?:vat|tax(?:es)?|moms)))+"
+    r"[.!]?"
 )
+# "1500,-" and "200.-" say that there are no cents.
+_NO_CENTS = re.compile(r"(?<=[0-9])[.,](?:--?|–|—)(?![0-9])")
+_SHORT_KRONOR = re.compile(r"(?<=[0-9])\s*(mdkr|mkr|mnkr|msek|tkr|ksek)\b")
+_KRONOR = {
+    "mdkr": "miljarder",
+    "mkr": "miljoner",
+    "mnkr": "miljoner",
+    "msek": "miljoner",
+    "tkr": "tusen",
+    "ksek": "tusen",
+}
+_WITH_CENTS = re.compile(
+    r"(?P<whole>.+?(?:dollars?|euros?|pounds?|francs?|quid|[$€£]))(?:,? and|,)?\s+(?P<cents>[0-9]{1,2})\s*"
+    r"(?:cents?|pence|p|rappen)"
+)
+_PENCE = re.compile(r"(?P<n>[0-9]{1,2})\s*(?:pence|p)")
+_FROM = re.compile(r"(?:somewhere )?(?:between|from|mellan|från)\s+")
+_TO = re.compile(r"\s*(?:[-–—]|\b(?:to|and|till|och)\b)\s*")
 _SHAPE = re.compile(
     r"(?P<before>[^0-9\s][^0-9]*?)?\s*(?P<number>[0-9](?:[0-9.,'’\u00a0\u202f ]*[0-9])?(?:\s*(?:k|mn|mio|m|"
     r"bn|thousand|"
-    r"grand|million|billion|tusen|miljon|miljoner|miljarder|miljard)(?![a-zåäö]))?)\s*(?P<after>[^0-9]+?)?"
+    r"hundred|hundra|lakhs?|crores?|"
+    r"grand|million|billion|tusen|miljon|miljoner|miljarder|miljard)(?![^\W\d_])\.?)?)\s*(?P<after>[^0-9]+?)?"
 )
 
 
@@ -70,10 +98,37 @@ def read_money(text: str) -> AssetAmount | None:
         return None
     lead = _LEAD.match(text)
     for body in dict.fromkeys((text, text[lead.end() :] if lead else text)):
-        found = _read(_without_trail(body))
+        found = _read(_plainly(_without_trail(body)))
         if found:
             return found
     return None
+
+
+def read_upper_end(text: str) -> AssetAmount | None:
+    """The greater amount of a range in one currency ("$10-20", "between 10 and 20 dollars"), or None.
+
+    For a reader who wants to know the most that may be spent: the lower end is not in the answer.
+    """
+    text = " ".join(text.lower().split()).strip(" .,;!?")
+    if len(text) > 96:
+        return None
+    body = _FROM.sub("", text, count=1)
+    for parting in _TO.finditer(body):
+        low, high = body[: parting.start()], body[parting.end() :]
+        first, last = read_money(low), read_money(high)
+        if first is None and last is not None:
+            first = _amount(read_number(low), last.asset)
+        elif last is None and first is not None:
+            last = _amount(read_number(high), first.asset)
+        if first and last and first.asset == last.asset and first.value < last.value:
+            return last
+    return None
+
+
+def _plainly(text: str) -> str:
+    """The same amount without short forms that only stand beside amounts."""
+    text = _NO_CENTS.sub("", text)
+    return _SHORT_KRONOR.sub(lambda found: f" {_KRONOR[found[1]]} kr", text)
 
 
 def _without_trail(text: str) -> str:
@@ -84,9 +139,18 @@ def _without_trail(text: str) -> str:
 
 
 def _read(text: str) -> AssetAmount | None:
+    if cents := _WITH_CENTS.fullmatch(text):
+        whole = _read(cents["whole"])
+        if whole is None or "." in str(whole.amount):
+            return None
+        return _amount(
+            whole.value + (Decimal(int(cents["cents"])) / 100).quantize(Decimal("0.01")), whole.asset
+        )
+    if pence := _PENCE.fullmatch(text):
+        return _amount((Decimal(int(pence["n"])) / 100).quantize(Decimal("0.01")), "GBP")
     shape = _SHAPE.fullmatch(text)
     if shape:
-        number = read_number(shape["number"])
+        number = read_number(shape["number"].removesuffix("."))
         asset = _asset((shape["before"] or "").strip(), (shape["after"] or "").strip())
         return _amount(number, asset)
     words = text.split()

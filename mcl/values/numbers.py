@@ -36,8 +36,20 @@ _SCALES = {
     "m": 10**6, "mn": 10**6, "mio": 10**6, "million": 10**6, "millions": 10**6, "miljon": 10**6,
     "miljoner": 10**6,
     "bn": 10**9, "billion": 10**9, "miljard": 10**9, "miljarder": 10**9,
+    "lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7,
 }  # fmt: skip
 _SHORT_SCALES = frozenset({"k", "m", "mn", "mio", "bn"})  # only behind digits: "3k", never "two m"
+_DOZENS = frozenset({"dozen", "dussin"})
+_PAIRS = frozenset({"couple", "par"})
+# What Swedish writes together: "tvåhundrafemtio".
+_PIECES = sorted(
+    {"hundra", "tusen", *(w for w in (*_ONES, *_TENS) if w not in ("a", "an", "en"))}, key=len, reverse=True
+)
+_HALF = re.compile(
+    r"(?:(?P<whole>[^\W_].*?) (?:and|och) (?=a |en |ett ))?(?:(?:an?|en|ett) )?(?:half|halv|halvt)(?: an?)?"
+    r"(?: (?P<scale>[^\W\d_]+))?"
+)
+_INDIAN = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:\.([0-9]+))?")
 _GROUPED = re.compile(r"[0-9]{1,3}(?:([,.'’\u00a0\u202f ])[0-9]{3})(?:\1[0-9]{3})*(?:(?!\1)[.,]([0-9]+))?")
 _PLAIN = re.compile(r"[0-9]+(?:[.,]([0-9]+))?")
 _SCALED = re.compile(
@@ -49,22 +61,52 @@ def read_number(text: str) -> Decimal | None:
     """The non-negative number that the whole of `text` says, exactly; None where it says none or can be read
     two ways.
 
-    "1,200.50" "1.200,50" "1 200" "3k" "1.5 million" "two hundred and fifty" "a dozen". "1.200" alone is
+    "1,200.50" "1.200,50" "1 200" "3k" "1.5 million" "two hundred and fifty" "a dozen" "half a million"
+    "1,00,000" (Indian grouping) "tvåhundrafemtio". "1.200" alone is
     refused: a thousand to some readers, one and a fifth to others. "1,200" is twelve hundred, as in English
     texts.
     """
     text = text.strip().lower()
     if not text or len(text) > _LONGEST:
         return None
+    text = re.sub(r"(?<=[0-9])½", ".5", text).replace("½", "0.5")
+    if half := _HALF.fullmatch(text):
+        return _halved(half["whole"], half["scale"])
     if text[0].isascii() and text[0].isdigit():
         found = _SCALED.fullmatch(text)
         return _digits(found[1].rstrip(), found[2]) if found else None
-    return _words(text.replace("-", " ").split())
+    return _words([piece for word in text.replace("-", " ").split() for piece in _apart(word)])
+
+
+def _halved(whole: str | None, scale: str | None) -> Decimal | None:
+    """ "two and a half million", "half a dozen": a half is only a number beside another."""
+    factor = 12 if scale in _DOZENS else _SCALES.get(scale or "", 0 if scale else 1)
+    if not factor or scale in _SHORT_SCALES or not (whole or scale):
+        return None
+    count = read_number(whole) if whole else Decimal(0)
+    return None if count is None or count >= 1000 else _scaled(count + Decimal("0.5"), factor)
+
+
+def _apart(word: str) -> list[str]:
+    """The numbers that a word is written together from; the word itself where it is none."""
+    if word in _ONES or word in _TENS or word in _SCALES or len(word) < 6:
+        return [word]
+    pieces, rest = [], word
+    while rest:
+        piece = next((one for one in _PIECES if rest.startswith(one)), "")
+        if not piece:
+            return [word]
+        pieces.append(piece)
+        rest = rest[len(piece) :]
+    return pieces
 
 
 def _digits(text: str, scale: str | None) -> Decimal | None:
     grouped = _GROUPED.fullmatch(text)
-    if grouped:
+    if indian := _INDIAN.fullmatch(text):
+        fraction = indian[1]
+        whole = text.partition(".")[0].replace(",", "")
+    elif grouped:
         separator, fraction = grouped[1], grouped[2]
         if separator == "." and fraction is None and text.count(".") == 1:
             return None
@@ -89,15 +131,19 @@ def _words(words: list[str]) -> Decimal | None:
     total, part, room, ceiling, seen = 0, 0, 100, math.inf, False
     for place, word in enumerate(words):
         if word in {"and", "och", "of"}:
-            if not seen or (word == "of" and place != len(words) - 1):
+            pair = word == "of" and words[place - 1] in _PAIRS
+            if not seen or (word == "of" and not pair and place != len(words) - 1):
                 return None
+            room = 100 if pair and place != len(words) - 1 else room
             continue
         if word in _TENS and room > 10:
             part, room = part + _TENS[word], 10
         elif word in _ONES and (_ONES[word] < room or (_ONES[word] == 12 and part == 1)):
             part, room = (12 if _ONES[word] == 12 else part + _ONES[word]), 1
-        elif word in {"couple", "par"} and part == 1:
+        elif word in _PAIRS and part == 1:
             part = 2
+        elif word in _DOZENS and 1 < part < 10:
+            part, room = part * 12, 1
         elif word in _SCALES and word not in _SHORT_SCALES:
             factor = _SCALES[word]
             if factor == 100:

@@ -48,6 +48,8 @@ def period(text: str, today: date) -> Days | None:
     if shifted and (base := period(shifted[3], today)) and base.first == base.last:
         count = read_number(shifted[1])
         return _one(base.last + timedelta(days=int(count or 0) * (7 if shifted[2] == "week" else 1)))
+    if day := _holiday(text, today) or _nth(text, today):
+        return day
     edge = re.fullmatch(r"(?:the )?(end|close|start|beginning|middle|mid)(?: of|-)?\s*(.+)", text)
     if edge:
         inner = period(edge[2], today) or period(f"this {edge[2].removeprefix('the ')}", today)
@@ -61,6 +63,8 @@ def period(text: str, today: date) -> Days | None:
         "eoy": "this year",
         "eoq": "this quarter",
     }
+    if found := re.fullmatch(r"(year|quarter|month|week)[ -]end", text):
+        short |= {text: f"this {found[1]}"}
     text = short.get(text, text)
     named = {
         "today": 0,
@@ -73,6 +77,47 @@ def period(text: str, today: date) -> Days | None:
     if text in named:
         return _one(today + timedelta(days=named[text]))
     return _weekday(text, today) or _unit(text, today) or _calendar(text, today)
+
+
+_HOLIDAYS = {
+    "christmas eve": (12, 24), "christmas day": (12, 25),
+    "boxing day": (12, 26), "new year's eve": (12, 31), "new years eve": (12, 31), "new year's day": (1, 1),
+    "new years day": (1, 1), "halloween": (10, 31), "valentine's day": (2, 14),
+}  # fmt: skip
+_NTH = {
+    name: n
+    for n, names in enumerate(("first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th"))
+    for name in names.split()
+}
+_NTH_OF = re.compile(
+    rf"(?:the )?(?:(?P<nth>last|{'|'.join(_NTH)}) (?P<day>day|{'|'.join(_DAYS)})"
+    r"|(?P<ordinal>[0-9]{1,2})(?:st|nd|rd|th)?)(?: of|,)? (?P<of>.+)"
+)
+_SPAN = re.compile(rf"(?:next|this) (?:month|quarter|year)$|(?:{'|'.join(_MONTHS)})\b|20[0-9]{{2}}$|q[1-4]\b")
+
+
+def _holiday(text: str, today: date) -> Days | None:
+    """Days that have a name and a date ("Christmas Eve"); "Christmas" alone may be either of two."""
+    return _yearly(None, *_HOLIDAYS[text], today) if text in _HOLIDAYS else None
+
+
+def _nth(text: str, today: date) -> Days | None:
+    """ "the 15th of next month", "the last day of November", "the first Monday of December"."""
+    found = _NTH_OF.fullmatch(text)
+    if not found:
+        return None
+    named = found["of"].removeprefix("the ")
+    within = period(f"this {named}", today) or (period(named, today) if _SPAN.match(named) else None)
+    if not within or within.first.day != 1:
+        return None
+    if found["ordinal"]:
+        day = int(found["ordinal"])
+        return _one(within.first.replace(day=day)) if named.endswith("month") else None
+    days = [within.first + timedelta(days=n) for n in range((within.last - within.first).days + 1)]
+    if found["day"] != "day":
+        days = [day for day in days if day.weekday() == _DAYS[found["day"]]]
+    place = -1 if found["nth"] == "last" else _NTH[found["nth"]]
+    return _one(days[place]) if place < len(days) else None
 
 
 def _weekday(text: str, today: date) -> Days | None:
@@ -125,15 +170,45 @@ def _calendar(text: str, today: date) -> Days | None:
     if found := re.fullmatch(rf"(?:in\s+)?{_MONTH}(?:,?\s+([0-9]{{4}}))?", text):
         month = _MONTHS[found[1]]
         return _months(int(found[2]) if found[2] else today.year + (month < today.month), month, 1)
-    if found := re.fullmatch(r"q([1-4])(?:\s+([0-9]{4}))?", text):
-        first = 3 * int(found[1]) - 2
-        return _months(int(found[2]) if found[2] else today.year + (first + 2 < today.month), first, 3)
+    if part := _part_of_year(text, today) or _week(text, today):
+        return part
     if found := re.fullmatch(r"(?:in\s+|year\s+)?(20[0-9]{2})", text):
         return _months(int(found[1]), 1, 12)
     if found := re.fullmatch(r"(?:the )?([0-9]{1,2})(?:st|nd|rd|th)", text):
         month = today.month + (int(found[1]) < today.day)
         return _one(date(today.year + (month > 12), (month - 1) % 12 + 1, int(found[1])))
     return _figures(text, today)
+
+
+def _part_of_year(text: str, today: date) -> Days | None:
+    """Quarters and halves: Q3, 2027-Q1, the first quarter of 2027, H1 2027."""
+    text = re.sub(
+        r"^(?:the )?(first|second|third|fourth) (quarter|half)\b",
+        lambda m: f"{m[2][0]}{_NTH[m[1]] + 1}",
+        text,
+    )
+    found = re.fullmatch(
+        r"(?:(?P<before>[0-9]{4})[ -])?(?P<part>[qh])(?P<n>[1-4])(?:(?: of)? (?P<after>[0-9]{4}))?", text
+    )
+    if not found or (found["part"] == "h" and int(found["n"]) > 2) or (found["before"] and found["after"]):
+        return None
+    size = 3 if found["part"] == "q" else 6
+    first, year = size * (int(found["n"]) - 1) + 1, found["before"] or found["after"]
+    return _months(int(year) if year else today.year + (first + size - 1 < today.month), first, size)
+
+
+def _week(text: str, today: date) -> Days | None:
+    """ISO weeks: week 48, w48, v. 48, 2026-W48; without a year the next such week."""
+    found = re.fullmatch(
+        r"(?:(?P<before>[0-9]{4})-)?(?:week|wk|w|v)\.? ?(?P<n>[0-9]{1,2})(?:,? (?P<after>[0-9]{4}))?", text
+    )
+    if not found:
+        return None
+    year = int(found["before"] or found["after"] or today.isocalendar().year)
+    monday = date.fromisocalendar(year, int(found["n"]), 1)
+    if not (found["before"] or found["after"]) and monday + timedelta(days=6) < today:
+        monday = date.fromisocalendar(year + 1, int(found["n"]), 1)
+    return Days(monday, monday + timedelta(days=6))
 
 
 def _yearly(year: int | None, month: int, day: int, today: date) -> Days:
@@ -149,7 +224,8 @@ def _figures(text: str, today: date) -> Days | None:
     if found := re.fullmatch(r"([0-9]{4})[/.]([0-9]{1,2})[/.]([0-9]{1,2})", text):
         return _one(date(int(found[1]), int(found[2]), int(found[3])))
     found = re.fullmatch(r"([0-9]{1,2})([/.])([0-9]{1,2})(?:\2([0-9]{4}))?(\.?)", text)
-    if not found or (found[2] == "." and not found[4] and not found[5]):  # "3.5" is a number
+    # "3.5" is a number and "17.30" a clock time, but nothing else is "30.11"
+    if not found or (found[2] == "." and not found[4] and not found[5] and int(found[1]) < 24):
         return None
     first, second = int(found[1]), int(found[3])
     if found[2] == "." or first > 12:

@@ -26,13 +26,18 @@ _LEAST = (
     r"min\.?|above|over|exceeding|exceeds|exceed|of|is|be|must be|rated|>=|≥|>|=|:|minst|över|with|a|an|"
     r"have|has)"
 )
+_WORDS = (
+    r"(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|"
+    r"sixty|seventy|eighty|ninety|hundred|thousand|half|dozen|a)\b[ -]?){1,4}"
+)
 _NUMBER = (
-    r"(?P<n>[0-9][0-9.,]*(?:\s*(?:k|thousand|million|billion)\b)?)\s*(?P<unit>%|percent|per cent|procent)?"
+    rf"(?P<n>(?:[0-9][0-9.,]*(?![0-9]|st\b|nd\b|rd\b|th\b|x[0-9])(?:\s*(?:k|thousand|million|billion)\b)?|{_WORDS}))"
+    r"\s*(?P<unit>%|percent|per cent|procent)?"
     r"(?P<plus>\s*\+)?"
 )
 _OR_MORE = r"(?:or (?:better|more|higher|above|up|greater)|minimum|and up|eller (?:mer|bättre)|rated)"
 _TAIL = rf"(?:\s*{_OR_MORE})?"
-_METRIC = r"(?P<metric>[^\W\d_][^0-9%<>=≥≤]*?)"
+_METRIC = r"(?P<metric>(?:[fp][0-9]{1,2}\b)?[^0-9%<>=≥≤]*?)"
 _FIRST = re.compile(rf"(?:{_LEAST}\s*)*\s*{_NUMBER}[\s-]*{_TAIL}\s*(?:of\s+)?(?:the\s+)?{_METRIC}{_TAIL}")
 _LAST = re.compile(
     rf"(?:(?:with|a|an|the|have|"
@@ -51,7 +56,13 @@ def read_quality(text: str) -> Quality | None:
         return None
     number = read_number(found["n"].rstrip("., "))
     metric = re.sub(rf"(?:\s*\b{_LEAST}$)+", "", found["metric"].strip()).strip(" -")
-    if number is None or not metric or re.fullmatch(_OR_MORE, metric) or "/" in metric:
+    if (
+        number is None
+        or len(metric) < 2
+        or not metric[0].isalpha()
+        or re.fullmatch(_OR_MORE, metric)
+        or "/" in metric
+    ):
         return None
     share = float(number) / 100 if found["unit"] else float(number)
     return Quality(metric, round(share, 12))

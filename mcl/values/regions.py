@@ -7,16 +7,23 @@ _KNOWN = {
     **dict.fromkeys(("eu", "e.u.", "european union", "the union"), ("EU",)),
     **dict.fromkeys(("us", "u.s.", "usa", "u.s.a.", "states", "america",
     "united states of america"), ("US",)),
-    **dict.fromkeys(("uk", "u.k.", "britain", "great britain", "england", "scotland", "wales"), ("GB",)),
+    **dict.fromkeys(
+        ("uk", "u.k.", "britain", "great britain", "england", "scotland", "wales", "northern ireland"),
+        ("GB",),
+    ),
     **dict.fromkeys(("holland",), ("NL",)),
     **dict.fromkeys(("korea", "south korea"), ("KR",)),
     **dict.fromkeys(("uae", "emirates"), ("AE",)),
     **dict.fromkeys(("czech republic",), ("CZ",)),
     "russia": ("RU",), "turkey": ("TR",), "burma": ("MM",), "ivory coast": ("CI",), "macedonia": ("MK",),
     "eea": ("EU", "IS", "LI", "NO"), "european economic area": ("EU", "IS", "LI", "NO"),
-    **dict.fromkeys(("nordics", "nordic countries", "norden"), ("DK", "FI", "IS", "NO", "SE")),
-    "scandinavia": ("DK", "NO", "SE"),
-    "baltics": ("EE", "LT", "LV"), "benelux": ("BE", "LU", "NL"), "dach": ("AT", "CH", "DE"),
+    "efta": ("CH", "IS", "LI", "NO"), "hong kong": ("HK",), "macau": ("MO",), "bosnia": ("BA",),
+    "cape verde": ("CV",), "east timor": ("TL",), "vatican": ("VA",), "swaziland": ("SZ",),
+    "democratic republic of the congo": ("CD",), "côte d'ivoire": ("CI",), "republic of korea": ("KR",),
+    **dict.fromkeys(("nordics", "nordic", "norden", "nordiska"), ("DK", "FI", "IS", "NO", "SE")),
+    **dict.fromkeys(("scandinavia", "scandinavian", "skandinavien"), ("DK", "NO", "SE")),
+    **dict.fromkeys(("baltics", "baltic", "baltikum"), ("EE", "LT", "LV")),
+    "benelux": ("BE", "LU", "NL"), "dach": ("AT", "CH", "DE"),
     "north america": ("CA", "MX", "US"),
 }  # fmt: skip
 _COMMON = {  # read without loading Babel's tables (60 ms)
@@ -33,7 +40,7 @@ _DEMONYMS = {
     "brazilian": "BR", "british": "GB", "english": "GB", "scottish": "GB", "bulgarian": "BG",
     "canadian": "CA",
     "chilean": "CL", "chinese": "CN", "colombian": "CO", "croatian": "HR", "cypriot": "CY", "czech": "CZ",
-    "danish": "DK", "dutch": "NL", "egyptian": "EG", "estonian": "EE", "european": "EU", "finnish": "FI",
+    "danish": "DK", "dutch": "NL", "egyptian": "EG", "estonian": "EE", "finnish": "FI",
     "french": "FR", "german": "DE", "greek": "GR", "hungarian": "HU", "icelandic": "IS", "indian": "IN",
     "indonesian": "ID", "irish": "IE", "israeli": "IL", "italian": "IT", "japanese": "JP", "kenyan": "KE",
     "korean": "KR", "latvian": "LV", "lithuanian": "LT", "luxembourgish": "LU", "malaysian": "MY",
@@ -44,20 +51,35 @@ _DEMONYMS = {
     "serbian": "RS", "singaporean": "SG", "slovak": "SK", "slovenian": "SI", "south african": "ZA",
     "spanish": "ES",
     "swedish": "SE", "swiss": "CH", "taiwanese": "TW", "thai": "TH", "turkish": "TR", "ukrainian": "UA",
-    "vietnamese": "VN", "svensk": "SE", "svenska": "SE", "norska": "NO", "danska": "DK", "finska": "FI",
+    "vietnamese": "VN", "afghan": "AF", "albanian": "AL", "algerian": "DZ", "angolan": "AO", "armenian": "AM",
+    "azerbaijani": "AZ", "bahraini": "BH", "bangladeshi": "BD", "belarusian": "BY", "bolivian": "BO",
+    "bosnian": "BA", "cambodian": "KH", "cameroonian": "CM", "costa rican": "CR", "cuban": "CU",
+    "ecuadorian": "EC", "ethiopian": "ET", "georgian": "GE", "ghanaian": "GH", "guatemalan": "GT",
+    "honduran": "HN", "iranian": "IR", "iraqi": "IQ", "ivorian": "CI", "jamaican": "JM", "jordanian": "JO",
+    "kazakh": "KZ", "kosovan": "XK", "kuwaiti": "KW", "lebanese": "LB", "libyan": "LY", "moldovan": "MD",
+    "mongolian": "MN", "montenegrin": "ME", "nepali": "NP", "nepalese": "NP", "new zealand": "NZ",
+    "nicaraguan": "NI", "omani": "OM", "panamanian": "PA", "paraguayan": "PY", "qatari": "QA",
+    "rwandan": "RW", "salvadoran": "SV", "senegalese": "SN", "south korean": "KR", "sri lankan": "LK",
+    "tanzanian": "TZ", "tunisian": "TN", "ugandan": "UG", "emirati": "AE", "uruguayan": "UY",
+    "uzbek": "UZ", "venezuelan": "VE", "zambian": "ZM", "zimbabwean": "ZW", "svenskt": "SE",
+    "svensk": "SE", "svenska": "SE", "norska": "NO", "danska": "DK", "finska": "FI",
     "tyska": "DE",
 }  # fmt: skip
 _SKIP = re.compile(
     r"^(?:(?:only|just|exclusively|strictly|not|never|no|in|inside|within|from|at|on|to|of|outside|"
     r"anywhere|hosted|based|"
-    r"located|stored|stay|stays|keep|kept|leave|leaves|leaving|the|a|any|bara|endast|inte|inom|från|"
+    r"located|stored|made|produced|registered|incorporated|operating|sold|shipped|companies|suppliers|vendors|"
+    r"providers|sellers|firms|banks|servers|leverantörer|företag|stay|stays|keep|kept|leave|leaves|leaving|the|a|any|bara|endast|inte|inom|från|"
     r"utanför|i)\s+)+"
 )
 _NOUN = re.compile(
     r"(?:\s+(?:only|compan(?:y|ies)|suppliers?|vendors?|providers?|servers?|soil|territory|region|citizens?|"
     r"residents?|"
-    r"countries|jurisdictions?|law|banks?|sellers?|firms?|regions?|leverantörer|företag))+$"
+    r"countries|states|member (?:states|countries)|jurisdictions?|laws?|banks?|sellers?|firms?|regions?|"
+    r"lawyers?|makers?|manufacturers?|shops?|stores?|data cent(?:er|re)s?|clouds?|"
+    r"leverantörer|företag|länder))+$"
 )
+_BASED = re.compile(r"[- ](?:based|made|owned|hosted|registered)(?=\s|$)")
 _SPLIT = re.compile(r"\s*(?:,\s*(?:and|or|och|eller)\s|,|/|;|&|\s(?:and|or|och|eller|nor)\s)\s*")
 
 
@@ -87,8 +109,10 @@ def _parts(text: str) -> list[str]:
 def _codes(name: str) -> tuple[str, ...] | None:
     if len(name) == 2 and name.isascii() and name.isupper() and name not in {"UK", "US", "EU"}:
         return (name,) if name in _named().values() else None
-    name = name.lower()
-    stripped = _SKIP.sub("", name)
+    if len(name) == 3 and name.isascii() and name.isupper() and (alike := _alpha3(name)):
+        return (alike,)
+    name = name.lower().replace("’", "'")
+    stripped = _SKIP.sub("", _BASED.sub("", name))
     bare = _NOUN.sub("", stripped)
     for known in (name, stripped, bare):
         if known in _KNOWN:
@@ -96,8 +120,16 @@ def _codes(name: str) -> tuple[str, ...] | None:
         code = _COMMON.get(known) or _DEMONYMS.get(known)
         if code:
             return (code,)
-    code = _named().get(bare)
+    code = _named().get(stripped) or _named().get(bare)
     return (code,) if code else None
+
+
+def _alpha3(code: str) -> str:
+    """The alpha-2 code of an ISO 3166-1 alpha-3 code, or ""."""
+    from babel.core import get_global
+
+    aliases = get_global("territory_aliases").get(code, [])
+    return aliases[0] if len(aliases) == 1 and aliases[0] in _named().values() else ""
 
 
 @cache

@@ -20,7 +20,7 @@ AT = "2026-11-21T10:00:00.000Z"
         ("US", ("US",)),
         ("outside the United States", ("US",)),
         ("German companies", ("DE",)),
-        ("European suppliers only", ("EU",)),
+        ("EU suppliers only", ("EU",)),
         ("Trinidad and Tobago", ("TT",)),
         ("Bosnia and Herzegovina", ("BA",)),
         ("South Korea", ("KR",)),
