@@ -10,11 +10,11 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell $(PYTHON) -c 'import os; print(os.c
 export CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama.cpp_INCLUDE=$(CURDIR)/cmake/llama-library-only.cmake
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test quick lint types slow fuzz bench model lock clean help
+.PHONY: demo test quick lint types slow vocabularies fuzz bench model lock clean help
 .DEFAULT_GOAL := help
 
 help:           ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mcl needs Python 3.11 or newer (PYTHON=... picks one)")'
@@ -39,6 +39,9 @@ test: lint types         ## all checks (what CI runs)
 
 quick: $(VENV)/.dev      ## the tests alone
 	$(BIN)/python -m pytest -n 2
+
+vocabularies: $(VENV)/.dev  ## fetch the real vocabularies that long tests use (77 MB, into the user's cache)
+	$(BIN)/python tests/model/vocabularies.py
 
 slow: $(VENV)/.dev       ## the long tests alone
 	$(BIN)/python -m pytest -n 2 -m slow

@@ -3,10 +3,14 @@
 Contents are tokenised with control tokens off: a goal that spells `<|im_end|>` stays text.
 """
 
+import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NoReturn
 
-from jinja2 import TemplateError
+from jinja2 import TemplateError, nodes
+from jinja2.ext import Extension
+from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from mcl.errors import ModelError
@@ -19,6 +23,8 @@ _TEMPLATE_FAULTS = (
     TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError,
     MemoryError,
 )  # fmt: skip
+_THINKING = re.compile(r"<think>\s*\Z")
+_DAY = datetime(2026, 1, 1)  # what a template that asks for today gets: an answer depends on no clock
 _PLAIN = f"{_SYSTEM}\n\n{_USER}\n\nAnswer:\n"
 
 
@@ -38,6 +44,10 @@ class ChatTemplate:
             middle, found, tail = rest.partition(_USER)
         if not found:
             raise _unusable(weights, "it leaves out what the user says")
+        if any(mark in part for mark in (_SYSTEM, _USER) for part in (head, middle, tail)):
+            raise _unusable(weights, "it says the same text twice")
+        if _THINKING.search(tail):  # an answer under a grammar has no room for thoughts
+            tail += "\n</think>\n\n"
         begins = vocabulary.bos
         bos = vocabulary.pieces[begins].decode("utf-8", "replace") if begins >= 0 else ""
         self._head = weights.tokens(head, specials=True, begin=not (bos and head.startswith(bos)))
@@ -54,12 +64,23 @@ class ChatTemplate:
         return prefix, [*tokens(user), *self._tail, *tokens(start)]
 
 
+class _Generation(Extension):
+    """`{% generation %}…{% endgeneration %}`, with which templates mark what is trained on: its body."""
+
+    tags = {"generation"}  # noqa: RUF012 - as jinja2 declares it
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        """The body alone."""
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
 def _render(source: str, weights: Weights, vocabulary: Vocabulary) -> str:
     def refuse(message: str) -> NoReturn:
         raise TemplateError(message)
 
     environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation]
     )
     pieces = {"bos_token": vocabulary.bos, "eos_token": vocabulary.eos}
     names: dict[str, Any] = {
@@ -67,6 +88,7 @@ def _render(source: str, weights: Weights, vocabulary: Vocabulary) -> str:
         for name, token in pieces.items()
     }
     names |= {"add_generation_prompt": True, "raise_exception": refuse, "enable_thinking": False}
+    names["strftime_now"] = _DAY.strftime
     user = {"role": "user", "content": _USER}
     conversations: Sequence[list[dict[str, str]]] = ([{"role": "system", "content": _SYSTEM}, user], [user])
     problem: Exception | None = None

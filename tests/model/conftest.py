@@ -1,10 +1,10 @@
 """Models with random weights, made once a session."""
 
-import os
 from pathlib import Path
 
 import pytest
 from random_gguf import small_words, words_of, write_gguf, write_tags
+from vocabularies import NotHereError, vocabularies
 
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -24,14 +24,14 @@ def chat_path(tmp_path_factory) -> Path:
     return write_gguf(path, words, extra={"tokenizer.chat_template": CHAT_TEMPLATE})
 
 
-@pytest.fixture(scope="session")
-def vocabularies() -> Path:
-    """The folder with llama.cpp's vocab-only files (`models/` of its sources; in llama-cpp-python's
-    sdist)."""
-    folder = os.environ.get("MCL_VOCABULARIES")
-    if not folder or not list(Path(folder).glob("ggml-vocab-*.gguf")):
-        pytest.skip("set MCL_VOCABULARIES to a folder with llama.cpp's models/ggml-vocab-*.gguf")
-    return Path(folder)
+@pytest.fixture(scope="session", name="vocabularies")
+def real_vocabularies() -> Path:
+    """The folder with llama.cpp's vocab-only files and, in `templates`, chat templates; fetched where need
+    be."""
+    try:
+        return vocabularies()
+    except NotHereError as error:
+        pytest.skip(f"no real vocabularies (make vocabularies, or set MCL_VOCABULARIES): {error}")
 
 
 @pytest.fixture(scope="session")

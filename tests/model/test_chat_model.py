@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from model_requests import CANDIDATES, FORM, GOAL
-from random_gguf import small_words, write_gguf
 from valid_answers import check_choice, check_spans
 
 import grammars
@@ -104,44 +103,6 @@ def test_two_processes_give_the_same_bytes(chat_path, model):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == repr((model.choose(GOAL, CANDIDATES), model.extract(GOAL, FORM)))
     assert done.stderr == ""
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "{{ raise_exception('no') }}",
-        "{{ 1 // 0 }}",
-        "{{ messages[7].content.x.y }}",
-        "{{ [].pop() }}",
-        "{{ 'x' * 10 ** 30 }}",
-        "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}",
-        "{{ '%d' | format('x') }}",
-        "{% include 'other' %}",
-        "{{ messages",
-    ],
-)
-def test_a_chat_template_that_cannot_be_rendered_is_an_error(tmp_path, source):
-    path = write_gguf(tmp_path / "odd.gguf", small_words(), extra={"tokenizer.chat_template": source})
-    with pytest.raises(ModelError) as caught:
-        load_model(path, home_path=None)
-    assert caught.value.code == "MODEL_TEMPLATE"
-
-
-def test_a_chat_template_cannot_reach_python(tmp_path):
-    source = "{{ ''.__class__.__mro__[1].__subclasses__() }}{{ messages[0].content }}"
-    path = write_gguf(tmp_path / "evil.gguf", small_words(), extra={"tokenizer.chat_template": source})
-    with pytest.raises(ModelError) as caught:
-        load_model(path, home_path=None)
-    assert caught.value.code == "MODEL_TEMPLATE"
-
-
-def test_a_template_without_a_system_message_still_shows_the_instructions(tmp_path):
-    source = (
-        "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
-        "[INST]{{ messages[0].content }}[/INST]"
-    )
-    path = write_gguf(tmp_path / "plain.gguf", small_words(), extra={"tokenizer.chat_template": source})
-    check_choice(load_model(path, home_path=None).choose(GOAL, CANDIDATES), CANDIDATES)
 
 
 def test_the_grammars_are_found_by_id(model):
