@@ -25,6 +25,7 @@ from mcl.stages.extract import NO_PROMPT, Extraction, Prompt, extract
 from mcl.stages.gaps import Gap, one_a_field, questions_of, unknowns_of
 from mcl.stages.normalise import normalise
 from mcl.stages.prefetch import prefetch
+from mcl.stages.recall import Recall
 from mcl.stages.request import Request
 from mcl.stages.resolve import look_up, resolve
 from mcl.stages.rules import Rules
@@ -283,6 +284,7 @@ class _Goal:
         self.pipeline, self.rules = pipeline, pipeline.rules
         self.request, self.model, self.memories = request, model, memories
         self.bundle = Bundle()
+        self.recall = Recall(memories)
         self.references: tuple[Reference, ...] = ()
         self.attempts: tuple[Attempt, ...] = ()
 
@@ -292,6 +294,8 @@ class _Goal:
         return None
 
     def classify(self) -> Outcome | None:
+        if self._remembers:
+            self.request = self.recall.choice(self.request, self.pipeline.skills)
         found = classify(self.request, self.pipeline.skills, self.model, self.rules)
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found.nearest)
@@ -299,22 +303,31 @@ class _Goal:
         return None
 
     def prefetch(self) -> Outcome | None:
-        self.bundle = prefetch(self.request, self.classified.skill, self.memories, self.rules)
+        self.bundle = prefetch(self.request, self.classified, self.memories, self.rules)
         return None
 
     def extract(self) -> Outcome | None:
-        known = self._known if "resolve" in self.pipeline.stages else None
+        known = self._known if self._remembers else None
+        if self._remembers:
+            self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
         self.extraction = extract(self.request, self.classified, self.bundle, self.model, self.rules, known)
         return None
 
     def resolve(self) -> Outcome | None:
-        found = resolve(self.request, self.classified, self.extraction, self.memories, self.rules)
-        self.extraction, self.references = found.extraction, found.references
+        goal = (self.request, self.classified, self.extraction)
+        found = resolve(*goal, self.memories, self.rules, self.recall)
+        self.extraction = found.extraction
+        self.references = (*found.references, *self.recall.references)
         return None
 
     def score(self) -> Outcome | None:
         self.verdict = score(self.request, self.classified, self.extraction, self.rules)
         return None
+
+    @property
+    def _remembers(self) -> bool:
+        """Whether words become addresses of memories here, and answers are those of earlier ones."""
+        return "resolve" in self.pipeline.stages
 
     def _known(self, rule: ResolveRule, value: str) -> SlotValue | None:
         """What a person gave for a slot, with its address."""

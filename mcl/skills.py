@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from mcl.model.bm25 import Gram
+    from mcl.model.likeness import Likeness
 
 MOST = 16  # entries of a list slot that names no max=
 
@@ -135,6 +136,17 @@ class Skill:
         """The tags of the memories that it reads."""
         return tuple(self.head.cortex.get("tags", "").split())
 
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The types of memories that its intents leave behind."""
+        return tuple(self.head.cortex.get("writes", "").split())
+
+    @property
+    def budget(self) -> int:
+        """The most tokens of memories that it is told; 0 where it does not say."""
+        said = self.head.cortex.get("budget", "")
+        return int(said) if said.isascii() and said.isdigit() else 0
+
     @cached_property
     def digest(self) -> str:
         """sha256 (hex) over the meaning of SKILL.mtx and plan.yaml."""
@@ -196,6 +208,13 @@ class Skills:
         if id not in self.by_id and self.broken and id in self.broken:
             raise self.broken[id]
         return self.by_id.get(id)
+
+    @cached_property
+    def likeness(self) -> Likeness:
+        """An index over their words and examples, in their order."""
+        from mcl.model.likeness import Likeness
+
+        return Likeness((skill.stems, skill.example_grams) for skill in self)
 
     def __iter__(self) -> Iterator[Skill]:
         return iter(self.by_id.values())

@@ -1,21 +1,30 @@
 """What the compiler is told of the memories: a short text, the same bytes for the same snapshot and goal."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from mcl.cortex.memory import Memory
 from mcl.cortex.view import Memories
 
-_PINNED = "pinned"
+PINNED: Final = "pinned"
+OUTCOMES: Final = ("Event", "Pattern")
 _BYTES_A_TOKEN = 3  # a careful guess that needs no vocabulary: most have 3.5 to 4.5 bytes a token
+_MOST = 32  # memories of each kind that are looked at
+_MOST_OUTCOMES = 8
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """Memories as lines of text; `uris` in the order of the lines, `tokens` an upper estimate."""
+    """Memories as lines of text; `memories` in the order of the lines, `tokens` an upper estimate."""
 
     text: str = ""
-    uris: tuple[str, ...] = ()
+    memories: tuple[Memory, ...] = ()
     tokens: int = 0
+
+    @property
+    def uris(self) -> tuple[str, ...]:
+        """The addresses of the memories."""
+        return tuple(memory.uri for memory in self.memories)
 
 
 def bundle(
@@ -27,22 +36,22 @@ def bundle(
     `types` and `tags` are the skill's (empty: any). A memory that does not fit is left out, later ones may
     still fit.
     """
-    if not memories.size:
+    if not memories.size or tokens < 1:
         return Bundle()
     ordered: dict[str, Memory] = {}
     for found in (
-        memories.find(types=types, tags=(_PINNED,), limit=32),
-        *(memories.find(types=types, tags=(tag,), near=goal, limit=32) for tag in tags or ()),
-        memories.find(types=types, near=goal, limit=32),
-        memories.find(types=("Event", "Pattern"), near=goal, limit=8),
+        memories.find(types=types, tags=(PINNED,), limit=_MOST),
+        *(memories.find(types=types, tags=(tag,), near=goal, limit=_MOST) for tag in tags),
+        memories.find(types=types, near=goal, limit=_MOST),
+        memories.find(types=OUTCOMES, near=goal, limit=_MOST_OUTCOMES),
     ):
         ordered.update({one.uri: one for one in found if one.uri not in ordered})
-    lines, uris, used = [], [], 0
+    lines, held, used = [], [], 0
     for uri, memory in ordered.items():
         line = f"- {memory.type}: {' '.join(memory.text.split())} [{uri}]\n"
         cost = -(-len(line.encode()) // _BYTES_A_TOKEN)
         if used + cost <= tokens:
             lines.append(line)
-            uris.append(uri)
+            held.append(memory)
             used += cost
-    return Bundle("".join(lines), tuple(uris), used)
+    return Bundle("".join(lines), tuple(held), used)

@@ -132,6 +132,10 @@ def _cortex(file: File) -> Iterator[Finding]:
         if entry.key not in CORTEX_KEYS:
             hint = nearest(entry.key, CORTEX_KEYS)
             yield found(entry, "CORTEX", f"§CORTEX has no {entry.key!r}", entry.key, hint, warning=True)
+        elif entry.key == "budget":
+            if not (entry.value.value.isascii() and entry.value.value.isdigit() and int(entry.value.value)):
+                message = "a budget is a whole number of tokens from 1"
+                yield found(entry.value, "CORTEX", message, entry.value.value, "budget=256", warning=True)
         elif entry.key != "tags":
             for word in entry.value.value.split():
                 if word not in MEMORY_TYPES:

@@ -18,7 +18,7 @@ SKILL_KEYS = (
     "id", "version", "display", "author", "description", "mcl.verbs", "determinism", "seed_policy",
 )  # fmt: skip
 ACTIONS = ("fail", "clarify")  # of a failure mode: what is acted on
-CORTEX_KEYS = ("reads", "writes", "tags")
+CORTEX_KEYS = ("reads", "writes", "tags", "budget")
 MEMORY_TYPES = (
     "Identity",
     "Fact",

@@ -4,17 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ir import Reference, SlotEntry
-from mcl.cortex import TYPES, Memories, Memory
+from mcl.cortex import TYPES, Memories, Memory, bundle
 from mcl.errors import CortexError
 from mcl.mtx.interpret import Interpretation, ResolveRule, SlotValue
 from mcl.stages.classify import Classified
 from mcl.stages.extract import Extraction
 from mcl.stages.gaps import Gap
 from mcl.stages.missing import meant_by
+from mcl.stages.recall import Recall, current
 from mcl.stages.request import Request
 from mcl.stages.rules import Rules
 
 _SUMMARY = 160  # characters
+_CORTEX = "matrix://cortex/"
 
 
 @dataclass(frozen=True)
@@ -26,20 +28,27 @@ class Resolution:
 
 
 def resolve(
-    request: Request, classified: Classified, extraction: Extraction, memories: Memories, rules: Rules
+    request: Request,
+    classified: Classified,
+    extraction: Extraction,
+    memories: Memories,
+    rules: Rules,
+    recall: Recall | None = None,
 ) -> Resolution:
     """Run the skill's resolve lines for the slots that are filled.
 
     One memory found (or one that says exactly the words) → its versioned address; several → a preferred gap
     with the options; none → a blocking gap for a required slot, a preferred one for another, but none for a
     slot of type string, whose words are a value by themselves. A slot that a person answered or that is an
-    address already is left as it is; an empty one is never filled from memory.
+    address already is left as it is, but for the version of a memory, which is added where it names none; an
+    address at which nothing is remembered blocks. An empty slot is never filled from memory. recall: knows
+    what words were answered to mean before; that comes first.
     """
-    run = _Run(request, memories, extraction.frame.objects, rules)
+    run = _Run(request, classified, memories, extraction.frame.objects, rules, recall or Recall(memories))
     meant = meant_by(request, classified, extraction, resolver=run.look_up)
     words = {slot.name for slot in classified.skill.slots if slot.type == "string"}
     failed = [one for one in run.failed.values() if one.found or one.rule.slot not in words]
-    gaps = (*extraction.gaps, *(run.gap(one, meant, classified) for one in failed))
+    gaps = (*extraction.gaps, *run.nowhere, *(run.gap(one, meant, classified) for one in failed))
     frame = extraction.frame.model_copy(update={"objects": tuple(run.objects)})
     return Resolution(replace(extraction, frame=frame, gaps=gaps), tuple(run.references))
 
@@ -47,7 +56,8 @@ def resolve(
 def look_up(rule: ResolveRule, value: str, memories: Memories, rules: Rules) -> tuple[Memory, ...]:
     """What a resolve line finds for one value: exactly one where it is clear which memory is meant.
 
-    `find` and `context` look for memories like `near` (or `text`), of these types and with these tags;
+    `find` looks for memories like `near` (or `text`), of these types and with these tags; `context` for
+    pinned ones, those like it and outcomes, as many as fit in `budget` tokens (default: those of a bundle);
     `resolve` takes the memory at an address (`uri`, or `id` with one type), by default the value itself.
     """
     said = {key: text if isinstance(text, str) else " ".join(text) for key, text in rule.arguments.items()}
@@ -61,12 +71,15 @@ def look_up(rule: ResolveRule, value: str, memories: Memories, rules: Rules) -> 
         )
         found = [memory] if memory else []
     else:
-        found = memories.find(
-            types=types or TYPES,
-            tags=f"{said.get('tag', '')} {said.get('tags', '')}".split(),
-            near=said.get("near", said.get("text", value)),
-            limit=int(said.get("limit", rules.memories)),
-        )
+        near = said.get("near", said.get("text", value))
+        tags = tuple(f"{said.get('tag', '')} {said.get('tags', '')}".split())
+        limit = int(said.get("limit", rules.memories))
+        if rule.call == "context":
+            budget = int(said.get("budget", rules.bundle_tokens))
+            around = bundle(memories, near, types=types or TYPES, tags=(), tokens=budget).memories
+            found = [one for one in around if set(tags) <= set(one.tags)][:limit]
+        else:
+            found = memories.find(types=types or TYPES, tags=tags, near=near, limit=limit)
     same = [one for one in found if value.casefold() in {one.id.casefold(), one.text.casefold()}]
     return tuple(same if len(same) == 1 else found)
 
@@ -82,17 +95,26 @@ class _Failed:
 
 class _Run:
     def __init__(
-        self, request: Request, memories: Memories, objects: Sequence[SlotEntry], rules: Rules
+        self,
+        request: Request,
+        classified: Classified,
+        memories: Memories,
+        objects: Sequence[SlotEntry],
+        rules: Rules,
+        recall: Recall,
     ) -> None:
         self.rules = rules
         self.request = request
+        self.skill = classified.skill
         self.memories = memories
+        self.recall = recall
         self.objects = list(objects)
         self.references: list[Reference] = []
         self.failed: dict[int, _Failed] = {}  # by place among the objects
-        for one in objects:
+        self.nowhere: list[Gap] = []  # addresses of memories that there are not
+        for place, one in enumerate(objects):
             if one.uri:
-                self._refer(one.uri, one.name, _memory(memories, one.uri))
+                self._pin(place, one)
 
     def look_up(self, rule: ResolveRule) -> Sequence[SlotValue] | None:
         """Resolve each entry of a slot that has no address yet; None where none got one."""
@@ -101,16 +123,19 @@ class _Run:
         changed = False
         for place in places:
             entry = self.objects[place]
-            if entry.uri or f"slot.{rule.slot}" in self.request.answers:
+            if entry.uri or entry.value.startswith(_CORTEX) or f"slot.{rule.slot}" in self.request.answers:
+                continue
+            meant = self.recall.meaning(self.skill.id, f"slot.{rule.slot}", entry.value)
+            if meant is not None:
+                self._resolved(place, entry, meant)
+                changed = True
                 continue
             own = rule
             if len(places) > 1 and rule.arguments.get("near") == said:  # each entry by its own words
                 own = replace(rule, arguments={**rule.arguments, "near": entry.value})
             found = look_up(own, entry.value, self.memories, self.rules)
             if len(found) == 1:
-                self.objects[place] = entry.model_copy(update={"uri": found[0].uri})
-                self._refer(found[0].uri, entry.name, found[0])
-                self.failed.pop(place, None)  # an earlier line may have found nothing
+                self._resolved(place, entry, found[0])
                 changed = True
             elif found or place not in self.failed:
                 self.failed[place] = _Failed(rule, entry.value, found)
@@ -135,6 +160,26 @@ class _Run:
         why = f"nothing remembered is known as “{value}”"
         hint = f"matrix://cortex/{_types(rule)[0]}"
         return Gap(field, slot.type, severity, why, default=value, source_hint=hint)
+
+    def _pin(self, place: int, entry: SlotEntry) -> None:
+        """An address that was given: that of a memory gets its version, and must be that of one."""
+        memory = _memory(self.memories, entry.uri)
+        if memory is not None:
+            self.objects[place] = entry.model_copy(update={"uri": memory.uri})
+            self._refer(memory.uri, entry.name, memory)
+        elif entry.uri.startswith(_CORTEX):
+            self.objects[place] = entry.model_copy(update={"uri": ""})
+            now = current(self.memories, entry.uri)
+            options = (now.uri,) if now is not None else ()
+            why = f"nothing is remembered at {entry.uri}"
+            self.nowhere.append(Gap(f"slot.{entry.name}", entry.type, "blocking", why, options=options))
+        else:
+            self._refer(entry.uri, entry.name, None)
+
+    def _resolved(self, place: int, entry: SlotEntry, memory: Memory) -> None:
+        self.objects[place] = entry.model_copy(update={"uri": memory.uri})
+        self._refer(memory.uri, entry.name, memory)
+        self.failed.pop(place, None)  # an earlier line may have found nothing
 
     def _refer(self, uri: str, slot: str, memory: Memory | None) -> None:
         summary = " ".join(memory.text.split())[:_SUMMARY] if memory else ""
