@@ -229,11 +229,23 @@ def _store(home: Home, said: Envelope, outcome: Outcome, at: str, recorder: Reco
     elif isinstance(outcome, Clarify):
         add("intent.clarify", IntentClarifyBody(outcome.questions))
         metadata = outcome.intent.compile_metadata
-        tape = {"tape": recorder.tape(), "skill": metadata.skill_id if metadata else ""}
+        tape: dict[str, Any] = {"tape": recorder.tape(), "skill": metadata.skill_id if metadata else ""}
+        if words := _asked_words(outcome):
+            tape["asked"] = words  # what is learned from an answer is learned for these words
         messages.append(_record(home, _TAPE, tape, said.intent, at))
     else:
         add("intent.fail", IntentFailBody(outcome.reason, at, outcome.message))
     home.journal.append_many(messages)
+
+
+def _asked_words(outcome: Clarify) -> dict[str, str]:
+    """What the goal says for each slot that is asked about and has one value without an address, by field."""
+    objects = outcome.intent.frame.objects
+    said = {
+        question.field: [one for one in objects if f"slot.{one.name}" == question.field]
+        for question in outcome.questions
+    }
+    return {field: one[0].value for field, one in said.items() if len(one) == 1 and not one[0].uri}
 
 
 def _record(home: Home, kind: str, body: Mapping[str, Any], intent: str, at: str) -> Record:

@@ -1,13 +1,17 @@
 """`mcl accept`: a person signs what is wanted and what will run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from executor.errors import LifecycleError
 from executor.home import Home
 from ir import Intent, IntentAcceptBody
 from mcl.acts.ids import find_intent
+from mcl.acts.remember import keep_accepted
 from mcl.acts.seal import sealed
 from mcl.acts.show import Shown, shown
+from mcl.acts.skills import installed
 from mcl.home import open_home
 
 
@@ -16,6 +20,7 @@ class Acceptance:
     """What was signed.
 
     `plan_hash` is empty where the intent has no plan. `envelope`: id of the intent.accept.
+    remembered: addresses of the memories that it left (answers, a goal).
     """
 
     intent_id: str
@@ -24,6 +29,7 @@ class Acceptance:
     signed_by: str
     accepted_at: str
     envelope: str
+    remembered: tuple[str, ...] = ()
 
 
 def accept(
@@ -32,11 +38,13 @@ def accept(
     home: Home | None = None,
     intent_hash: str | None = None,
     plan_hash: str | None = None,
+    skills: Sequence[Path] = (),
 ) -> Acceptance:
     """Sign an intent and its plan with the user's key.
 
     intent_hash, plan_hash: what the person was shown; anything else is refused (None: whatever is there now;
-    a plan that a model wrote must be named by its hash). Raises InputError; LifecycleError with
+    a plan that a model wrote must be named by its hash). skills: further folders. What was answered on the
+    way is remembered in the same commit (see acts.remember). Raises InputError; LifecycleError with
     INTENT_HASH_MISMATCH, PLAN_HASH_MISMATCH, PLAN_UNREAD, BLOCKING_UNKNOWN, INTENT_EXPIRED or ILLEGAL_EVENT;
     KeyringError where the user's key is sealed.
     """
@@ -58,8 +66,8 @@ def accept(
         plan_hash=plan_hash if plan_hash is not None else found.view.plan_hash,
     )
     envelope = sealed(home, "intent.accept", body, intent=found.id, at=at, causation=found.view.last_id)
-    home.journal.append(envelope)
-    return Acceptance(found.id, body.intent_hash, body.plan_hash, envelope.from_, at, envelope.id)
+    kept = keep_accepted(home, envelope, found.id, found.view, installed(home.path, skills))
+    return Acceptance(found.id, body.intent_hash, body.plan_hash, envelope.from_, at, envelope.id, kept)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from executor.walker import Walker
 from ir import Intent, PlanTree
 from mcl.acts.compile import open_model
 from mcl.acts.ids import find_intent
+from mcl.acts.remember import keep_outcome
 from mcl.acts.show import shown
 from mcl.acts.skills import installed, the_skill
 from mcl.failures import SkillFailures
@@ -67,7 +68,10 @@ def run(
         async with walker:
             return await walker.run(id, resume=resume)
 
-    return anyio.run(walk)
+    outcome = anyio.run(walk)
+    if outcome.envelope_id:
+        keep_outcome(home, found.view, outcome, installed(home.path, skills))
+    return outcome
 
 
 def _has_steps(plan: PlanTree) -> bool:

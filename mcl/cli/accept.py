@@ -61,6 +61,7 @@ def accept_command(
     out.document({**asdict(signed), "next": f"mcl run {found.id}"})
     if not as_json:
         out.tell(["", plain(f"accepted, signed by {signed.signed_by}", "green")])
+        out.tell(plain(f"remembered {uri}", "dim") for uri in signed.remembered)
         out.tell([commands([(f"mcl run {found.id}", "run it")])] if signed.plan_hash else [])
     return 0
 

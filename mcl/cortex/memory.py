@@ -183,7 +183,7 @@ def _rules(memory: Memory) -> tuple[tuple[str, bool], ...]:
         ),
         (
             "a tag may hold lower-case letters, digits, . _ : - (at most 64)",
-            all(_TAG.fullmatch(tag) for tag in memory.tags),
+            all(map(is_tag, memory.tags)),
         ),
         ("a tag is named twice", len(set(memory.tags)) == len(memory.tags)),
         ("importance and confidence are shares from 0 to 1", all(0 <= share <= 1 for share in shares)),
@@ -197,6 +197,11 @@ def _rules(memory: Memory) -> tuple[tuple[str, bool], ...]:
         ),
         ("forgotten is yes or no", type(memory.forgotten) is bool),
     )
+
+
+def is_tag(text: str) -> bool:
+    """Whether a memory may have this tag."""
+    return _TAG.fullmatch(text) is not None
 
 
 def _is_unicode(text: str) -> bool:

@@ -23,6 +23,7 @@ from ir.frame import (
 from mcl.cli.safe import one_line, safe
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, columns, joined, moment, plain, rows
 
+_LEARNED = "matrix://cortex/Preference/learned-"  # an answer of earlier stands where a question would
 STATE_STYLES = {"completed": GOOD, "failed": BAD, "cancelled": DIM, "clarifying": WARN}
 _FIELD_STYLES = (
     ("frame.objects", "cyan"),
@@ -54,6 +55,9 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
     if frame.objects:
         yield "objects", columns([[(o.name, DIM), (o.value, "cyan"), (o.uri, DIM)] for o in frame.objects])
     quotes = {mark.field: one_line(intent.prose[mark.start : mark.end], 60) for mark in marks}
+    for one in intent.references:
+        if one.uri.startswith(_LEARNED):
+            yield "remembered", joined(((one.summary, "cyan"), (one.uri, DIM)))
     for index, constraint in enumerate(frame.constraints):
         yield (
             "constraints",

@@ -1,0 +1,153 @@
+"""What is remembered of an intent: the answers that led to it, the goal that was signed, how its run ended.
+
+Answers are learned from whatever the skill (see cortex.learned); a Goal and an Event are left behind by
+skills whose §CORTEX writes them.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from executor.errors import KeyringError
+from executor.home import Home
+from executor.journal.record import Record
+from executor.lifecycle.view import View
+from executor.walker.outcome import Outcome
+from ir import ClarifyQuestion, Envelope, Intent, IntentClarifyBody
+from ir.errors import MclError
+from ir.inline_secrets import find_secret
+from mcl.cortex import Cortex, Memory, new_memory
+from mcl.cortex.learned import Asked, answer_of, folded, is_on, lesson, recalled
+from mcl.cortex.memory import LONGEST_TEXT
+from mcl.skills import Skill, Skills
+from mcl.stages.recall import SKILL, VERB
+from mcl.stages.request import Request
+
+_REDACTED = "[redacted: "
+_MOMENT_FIELDS = ("frame.constraints.deadline.by",)
+
+
+def keep_accepted(
+    home: Home, envelope: Envelope, id: str, view: View, skills: Skills | None
+) -> tuple[str, ...]:
+    """Append an intent.accept and, in the same commit, what is remembered of it; the addresses of that.
+
+    skills: the installed ones, None where they need not be looked at. A sealed agent key keeps nothing from
+    being accepted: then nothing is remembered. Raises what appending raises.
+    """
+    kept: list[Memory] = []
+    with home.db.write():
+        home.journal.append(envelope)
+        with suppress(KeyringError):
+            cortex = Cortex(home)
+            memories = [*_lessons(home, cortex, id, view, envelope.at)]
+            skill = _skill_of(view.intent, skills)
+            if view.intent is not None and skill is not None and "Goal" in skill.writes:
+                memories.append(_goal(view.intent, skill, envelope.at))
+            kept = cortex.write(memories) if memories else []
+    return tuple(memory.uri for memory in kept)
+
+
+def keep_outcome(home: Home, view: View, outcome: Outcome, skills: Skills) -> tuple[str, ...]:
+    """Remember how a run ended, where its skill writes Events; the address of that memory."""
+    skill = _skill_of(view.intent, skills)
+    if view.intent is None or skill is None or "Event" not in skill.writes or not outcome.envelope_id:
+        return ()
+    with suppress(KeyringError):
+        return (Cortex(home).write([_event(view.intent, skill, outcome, home.clock.now())])[0].uri,)
+    return ()
+
+
+def _lessons(home: Home, cortex: Cortex, id: str, view: View, at: str) -> Iterator[Memory]:
+    """What the answers to an intent's questions teach that is not known yet."""
+    intent, memories = view.intent, cortex.memories()
+    if intent is None or view.draft is None or not view.answers or not is_on(memories):
+        return
+    request = Request.of_draft(
+        view.draft, view.answers, id=id, at=intent.created_at, actor=intent.actor, agent=intent.agent
+    )
+    questions, words = _asked(home, id)
+    made = intent.compile_metadata
+    for field, answer in request.answers.items():
+        question = questions.get(field)
+        if question is None or not _may_be_learned(question, intent.prose, answer):
+            continue
+        skill = "" if field in (SKILL, VERB) else made.skill_id if made else ""
+        by_value = answer.startswith("matrix://") and bool(words.get(field))
+        said = words[field] if by_value else intent.prose
+        asked = Asked(skill, field, "value" if by_value else "goal", folded(said))
+        known = recalled(memories, asked)
+        if known is None or answer_of(known) != answer:
+            learned = lesson(asked, said, answer, source=f"matrix://intent/{id}", at=at)
+            if learned is not None:
+                yield learned
+
+
+def _asked(home: Home, id: str) -> tuple[dict[str, ClarifyQuestion], dict[str, str]]:
+    """The questions of an intent by field, and what the goal said where one was asked: the latest of each."""
+    questions: dict[str, ClarifyQuestion] = {}
+    words: dict[str, str] = {}
+    for row in home.journal.rows(id):
+        message = home.journal.open(row.wire)
+        if isinstance(message, Record):
+            words |= {str(field): str(said) for field, said in message.body.get("asked", {}).items()}
+        elif isinstance(message.body, IntentClarifyBody):
+            questions |= {question.field: question for question in message.body.questions}
+    return questions, words
+
+
+def _may_be_learned(question: ClarifyQuestion, prose: str, answer: str) -> bool:
+    """No moments, which are another day later; no secrets; no answer that leaves the skill or verb open."""
+    from executor.sandbox.redaction import Redactor
+
+    name = question.field.removeprefix("slot.")
+    texts = (prose, answer)
+    if question.type == "iso8601" or question.field in _MOMENT_FIELDS:
+        return False
+    if not answer and question.field in (SKILL, VERB):
+        return False
+    if any(find_secret(name, text) or _REDACTED in text for text in texts if text):
+        return False
+    return all(Redactor().text(text) == text for text in texts)
+
+
+def _goal(intent: Intent, skill: Skill, at: str) -> Memory:
+    return _of(intent, skill, "Goal", f"goal-{intent.id}", intent.prose, at, {})
+
+
+def _event(intent: Intent, skill: Skill, outcome: Outcome, at: str) -> Memory:
+    why = f" ({outcome.failure.code}: {outcome.failure.message})" if outcome.failure else ""
+    text = f"{intent.frame.verb}: {intent.prose} → {outcome.state}{why}"
+    data = {"state": outcome.state, "envelope": outcome.envelope_id}
+    return _of(intent, skill, "Event", f"run-{intent.id}", text, at, data)
+
+
+def _of(intent: Intent, skill: Skill, type: str, id: str, text: str, at: str, data: dict[str, str]) -> Memory:
+    """A memory of an intent: what it was about, which memories it rested on, with the skill's tags."""
+    uses = dict.fromkeys(("uses", one.uri) for one in intent.references if one.uri.startswith("matrix://"))
+    given = {
+        "type": type,
+        "id": id,
+        "text": text[:LONGEST_TEXT],
+        "tags": [*_tags(skill)],
+        "edges": [("of", f"matrix://intent/{intent.id}"), *uses][:64],
+        "source": f"matrix://intent/{intent.id}",
+        "data": {"skill": skill.id, **data},
+    }
+    return new_memory(given, at=at)
+
+
+def _tags(skill: Skill) -> Sequence[str]:
+    """The skill's tags as far as a memory may have them."""
+    from mcl.cortex.memory import is_tag
+
+    return tuple(dict.fromkeys(tag for tag in skill.tags if is_tag(tag)))[:64]
+
+
+def _skill_of(intent: Intent | None, skills: Skills | None) -> Skill | None:
+    """The installed skill of an Intent; None where it is gone or broken: then it leaves nothing behind."""
+    made = intent.compile_metadata if intent is not None else None
+    if skills is None or made is None or not made.skill_id:
+        return None
+    with suppress(MclError):
+        return skills.get(made.skill_id)
+    return None
