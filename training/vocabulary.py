@@ -17,8 +17,9 @@ QWEN2 = (
 SIZE = 4096
 
 
-def _bare() -> Tokenizer:
-    tokenizer = Tokenizer(models.BPE())
+def bare(vocabulary: dict[str, int] | None = None, merges: list[tuple[str, str]] | None = None) -> Tokenizer:
+    """The tokenizer with these pieces and merges; without any, ready to learn them."""
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges) if vocabulary else models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(QWEN2), behavior="isolated"),
@@ -31,7 +32,7 @@ def _bare() -> Tokenizer:
 
 def train(texts: Iterable[str], path: Path, size: int = SIZE) -> None:
     """Learn `size` pieces from the texts (split into units as the model will see them) and save them."""
-    tokenizer = _bare()
+    tokenizer = bare()
     trainer = trainers.BpeTrainer(
         vocab_size=size,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
