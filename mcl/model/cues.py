@@ -5,7 +5,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,12 +23,13 @@ class Place(NamedTuple):
 @dataclass(frozen=True)
 class SlotCue:
     """Which slots the patterns are for: by type, by words of the name, or both; early: they go before those
-    of constraints."""
+    of constraints; alone: they count only where no model reads."""
 
     types: frozenset[str]
     names: frozenset[str]
     patterns: tuple[str, ...]
     early: bool = False
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,17 @@ class Cues:
     digest: str
     probability: dict[str, float]
     constraints: dict[str, tuple[str, ...]]
+    likely: dict[str, tuple[str, ...]]  # of constraints too, less certain
     slots: tuple[SlotCue, ...]
     rest_names: frozenset[str]
     stops: str
     drop: str
     never: str  # a rest that is no value
+
+    @functools.cached_property
+    def beside(self) -> "Cues":
+        """The tables that count beside a model: forms that it may overlook, without guesses."""
+        return replace(self, slots=tuple(cue for cue in self.slots if not cue.alone))
 
 
 @functools.cache
@@ -62,16 +69,15 @@ def load_cues() -> Cues:
         version=table["version"],
         digest=hashlib.sha256(data).hexdigest(),
         probability=table["probability"],
-        constraints={
-            field: tuple(rf"(?<!\w){_filled(pattern, parts)}" for pattern in patterns)
-            for field, patterns in table["constraints"].items()
-        },
+        constraints=_limits(table["constraints"], parts),
+        likely=_limits(table["likely"], parts),
         slots=tuple(
             SlotCue(
                 types=frozenset(entry.get("types", ())),
                 names=frozenset(entry.get("names", ())),
                 patterns=tuple(_filled(pattern, parts) for pattern in entry["take"]),
                 early=entry.get("early", False),
+                alone=entry.get("alone", False),
             )
             for entry in table["slots"]
         ),
@@ -82,18 +88,30 @@ def load_cues() -> Cues:
     )
 
 
+def _limits(table: dict[str, list[str]], parts: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    return {
+        field: tuple(rf"(?<!\w){_filled(pattern, parts)}" for pattern in patterns)
+        for field, patterns in table.items()
+    }
+
+
 def _filled(pattern: str, parts: dict[str, str]) -> str:
     return _PART.sub(lambda part: parts[part[1]], pattern)
 
 
 def places(pattern: str, prose: str) -> Iterator[Place]:
-    """The `span` of each match, in order; edges trimmed of blanks."""
+    """The `span` of each match, in order; edges trimmed of blanks. No place begins or ends within a word."""
     for match in re.compile(pattern, re.IGNORECASE).finditer(prose):
         name = next(name for name, text in match.groupdict().items() if text is not None)
         start, end = match.span(name)
         text = prose[start:end]
-        if text.strip():
-            yield Place(start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip()))
+        start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+        if text.strip() and not (_within_word(prose, start) or _within_word(prose, end)):
+            yield Place(start, end)
+
+
+def _within_word(prose: str, place: int) -> bool:
+    return 0 < place < len(prose) and prose[place - 1].isalnum() and prose[place].isalnum()
 
 
 def free(place: Place, taken: Sequence[Place]) -> bool:

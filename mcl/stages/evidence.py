@@ -23,7 +23,7 @@ def with_patterns(prose: str, form: ExtractForm, spans: Sequence[Span], rules: R
     """
     if not rules.pattern_weight:
         return tuple(spans)
-    cues, kept = load_cues(), list(spans)
+    cues, kept = load_cues().beside, list(spans)
     patterns = pattern_spans(prose, form.slots, cues, [])
     for slot in form.slots:
         field = f"slot.{slot.name}"

@@ -129,3 +129,18 @@ def test_an_hour_said_behind_a_day_is_not_lost(rules: Rules, prose: str, whole: 
     day = "Friday" if "Friday" in prose else "tomorrow"
     given = spans_of(prose, ("slot.when", day))
     assert values(with_patterns(prose, form(WHEN), given, rules)) == {"when": whole}
+
+
+@pytest.mark.parametrize(
+    ("slot", "prose"),
+    [
+        ("city", "weather in Brunei please"),
+        ("person", "remove item a from my list"),
+        ("first_name", "tell me of a restaurant called Twentynine"),
+        ("event_name", "send a text to Alice"),
+    ],
+)
+def test_a_guess_from_the_words_around_counts_only_where_no_model_reads(
+    rules: Rules, slot: str, prose: str
+) -> None:
+    assert with_patterns(prose, form(SlotForm(slot, "string", "")), (), rules) == ()
