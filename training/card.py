@@ -13,7 +13,9 @@ from training.asking import Asker
 from training.check import Difference
 from training.evaluate import GOALS
 from training.generator.skills import SKILLS
-from training.train import EASY_STEPS, EMBEDDING_RATE, MUON_RATE, ROW_TOKENS, ROWS, SEED
+from training.learner import EMBEDDING_RATE, MUON_RATE
+from training.report import CHOOSING, OWN, VALUES, Measured, by_row, percent, table, targets
+from training.train import EASY_STEPS, ROW_TOKENS, ROWS, SEED
 
 RUNS = Path(__file__).parent / "runs.md"
 SOURCES = {
@@ -116,9 +118,11 @@ def write_card(asker: Asker, data: Path, gguf: Path, figures: dict[str, Any], fo
         f"{shape.heads} heads, feed-forward {shape.feed_forward}, tied embeddings, RoPE, attention both ways",
         f"- vocabulary {shape.vocabulary:,}: byte-level BPE, {len(asker.vocabulary.special)} special tokens",
         f"- training: {asker.minutes:.0f} minutes on 2 shared CPU cores, {asker.step:,} steps "
-        f"of {ROWS} rows of {ROW_TOKENS} tokens, {asker.examples:,} examples; Muon {MUON_RATE} for matrices, "
-        f"AdamW {EMBEDDING_RATE} for embeddings, linear decay, averaged weights, seed {SEED}; first "
-        f"{EASY_STEPS} steps with fewer candidates; embeddings begin from counts (see embedding.py)",
+        f"of {ROWS} rows of {ROW_TOKENS} tokens, {asker.examples:,} examples (runs.md tells with whose "
+        f"weights it began); Muon {MUON_RATE} for matrices, AdamW {EMBEDDING_RATE} for "
+        f"embeddings, linear decay, averaged weights, seed {SEED}; first {EASY_STEPS} steps with fewer "
+        "candidates; embeddings begin from counts (see embedding.py)",
+        f"- calibration: {fitted}",
         f"- llama.cpp against PyTorch: {found.texts:,} texts tokenised, {found.differing} differently; "
         f"largest difference of a logit {found.logit:.1e} (f32), of a probability {found.probability:.1e}",
         "- licence of the weights: Apache-2.0; licences of the data below",

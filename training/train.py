@@ -14,20 +14,18 @@ import threading
 import time
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 from mcl.model.form import FIELDS, SPECIALS, VERBS
 from training import corpora, vocabulary, written
 from training.embedding import first_embeddings
 from training.generator.goals import general
 from training.generator.skills import FAMILIES, utter
-from training.muon import FAST_HALF, Muon
+from training.learner import Learner
 from training.network import Network, Shape, inputs
 from training.rows import Batch, Row, collate
 from training.sampling import OPTION_WEIGHT, Sampler
@@ -36,9 +34,7 @@ from training.vocabulary import Vocabulary
 ROW_TOKENS, ROWS = 288, 10
 WIDE_TOKENS, WIDE_ROWS, WIDE_SHARE = 640, 5, 0.22
 """Batches of choices among candidates with all that they say of themselves, as a compile asks."""
-MUON_RATE, EMBEDDING_RATE, NORM_RATE = 0.01, 0.006, 0.002
 WARM_UP, DECAY_FROM = 40, 0.35  # steps; share of the time
-AVERAGE = 0.998
 EASY_STEPS = 250
 SHOWN, SAVED = 25, 180.0  # steps; seconds
 SEED = 7
@@ -72,13 +68,6 @@ def feed(sampler: Sampler) -> queue.Queue[Batch]:
 
     threading.Thread(target=work, daemon=True).start()
     return ready
-
-
-def loss_of(network: Network, hidden: torch.Tensor, batch: Batch) -> torch.Tensor:
-    """Weighted cross-entropy over the allowed answers."""
-    logits = network.logits(hidden, batch)
-    each = functional.cross_entropy(logits, batch.answer, reduction="none", ignore_index=-1)
-    return (each * batch.weight).sum() / batch.weight.sum()
 
 
 def probe(network: Network, rows: list[Row], known: Vocabulary) -> str:
@@ -126,63 +115,36 @@ class Trainer:
             feed_forward=width * 8 // 3 // 64 * 64,
         )  # fmt: skip
         self.network = Network(shape)
-        matrices = [p for p in self.network.blocks.parameters() if p.ndim == 2]
-        norms = [p for p in self.network.parameters() if p.ndim == 1]
-        words = [self.network.embedding.weight]
-        self.rest = [*norms, *words]
-        self.muon = Muon(matrices, MUON_RATE)
-        groups: list[dict[str, Any]] = [{"params": words}, {"params": norms}]
-        self.adam = torch.optim.AdamW(groups, lr=EMBEDDING_RATE, betas=(0.9, 0.98), weight_decay=0.0)
-        self.step, self.spent, self.examples = 0, 0.0, 0
+        self.learner = Learner(self.network)
+        self.spent, self.examples = 0.0, 0
         if self.checkpoint.exists():
             self._resume()
         elif begin:
-            self.average = torch.load(begin / "checkpoint.pt", weights_only=True)["average"]
-            self.network.load_state_dict(self.average)
+            self.learner.begin(torch.load(begin / "checkpoint.pt", weights_only=True)["average"])
         else:
-            words[0].data.copy_(first_embeddings(corpus, self.known, width, SEED))
-            self.average = {k: v.clone() for k, v in self.network.state_dict().items()}
+            self.network.embedding.weight.data.copy_(first_embeddings(corpus, self.known, width, SEED))
+            self.learner.begin(self.network.state_dict())
         self.sampler = Sampler(corpus, texts, self.known, SEED + self.step, ROW_TOKENS)
         probes = Sampler(corpus, texts, self.known, SEED + 999, ROW_TOKENS)
         self.fixed = [probes.row() for _ in range(3 * ROWS)]
 
     def _resume(self) -> None:
         saved = torch.load(self.checkpoint, weights_only=True)
-        self.network.load_state_dict(saved["network"])
-        self.muon.load_state_dict(saved["muon"])
-        self.adam.load_state_dict(saved["adam"])
-        self.average = saved["average"]
-        self.step, self.spent, self.examples = saved["step"], saved["spent"], saved["examples"]
+        self.learner.load(saved)
+        self.spent, self.examples = saved["spent"], saved["examples"]
 
     def save(self) -> None:
         """Write the checkpoint, whole or not at all."""
-        state = {
-            "network": self.network.state_dict(), "average": self.average, "muon": self.muon.state_dict(),
-            "adam": self.adam.state_dict(), "step": self.step, "spent": self.spent, "examples": self.examples,
-            "shape": self.network.shape.to_json(),
-        }  # fmt: skip
+        state = self.learner.state() | {"spent": self.spent, "examples": self.examples}
+        state["shape"] = self.network.shape.to_json()
         partial = self.checkpoint.with_suffix(".part")
         torch.save(state, partial)
         partial.replace(self.checkpoint)
 
-    def _update(self, run: nn.Module, batch: Batch, share: float) -> float:
-        rates = (MUON_RATE, EMBEDDING_RATE, NORM_RATE)
-        for group, full in zip(self.muon.param_groups + self.adam.param_groups, rates, strict=True):
-            group["lr"] = full * share
-        with torch.autocast("cpu", torch.bfloat16, enabled=FAST_HALF):
-            hidden = run(*inputs(batch, self.network.shape))
-        loss = loss_of(self.network, hidden.float(), batch)
-        torch.autograd.backward(loss)
-        torch.nn.utils.clip_grad_norm_(self.rest, 1.0)
-        self.muon.step()
-        self.adam.step()
-        self.muon.zero_grad()
-        self.adam.zero_grad()
-        keep = min(AVERAGE, 1 - 1 / (self.step + 2))
-        for name, value in self.network.state_dict().items():
-            self.average[name].lerp_(value, 1 - keep)
-        self.step, self.examples = self.step + 1, self.examples + batch.examples
-        return loss.item()
+    @property
+    def step(self) -> int:
+        """Steps so far."""
+        return self.learner.step
 
     def run(self, minutes: float, *, compiled: bool) -> None:
         """Train until `minutes` are spent in all (resumed parts included)."""
@@ -195,7 +157,8 @@ class Trainer:
         while self.spent < minutes * 60:
             self.sampler.ease = max(0.0, 1 - self.step / EASY_STEPS)
             batch = ready.get()
-            running += self._update(network, batch, rate(self.spent / (minutes * 60), self.step))
+            running += self.learner.update(network, batch, rate(self.spent / (minutes * 60), self.step))
+            self.examples += batch.examples
             tokens += batch.tokens.numel()
             now = time.monotonic()
             self.spent = now - begun
