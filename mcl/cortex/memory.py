@@ -1,6 +1,7 @@
 """One memory: a type, an id, a version, and what it says. Its document is canonical JSON and is what is
 hashed."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -88,7 +89,7 @@ class Memory:
     @classmethod
     def of_stored(cls, document: bytes, seq: int) -> "Memory":
         """The same for bytes that this program wrote itself: no check is made again."""
-        return cls._read(parse_json(document), seq)
+        return cls._read(json.loads(document), seq)
 
     @classmethod
     def _read(cls, values: dict[str, Any], seq: int) -> "Memory":

@@ -1,9 +1,10 @@
 """The best memories for some words, by BM25, as of any size of the log.
 
 FTS5 says which memories hold a word; the score is ours, because FTS5's own counts rows that came after the
-snapshot. Counted are all versions up to it, replaced ones too. Words are taken from rare to common, and no
-more memories are looked at once no word that is left could bring a better one in (MaxScore, Turtle and Flood
-1995): the result is that of scoring all of them.
+snapshot. Counted are all versions up to it, replaced ones too. Words are taken from rare to common, until no
+word that is left could bring a better memory in (MaxScore, Turtle and Flood 1995) or enough were looked at;
+words that are left still count for those that were found. So the result is that of scoring all memories, but
+where words are so common that thousands hold them: of these only the newest are looked at.
 """
 
 import heapq
@@ -13,13 +14,14 @@ from typing import Final, NamedTuple
 
 from executor.database import Database
 from mcl.cortex.memory import Memory
-from mcl.cortex.words import counted, repeated_tokens, searched_words, tag_token
+from mcl.cortex.words import counted, repeated_tokens, searched_words, tag_token, type_token
 
 _K1: Final = 1.2
 _B: Final = 0.75
 _MOST_WORDS: Final = 64  # of a goal: its rarest
-_FEW: Final = 400  # memories that are read whole sooner than all that hold a common word are looked up
-_JOIN: Final = "FROM cortex_words f JOIN cortex_versions v ON v.seq = f.rowid WHERE f.cortex_words MATCH ?"
+_MOST_HOLDERS: Final = 2_000  # memories that are looked at for all words together, once enough are found
+_MOST_READ: Final = 128  # memories, beside those asked for, that are read for the words that are left
+_FROM: Final = "FROM cortex_words f JOIN cortex_versions v ON v.seq = f.rowid WHERE f.cortex_words MATCH ?"
 _NOW: Final = "v.seq <= ? AND (v.until IS NULL OR v.until > ?)"
 
 
@@ -48,35 +50,41 @@ class Search:
         known = {word: number for word in dict.fromkeys(words) if (number := self._count(word))}
         rare = sorted(known, key=lambda word: (known[word], word))[:_MOST_WORDS]
         weights = [self._weight(known[word]) for word in rare]
-        left = [sum(weights[place:]) * (_K1 + 1) for place in range(len(rare) + 1)]  # more than they can add
+        left = [sum(weights[place:]) * (_K1 + 1) for place in range(len(rare))]  # more than they can add
+        only = _only(types, tags)
         scores: dict[int, float] = {}
         found: dict[int, _Found] = {}
-        where, values = _limits(types, tags)
-        place = 0
-        for place, word in enumerate(rare):  # where it stopped counts below
-            if len(scores) >= limit and left[place] < self._least(scores, limit):
+        place, looked = 0, 0
+        while place < len(rare):
+            looked += min(known[rare[place]], _MOST_HOLDERS)
+            if len(scores) >= limit and (looked > _MOST_HOLDERS or left[place] < _least(scores, limit)):
                 break
-            for seq, length, importance, times in self._holders(word, where, values):
+            for seq, length, importance, times in self._holders(rare[place], only):
                 found.setdefault(seq, _Found(length, importance))
                 scores[seq] = scores.get(seq, 0.0) + weights[place] * self._share(times, length)
-        else:
-            place = len(rare)
+            place += 1
+
+        def rank(seq: int) -> tuple[float, float, int]:
+            return -scores[seq], -found[seq].importance, -seq
+
         if place < len(rare):
-            scores = self._rest(scores, found, rare, weights, left, place, limit, (where, values))
-        order = heapq.nsmallest(limit, scores, key=lambda seq: (-scores[seq], -found[seq].importance, -seq))
-        return list(order)
+            least = _least(scores, limit)
+            near = [seq for seq, score in scores.items() if score + left[place] >= least]
+            chosen = heapq.nsmallest(limit + _MOST_READ, near, key=rank)
+            self._add(scores, {seq: found[seq].words for seq in chosen}, rare[place:], weights[place:])
+            return sorted(chosen, key=rank)[:limit]
+        return heapq.nsmallest(limit, scores, key=rank)
 
     def listed(self, types: Sequence[str], tags: Iterable[str], limit: int, offset: int = 0) -> list[int]:
         """The seqs of current memories by importance and newness."""
-        tokens = [tag_token(tag) for tag in tags]
-        where = _types(types)
-        moment = (self._size, self._size)
         page = " ORDER BY v.importance DESC, v.seq DESC LIMIT ? OFFSET ?"
-        if tokens:
-            sql = f"SELECT v.seq {_JOIN} AND {_NOW}{where}{page}"  # fixed texts
-            return [seq for (seq,) in self._read(sql, (_all(tokens), *moment, *types, limit, offset))]
+        values = (self._size, self._size, limit, offset)
+        if tags := tuple(tags):
+            sql = f"SELECT v.seq {_FROM} AND {_NOW}{page}"
+            return [seq for (seq,) in self._read(sql, (_match("", _only(types, tags)), *values))]
+        where = f" AND v.type IN ({', '.join('?' * len(types))})" if types else ""
         sql = f"SELECT v.seq FROM cortex_versions v WHERE {_NOW}{where}{page}"  # noqa: S608  # fixed texts
-        return [seq for (seq,) in self._read(sql, (*moment, *types, limit, offset))]
+        return [seq for (seq,) in self._read(sql, (*values[:2], *types, *values[2:]))]
 
     def _count(self, word: str) -> int:
         """How many versions up to this size hold a word."""
@@ -94,82 +102,61 @@ class Search:
         return times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * length / mean))
 
     def _statistics(self) -> tuple[int, float]:
+        """How many versions there are up to this size, and their mean length in words."""
         if self._means is None:
             sql = "SELECT nth, total FROM cortex_versions WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
             number, total = (self._read(sql, (self._size,)) or [(0, 0)])[0]
             self._means = number, (total / number if total else 1.0)
         return self._means
 
-    def _holders(
-        self, word: str, where: str, values: tuple[tuple[str, ...], tuple[str, ...]]
-    ) -> list[tuple[int, int, float, int]]:
-        """seq, length, importance and how often, for each current memory that holds a word."""
-        tags, types = values
-        sql = f"SELECT v.seq, v.words, v.importance {_JOIN} AND {_NOW}{where}"  # fixed texts
-        rows = self._read(sql, (_all([word, *tags]), self._size, self._size, *types))
-        repeated = "SELECT rowid FROM cortex_words WHERE cortex_words MATCH ?"
-        if not self._read(f"{repeated} LIMIT 1", (_any([token for _, token in repeated_tokens(word)]),)):
-            return [(seq, length, importance, 1) for seq, length, importance in rows]
-        often = {
-            seq: times
-            for times, token in repeated_tokens(word)
-            for (seq,) in self._read(repeated, (_quoted(token),))
-        }
+    def _holders(self, word: str, only: str) -> list[tuple[int, int, float, int]]:
+        """seq, length, importance and how often, for the newest current memories that hold a word."""
+        sql = f"SELECT v.seq, v.words, v.importance {_FROM} AND {_NOW} ORDER BY f.rowid DESC LIMIT ?"
+        rows = self._read(sql, (_match(_quoted(word), only), self._size, self._size, _MOST_HOLDERS))
+        often = self._repeating(word, rows[-1][0]) if rows else {}
         return [(seq, length, importance, often.get(seq, 1)) for seq, length, importance in rows]
 
-    def _rest(
+    def _repeating(self, word: str, oldest: int) -> dict[int, int]:
+        """How often versions from `oldest` on that hold a word several times do so."""
+        sql = "SELECT rowid FROM cortex_words WHERE cortex_words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
+        tokens, often = repeated_tokens(word), dict[int, int]()
+        any_of = " OR ".join(_quoted(token) for _, token in tokens)
+        if self._read(sql, (any_of, oldest, self._size, 1)):
+            for times, token in tokens:
+                found = self._read(sql, (_quoted(token), oldest, self._size, -1))
+                often.update((seq, times) for (seq,) in found)
+        return often
+
+    def _add(
         self,
         scores: dict[int, float],
-        found: dict[int, _Found],
+        lengths: dict[int, int],
         words: Sequence[str],
         weights: Sequence[float],
-        left: Sequence[float],
-        place: int,
-        limit: int,
-        limits: tuple[str, tuple[tuple[str, ...], tuple[str, ...]]],
-    ) -> dict[int, float]:
-        """The scores with what the words from `place` on add, less memories that cannot be among the best."""
-        for at in range(place, len(words)):
-            least = self._least(scores, limit)
-            scores = {seq: score for seq, score in scores.items() if score + left[at] >= least}
-            if len(scores) <= _FEW:
-                said = self._words_of(scores)
-                for later in range(at, len(words)):
-                    for seq in scores:
-                        if times := counted(said[seq], words[later]):
-                            scores[seq] += weights[later] * self._share(times, found[seq].words)
-                return scores
-            for seq, length, _, times in self._holders(words[at], *limits):
-                if seq in scores:
-                    scores[seq] += weights[at] * self._share(times, length)
-        return scores
-
-    def _words_of(self, seqs: Iterable[int]) -> dict[int, list[str]]:
+    ) -> None:
+        """Add to the scores of some memories what further words in them count."""
         sql = "SELECT document FROM cortex_memories WHERE seq = ?"
-        return {
-            seq: searched_words(Memory.of_stored(self._read(sql, (seq,))[0][0], seq)) for seq in list(seqs)
-        }
-
-    @staticmethod
-    def _least(scores: dict[int, float], limit: int) -> float:
-        return heapq.nlargest(limit, scores.values())[-1]
+        for seq, length in lengths.items():
+            said = searched_words(Memory.of_stored(self._read(sql, (seq,))[0][0], seq))
+            for word, weight in zip(words, weights, strict=True):
+                if times := counted(said, word):
+                    scores[seq] += weight * self._share(times, length)
 
 
-def _limits(types: Sequence[str], tags: Iterable[str]) -> tuple[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    return _types(types), (tuple(tag_token(tag) for tag in tags), tuple(types))
+def _least(scores: dict[int, float], limit: int) -> float:
+    return heapq.nlargest(limit, scores.values())[-1]
 
 
-def _types(types: Sequence[str]) -> str:
-    return f" AND v.type IN ({', '.join('?' * len(types))})" if types else ""
+def _only(types: Sequence[str], tags: Iterable[str]) -> str:
+    """What FTS5 is asked for beside the words: all of the tags, one of the types."""
+    parts = [_quoted(tag_token(tag)) for tag in tags]
+    parts += [f"({' OR '.join(_quoted(type_token(type)) for type in types)})"] if types else []
+    return " AND ".join(parts)
+
+
+def _match(words: str, only: str) -> str:
+    return " AND ".join(part for part in (words, only) if part)
 
 
 def _quoted(token: str) -> str:
     return f'"{token}"'
-
-
-def _all(tokens: Sequence[str]) -> str:
-    return " AND ".join(map(_quoted, tokens))
-
-
-def _any(tokens: Sequence[str]) -> str:
-    return " OR ".join(map(_quoted, tokens))

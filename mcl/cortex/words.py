@@ -9,7 +9,7 @@ from mcl.cortex.memory import Memory
 _WORD = re.compile(r"[^\W_]+")
 _PLAIN = re.compile(r"[a-z0-9]+")
 # Signs that no word holds and that FTS5's tokenizer "ascii" takes for letters, as all beyond ASCII.
-_TIMES, _TAG = "×", "÷"
+_TIMES, _TAG, _TYPE = "×", "÷", "¤"
 _MOST_TIMES = 9
 _LONGEST = 128  # characters of a word; FTS5 cuts what is much longer
 
@@ -28,10 +28,10 @@ def searched_words(memory: Memory) -> list[str]:
 
 def tokens(memory: Memory, words: list[str]) -> list[str]:
     """What the index holds of a memory: each word once, beside it how often where that is more than once,
-    and its tags."""
+    its tags and its type."""
     counts = Counter(words)
     more = [f"{word}{_TIMES}{min(count, _MOST_TIMES)}" for word, count in counts.items() if count > 1]
-    return [*counts, *more, *(tag_token(tag) for tag in memory.tags)]
+    return [*counts, *more, *(tag_token(tag) for tag in memory.tags), type_token(memory.type)]
 
 
 def counted(words: list[str], word: str) -> int:
@@ -42,6 +42,11 @@ def counted(words: list[str], word: str) -> int:
 def repeated_tokens(word: str) -> list[tuple[int, str]]:
     """The tokens of memories that say a word several times, each with how often."""
     return [(count, f"{word}{_TIMES}{count}") for count in range(2, _MOST_TIMES + 1)]
+
+
+def type_token(type: str) -> str:
+    """A type as one token."""
+    return _TYPE + type.lower()
 
 
 def tag_token(tag: str) -> str:
