@@ -26,6 +26,7 @@ class Asker:
         self.network = Network(self.shape)
         self.network.load_state_dict(saved["average" if average else "network"])
         self.network.eval()
+        self.temperatures: dict[str, float] = {}  # by kind of answer; 1 where none is said
         self.step, self.minutes, self.examples = saved["step"], saved["spent"] / 60, saved["examples"]
 
     def answers(self, prompts: Sequence[form.Prompt]) -> list[list[list[float]]]:
@@ -62,7 +63,10 @@ class Asker:
         out: list[list[list[float]]],
     ) -> None:
         batch = collate(rows, max(row.length for row in rows), self.vocabulary)
-        probabilities = self.network.logits(self.network(*inputs(batch, self.shape)), batch).softmax(-1)
+        logits = self.network.logits(self.network(*inputs(batch, self.shape)), batch)
+        kinds = [form.kind_of(read) for i in members for read in prompts[i].reads]
+        temperatures = torch.tensor([self.temperatures.get(kind, 1.0) for kind in kinds])
+        probabilities = (logits / temperatures[:, None]).softmax(-1)
         at = 0
         for i in members:
             for read in prompts[i].reads:

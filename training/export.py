@@ -78,6 +78,8 @@ def export(asker: Asker, path: Path, kind: str = "q8_0") -> None:
     writer.add_layer_norm_rms_eps(shape.epsilon)
     writer.add_vocab_size(shape.vocabulary)
     writer.add_causal_attention(False)
+    for name, temperature in asker.temperatures.items():
+        writer.add_float32(f"mcl.temperature.{name}", temperature)
     _vocabulary(writer, asker)
     for name, values in tensors(asker.network.state_dict(), shape).items():
         values = np.ascontiguousarray(values, dtype=np.float32)

@@ -99,6 +99,18 @@ class Read(NamedTuple):
         return tuple(label[0].text for label in self.allowed)
 
 
+KINDS = ("pick", "verb", "tag", "option")
+"""Kinds of reads. A GGUF may say how far a model is too sure of each: the key `mcl.temperature.<kind>`."""
+
+
+def kind_of(read: Read) -> str:
+    """Which of KINDS a read is."""
+    first, second = read.allowed[0][0].text, read.allowed[1][0].text
+    if first in VERBS:
+        return "verb"
+    return "tag" if second == "in" else "pick" if second[0] == "c" else "option"
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """Header and body pieces and the places to read, in order."""

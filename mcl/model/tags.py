@@ -31,6 +31,7 @@ class TagModel:
         self._weights = weights
         self._ids = _special_ids(weights)
         cells = min(weights.context_length, _LONGEST_CONTEXT)
+        self._temperatures = {kind: _temperature(weights, kind) for kind in shape.KINDS}
         self._context = Context(weights, ContextSize(tokens=cells, batch=cells))
         self._labels: dict[shape.Label, tuple[int, list[int]]] = {}
         self._prefixes = Prefixes(self._context, model_digest=digest, folder=cache)
@@ -125,14 +126,20 @@ class TagModel:
         rows: list[list[float]] = []
         allowed: tuple[shape.Label, ...] = ()
         labels: list[tuple[int, list[int]]] = []
+        temperature = 1.0
         for index, read in zip(reads, prompt.reads, strict=True):
             if read.allowed is not allowed:  # all units of a prompt share one tuple
                 allowed, labels = read.allowed, [self._label(label) for label in read.allowed]
+                temperature = self._temperatures[shape.kind_of(read)]
             logits = self._context.logits(index)
             rows.append(
                 softmax(
                     [
-                        logits[special] + (sum(logits[i] for i in text) * len(text) ** -0.5 if text else 0.0)
+                        (
+                            logits[special]
+                            + (sum(logits[i] for i in text) * len(text) ** -0.5 if text else 0.0)
+                        )
+                        / temperature
                         for special, text in labels
                     ]
                 )
@@ -192,6 +199,20 @@ def softmax(logits: Sequence[float]) -> list[float]:
 
 def _form_digest() -> str:
     return hashlib.sha256("\n".join((shape.FORM, *shape.SPECIALS)).encode()).hexdigest()
+
+
+def _temperature(weights: Weights, kind: str) -> float:
+    """What the scores of a kind of answer are divided by: 1 where the file does not say."""
+    key = f"mcl.temperature.{kind}"
+    said = weights.meta(key)
+    try:
+        temperature = float(said or 1)
+    except ValueError:
+        temperature = 0.0
+    if not 0.1 <= temperature <= 10:
+        message = f"{key} is no temperature: {said!r}"
+        raise ModelError("MODEL_BROKEN", message, place=str(weights.path), fix=NO_AI)
+    return temperature
 
 
 def _special_ids(weights: Weights) -> dict[str, int]:
