@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar
 
 from mcl.model.planning import PlanForm, plan_writer
-from mcl.model.protocol import Candidate, Choice, ExtractForm, Model, Span
+from mcl.model.protocol import Acquainted, Candidate, Choice, ExtractForm, Model, Span
 
 Used = TypeVar("Used")
 Question: TypeAlias = Sequence[Candidate] | ExtractForm | PlanForm
@@ -24,6 +24,7 @@ class Recorder:
         self._model = model
         self._writer = plan_writer(model)
         self._asked: list[tuple[str, Question, Choice | tuple[Span, ...] | str]] = []
+        self._margins: list[tuple[str, Sequence[Candidate], tuple[float | None, ...]]] = []
         self.digest, self.version, self.grammar = model.digest, model.version, model.grammar
         self.writes_plans = self._writer is not None
         self.plan_grammar = self._writer.plan_grammar if self._writer else ""
@@ -33,6 +34,14 @@ class Recorder:
         choice = self._model.choose(prose, candidates)
         self._asked.append((prose, candidates, choice))
         return choice
+
+    def margins(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float | None, ...]:
+        """Ask a model that was taught skills by name, and keep its answer."""
+        if not isinstance(self._model, Acquainted):
+            return ()
+        margins = self._model.margins(prose, candidates)
+        self._margins.append((prose, candidates, margins))
+        return margins
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """Ask the model and keep its answer."""
@@ -53,7 +62,7 @@ class Recorder:
 
     def tape(self) -> bytes:
         """Everything answered so far, as JSON."""
-        answers = {
+        answers: dict[str, object] = {
             _key(prose, question): astuple(answer)
             if isinstance(answer, Choice)
             else answer
@@ -61,6 +70,8 @@ class Recorder:
             else [astuple(one) for one in answer]
             for prose, question, answer in self._asked
         }
+        for prose, candidates, margins in self._margins:
+            answers[_names_key(prose, candidates)] = list(margins)
         said = {"digest": self.digest, "version": self.version, "grammar": self.grammar, "answers": answers}
         if self.writes_plans:
             said["plan_grammar"] = self.plan_grammar
@@ -83,6 +94,10 @@ class Player:
         """The recorded choice. Raises NotRecordedError."""
         skill, verb, sure, verb_sure, ranked = self._answer(_key(prose, candidates))
         return Choice(skill, verb, sure, verb_sure, tuple((id, p) for id, p in ranked))
+
+    def margins(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float | None, ...]:
+        """The recorded margins; none where none were recorded, as of a model that was taught no skill."""
+        return tuple(self._answers.get(_names_key(prose, candidates), ()))
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """The recorded spans. Raises NotRecordedError."""
@@ -120,3 +135,8 @@ def _key(prose: str, question: Question) -> str:
         else [asdict(one) for one in question]
     )
     return sha256(json.dumps([prose, plain], ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+
+
+def _names_key(prose: str, candidates: Sequence[Candidate]) -> str:
+    names = [[one.skill_id, one.display, one.description] for one in candidates]
+    return sha256(json.dumps(["margins", prose, names], ensure_ascii=False).encode()).hexdigest()

@@ -47,24 +47,23 @@ class Bm25:
 
     def __init__(self, documents: Sequence[Sequence[str] | Counter[str]]) -> None:
         """documents: one list of stems each, or how often each is in it; there may be none."""
-        self._counts = [one if isinstance(one, Counter) else Counter(one) for one in documents]
-        lengths = [counts.total() for counts in self._counts]
+        counts = [one if isinstance(one, Counter) else Counter(one) for one in documents]
+        lengths = [one.total() for one in counts]
         mean = sum(lengths) / len(lengths) if lengths else 0.0
-        self._norms = [_K1 * (1 - _B + _B * (length / mean if mean else 0.0)) for length in lengths]
-        having = Counter(stem for counts in self._counts for stem in counts)
-        total = len(documents)
-        self._rarity = {
-            stem: math.log(1 + (total - count + 0.5) / (count + 0.5)) for stem, count in having.items()
-        }
+        norms = [_K1 * (1 - _B + _B * (length / mean if mean else 0.0)) for length in lengths]
+        having = Counter(stem for one in counts for stem in one)
+        self._total = len(documents)
+        # By stem: the documents that have it, each with what it adds to their score. A query touches few.
+        self._shares: dict[str, list[tuple[int, float]]] = {stem: [] for stem in having}
+        for place, (one, norm) in enumerate(zip(counts, norms, strict=True)):
+            for stem, count in one.items():
+                rarity = math.log(1 + (self._total - having[stem] + 0.5) / (having[stem] + 0.5))
+                self._shares[stem].append((place, rarity * count * (_K1 + 1) / (count + norm)))
 
     def scores(self, query: Sequence[str]) -> list[float]:
         """The score of each document for a query of stems, in the documents' order; 0 shares nothing."""
-        wanted = [stem for stem in dict.fromkeys(query) if stem in self._rarity]
-        return [
-            sum(
-                self._rarity[stem] * counts[stem] * (_K1 + 1) / (counts[stem] + norm)
-                for stem in wanted
-                if stem in counts
-            )
-            for counts, norm in zip(self._counts, self._norms, strict=True)
-        ]
+        scores = [0.0] * self._total
+        for stem in dict.fromkeys(query):
+            for place, share in self._shares.get(stem, ()):
+                scores[place] += share
+        return scores

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -101,4 +101,16 @@ class Model(Protocol):
 
     def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
         """Answer a plan's step: one value for each name in `outputs`, in that order."""
+        ...
+
+
+@runtime_checkable
+class Acquainted(Protocol):
+    """A model that was taught some skills by name."""
+
+    def margins(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float | None, ...]:
+        """How clearly a goal is for each candidate: above 0 it is, near -1 it is not, None: never taught.
+
+        Empty where none of them was taught. Any number of candidates may be asked about.
+        """
         ...

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from ir import valid_verb
 from mcl.errors import InputError
-from mcl.model.bm25 import Bm25, stems
 from mcl.model.protocol import Candidate, Choice, Model
 from mcl.skills import Skill, Skills
 from mcl.stages.gaps import Gap
-from mcl.stages.likeness import word_evidence
+from mcl.stages.likeness import Evidence, evidence_of
 from mcl.stages.request import Request
 from mcl.stages.rules import Rules
 
@@ -78,62 +77,80 @@ def _classify(request: Request, skills: Skills, model: Model, rules: Rules) -> C
     offered = _offered(request, skills)
     if request.skill and (request.verb or len(offered[0].verbs) == 1):
         return Classified(offered[0], request.verb or offered[0].verbs[0], 1.0, 1.0)
-    shown = shortlist(request.prose, offered, rules.candidates)
-    candidates = [_candidate(skill, request.verb) for skill in shown]
-    choice = model.choose(request.prose, candidates)
-    if not request.skill:
-        choice = _with_words(request.prose, shown, candidates, choice, model, rules)
+    candidates: Sequence[Candidate] = [_candidate(skill, request.verb) for skill in offered]
+    if request.skill:
+        choice = model.choose(request.prose, candidates)
+    else:
+        evidence = evidence_of(request.prose, offered, candidates, skills, model, rules)
+        candidates = shortlist(candidates, evidence, rules.candidates)
+        choice = _weighed(request.prose, candidates, evidence, model, rules)
     ranked = sorted((-p, place, id) for place, (id, p) in enumerate(choice.probabilities) if id)
     others = tuple(id for _, _, id in ranked if id != choice.skill_id)[: rules.nearest]
-    chosen = next((skill for skill in shown if skill.id == choice.skill_id), None)
+    chosen = next((skill for skill in offered if skill.id == choice.skill_id), None)
     if chosen is None:
         if not request.skill:
             return OutOfScope(others, choice.skill_probability)
-        chosen = shown[0]
+        chosen = offered[0]
     verb, certainty = _verb(request, chosen, choice, rules)
     gaps = () if certainty >= rules.verb_certain else (_verb_gap(chosen, verb, rules),)
     skill_probability = 1.0 if request.skill else choice.skill_probability
     return Classified(chosen, verb, skill_probability, certainty, others, gaps)
 
 
-def _with_words(
-    prose: str,
-    shown: Sequence[Skill],
-    candidates: Sequence[Candidate],
-    choice: Choice,
-    model: Model,
-    rules: Rules,
+def _weighed(
+    prose: str, candidates: Sequence[Candidate], evidence: Evidence, model: Model, rules: Rules
 ) -> Choice:
-    """The model's choice, weighed with what the words alone say: a share p becomes p * e^evidence.
+    """The model's choice, weighed with what else speaks for a skill: a share p becomes p * e^evidence.
 
     "None of these" keeps its own. Where that changes which skill is best, the model is asked for the verb of
     that one.
     """
-    evidence = word_evidence(prose, shown, rules)
-    most = max(0.0, *evidence.values())  # taken off everywhere: only differences count, and e^x has an end
-    weighed = [(id, p * math.exp(evidence.get(id, 0.0) - most)) for id, p in choice.probabilities]
-    total = sum(p for _, p in weighed)
+    choice = model.choose(prose, candidates)
+    factors = [evidence.factors[id] if id else 0.0 for id, _ in choice.probabilities]
+    most = max(0.0, *factors)  # taken off everywhere: only differences count, and e^x has an end
+    weighed = [
+        p * math.exp(factor - most) for factor, (_, p) in zip(factors, choice.probabilities, strict=True)
+    ]
+    total = math.fsum(weighed)
     if total <= 0:
         return choice
-    shares = tuple((id, p / total) for id, p in weighed)
+    known = math.fsum(
+        p for p, (id, _) in zip(weighed, choice.probabilities, strict=True) if id in evidence.known
+    )
+    power = 1 - (1 - rules.familiar_share) * known / total
+    weighed = [(p / total) ** power for p in weighed]
+    total = math.fsum(weighed)
+    shares = tuple((id, p / total) for p, (id, _) in zip(weighed, choice.probabilities, strict=True))
     best, share = max(shares, key=lambda pair: pair[1])
-    if best != (choice.skill_id or ""):
-        again = [candidate for candidate in candidates if candidate.skill_id == best]
-        asked = model.choose(prose, again) if again else choice
-        choice = replace(
-            choice, skill_id=best or None, verb=asked.verb, verb_probability=asked.verb_probability
-        )
-    return replace(choice, skill_probability=share, probabilities=shares)
+    choice = replace(choice, skill_probability=share, probabilities=shares)
+    if best == (choice.skill_id or ""):
+        return choice
+    again = next((one for one in candidates if one.skill_id == best), None)
+    if again is None:
+        return replace(choice, skill_id=None)
+    if len(again.verbs) == 1:
+        return replace(choice, skill_id=best, verb=again.verbs[0], verb_probability=1.0)
+    asked = model.choose(prose, [again])
+    return replace(choice, skill_id=best, verb=asked.verb, verb_probability=asked.verb_probability)
 
 
-def shortlist(prose: str, skills: Sequence[Skill], most: int) -> Sequence[Skill]:
-    """The `most` skills that share most with `prose`, by BM25 over all their words; all of them where there
-    are no more."""
-    if len(skills) <= most:
-        return skills
-    scores = Bm25([skill.stems for skill in skills]).scores(stems(prose))
-    best = sorted(range(len(skills)), key=lambda place: (-scores[place], place))[:most]
-    return [skills[place] for place in sorted(best)]
+def shortlist(candidates: Sequence[Candidate], evidence: Evidence, most: int) -> Sequence[Candidate]:
+    """The `most` candidates that most speaks for, in their order; all of them where there are no more.
+
+    Half of the places are for those that the model was taught by name and half for the others, as long as
+    there are enough of both: words alone say little of a skill, and must not be outweighed by what is known.
+    """
+    if len(candidates) <= most:
+        return candidates
+    best = sorted(range(len(candidates)), key=lambda i: (-evidence.factors[candidates[i].skill_id], i))
+    known = [i for i in best if candidates[i].skill_id in evidence.known]
+    others = [i for i in best if candidates[i].skill_id not in evidence.known]
+    kept = {*known[: most - most // 2], *others[: most // 2]}
+    for i in best:
+        if len(kept) == most:
+            break
+        kept.add(i)
+    return [candidates[i] for i in sorted(kept)]
 
 
 def _offered(request: Request, skills: Skills) -> Sequence[Skill]:

@@ -1,40 +1,56 @@
-"""How much a goal's words speak for a skill, beside what a model makes of them. Pure counting."""
+"""What speaks for each skill beside a model's choice: its words, and what was learned of it by name."""
 
-import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from mcl.model.bm25 import Bm25, Gram, grams, stems
-from mcl.skills import Skill
+from mcl.model.protocol import Acquainted, Candidate, Model
+from mcl.skills import Skill, Skills
 from mcl.stages.rules import Rules
 
 
-def word_evidence(prose: str, skills: Sequence[Skill], rules: Rules) -> dict[str, float]:
-    """Logarithm of the factor that words give each skill, by skill id; 0 where nothing is shared.
+@dataclass(frozen=True)
+class Evidence:
+    """By skill id. factors: logarithm of the factor that a skill's share is multiplied by (0: nothing speaks
+    for or against it). known: the skills that the model was taught by name."""
 
-    Three parts, weighed by the module `verb`: BM25 over all that a skill says of itself, the cosine (words
-    and pairs of words, weighed by rarity) with the most similar of its example sentences, and whether it has
-    the verb that the goal's first word says.
+    factors: Mapping[str, float]
+    known: frozenset[str]
+
+
+def evidence_of(
+    prose: str,
+    offered: Sequence[Skill],
+    candidates: Sequence[Candidate],
+    skills: Skills,
+    model: Model,
+    rules: Rules,
+) -> Evidence:
+    """What speaks for each offered skill, weighed by the module `verb`.
+
+    Words: BM25 over all that it says of itself, the cosine with the most similar of its examples, whether it
+    has the verb that the goal's first word says. Where the model was taught the skill by name, how clearly
+    the goal is for it counts, and its words less: they are in what was learned.
     """
-    shared = Bm25([skill.stems for skill in skills]).scores(stems(prose))
-    examples = [example for skill in skills for example in skill.example_grams]
-    having = Counter(gram for example in examples for gram in example)
-    rarity = {gram: math.log(1 + len(examples) / (1 + count)) for gram, count in having.items()}
-    unheard = math.log(1 + len(examples))
-    said = {gram: count * rarity.get(gram, unheard) for gram, count in grams(prose).items()}
-    length = math.sqrt(math.fsum(weight * weight for weight in said.values()))
+    words = _words(prose, skills, rules)
+    margins = model.margins(prose, candidates) if isinstance(model, Acquainted) else ()
+    known = {skill.id: margin for skill, margin in zip(offered, margins, strict=False) if margin is not None}
+    factors = {}
+    for skill in offered:
+        factor = words[skill.id]
+        if skill.id in known:
+            factor *= rules.familiar_words
+            factor += rules.familiar_weight * (known[skill.id] - rules.familiar_margin)
+        factors[skill.id] = factor
+    return Evidence(factors, frozenset(known))
 
-    def cosine(example: Counter[Gram]) -> float:
-        product = math.fsum(said[gram] * example[gram] * rarity[gram] for gram in said if gram in example)
-        if not product:
-            return 0.0
-        own = math.fsum((count * rarity[gram]) ** 2 for gram, count in example.items())
-        return product / (length * math.sqrt(own))
 
+def _words(prose: str, skills: Skills, rules: Rules) -> dict[str, float]:
     verb = rules.lexicon.first_verb(prose)
+    likeness = skills.likeness
+    said = zip(skills, likeness.words(prose), likeness.examples(prose), strict=True)
     return {
-        skill.id: rules.word_weight * score
+        skill.id: rules.word_weight * words
         + (rules.verb_weight if verb in skill.verbs else 0.0)
-        + rules.example_weight * max(map(cosine, skill.example_grams), default=0.0)
-        for skill, score in zip(skills, shared, strict=True)
+        + rules.example_weight * example
+        for skill, words, example in said
     }

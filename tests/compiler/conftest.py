@@ -122,7 +122,7 @@ none
 @dataclass
 class Scripted:
     """A model for tests: chooses `skill` and `verb`, finds each field's texts where the prose says them
-    first."""
+    first. margin: how clearly the goal is for each skill that it was taught by name."""
 
     skill: str | None = "order"
     verb: str = "acquire"
@@ -136,6 +136,7 @@ class Scripted:
     grammar: str = "none"
     chosen: list[tuple[Candidate, ...]] = field(default_factory=list)
     asked: list[ExtractForm] = field(default_factory=list)
+    margin: dict[str, float] = field(default_factory=dict)
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         self.chosen.append(tuple(candidates))
@@ -143,6 +144,9 @@ class Scripted:
         ranked = [(one.skill_id, self.sure if one.skill_id == self.skill else share) for one in candidates]
         none = self.sure if self.skill is None else share
         return Choice(self.skill, self.verb, self.sure, self.verb_sure, (*ranked, ("", none)))
+
+    def margins(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float | None, ...]:
+        return tuple(self.margin.get(one.skill_id) for one in candidates) if self.margin else ()
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         self.asked.append(form)

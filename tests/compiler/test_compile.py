@@ -12,8 +12,7 @@ from mcl.cortex import Cortex
 from mcl.errors import InputError
 from mcl.model.protocol import Span
 from mcl.mtx.core import Core
-from mcl.skills import Skills, find_skills
-from mcl.stages.classify import shortlist
+from mcl.skills import find_skills
 from tests.compiler.conftest import AT, LOOK, ORDER, Compile, Scripted
 
 
@@ -459,13 +458,6 @@ def test_the_intent_of_the_journal_reads_back_as_it_was(home: Home, compiles: Co
     outcome = compiles("order paper", Scripted(says={"slot.item": "paper"}))
     assert isinstance(outcome, Compiled)
     assert Intent.from_json(canonical_bytes(outcome.intent), canonical=True) == outcome.intent
-
-
-def test_with_many_skills_the_model_is_shown_those_that_share_words_with_the_goal(skills: Skills) -> None:
-    every = list(skills)
-    assert [skill.id for skill in shortlist("please order some paper", every, 1)] == ["order"]
-    assert [skill.id for skill in shortlist("look it up", every, 1)] == ["look"]
-    assert shortlist("anything", every, 8) == every
 
 
 def test_the_model_is_told_what_is_remembered_about_the_goal(home: Home, compiles: Compile) -> None:

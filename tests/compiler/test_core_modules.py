@@ -107,7 +107,7 @@ def goal(text: str, *, facts: Sequence[str] = (), **says: Any) -> Look:
     """A look at what comes of a goal with a model that finds these things."""
     options = {
         key: says.pop(key)
-        for key in ("sure", "verb_sure", "certainty", "skill", "verb", "spans")
+        for key in ("sure", "verb_sure", "certainty", "skill", "verb", "spans", "margin")
         if key in says
     }
     found = {key if key in LIMITS else f"slot.{key}": value for key, value in says.items()}
@@ -158,6 +158,7 @@ def rounds(kit: Kit, core: Core) -> object:
 nothing_said = goal("order")
 unsure = goal("some paper", item="paper", verb_sure=0.78)
 half = goal("some paper", item="paper", sure=0.5)
+taught = goal("some paper", item="paper", sure=0.5, margin={"order": -0.5})
 NO_WORDS = (
     ("verb", "weight.words", "0"),
     ("verb", "weight.example", "0"),
@@ -197,6 +198,10 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("verb", "weight.words", "0"), half, NO_WORDS[1:]),
     (("verb", "weight.example", "0"), half, NO_WORDS[:1]),
     (("verb", "weight.verb", "0"), goal("order paper", item="paper", sure=0.5), NO_WORDS),
+    (("verb", "weight.familiar", "0"), taught, NO_WORDS),
+    (("verb", "margin.familiar", "0"), taught, NO_WORDS),
+    (("verb", "weight.known_words", "1"), taught, ()),
+    (("verb", "sharpness.familiar", "1"), taught, NO_WORDS),
     (("verb", "threshold.certain", "0.6"), unsure, ()),
     (("verb", "uncertain=preferred", "uncertain=blocking"), unsure, ()),
     (
