@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mcl.model.decode import Answer
-from mcl.model.form import words
+from mcl.model.form import Unit, words
 from mcl.model.protocol import ExtractForm, SlotForm, Span
+from mcl.model.typed import readable
 from mcl.model.vocabulary import Vocabulary
 
 LONGEST_LIST = 8
@@ -18,6 +19,7 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|null|[{}\[\]:,]')
 # A value stands between quotes: what JSON would escape is shown to the model as its twin, one character for
 # one, so that offsets stay those of the goal.
 _TWINS = {ord('"'): "”", ord("\\"): "＼"} | dict.fromkeys([*range(0x20), 0x7F], " ")
+_TWINS |= dict.fromkeys(range(0xD800, 0xE000), "?")  # halves of surrogate pairs are no text
 
 
 def shown(prose: str) -> str:
@@ -38,10 +40,25 @@ def separators(spaced: bool) -> str:
 
 def frame_rules(prose: str, slots: Sequence[SlotForm], longest: int) -> str:
     """What a request adds to intent_frame@1. prose: as shown; longest: characters of a span."""
-    pairs = " COMMA ".join(
-        f"{literal(json.dumps(slot.name, ensure_ascii=False))} COLON {_value(slot)}" for slot in slots
-    )
-    return f'slots: "{{" {pairs} "}}"\n{span_rules(prose, longest)}'
+    closed: dict[str, str] = {}  # names of rules, by what they allow
+    pairs: list[str] = []
+    units = words(prose)
+    for slot in slots:
+        texts, one = _texts(prose, units, slot, longest), "span"
+        if texts is not None:
+            said = " | ".join(literal(json.dumps(text, ensure_ascii=False)) for text in texts)
+            one = closed.setdefault(said, f"one_{len(closed)}") if said else ""
+        pairs.append(f"{literal(json.dumps(slot.name, ensure_ascii=False))} COLON {_value(slot, one)}")
+    rules = "".join(f"{name}: {said}\n" for said, name in closed.items())
+    return f'slots: "{{" {" COMMA ".join(pairs)} "}}"\n{rules}{span_rules(prose, longest)}'
+
+
+def _texts(prose: str, units: Sequence[Unit], slot: SlotForm, longest: int) -> Sequence[str] | None:
+    """All that may fill a slot, where code can tell: its options, or what reads as its type."""
+    if slot.options:
+        return slot.options
+    found = readable(prose, units, slot.type.removesuffix("[]"), slot.name)
+    return None if found is None else [text for text in found if len(text) <= longest]
 
 
 def span_rules(prose: str, longest: int) -> str:
@@ -75,15 +92,11 @@ def most(slot: SlotForm) -> int:
     return max(1, min(slot.many, LONGEST_LIST))
 
 
-def _value(slot: SlotForm) -> str:
-    one = "span"
-    if slot.options:
-        one = (
-            "(" + " | ".join(literal(json.dumps(option, ensure_ascii=False)) for option in slot.options) + ")"
-        )
+def _value(slot: SlotForm, one: str) -> str:
+    """The rule of a slot's values. one: that of a single one, "" where nothing can be."""
     if slot.many == 1:
-        return f'({one} | "null")'
-    return f'"[" ({one} (COMMA {one}){{0,{most(slot) - 1}}})? "]"'
+        return f'({one} | "null")' if one else '"null"'
+    return f'"[" ({one} (COMMA {one}){{0,{most(slot) - 1}}})? "]"' if one else '"[]"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +144,21 @@ def read_frame(answer: Answer, vocabulary: Vocabulary, prose: str, form: Extract
         ends.append(len(piece) + (ends[-1] if ends else 0))
     options = {slot.name for slot in form.slots if slot.options}
     text = shown(prose)
+    seen: set[tuple[str, str]] = set()  # a list may name one thing twice
     for said in _said(b"".join(pieces)):
         probability = 1.0
         for end, piece, chance in zip(ends, pieces, answer.probabilities, strict=True):
             if end > said.start and end - len(piece) < said.end:
                 probability *= chance
+        field = said.name if said.section == "constraints" else f"slot.{said.name}"
+        if (field, said.value) in seen:
+            continue
+        seen.add((field, said.value))
         if said.section != "constraints" and said.name in options:
-            yield Span(f"slot.{said.name}", said.value, None, None, probability)
+            yield Span(field, said.value, None, None, probability)
             continue
         value, start, end = _cut(prose, place_of(text, said.value), said.value)
         if value.strip():  # a control character that counts as a word for the grammar is no value
-            field = said.name if said.section == "constraints" else f"slot.{said.name}"
             yield Span(field, value, start, end, probability)
 
 

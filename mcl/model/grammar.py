@@ -13,6 +13,8 @@ from mcl.model.weights import Weights
 
 _KEPT = 32
 _MOST_REPEATED = 2000
+_PARTS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|(/(?:[^/\\\n]|\\.)+/|[^"/]+)')
+"""Of a grammar: literals, comments, and (as a group) what can hold repetitions."""
 _BOUNDS = re.compile(r"(?<!\\)\{(\d*)(?:,(\d*))?\}")
 
 
@@ -52,9 +54,10 @@ class Grammars:
 
 
 def _check_bounds(lark: str, name: str) -> None:
-    for bounds in _BOUNDS.finditer(lark):
-        if any(int(bound) > _MOST_REPEATED for bound in bounds.groups() if bound):
-            raise broken_grammar(name, f"the repetition {bounds[0]} is above {_MOST_REPEATED}")
+    for part in _PARTS.finditer(lark):
+        for bounds in _BOUNDS.finditer(part[1] or ""):
+            if any(len(bound) > 9 or int(bound) > _MOST_REPEATED for bound in bounds.groups() if bound):
+                raise broken_grammar(name, f"the repetition {bounds[0]} is above {_MOST_REPEATED}")
 
 
 def broken_grammar(name: str, what: str) -> ModelError:

@@ -21,7 +21,7 @@ def tags_path(tmp_path_factory) -> Path:
 def chat_path(tmp_path_factory) -> Path:
     words = small_words(control=("<|end|>", "<|im_start|>", "<|im_end|>"))
     path = tmp_path_factory.mktemp("chat") / "chat.gguf"
-    return write_gguf(path, words, extra={"tokenizer.chat_template": CHAT_TEMPLATE})
+    return write_gguf(path, words, context=4096, extra={"tokenizer.chat_template": CHAT_TEMPLATE})
 
 
 @pytest.fixture(scope="session", name="vocabularies")

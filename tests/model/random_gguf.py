@@ -51,6 +51,32 @@ def small_words(specials: Sequence[str] = (), *, control: Sequence[str] = ("<|en
     )
 
 
+def small_pieces(control: Sequence[str] = ("<|im_start|>", "<|im_end|>")) -> Words:
+    """A SentencePiece vocabulary, as llama and gemma have it: a blank is U+2581, what has no piece goes by
+    bytes."""
+    normal = [*"▁abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,:\"'{}[]/-"]
+    normal += ["▁t", "th", "he", "▁the", "in", "er", "▁f", "or", "▁for", '":', '",', '"}', "▁▁", "å", "漢"]
+    first = ["<unk>", "<s>", "</s>"]
+    kinds = gguf.TokenType
+    return Words(
+        kind="llama",
+        pre="default",
+        tokens=[
+            piece.encode()
+            for piece in [*first, *(f"<0x{byte:02X}>" for byte in range(256)), *normal, *control]
+        ],
+        types=[
+            *[kinds.UNKNOWN, kinds.CONTROL, kinds.CONTROL],
+            *[kinds.BYTE] * 256,
+            *[kinds.NORMAL] * len(normal),
+            *[kinds.CONTROL] * len(control),
+        ],
+        scores=[0.0] * 259 + [-float(i) for i in range(len(normal))] + [0.0] * len(control),
+        eos=2,
+        bos=1,
+    )
+
+
 def words_of(path: Path) -> Words:
     """The vocabulary of a GGUF file (llama.cpp's own vocab-only files, for one)."""
     reader = gguf.GGUFReader(path)
@@ -115,7 +141,12 @@ def write_gguf(
     if words.bos is not None:
         writer.add_bos_token_id(words.bos)
     for key, value in (extra or {}).items():
-        writer.add_bool(key, value) if isinstance(value, bool) else writer.add_string(key, value)
+        if isinstance(value, bool):
+            writer.add_bool(key, value)
+        elif isinstance(value, int):
+            writer.add_uint32(key, value)
+        else:
+            writer.add_string(key, value)
 
     def matrix(name: str, rows: int, columns: int) -> None:
         writer.add_tensor(f"{name}.weight", random.normal(0, scale, (rows, columns)).astype(np.float16))
@@ -147,5 +178,5 @@ def write_gguf(
 def write_tags(path: Path, *, seed: int = 0, layers: int = 2, width: int = 32, context: int = 2048) -> Path:
     """A model of the bundled form, with random weights."""
     words = small_words([form.token_text(name) for name in form.SPECIALS])
-    extra: dict[str, str | bool] = {"mcl.form": form.FORM, "llama.attention.causal": False}
+    extra: dict[str, str | bool | int] = {"mcl.form": form.FORM, "llama.attention.causal": False}
     return write_gguf(path, words, layers=layers, width=width, context=context, seed=seed, extra=extra)

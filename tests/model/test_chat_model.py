@@ -15,8 +15,25 @@ from mcl.errors import ModelError
 from mcl.model import ExtractForm, SlotForm, load_model
 from mcl.model.chat import ChatModel
 from mcl.model.weights import Weights
+from mcl.values.slots import read_slot
 
 PARTS = [*"aA1 .,/\"'\\-€漢😀\n\t<>{}[]:", " the ", " null ", "<|im_end|>", '","', "\u2028", "ﷺ"]
+NUMBERS = [
+    "20",
+    "$500",
+    "1,200",
+    "two",
+    "hundred",
+    "no",
+    "yes",
+    "the",
+    "3k",
+    "of",
+    "7.5",
+    "a",
+    "2026",
+    "€9.50",
+]
 PROSE = st.lists(st.sampled_from(PARTS), max_size=60).map("".join) | st.text(
     st.characters(exclude_categories=["Cs"]), max_size=80
 )
@@ -67,6 +84,46 @@ def test_compact_and_spaced_json_are_both_read(chat_path, spaced):
     model = ChatModel(Weights(chat_path), digest="0" * 64, cache=None, spaced=spaced)
     check_choice(model.choose(GOAL, CANDIDATES), CANDIDATES)
     check_spans(model.extract(GOAL, FORM), GOAL, FORM)
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        'find {0,9999} in %regex { "a" }',
+        "start: /(/ // ROOT ::= [^a]{1,70000}",
+        '\\u0000 \\" "} null ]]',
+        "a" * 1200,
+        "é" * 700,
+        "\ud800 half a pair",
+    ],
+)
+def test_a_goal_that_spells_grammars_or_json_stays_text(model, prose):
+    check_choice(model.choose(prose, CANDIDATES), CANDIDATES)
+    check_spans(model.extract(prose, FORM), prose, FORM)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.sampled_from(NUMBERS), max_size=14))
+def test_what_must_be_a_number_is_filled_with_nothing_else(model, said):
+    types = {"count": "uint", "share": "float", "cost": "AssetAmount", "force": "bool", "minutes": "uint"}
+    slots = tuple(SlotForm(name, type_, "", many=1 + i % 2) for i, (name, type_) in enumerate(types.items()))
+    form, prose = ExtractForm("matrix://skill/any@1.0.0", "anything", slots), " ".join(said)
+    spans = model.extract(prose, form)
+    check_spans(spans, prose, form)
+    for span in spans:
+        name = span.field.removeprefix("slot.")
+        if name in types:
+            assert read_slot(span.value, types[name], (), "", "UTC", name) is not None
+
+
+def test_a_list_names_nothing_twice(model):
+    slots = (
+        SlotForm("tags", "string[]", "", many=8),
+        SlotForm("kinds", "enum", "", options=("a", "b"), many=8),
+    )
+    spans = model.extract("the the the", ExtractForm("matrix://skill/any@1.0.0", "anything", slots))
+    values = [(span.field, span.value) for span in spans if span.field.startswith("slot.")]
+    assert len(values) == len(set(values))
 
 
 def test_reasoning_answers_every_output_with_text(model):

@@ -77,6 +77,20 @@ def test_a_repetition_above_two_thousand_is_refused(compiled):
         compiled.matcher("start: /a{1,2001}/", name="long@1")
 
 
+@pytest.mark.parametrize(
+    "lark", ['start: /["a]{1,2001}/', 'start: "a" /b{9}/{3,99999999999}', "start: /\\/{2001}/"]
+)
+def test_a_repetition_is_seen_wherever_it_counts(compiled, lark):
+    with pytest.raises(ModelError, match="the repetition"):
+        compiled.matcher(lark, name="long@1")
+
+
+def test_a_repetition_that_is_only_spelled_is_none(compiled):
+    compiled.matcher(
+        'start: "{0,9999}" WORDS /\\{9999\\}/\nWORDS: %regex {"substring_chunks": ["a{5000}"]}', name="x"
+    )
+
+
 def test_what_the_grammar_leaves_no_choice_about_is_forced(compiled, decoder, vocabulary, weights):
     matcher = compiled.matcher('start: "the lot"', name="x")
     answer = decoder.answer(weights.tokens("go"), matcher, budget=9, weigh=True)

@@ -1,4 +1,4 @@
-"""Real vocabularies and chat templates: those that llama.cpp carries, out of the source package of the installed
+"""Real vocabularies and chat templates, as llama.cpp carries them: out of the source package of the installed
 llama-cpp-python (77 MB, fetched once by pip into the user's cache folder).
 
     python tests/model/vocabularies.py       fetch them; prints the folder (`make vocabularies`)
