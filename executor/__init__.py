@@ -1,6 +1,6 @@
 """What is done: the home, its journal and keys, the gate, the walker and its tools.
 
-What only a run needs is fetched from its module at first use.
+What only a run or a check needs is fetched from its module at first use.
 """
 
 from importlib import import_module
@@ -24,9 +24,7 @@ from executor.errors import (
 )
 from executor.home import Home
 from executor.journal.journal import Journal, Row
-from executor.journal.proofs import ConsistencyProof, Head, InclusionProof
 from executor.journal.record import Record, open_record, seal_record
-from executor.journal.verification import JournalFinding, Report
 from executor.keys.keyring import KeyEntry, KeyPair, Keyring
 from executor.lifecycle.fold import View, check, fold, intent_id
 
@@ -39,6 +37,8 @@ if TYPE_CHECKING:
     from executor.gate.pins import Pins
     from executor.gate.policy import Policy
     from executor.gate.verdict import Ask, Deny
+    from executor.journal.proofs import ConsistencyProof, Head, InclusionProof
+    from executor.journal.verification import JournalFinding, Report
     from executor.sandbox.paths import Workspace
     from executor.tools.manifest import Manifest, load_manifest
     from executor.tools.registry import Registry
@@ -119,6 +119,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "executor.journal.proofs": ("ConsistencyProof", "Head", "InclusionProof"),
+    "executor.journal.verification": ("JournalFinding", "Report"),
     "executor.gate.approvals": ("Approvals",),
     "executor.gate.call": ("Call", "Declaration"),
     "executor.gate.context": ("Context",),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from executor.clock import Clock
 from executor.database import Database
 from executor.errors import PolicyError
-from executor.sandbox.origin import Origin, parse_grant
 from ir import SIDE_EFFECTS
+
+if TYPE_CHECKING:  # its module is fetched where hosts are read: opening a home reads none
+    from executor.sandbox.origin import Origin
 
 DEFAULT_CLASSES = ("read", "write")  # inside the workspace, and writing only under an accepted plan
 _TABLES = [
@@ -104,6 +107,8 @@ class Grants:
         Raises:
             PolicyError: BAD_HOST. Nothing is granted then.
         """
+        from executor.sandbox.origin import parse_grant
+
         wanted = {parse_grant(host) for host in hosts}
         with self._database.write() as connection:
             connection.executemany(
@@ -120,6 +125,8 @@ class Grants:
         Raises:
             PolicyError: BAD_HOST, NOT_GRANTED. Nothing is taken back then.
         """
+        from executor.sandbox.origin import parse_grant
+
         wanted = sorted({parse_grant(host) for host in hosts})
         with self._database.write() as connection:
             if missing := [origin for origin in wanted if origin not in self.hosts(agent)]:
@@ -156,6 +163,8 @@ class Grants:
 
     def hosts(self, agent: str) -> frozenset[Origin]:
         """Where an agent may go now, and nowhere else."""
+        from executor.sandbox.origin import parse_grant
+
         rows = self._database.read(
             "SELECT host FROM grants_hosts WHERE agent = ? AND revoked_at = ''", (agent,)
         )

@@ -7,18 +7,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from executor.clock import Clock
 from executor.database import Database
 from executor.errors import JournalError, KeyringError
 from executor.journal.merkle import Frontier, consistency_path, inclusion_path, leaf_hash
-from executor.journal.proofs import HEAD_KIND, ConsistencyProof, Head, InclusionProof
 from executor.journal.record import Record, is_record, open_record, seal_record
-from executor.journal.verification import Report, verify_rows
 from executor.keys.keyring import Keyring
 from executor.lifecycle.fold import Materiality, View, advance, always_material, fold, intent_id
 from ir import Envelope, PublicKey, open_envelope
+
+if TYPE_CHECKING:  # proving and verifying are fetched when they are asked for: a compile only appends
+    from executor.journal.proofs import ConsistencyProof, Head, InclusionProof
+    from executor.journal.verification import Report
 
 Message: TypeAlias = Envelope | Record
 
@@ -211,6 +213,8 @@ class Journal:
 
         Raises JournalError ROW_UNKNOWN.
         """
+        from executor.journal.proofs import InclusionProof
+
         leaves = self._leaves(size)
         try:
             path = inclusion_path(leaves, seq - 1)
@@ -223,6 +227,8 @@ class Journal:
 
         Raises JournalError ROW_UNKNOWN.
         """
+        from executor.journal.proofs import ConsistencyProof
+
         leaves = self._leaves(new_size)
         try:
             path = consistency_path(leaves, old_size)
@@ -237,6 +243,8 @@ class Journal:
         such as one kept elsewhere. Flaws are in the report; raises HomeError only where the file cannot be
         opened.
         """
+        from executor.journal.verification import verify_rows
+
         with self._database.snapshot() as connection:
             only = intent_id(intent) if intent else None
             return verify_rows(connection, self._keyring, only=only, heads=heads, material=self._material)
@@ -251,6 +259,8 @@ class Journal:
         return leaves
 
     def _sign_head(self, tree: Frontier) -> Head:
+        from executor.journal.proofs import HEAD_KIND, Head
+
         body = {"size": tree.size, "root": tree.root()}
         at, id = self._clock.now(), self._clock.new_id()
         return Head.of(seal_record(HEAD_KIND, body, id=id, at=at, signer=self._keyring.agent))
