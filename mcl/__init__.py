@@ -20,6 +20,22 @@ if TYPE_CHECKING:
     from mcl.acts.batch import BatchSummary, compile_batch
     from mcl.acts.cancel import cancel
     from mcl.acts.compile import compile_goal
+    from mcl.acts.cortex import (
+        Imported,
+        ProofReport,
+        cortex_find,
+        cortex_forget,
+        cortex_history,
+        cortex_import,
+        cortex_learning,
+        cortex_list,
+        cortex_prove,
+        cortex_put,
+        cortex_show,
+        cortex_snapshot,
+        cortex_verify,
+        cortex_verify_proof,
+    )
     from mcl.acts.plan import Planned, plan
     from mcl.acts.replay import Replay, replay
     from mcl.acts.run import run
@@ -32,6 +48,10 @@ if TYPE_CHECKING:
     from mcl.acts.skill.validate import CheckedFile, validate_skill
     from mcl.acts.verify import FileReport, verify
     from mcl.compiler import Clarify, Compiled, Refused
+    from mcl.cortex.memory import Memory
+    from mcl.cortex.proof import Proof
+    from mcl.cortex.store import Snapshot
+    from mcl.cortex.verification import CortexReport
     from mcl.home import open_home
     from mcl.mtx.finding import Finding
 
@@ -41,22 +61,28 @@ __all__ = [
     "CheckedFile",
     "Clarify",
     "Compiled",
+    "CortexReport",
     "Envelope",
     "FileReport",
     "Finding",
     "FormattedFile",
     "Frame",
     "Home",
+    "Imported",
     "Intent",
     "MclError",
+    "Memory",
     "NewSkill",
     "Outcome",
     "PlanTree",
     "Planned",
+    "Proof",
+    "ProofReport",
     "Published",
     "Refused",
     "Replay",
     "Shown",
+    "Snapshot",
     "Summary",
     "TriedExample",
     "TriedSkill",
@@ -66,6 +92,18 @@ __all__ = [
     "cancel",
     "compile_batch",
     "compile_goal",
+    "cortex_find",
+    "cortex_forget",
+    "cortex_history",
+    "cortex_import",
+    "cortex_learning",
+    "cortex_list",
+    "cortex_prove",
+    "cortex_put",
+    "cortex_show",
+    "cortex_snapshot",
+    "cortex_verify",
+    "cortex_verify_proof",
     "format_skill",
     "hash_skill",
     "list_intents",
@@ -90,6 +128,26 @@ _HOMES = {
     "mcl.acts.batch": ("BatchSummary", "compile_batch"),
     "mcl.acts.cancel": ("cancel",),
     "mcl.acts.compile": ("compile_goal",),
+    "mcl.acts.cortex": (
+        "Imported",
+        "ProofReport",
+        "cortex_find",
+        "cortex_forget",
+        "cortex_history",
+        "cortex_import",
+        "cortex_learning",
+        "cortex_list",
+        "cortex_prove",
+        "cortex_put",
+        "cortex_show",
+        "cortex_snapshot",
+        "cortex_verify",
+        "cortex_verify_proof",
+    ),
+    "mcl.cortex.memory": ("Memory",),
+    "mcl.cortex.store": ("Snapshot",),
+    "mcl.cortex.proof": ("Proof",),
+    "mcl.cortex.verification": ("CortexReport",),
     "mcl.acts.plan": ("Planned", "plan"),
     "mcl.acts.replay": ("Replay", "replay"),
     "mcl.acts.run": ("run",),

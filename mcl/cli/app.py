@@ -23,6 +23,7 @@ NOUNS: Final = {
     "grants": ("grants",),
     "skill": ("skill",),
     "model": ("model",),
+    "cortex": ("cortex",),
 }
 
 

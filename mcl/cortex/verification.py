@@ -51,11 +51,11 @@ class CortexReport:
             self.flaws.append(Flaw(code, place, message))
 
 
-def verify_home(home: Home, progress: Callable[[int], None] | None = None) -> CortexReport:
+def verify_home(home: Home, progress: Callable[[int, int], None] | None = None) -> CortexReport:
     """Check each mutation again, and that the journal's signed records, replayed, give the same memories.
 
-    progress: is told how many mutations are done. Flaws are in the report; raises HomeError only where the
-    file cannot be opened.
+    progress: is told how many mutations are done, and of how many. Flaws are in the report; raises HomeError
+    only where the file cannot be opened.
     """
     with home.db.snapshot() as connection:
         connection.text_factory = bytes
@@ -70,7 +70,7 @@ def verify_home(home: Home, progress: Callable[[int], None] | None = None) -> Co
 
 class _Check:
     def __init__(
-        self, home: Home, connection: sqlite3.Connection, progress: Callable[[int], None] | None
+        self, home: Home, connection: sqlite3.Connection, progress: Callable[[int, int], None] | None
     ) -> None:
         self.report = CortexReport()
         self._home, self._connection, self._progress = home, connection, progress
@@ -90,6 +90,7 @@ class _Check:
             "SELECT seq, type, id, version, forgotten, words, document, leaf, root, peaks "
             "FROM cortex_memories NOT INDEXED ORDER BY seq"
         )
+        ((whole,),) = self._connection.execute("SELECT count(*) FROM cortex_memories NOT INDEXED")
         records, tree = self._records(), Frontier()
         for place, (seq, *columns, document, leaf, root, peaks) in enumerate(rows, 1):
             if seq != place:
@@ -106,7 +107,7 @@ class _Check:
             self._against(next(records, None), seq, memory, document, tree.root())
             self.report.mutations += 1
             if self._progress is not None:
-                self._progress(self.report.mutations)
+                self._progress(self.report.mutations, whole)
         self.report.root = tree.root().hex() if tree.size else "0" * 64
         self.report.memories = sum(1 for row in self._rows.values() if row[-1] is None)
         for row, _ in records:

@@ -15,6 +15,9 @@ PUBLIC = {
     *("Acceptance", "Clarify", "Compiled", "FileReport", "Planned", "Refused", "Replay", "Shown", "Summary"),
     *("format_skill", "hash_skill", "new_skill", "publish_skill", "try_examples", "validate_skill"),
     *("CheckedFile", "Finding", "FormattedFile", "NewSkill", "Published", "TriedExample", "TriedSkill"),
+    *("cortex_find", "cortex_forget", "cortex_history", "cortex_import", "cortex_learning", "cortex_list"),
+    *("cortex_prove", "cortex_put", "cortex_show", "cortex_snapshot", "cortex_verify", "cortex_verify_proof"),
+    *("CortexReport", "Imported", "Memory", "Proof", "ProofReport", "Snapshot"),
     *("Envelope", "Frame", "Home", "Intent", "MclError", "Outcome", "PlanTree"),
 }
 

@@ -55,5 +55,7 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("grants", "grants give", "grants take"),
         *("skill", "skill list", "skill show", "skill validate", "skill parse", "skill hash", "skill fmt"),
         *("skill new", "skill test", "skill publish", "skill lsp"),
+        *("cortex", "cortex put", "cortex find", "cortex show", "cortex list", "cortex forget"),
+        *("cortex snapshot", "cortex prove", "cortex verify", "cortex learning"),
         *("model", "model list", "model info", "model add", "model use"),
     }
