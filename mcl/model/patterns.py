@@ -9,6 +9,7 @@ from itertools import islice
 
 from mcl.model.bm25 import stems
 from mcl.model.cues import Cues, Place, SlotCue, free, places
+from mcl.model.options import members
 from mcl.model.protocol import SlotForm, Span
 
 _SEPARATORS = re.compile(r"[\s_.-]+")
@@ -34,7 +35,7 @@ def pattern_spans(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list
 def _slots(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list[Place]) -> list[Span]:
     spans: list[Span] = []
     for slot in slots:
-        search = _members(prose, slot, cues) if slot.options else _places(prose, slot, cues, taken)
+        search = members(prose, slot, cues, taken) if slot.options else _places(prose, slot, cues, taken)
         found = list(islice(search, slot.many))
         taken += [place_of(span) for span in found]
         spans += found
@@ -59,17 +60,6 @@ def span_at(field: str, prose: str, place: Place, probability: float) -> Span:
 def place_of(span: Span) -> Place:
     """The place of a span."""
     return Place(span.start or 0, span.end or 0)
-
-
-def _members(prose: str, slot: SlotForm, cues: Cues) -> Iterator[Span]:
-    """Options that the prose names, in the order of the prose."""
-    named = []
-    for option in slot.options:
-        spelled = r"[\s_.-]+".join(map(re.escape, _SEPARATORS.split(option.removesuffix("s"))))
-        if match := re.search(rf"(?<!\w){spelled}s?(?!\w)", prose, re.IGNORECASE):
-            named.append((match.start(), -match.end(), option))
-    for start, end, option in sorted(named):
-        yield Span(f"slot.{slot.name}", option, start, -end, cues.probability["mention"])
 
 
 def _places(prose: str, slot: SlotForm, cues: Cues, taken: Sequence[Place]) -> Iterator[Span]:

@@ -6,26 +6,33 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mcl.model.cues import Place, free, load_cues
+from mcl.model.options import is_numeric, places_of
 from mcl.model.patterns import pattern_spans, place_of, span_at, typed
-from mcl.model.protocol import ExtractForm, Span
+from mcl.model.protocol import ExtractForm, SlotForm, Span
+from mcl.stages.limits import Readable, both, with_limits
 from mcl.stages.rules import Rules
 
 _QUOTED = re.compile(r'(?<![\w"])"([^"\n]+)"(?![\w"])|“([^“”\n]+)”')
 
 
-def with_patterns(prose: str, form: ExtractForm, spans: Sequence[Span], rules: Rules) -> tuple[Span, ...]:
+def with_patterns(
+    prose: str, form: ExtractForm, spans: Sequence[Span], rules: Rules, readable: Readable | None = None
+) -> tuple[Span, ...]:
     """The model's spans, less sure ones replaced by what a pattern finds for the same slot.
 
     The more certain of the two fills the slot, or the longer one where code can check its form ("Tuesday at
     12:00" before "12:00"); what the model is less certain of gives way where they overlap. An option that no
     word of the goal names counts for a slot that may stay empty only from `threshold.unnamed` of the module
-    `frame` on. `weight.patterns` 0 leaves all to the model.
+    `frame` on. A value that both find is more certain. readable: whether code reads the span of a limit; with
+    it, patterns count for limits too (see limits). `weight.patterns` 0 leaves all to the model.
     """
     if not rules.pattern_weight:
         return tuple(spans)
     cues, kept = load_cues().beside, list(spans)
     patterns = pattern_spans(prose, form.slots, cues, [])
-    for slot in form.slots:
+    for slot in (slot for slot in form.slots if slot.options):
+        kept = _chosen(prose, slot, kept, patterns, rules)
+    for slot in (slot for slot in form.slots if not slot.options):
         field = f"slot.{slot.name}"
         told = [
             replace(one, probability=one.probability * rules.pattern_weight)
@@ -36,13 +43,48 @@ def with_patterns(prose: str, form: ExtractForm, spans: Sequence[Span], rules: R
         sure = max((one.probability for one in own), default=0.0)
         if told and (sure < told[0].probability or (typed(slot, cues) and _within(own, told))):
             stronger = [one for one in kept if one.field != field and one.probability >= told[0].probability]
-            if slot.options or all(_apart(one, stronger) for one in told):
-                kept = [one for one in kept if one.field != field and (slot.options or _apart(one, told))]
+            if all(_apart(one, stronger) for one in told):
+                kept = [one for one in kept if one.field != field and _apart(one, told)]
                 kept += told
-        elif slot.options and not told and not slot.required and sure < rules.unnamed_option:
-            kept = [one for one in kept if one.field != field]
+        elif len(told) == len(own) == 1 and place_of(told[0]) == place_of(own[0]):
+            certain = replace(own[0], probability=both(own[0].probability, told[0].probability))
+            kept = [certain if one is own[0] else one for one in kept]
+    if readable is not None:
+        kept = with_limits(prose, form, kept, patterns, cues, readable)
     kept = _whole_quotes(prose, kept, {f"slot.{slot.name}" for slot in form.slots if slot.type == "string"})
     return tuple(sorted(kept, key=lambda one: (one.start if one.start is not None else -1, one.field)))
+
+
+def _chosen(
+    prose: str, slot: SlotForm, spans: Sequence[Span], patterns: Sequence[Span], rules: Rules
+) -> list[Span]:
+    """The spans, with what fills a slot that takes members of a closed list settled.
+
+    A member that the goal names for this slot takes the place of one that it does not name and that is less
+    certain; a number that stands before what is counted also that of another number. What the model says of
+    another slot does not fill an empty one. What the goal names nowhere, or only for another slot, must be
+    certain itself where the slot may stay empty.
+    """
+    field = f"slot.{slot.name}"
+    own = [one for one in spans if one.field == field]
+    others = [one for one in spans if one.field != field]
+    elsewhere = {one.value for one in others if one.start is None} if not own else set()
+    told = [
+        replace(one, probability=one.probability * rules.pattern_weight)
+        for one in patterns
+        if one.field == field and one.value not in elsewhere
+    ]
+    claimed = [place_of(one) for one in patterns if one.field != field and one.field.startswith("slot.")]
+    sure = max((one.probability for one in own), default=0.0)
+
+    def named(one: Span) -> bool:
+        return any(free(place, claimed) for place in places_of(prose, slot, one.value))
+
+    if told and sure < told[0].probability and (is_numeric(slot) or not (own and all(map(named, own)))):
+        return [*others, *told]
+    if slot.required or sure >= rules.unnamed_option or all(map(named, own)):
+        return list(spans)
+    return others
 
 
 def _whole_quotes(prose: str, spans: Sequence[Span], texts: set[str]) -> list[Span]:

@@ -144,3 +144,52 @@ def test_a_guess_from_the_words_around_counts_only_where_no_model_reads(
     rules: Rules, slot: str, prose: str
 ) -> None:
     assert with_patterns(prose, form(SlotForm(slot, "string", "")), (), rules) == ()
+
+
+BEDS = SlotForm("number_of_beds", "enum", "how many beds", ("1", "2", "3"))
+BATHS = SlotForm("number_of_baths", "enum", "how many baths", ("1", "2", "3"))
+FROM = SlotForm("account", "enum", "of the user", ("checking", "savings"))
+TO = SlotForm("other_account", "enum", "of who gets it", ("checking", "savings"))
+
+
+def option(slot: SlotForm, value: str, probability: float) -> Span:
+    return Span(f"slot.{slot.name}", value, None, None, probability)
+
+
+@pytest.mark.parametrize("prose", ["a flat with two bedrooms and 1 bath", "2 beds, one bathroom, 500 m"])
+def test_a_number_of_a_closed_list_counts_for_the_slot_whose_thing_stands_behind_it(
+    rules: Rules, prose: str
+) -> None:
+    wrong = (option(BEDS, "1", 0.7), option(BATHS, "2", 0.7))
+    for said in ((), wrong):
+        assert values(with_patterns(prose, form(BEDS, BATHS), said, rules)) == {
+            "number_of_beds": "2",
+            "number_of_baths": "1",
+        }
+
+
+def test_a_number_that_the_goal_says_of_nothing_is_left_to_the_model(rules: Rules) -> None:
+    prose = "three would do, at 2:30"
+    said = (option(BEDS, "3", 0.5),)
+    assert values(with_patterns(prose, form(BEDS, BATHS), said, rules)) == {"number_of_beds": "3"}
+    assert values(with_patterns(prose, form(BEDS), (option(BEDS, "2", 0.5),), rules)) == {}
+
+
+def test_two_slots_with_one_list_take_what_the_goal_names_in_turn(rules: Rules) -> None:
+    prose = "from my savings to her checking account"
+    assert values(with_patterns(prose, form(FROM, TO), (), rules)) == {
+        "account": "savings",
+        "other_account": "checking",
+    }
+
+
+def test_what_the_model_takes_for_one_slot_does_not_fill_another_with_the_same_list(rules: Rules) -> None:
+    said = (option(TO, "savings", 0.7),)
+    found = with_patterns("to her savings account", form(FROM, TO), said, rules)
+    assert values(found) == {"other_account": "savings"}
+
+
+def test_an_option_of_the_model_that_the_goal_names_stays_whatever_else_it_names(rules: Rules) -> None:
+    said = (option(FROM, "savings", 0.6),)
+    found = with_patterns("not from checking, from savings", form(FROM), said, rules)
+    assert values(found) == {"account": "savings"}
