@@ -3,10 +3,8 @@
 from pathlib import Path
 
 from mcl.errors import ModelError
-from mcl.model.file import open_model_file
 from mcl.model.form import FORM
 from mcl.model.protocol import Model
-from mcl.model.weights import NO_AI, Weights
 
 _FORM_KEY = "mcl.form"
 
@@ -18,6 +16,9 @@ def load_model(path: Path | None, *, home_path: Path | None) -> Model:
     Raises ModelError: MODEL_MISSING, MODEL_NOT_GGUF, MODEL_VERSION, MODEL_TRUNCATED, MODEL_BROKEN,
     MODEL_ARCHITECTURE, MODEL_KIND, MODEL_FORM, MODEL_LIBRARY; each says what to do, `--no-ai` included.
     """
+    from mcl.model.file import open_model_file
+    from mcl.model.weights import NO_AI, Weights
+
     file = open_model_file(path or bundled_path(), home_path=home_path)
     weights = Weights(file.path)
     cache = home_path / "cache" / "prefix" if home_path else None

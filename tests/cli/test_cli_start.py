@@ -1,0 +1,62 @@
+"""What a command loads: nothing that it does not use, for each library costs every start its share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = (
+    *("anyio", "babel", "dateparser", "httpx", "icalendar", "jinja2", "jsonpatch", "jsonschema", "lark"),
+    *("llguidance", "lxml", "numpy", "pygal", "pygls", "rich", "yaml"),
+)
+OURS = ("executor", "ir", "mcl.compiler")
+_LOADED = """
+import sys
+from mcl.cli.main import main
+code = main(sys.argv[2:])
+print([name for name in sys.argv[1].split() if name in sys.modules], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def loaded(names: tuple[str, ...], home: Path, *command: str) -> str:
+    """Those of `names` that the command has loaded, as a list in text; its other output is dropped."""
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADED, " ".join(names), *command],
+        env={**os.environ, "MCL_HOME": str(home)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("goal", ["which files in notes mention invoice", "show the last 5 commits"])
+def test_a_compile_with_the_bundled_model_loads_no_library_that_it_does_not_need(
+    goal: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("llama_cpp")
+    command = ("compile", goal, "--json")
+    loaded((), tmp_path, *command)  # the first reads skills and core modules and keeps what it read
+    assert loaded((*HEAVY, "llama_cpp.llama"), tmp_path, *command) == "[]"
+
+
+def test_a_compile_without_a_model_loads_no_model(tmp_path: Path) -> None:
+    command = ("compile", "which files in notes mention invoice", "--json", "--no-ai")
+    loaded((), tmp_path, *command)
+    assert loaded((*HEAVY, "ctypes", "mcl.model.weights"), tmp_path, *command) == "[]"
+
+
+@pytest.mark.parametrize("command", [("--help",), ("compile", "--help")])
+def test_help_loads_only_what_it_prints(command: tuple[str, ...], tmp_path: Path) -> None:
+    assert loaded((*HEAVY, *OURS), tmp_path, *command) == "[]"
+
+
+def test_the_version_is_said_without_anything_else(tmp_path: Path) -> None:
+    assert loaded((*HEAVY, *OURS, "typer"), tmp_path, "--version") == "[]"
