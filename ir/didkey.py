@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from ir.errors import KeyTextError
@@ -13,6 +14,7 @@ _LENGTH: Final = len(_PREFIX) + 44
 _ED25519: Final = b"\xed\x01"
 
 
+@lru_cache(maxsize=256)  # the same few keys sign and check everything
 def did_of(verify_key: bytes) -> str:
     """The did:key of a 32-byte ed25519 public key. Raises KeyTextError KEY_LENGTH."""
     if len(verify_key) != 32:
@@ -25,6 +27,7 @@ def did_of(verify_key: bytes) -> str:
     return "did:key:z" + "".join(reversed(digits))
 
 
+@lru_cache(maxsize=256)
 def key_of(did: str) -> bytes:
     """The 32-byte ed25519 public key of a did:key. Raises KeyTextError DID_NOT_ED25519."""
     number = 0

@@ -76,12 +76,12 @@ class Skill:
     def _settings(self) -> Mapping[str, str]:
         return self.head.settings
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The skill's id; its folder's name where the file names none that can be used."""
         return skill_id(self._settings, self.path)
 
-    @property
+    @cached_property
     def version(self) -> str:
         """Its semantic version; 0.0.0 where the file names none."""
         return skill_version(self._settings)
@@ -101,7 +101,7 @@ class Skill:
         """What it does, in a sentence."""
         return self._settings.get("description", "")
 
-    @property
+    @cached_property
     def verbs(self) -> tuple[str, ...]:
         """The verbs it may be chosen with."""
         return tuple(self._settings.get("mcl.verbs", "").split())

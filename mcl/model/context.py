@@ -138,7 +138,9 @@ class Context:
         """Replace the KV cache by a `state` of `count` tokens. False, and nothing held, when it is
         refused."""
         self.keep(0)
-        buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+        buffer = ctypes.cast(
+            ctypes.c_char_p(state), ctypes.POINTER(ctypes.c_uint8)
+        )  # no copy: it is only read
         if self._c.llama_state_seq_set_data(self._context, buffer, len(state), _SEQUENCE) != len(state):
             self._c.llama_memory_clear(self._memory, False)
             return False
