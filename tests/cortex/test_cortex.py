@@ -1,28 +1,15 @@
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from executor import FixedClock, Home
+from executor import Home
 from mcl.cortex import NEVER_USED, Cortex, Snapshot, bundle
 from mcl.cortex.proof import prove
 from mcl.cortex.verification import verify_home
 from mcl.errors import CortexError
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    with Home.open(tmp_path / "home", clock=FixedClock("2026-11-21T10:00:00.000Z")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def cortex(home: Home) -> Cortex:
-    return Cortex(home)
 
 
 def test_a_cortex_that_was_never_used_has_the_root_of_zeros(cortex: Cortex) -> None:
