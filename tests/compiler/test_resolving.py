@@ -127,3 +127,120 @@ def test_an_unknown_block_under_a_late_condition_is_acted_on(
     if isinstance(outcome, Clarify):
         gaps = [(gap.field, gap.rationale, gap.severity) for gap in outcome.intent.unknowns]
         assert gaps == [("slot.count", "how many", "blocking")]
+
+
+def test_an_address_gets_the_version_that_is_current_and_an_old_one_stays(home: Home, tmp_path: Path) -> None:
+    cortex = Cortex(home)
+    for text in ("Acme in Oslo", "Acme in Bergen"):
+        cortex.put("Fact", text, id="acme")
+    address = "matrix://cortex/Fact/acme"
+    for number, (said, uri, summary) in enumerate(
+        (
+            (address, f"{address}@v2", "Acme in Bergen"),
+            (f"{address}@v1", f"{address}@v1", "Acme in Oslo"),
+        )
+    ):
+        outcome = order(home, tmp_path / str(number), LINE, slots={"supplier": said})
+        assert isinstance(outcome, Compiled)
+        assert uris(outcome) == {said: uri}
+        references = [(one.uri, one.role, one.summary) for one in outcome.intent.references]
+        assert references == [(uri, "slot.supplier", summary)]
+
+
+@pytest.mark.parametrize("version", ["", "@v1", "@v2", "@v9"])
+def test_an_address_at_which_nothing_is_remembered_blocks(home: Home, tmp_path: Path, version: str) -> None:
+    cortex = Cortex(home)
+    cortex.put("Fact", "Acme in Oslo", id="acme")
+    cortex.forget("matrix://cortex/Fact/acme")
+    said = f"matrix://cortex/Fact/{'acme' if version != '@v9' else 'other'}{version}"
+    outcome = order(home, tmp_path, LINE, slots={"supplier": said})
+    if version == "@v1":  # what it said then is still what it said
+        assert uris(outcome) == {said: said}
+        return
+    assert isinstance(outcome, Clarify)
+    [gap] = outcome.intent.unknowns
+    assert (gap.field, gap.severity, gap.rationale) == (
+        "slot.supplier",
+        "blocking",
+        f"nothing is remembered at {said}",
+    )
+    assert uris(outcome) == {}
+
+
+def test_a_person_may_answer_with_an_address(home: Home, tmp_path: Path) -> None:
+    cortex = Cortex(home)
+    north = cortex.put("Fact", "Acme of the north", id="north")
+    cortex.put("Fact", "Acme of the south", id="south")
+    outcome = order(home, tmp_path, LINE)
+    assert isinstance(outcome, Compiled)
+    [gap] = outcome.intent.unknowns
+    assert (gap.severity, set(gap.options)) == ("preferred", {north.uri, "matrix://cortex/Fact/south@v1"})
+    answered = order(home, tmp_path / "again", LINE, slots={"supplier": north.uri})
+    assert isinstance(answered, Compiled)
+    assert answered.intent.unknowns == ()
+
+
+def test_an_empty_slot_is_never_filled_from_memory(home: Home, tmp_path: Path) -> None:
+    for tags in (("pinned",), ()):
+        Cortex(home).put("Fact", f"order paper from Acme {tags}", tags=tags, importance=1.0)
+    outcome = order(home, tmp_path, LINE, says={"slot.item": "paper"})
+    assert isinstance(outcome, Compiled)
+    assert [one.name for one in outcome.intent.frame.objects] == ["item", "speed"]
+    assert outcome.intent.references == ()
+
+
+def test_a_context_is_cut_where_its_budget_ends(home: Home, tmp_path: Path) -> None:
+    cortex = Cortex(home)
+    cortex.put("Fact", "Acme sells paper", id="short")
+    cortex.put("Fact", "Acme sells paper " + "and many other things " * 20, id="long")
+    for number, (budget, found) in enumerate(((1, 0), (25, 1), (500, 2))):
+        line = f"resolve slot.supplier <- cortex.context(type=Fact, near=slot.supplier, budget={budget})"
+        outcome = order(home, tmp_path / str(number), line)
+        assert isinstance(outcome, Compiled | Clarify)
+        options = [one.options for one in outcome.intent.unknowns]
+        assert len(uris(outcome)) == (found == 1)
+        assert [len(one) for one in options] == ([] if found == 1 else [found])
+
+
+def test_a_skill_may_be_told_less_than_the_pipeline_allows(home: Home, tmp_path: Path) -> None:
+    for place in range(30):
+        Cortex(home).put("Fact", f"paper of kind {place} is sold by Acme", id=f"kind{place}")
+    told = {}
+    for budget in ("", "budget=60\n", "budget=100000\n"):
+        folder = tmp_path / f"b{len(budget)}" / "order"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.mtx").write_text(ORDER.replace("reads=Fact\n", f"reads=Fact\n{budget}"))
+        found = find_skills([folder.parent])
+        assert not found.broken
+        model = Scripted(says={"slot.item": "paper"})
+        outcome = compile_goal("order paper", home=home, skills=found, model=model)
+        assert isinstance(outcome, Compiled)
+        told[budget] = outcome.prompt.user.count("matrix://cortex/")
+    assert 0 < told["budget=60\n"] < told[""] == told["budget=100000\n"]
+
+
+def test_the_bundle_of_a_goal_is_the_same_bytes_whatever_was_remembered_since(
+    home: Home, tmp_path: Path
+) -> None:
+    from mcl.compiler import recompile
+
+    cortex = Cortex(home)
+    for place in range(5):
+        cortex.put("Fact", f"paper of kind {place} is sold by Acme", id=f"kind{place}")
+    folder = tmp_path / "skills" / "order"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.mtx").write_text(ORDER)
+    found, model = find_skills([folder.parent]), Scripted(says={"slot.item": "paper"})
+    before = compile_goal("order paper", home=home, skills=found, model=model)
+    assert isinstance(before, Compiled)
+    for place in range(20):
+        cortex.put("Fact", f"order paper now {place}", id=f"kind{place}", importance=1.0)
+    cortex.forget("matrix://cortex/Fact/kind1")
+    draft = home.journal.view(before.intent.id).draft
+    assert draft is not None
+    again = recompile(before.intent, draft, home=home, skills=found, model=model)
+    assert again == before.intent
+    assert model.asked[0] == model.asked[-1]
+    after = compile_goal("order paper", home=home, skills=found, model=model)
+    assert isinstance(after, Compiled)
+    assert after.prompt != before.prompt
