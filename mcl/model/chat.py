@@ -101,9 +101,10 @@ class ChatModel:
             )
         lettered = list(zip(_LETTERS, candidates, strict=False))
         lines = [_offered(letter, candidate) for letter, candidate in lettered]
-        fixed = "\n".join(["Skills:", *lines, f"{_NONE}) none of these", "", "Goal: "])
+        fixed = "\n".join(["Skills:", *lines, f"{_NONE}) none of these", "", "Goal:"])
         blank = " " if self._spaced else ""
-        rest = self._hold(_CHOOSE, fixed, prose, f'{{"choice":{blank}"')
+        # The blank goes with the goal's first word, as in any text: mostly one token stands for both.
+        rest = self._hold(_CHOOSE, fixed, f" {prose}", f'{{"choice":{blank}"')
         # All alternatives differ in their first byte, so one look gives the probability of every skill.
         verbs = {letter: " | ".join(map(literal, candidate.verbs or VERBS)) for letter, candidate in lettered}
         ways = [f'"{letter}" between ({words}) close' for letter, words in verbs.items()]
@@ -131,8 +132,8 @@ class ChatModel:
         text = shown(prose)
         if not text.strip():
             return ()
-        fixed = "\n".join([form.description, "Slots:", *map(_described, form.slots), "", "Goal: "])
-        rest = self._hold(f"{form.system}\n\n{_EXTRACT}".strip(), fixed, text, "")
+        fixed = "\n".join([form.description, "Slots:", *map(_described, form.slots), "", "Goal:"])
+        rest = self._hold(f"{form.system}\n\n{_EXTRACT}".strip(), fixed, f" {text}", "")
         room = self._context.size.tokens - self._context.used - len(rest)
         values = sum(map(most, form.slots)) + CONSTRAINT_VALUES
         bytes_each = 1 if text.isascii() else _MOST_BYTES
@@ -148,7 +149,7 @@ class ChatModel:
         if not outputs:
             return {}
         keys = f"{_REASON}{', '.join(outputs)}."
-        rest = self._hold(f"{system}\n\n{keys}".strip(), f"({kind or 'reason'}) ", user, "")
+        rest = self._hold(f"{system}\n\n{keys}".strip(), f"({kind or 'reason'})", f" {user}", "")
         room = self._context.size.tokens - self._context.used - len(rest)
         overhead = sum(len(json.dumps(output).encode()) + 8 for output in outputs) + 8
         longest = min(_LONGEST_OUTPUT, (room - overhead) // len(outputs) // _MOST_BYTES)

@@ -13,6 +13,17 @@ from mcl.model.weights import Weights
 
 _KEPT = 32
 _MOST_REPEATED = 2000
+_LONGEST_PIECE = 32
+_TOKENIZE = ctypes.CFUNCTYPE(
+    ctypes.c_int32,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_int32,
+    ctypes.POINTER(ctypes.c_int32),
+    ctypes.c_int32,
+    ctypes.c_bool,
+    ctypes.c_bool,
+)
 _PARTS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|(/(?:[^/\\\n]|\\.)+/|[^"/]+)')
 """Of a grammar: literals, comments, and (as a group) what can hold repetitions."""
 _BOUNDS = re.compile(r"(?<!\\)\{(\d*)(?:,(\d*))?\}")
@@ -30,7 +41,11 @@ class Grammars:
             b"\xff" + piece if token in vocabulary.specials else piece
             for token, piece in enumerate(vocabulary.pieces)
         ]
-        tokenize = ctypes.cast(c._lib.llama_tokenize, ctypes.c_void_p).value
+        # Byte-level vocabularies spell every text; others (SentencePiece) take some characters for others,
+        # which llguidance does not expect of the tokens that it forces.
+        exact = weights.meta("tokenizer.ggml.model") == "gpt2"
+        self._spell = c._lib.llama_tokenize if exact else _TOKENIZE(_Speller(weights, vocabulary))
+        tokenize = ctypes.cast(self._spell, ctypes.c_void_p).value
         # The method is missing from the library's type stubs; its own helper needs all of llama_cpp imported.
         make: Any = LLTokenizer
         self._tokenizer: LLTokenizer = make.from_llamacpp(
@@ -51,6 +66,41 @@ class Grammars:
                 self._compiled.popitem(last=False)
         self._compiled.move_to_end(lark)
         return compiled.deep_copy()
+
+
+class _Speller:
+    """Tokens that spell a text byte for byte, called as `llama_tokenize` is."""
+
+    def __init__(self, weights: Weights, vocabulary: Vocabulary) -> None:
+        self._weights, self._pieces = weights, vocabulary.pieces
+        self._tokens: dict[bytes, int] = {}
+        for token, piece in enumerate(vocabulary.pieces):
+            if token not in vocabulary.specials:
+                self._tokens.setdefault(piece, token)
+
+    def __call__(
+        self, _vocab: int, text: int, size: int, into: Any, room: int, _begin: bool, _specials: bool
+    ) -> int:
+        """Write the tokens of `size` bytes into `into`; their number, negative where there is no room."""
+        tokens = self._spelled(ctypes.string_at(text, size))
+        if len(tokens) > room:
+            return -len(tokens)
+        for index, token in enumerate(tokens):
+            into[index] = token
+        return len(tokens)
+
+    def _spelled(self, data: bytes) -> list[int]:
+        tokens = self._weights.tokens(data)
+        if b"".join(self._pieces[token] for token in tokens) == data:
+            return tokens
+        tokens, at = [], 0
+        while at < len(data):
+            longest = (data[at:end] for end in range(min(len(data), at + _LONGEST_PIECE), at, -1))
+            piece = next((piece for piece in longest if piece in self._tokens), b"")
+            if piece:
+                tokens.append(self._tokens[piece])
+            at += len(piece) or 1
+        return tokens
 
 
 def _check_bounds(lark: str, name: str) -> None:

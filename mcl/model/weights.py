@@ -3,11 +3,13 @@
 import ctypes
 import os
 import weakref
+from functools import cached_property
 from pathlib import Path
 
 from mcl.errors import ModelError
 from mcl.model.binding import Library, library
 
+_LEAD = b"\n"
 NO_AI = "choose another model (mcl model list), or work without one: --no-ai"
 
 
@@ -40,14 +42,31 @@ class Weights:
         c.llama_model_meta_val_str(self.model, key.encode(), buffer, size + 1)
         return buffer.value.decode("utf-8", "replace")
 
-    def tokens(self, text: str, *, specials: bool = False, begin: bool = False) -> list[int]:
-        """Tokens of `text`. specials: also where it spells control tokens; begin: with the model's own
-        BOS."""
-        c = self.library.c
-        data = text.encode("utf-8", "replace")  # a lone surrogate is no text: it becomes "?"
+    def tokens(self, text: str | bytes, *, specials: bool = False, begin: bool = False) -> list[int]:
+        """Tokens of `text` as it stands within a longer one. bytes: UTF-8.
+
+        specials: also where it spells control tokens; begin: with the model's own BOS.
+        """
+        # A lone surrogate is no text: it becomes "?".
+        data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+        if self._lead and not begin:
+            # A SentencePiece tokeniser puts a blank before its input; a line break before keeps it away.
+            found = self._ask(_LEAD + data, specials=specials, begin=False)
+            if found[: len(self._lead)] == self._lead:
+                return found[len(self._lead) :]
+        return self._ask(data, specials=specials, begin=begin)
+
+    @cached_property
+    def _lead(self) -> list[int]:
+        """The tokens of a line break alone where the tokeniser puts a blank before its input, else none."""
+        plain = self._ask(_LEAD, specials=False, begin=False)
+        twice = self._ask(_LEAD * 2, specials=False, begin=False)
+        return plain if plain[1:] * 2 == twice[1:] and len(plain) > 1 and len(twice) > len(plain) else []
+
+    def _ask(self, data: bytes, *, specials: bool, begin: bool) -> list[int]:
         room = len(data) + 8
         buffer = (ctypes.c_int32 * room)()
-        count: int = c.llama_tokenize(self.vocab, data, len(data), buffer, room, begin, specials)
+        count: int = self.library.c.llama_tokenize(self.vocab, data, len(data), buffer, room, begin, specials)
         if count < 0:
             raise ModelError("MODEL_TOKENS", "the text cannot be tokenised", place=str(self.path), fix=NO_AI)
         return buffer[:count]

@@ -11,16 +11,17 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 
 from executor import FixedClock, Home
 from ir import Intent, canonical_bytes
 from mcl.compiler import Refused, compile_goal
 from mcl.errors import InputError, ModelError
-from mcl.model import load_model
 from mcl.model.chat import ChatModel
 from mcl.model.decode import Answer, Decoder
+from mcl.model.file import open_model_file
+from mcl.model.weights import Weights
 from mcl.mtx.ast import File, Prompt, Section, Setting, Slot, SlotType, Text
 from mcl.mtx.core import load_core
 from mcl.skills import Skill, Skills
@@ -116,7 +117,7 @@ def skills(draw: st.DrawFn) -> Skills:
             "example.1": draw(TEXT),
         }
         entries = tuple(Setting(key, Text(value)) for key, value in says.items())
-        prompt = Prompt(Text(draw(TEXT)), Text("Goal: {prose}"))
+        prompt = Prompt(Text(draw(TEXT).replace("{", "{{")), Text("Goal: {prose}"))
         sections = (
             Section("SKILL", entries),
             Section("INPUTS", draw(slots())),
@@ -154,7 +155,7 @@ def check(outcome: object, installed: Skills) -> None:
     assert Intent.from_json(data, canonical=True) == intent
     assert type(intent.frame).model_validate_json(intent.frame.model_dump_json()) == intent.frame
     made = intent.compile_metadata
-    assert made is not None
+    assert made is not None, intent
     for mark in made.spans:
         assert 0 <= mark.start < mark.end <= len(intent.prose)
     skill = installed.get(made.skill_id) if made.skill_id else None
@@ -180,8 +181,9 @@ def check_bytes(home: Home, model: ChatModel) -> None:
 def main(path: Path, folder: Path, start: int, count: int) -> None:
     """Compile `count` times."""
     counted: Counter[str] = Counter()
-    model, core = load_model(path, home_path=folder), load_core()
-    assert isinstance(model, ChatModel)
+    file, core = open_model_file(path, home_path=folder), load_core()
+    # Spaced and compact JSON in turn.
+    model = ChatModel(Weights(path), digest=file.digest, cache=folder / "prefix", spaced=start % 2 == 1)
     watch(model, counted)
     now = (folder / "now.txt").open("w+")
     with Home.open(folder / "home", clock=FixedClock(AT)) as home:
@@ -192,6 +194,7 @@ def main(path: Path, folder: Path, start: int, count: int) -> None:
             max_examples=count,
             deadline=None,
             database=None,
+            verbosity=Verbosity.quiet,
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         )

@@ -18,6 +18,11 @@ def tags_path(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def chat_template() -> str:
+    return CHAT_TEMPLATE
+
+
+@pytest.fixture(scope="session")
 def chat_path(tmp_path_factory) -> Path:
     words = small_words(control=("<|end|>", "<|im_start|>", "<|im_end|>"))
     path = tmp_path_factory.mktemp("chat") / "chat.gguf"
@@ -42,6 +47,10 @@ def real_chat_path(vocabularies, tmp_path_factory):
     def make(architecture: str, vocabulary: str) -> Path:
         path = folder / f"{architecture}-{vocabulary}.gguf"
         words = words_of(vocabularies / f"ggml-vocab-{vocabulary}.gguf")
-        return path if path.exists() else write_gguf(path, words, architecture=architecture, layers=1)
+        return (
+            path
+            if path.exists()
+            else write_gguf(path, words, architecture=architecture, layers=1, context=8192)
+        )
 
     return make

@@ -14,7 +14,8 @@ _HEAD = 16
 
 @dataclass(frozen=True)
 class Words:
-    """A vocabulary as a GGUF states it. kind: tokenizer.ggml.model; pre: tokenizer.ggml.pre."""
+    """A vocabulary as a GGUF states it. kind: tokenizer.ggml.model; pre: tokenizer.ggml.pre; what is None is
+    not stated."""
 
     kind: str
     pre: str
@@ -24,6 +25,8 @@ class Words:
     scores: Sequence[float] = ()
     eos: int | None = None
     bos: int | None = None
+    add_bos: bool | None = None
+    space_prefix: bool | None = None
 
 
 def byte_characters() -> list[str]:
@@ -48,6 +51,8 @@ def small_words(specials: Sequence[str] = (), *, control: Sequence[str] = ("<|en
         types=[gguf.TokenType.NORMAL] * len(plain) + [gguf.TokenType.CONTROL] * len(names),
         merges=merges,
         eos=len(plain),
+        add_bos=False,
+        space_prefix=False,
     )
 
 
@@ -94,6 +99,8 @@ def words_of(path: Path) -> Words:
         scores=value("scores", ()),
         eos=value("eos_token_id"),
         bos=value("bos_token_id"),
+        add_bos=value("add_bos_token"),
+        space_prefix=value("add_space_prefix"),
     )
 
 
@@ -134,8 +141,10 @@ def write_gguf(
         writer.add_token_merges(list(words.merges))
     if len(words.scores):
         writer.add_token_scores(list(words.scores))
-    writer.add_add_bos_token(False)
-    writer.add_add_space_prefix(False)
+    if words.add_bos is not None:
+        writer.add_add_bos_token(words.add_bos)
+    if words.space_prefix is not None:
+        writer.add_add_space_prefix(words.space_prefix)
     if words.eos is not None:
         writer.add_eos_token_id(words.eos)
     if words.bos is not None:
