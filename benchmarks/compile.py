@@ -1,9 +1,10 @@
 """How long a compile takes: warm (model loaded) and cold (a process of its own), with the split of each.
 
-    python -m benchmarks.compile [--runs 60] [--model PATH] [--json]
+    python -m benchmarks.compile [--runs 60] [--skills 500] [--model PATH] [--json]
 
 The floor is the model's own work: the same prompts evaluated by llama.cpp alone. Every figure is a
-median of whole runs on one thread; `ratio` is the compile against that floor, taken in the same run.
+median of whole runs on one thread; `ratio` is the compile against that floor, taken in the same run. A cold
+start has its byte code compiled beforehand, as an installed package has.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -19,6 +21,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcl.skills import Skills
 
 GOALS = (
     "which files in notes mention invoice",
@@ -50,30 +56,23 @@ def warm(runs: int, model_path: Path | None) -> dict[str, float]:
         model = load_model(model_path, home_path=home.path)
         spent: list[float] = []
 
-        class Timed:
-            """The model, with the time spent inside it written down."""
-
-            digest, version, grammar = model.digest, model.version, model.grammar
-
-            def choose(self, *args: object) -> object:
-                return self._timed(model.choose, *args)
-
-            def extract(self, *args: object) -> object:
-                return self._timed(model.extract, *args)
-
-            @staticmethod
-            def _timed(ask: Callable[..., object], *args: object) -> object:
+        def timed(ask: Callable[..., object]) -> Callable[..., object]:
+            def asked(*given: object) -> object:
                 start = time.perf_counter()
-                answer = ask(*args)
+                answer = ask(*given)
                 spent.append(time.perf_counter() - start)
                 return answer
 
+            return asked
+
+        for name in ("choose", "extract"):
+            setattr(model, name, timed(getattr(model, name)))
         whole, stages, inside = [], [], []
         for run in range(runs + len(GOALS)):
             goal = GOALS[run % len(GOALS)]
             spent.clear()
             start = time.perf_counter()
-            compile_goal(goal, home=home, skills=skills, model=Timed(), core=core)  # type: ignore[arg-type]
+            compile_goal(goal, home=home, skills=skills, model=model, core=core)
             stored = time.perf_counter() - start
             in_model = sum(spent)
             start = time.perf_counter()
@@ -94,7 +93,52 @@ def warm(runs: int, model_path: Path | None) -> dict[str, float]:
     if floor:
         result["floor"] = floor
         result["ratio"] = result["whole"] / floor
+    result["memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return result
+
+
+def shelf(count: int, runs: int, model_path: Path | None) -> dict[str, float]:
+    """Medians in ms of the stages with so many skills on the shelf beside those that are shipped, nothing
+    stored; the first compile makes the index of their words."""
+    from benchmarks.mtx import write_skills
+    from mcl.acts.skills import installed
+    from mcl.compiler import compile_goal
+    from mcl.home import open_home
+    from mcl.model import load_model
+    from mcl.mtx.core import load_core
+
+    with tempfile.TemporaryDirectory() as folder:
+        home, more = open_home(Path(folder) / "home"), Path(folder) / "skills"
+        write_skills(more, count)
+        core, model = load_core(cache=home.path / "cache"), load_model(model_path, home_path=home.path)
+        installed(home.path, [more])  # fills the digest cache
+
+        def seconds(work: Callable[[], object]) -> float:
+            start = time.perf_counter()
+            work()
+            return time.perf_counter() - start
+
+        def compiled(goal: str, shelf: Skills) -> float:
+            return seconds(
+                lambda: compile_goal(goal, home=home, skills=shelf, model=model, core=core, store=False)
+            )
+
+        found = [seconds(lambda: installed(home.path, [more])) for _ in range(3)]
+        few, many = installed(home.path, ()), installed(home.path, [more])
+        first = [compiled(GOALS[0], installed(home.path, [more])) for _ in range(3)]
+        for goal in GOALS:
+            compiled(goal, few), compiled(goal, many)
+        few_ms, many_ms = [], []
+        for run in range(runs):
+            few_ms.append(compiled(GOALS[run % len(GOALS)], few))
+            many_ms.append(compiled(GOALS[run % len(GOALS)], many))
+    return {
+        f"{len(few)} skills": median_ms(few_ms),
+        f"{len(many)} skills": median_ms(many_ms),
+        "added": median_ms([b - a for a, b in zip(few_ms, many_ms, strict=True)]),
+        "found again, digest cache": median_ms(found),
+        "the first compile with them": median_ms(first),
+    }
 
 
 def _floor(model_path: Path | None, runs: int) -> float | None:
@@ -160,26 +204,30 @@ def cold(runs: int) -> dict[str, float]:
     """Medians in ms: the command as a whole process, Python's own start, and the parts inside."""
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "MCL_HOME": folder, "OMP_NUM_THREADS": "1"}
+        env.pop("PYTHONDONTWRITEBYTECODE", None)
+        env["PYTHONPYCACHEPREFIX"] = f"{folder}/pyc"
         command = [sys.executable, "-m", "mcl", "compile", GOALS[0], "--json"]
+        version, help_ = [*command[:3], "--version"], [*command[:3], "--help"]
         split_command = [sys.executable, "-c", COLD, GOALS[0]]
-        whole, bare, parts = [], [], []
+        asked = {
+            "whole process": command,
+            "mcl --help": help_,
+            "mcl --version": version,
+            "python itself": [sys.executable, "-c", "pass"],
+        }
+        whole: dict[str, list[float]] = {name: [] for name in asked}
+        parts = []
         for run in range(runs + 1):
-            start = time.perf_counter()
-            subprocess.run(command, env=env, check=True, capture_output=True)
-            spent = time.perf_counter() - start
-            start = time.perf_counter()
-            subprocess.run([sys.executable, "-c", "pass"], env=env, check=True)
-            python = time.perf_counter() - start
+            for name, words in asked.items():
+                start = time.perf_counter()
+                subprocess.run(words, env=env, check=True, capture_output=True)
+                whole[name] += [time.perf_counter() - start] if run else []  # the first makes home and caches
             said = subprocess.run(split_command, env=env, check=True, capture_output=True, text=True).stdout
-            if run:  # the first makes the home and its caches
-                whole.append(spent)
-                bare.append(python)
-                parts.append([float(part) for part in said.split()])
+            parts += [[float(part) for part in said.split()]] if run else []
     names = ("import", "home", "skills and core", "model load", "first compile, not stored", "second, stored")
     columns = list(zip(*parts, strict=True))
     return {
-        "whole process": median_ms(whole),
-        "python itself": median_ms(bare),
+        **{name: median_ms(taken) for name, taken in whole.items()},
         **{name: median_ms(list(column)) for name, column in zip(names, columns, strict=True)},
     }
 
@@ -187,11 +235,16 @@ def cold(runs: int) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--runs", type=int, default=60)
+    parser.add_argument("--skills", type=int, default=500)
     parser.add_argument("--model", type=Path)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    figures = {"warm ms": warm(options.runs, options.model), "cold ms": cold(max(5, options.runs // 6))}
+    figures = {
+        "warm ms": warm(options.runs, options.model),
+        "cold ms": cold(max(5, options.runs // 6)),
+        "a long shelf, ms": shelf(options.skills, options.runs, options.model),
+    }
     if options.json:
         print(json.dumps(figures, indent=2))
         return

@@ -86,17 +86,17 @@ class Skill:
         """Its semantic version; 0.0.0 where the file names none."""
         return skill_version(self._settings)
 
-    @property
+    @cached_property
     def ref(self) -> str:
         """Its pinned address."""
         return f"matrix://skill/{self.id}@{self.version}"
 
-    @property
+    @cached_property
     def display(self) -> str:
         """Its name for people."""
         return self._settings.get("display") or self.id
 
-    @property
+    @cached_property
     def description(self) -> str:
         """What it does, in a sentence."""
         return self._settings.get("description", "")
