@@ -7,9 +7,10 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _FILE = Path(__file__).with_name("cues.toml")
+_NEAR = 60  # characters beside a form in which its cue may stand
 _PART = re.compile(r"\{([A-Z]+)\}")
 
 
@@ -33,6 +34,33 @@ class SlotCue:
 
 
 @dataclass(frozen=True)
+class LimitCue:
+    """How a limit, a sign of success or a wish is seen: by patterns, or by a form with words before or after
+    it. needs: what the text must have for it to be looked at; likely: it may as well be something else."""
+
+    field: str
+    patterns: tuple[str, ...] = ()
+    form: str = ""
+    before: str = ""
+    after: str = ""
+    needs: str = ""
+    likely: bool = False
+
+    def places(self, prose: str) -> Iterator[Place]:
+        """Where the prose says it, in order."""
+        if self.needs and not re.search(self.needs, prose, re.IGNORECASE):
+            return
+        for pattern in self.patterns:
+            yield from places(pattern, prose)
+        for place in places(self.form, prose) if self.form else ():
+            said = prose[max(0, place.start - _NEAR) : place.start]
+            if (self.before and re.search(self.before, said, re.IGNORECASE)) or (
+                self.after and re.match(self.after, prose[place.end : place.end + _NEAR], re.IGNORECASE)
+            ):
+                yield place
+
+
+@dataclass(frozen=True)
 class Cues:
     """All tables of `cues.toml`; digest is the sha256 (hex) of the file's bytes.
 
@@ -42,8 +70,7 @@ class Cues:
     version: str
     digest: str
     probability: dict[str, float]
-    constraints: dict[str, tuple[str, ...]]
-    likely: dict[str, tuple[str, ...]]  # of constraints too, less certain
+    limits: tuple[LimitCue, ...]
     slots: tuple[SlotCue, ...]
     rest_names: frozenset[str]
     stops: str
@@ -69,8 +96,7 @@ def load_cues() -> Cues:
         version=table["version"],
         digest=hashlib.sha256(data).hexdigest(),
         probability=table["probability"],
-        constraints=_limits(table["constraints"], parts),
-        likely=_limits(table["likely"], parts),
+        limits=tuple(_limit(entry, parts) for entry in table["limits"]),
         slots=tuple(
             SlotCue(
                 types=frozenset(entry.get("types", ())),
@@ -88,11 +114,17 @@ def load_cues() -> Cues:
     )
 
 
-def _limits(table: dict[str, list[str]], parts: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    return {
-        field: tuple(rf"(?<!\w){_filled(pattern, parts)}" for pattern in patterns)
-        for field, patterns in table.items()
-    }
+def _limit(entry: dict[str, Any], parts: dict[str, str]) -> LimitCue:
+    before = entry.get("before", "")
+    return LimitCue(
+        field=entry["field"],
+        patterns=tuple(rf"(?<!\w){_filled(pattern, parts)}" for pattern in entry.get("take", ())),
+        form=rf"(?<!\w)(?P<span>{parts[entry['form']]})" if "form" in entry else "",
+        before=rf"(?<!\w){before}\s*$" if before else "",
+        after=entry.get("after", ""),
+        needs=_filled(entry.get("needs", ""), parts),
+        likely=entry.get("likely", False),
+    )
 
 
 def _filled(pattern: str, parts: dict[str, str]) -> str:

@@ -23,12 +23,12 @@ def pattern_spans(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list
     """
     first = [slot for slot in slots if not slot.options and any(cue.early for cue in _cues_for(slot, cues))]
     spans = _slots(prose, first, cues, taken)
-    for field, patterns in cues.constraints.items():
-        for pattern in patterns:
-            for place in places(pattern, prose):
-                if free(place, taken):
-                    taken.append(place)
-                    spans.append(span_at(field, prose, place, cues.probability["pattern"]))
+    for cue in cues.limits:
+        probability = cues.probability["likely" if cue.likely else "pattern"]
+        for place in cue.places(prose):
+            if free(place, taken):
+                taken.append(place)
+                spans.append(span_at(cue.field, prose, place, probability))
     return spans + _slots(prose, [slot for slot in slots if slot not in first], cues, taken)
 
 

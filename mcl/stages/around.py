@@ -82,3 +82,10 @@ class Around:
         if not out and not denied:
             return ""
         return "allow" if out and denied else "deny"
+
+
+def says_rate(text: str) -> bool:
+    """Whether an amount is followed, in the same span, by what it is paid for each time."""
+    figure = re.search(r"[0-9]", text)
+    found = _RATE.search(text, figure.end()) if figure else None
+    return found is not None

@@ -19,7 +19,7 @@ from ir import (
     RuleConstraint,
     SignedOffPredicate,
 )
-from mcl.stages.around import Around
+from mcl.stages.around import Around, says_rate
 from mcl.stages.gaps import Gap, sentence
 
 LIMITS: Final = (
@@ -99,12 +99,15 @@ def doubt(field: str, text: str, question: str) -> Gap:
 
 def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.durations import read_duration
-    from mcl.values.money import read_money
+    from mcl.values.money import read_money, read_upper_end
 
+    most = read_upper_end(text)
+    if most is not None and not reading.around.is_rate():
+        return BudgetConstraint(hard=hard, max=most)
     if reading.around.is_least(text):
         return unread("budget", text, f"“{text}” is said as the least, not as the most that it may cost")
     amount = read_money(text)
-    if amount is not None and reading.around.is_rate():
+    if (amount is not None and reading.around.is_rate()) or (amount is None and says_rate(text)):
         return unread("budget", text, f"“{text}” is said of one of several; how much is it in all")
     if amount is not None:
         return BudgetConstraint(hard=hard, max=amount)

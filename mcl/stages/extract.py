@@ -14,7 +14,7 @@ from mcl.mtx.interpret import ResolveRule, SlotValue, interpret
 from mcl.skills import Skill, Slot
 from mcl.stages.around import Around
 from mcl.stages.classify import Classified
-from mcl.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, FIELDS, Reading, state
+from mcl.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, FIELDS, Reading, Stated, state
 from mcl.stages.evidence import with_patterns
 from mcl.stages.gaps import Gap, sentence
 from mcl.stages.request import Request
@@ -100,7 +100,7 @@ def extract(
         skill.id, skill.description, tuple(_form(slot) for slot in asked), prompt.system, prompt.user
     )
     found = _Found(request, rules)
-    spans = with_patterns(request.prose, form, model.extract(request.prose, form), rules)
+    spans = with_patterns(request.prose, form, model.extract(request.prose, form), rules, found.reads)
     for slot in skill.slots:
         found.slot(slot, [span for span in spans if span.field == f"slot.{slot.name}"], bundle)
     for name in FIELDS:
@@ -248,15 +248,10 @@ class _Found:
         self.objects.append(SlotEntry(name=slot.name, value=value, type=slot.type))
 
     def _state(self, name: str, span: Span) -> None:
-        around = self._around(span)
-        clause = f"{around.before}{span.value}{around.after}".casefold()
-        hard = span.start is None or self.rules.soft.search(clause) is None
-        reading = Reading(self.request.at, self.request.zone, around)
-        earlier = _EARLIER.search(around.before) if name == "deadline" else None
-        text = f"{earlier[0] if earlier else ''}{span.value}"
-        found = state(name, text, hard=hard, rank=len(self.preferences) + 1, reading=reading)
+        found = self._stated(name, span)
         if isinstance(found, Gap):
-            severity = self.rules.severities["constraint.hard_unread" if hard else "constraint.unread"]
+            case = "constraint.hard_unread" if self._is_hard(span) else "constraint.unread"
+            severity = self.rules.severities[case]
             question = f"{sentence(found.why)}. {self.rules.questions[name]}"
             self.gaps.append(replace(found, severity=severity, prompt=question))
         elif isinstance(found, Budget):
@@ -272,6 +267,25 @@ class _Found:
         else:
             self._mark(f"frame.success_criteria[{len(self.success)}]", span)
             self.success.append(found)
+
+    def _stated(self, name: str, span: Span) -> Stated | Gap:
+        """What the span says in its clause."""
+        around = self._around(span)
+        reading = Reading(self.request.at, self.request.zone, around)
+        earlier = _EARLIER.search(around.before) if name == "deadline" else None
+        text = f"{earlier[0] if earlier else ''}{span.value}"
+        rank = len(self.preferences) + 1
+        return state(name, text, hard=self._is_hard(span), rank=rank, reading=reading)
+
+    def _is_hard(self, span: Span) -> bool:
+        """Whether no word of the clause makes a wish of it."""
+        around = self._around(span)
+        clause = f"{around.before}{span.value}{around.after}".casefold()
+        return span.start is None or self.rules.soft.search(clause) is None
+
+    def reads(self, span: Span) -> bool:
+        """Whether the span of a limit is read as what it is said to be, as it stands in the prose."""
+        return not isinstance(self._stated(span.field, span), Gap)
 
     def _mark(self, path: str, span: Span | None) -> None:
         if span is None:

@@ -124,7 +124,7 @@ def test_a_limit_that_is_not_certain_is_asked_about_and_its_answer_settles_it(de
         says={"slot.item": "paper", "budget": "$5", "rule": "no plastic"},
         certainty={"budget": 0.2, "rule": 0.3},
     )
-    asked = desk.ask("order paper for $5, no plastic", model, skill="order")
+    asked = desk.ask("order paper $5, no plastic", model, skill="order")
     assert [(q.field, q.default) for q in asked.questions] == [
         ("frame.constraints.budget.max", "$5"), ("rule", "no plastic"),
     ]  # fmt: skip
@@ -138,7 +138,7 @@ def test_a_limit_that_is_not_certain_is_asked_about_and_its_answer_settles_it(de
 def test_where_each_part_is_fairly_certain_the_least_certain_is_asked_about(desk: Desk) -> None:
     says: dict[str, Any] = {"slot.item": "paper", "budget": "$5"}
     model = Scripted(sure=0.8, says=says, certainty={"slot.item": 0.76, "budget": 0.9})
-    asked = desk.ask("order paper for $5", model, skill="order", verb="acquire")
+    asked = desk.ask("order paper $5", model, skill="order", verb="acquire")
     assert [question.field for question in asked.questions] == ["slot.item"]
 
 

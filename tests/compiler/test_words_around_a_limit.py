@@ -24,7 +24,7 @@ def understood(compiles: Compile, goal: str, field: str, span: str) -> Intent:
         ("order paper for no less than 50 USD", "50 USD"),
         ("order paper for $50 or more", "$50"),
         ("order paper for $50+", "$50"),
-        ("order paper for between $50 and $60", "$50"),
+        ("order paper, somewhere between $50 and a lot", "$50"),
         ("order paper for $50 per month", "$50"),
         ("order paper for $50 a week", "$50"),
         ("order paper at $50/box", "$50"),
@@ -57,6 +57,15 @@ def test_an_amount_that_is_the_most_is_the_budget(compiles: Compile, goal: str, 
     assert isinstance(only, BudgetConstraint)
     assert only.max is not None
     assert (only.max.asset, only.max.amount) == ("USD", "50")
+
+
+@pytest.mark.parametrize("span", ["$50", "$50 and $60", "between $50 and $60", "$60"])
+def test_the_most_of_a_range_is_its_upper_end(compiles: Compile, span: str) -> None:
+    intent = understood(compiles, "order paper for between $50 and $60", "budget", span)
+    (only,) = intent.frame.constraints
+    assert isinstance(only, BudgetConstraint)
+    assert only.max is not None
+    assert (only.max.asset, only.max.amount) == ("USD", "60")
 
 
 @pytest.mark.parametrize(
@@ -96,11 +105,8 @@ def test_a_day_that_is_the_last_one_is_the_deadline(compiles: Compile, goal: str
 @pytest.mark.parametrize(
     ("goal", "field", "span"),
     [
-        ("order paper, not from China", "jurisdiction_allow", "not from China"),
-        ("order paper, not from China", "jurisdiction_allow", "China"),
-        ("order paper from outside China", "jurisdiction_allow", "outside China"),
-        ("order paper from anywhere but China", "jurisdiction_allow", "China"),
-        ("order paper, it must never leave China", "jurisdiction_deny", "China"),
+        ("order paper, we do not want China", "jurisdiction_allow", "China"),
+        ("order paper, leaving China out of it", "jurisdiction_allow", "China"),
         ("order paper but do not use vendors outside China", "jurisdiction_deny", "China"),
     ],
 )
@@ -121,6 +127,11 @@ def test_a_country_said_the_other_way_round_is_asked_about(
         ("do not be slow with paper from China", "jurisdiction_allow", "China", ("CN",), ()),
         ("order paper, not from China", "jurisdiction_deny", "China", (), ("CN",)),
         ("order paper from outside China", "jurisdiction_deny", "outside China", (), ("CN",)),
+        # the model names the wrong field, and the words before the place say the other
+        ("order paper, not from China", "jurisdiction_allow", "China", (), ("CN",)),
+        ("order paper from outside China", "jurisdiction_allow", "outside China", (), ("CN",)),
+        ("order paper from anywhere but China", "jurisdiction_allow", "China", (), ("CN",)),
+        ("order paper, it must never leave China", "jurisdiction_deny", "China", ("CN",), ()),
     ],
 )
 def test_a_country_is_allowed_or_denied_as_it_is_said(
