@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,19 @@ def _figures(measured: Measured) -> list[str]:
     ]
 
 
-def write_card(
-    asker: Asker, data: Path, gguf: Path, measured: Measured, found: Difference, fitted: str
-) -> None:
-    """Write MODEL_CARD.md beside `gguf`. fitted: what calibration did, in words."""
+@dataclass(frozen=True)
+class Made:
+    """What became of a run on its way to a file. found: llama.cpp beside PyTorch. fitted: what calibration did,
+    in words. member: bytes of the linear member."""
+
+    found: Difference
+    fitted: str
+    member: int
+
+
+def write_card(asker: Asker, data: Path, gguf: Path, measured: Measured, made: Made) -> None:
+    """Write MODEL_CARD.md beside `gguf`."""
+    found = made.found
     parameters = sum(p.numel() for p in asker.network.parameters())
     shape = asker.shape
     digest = hashlib.sha256(gguf.read_bytes()).hexdigest()
@@ -100,7 +110,9 @@ def write_card(
         f"weights it began); Muon {MUON_RATE} for matrices, AdamW {EMBEDDING_RATE} for "
         f"embeddings, linear decay, averaged weights, seed {SEED}; first {EASY_STEPS} steps with fewer "
         "candidates; embeddings begin from counts (see embedding.py)",
-        f"- calibration: {fitted}",
+        f"- behind the tensors {made.member:,} bytes of a linear member for skills that it was taught by name",
+        "  (mcl/model/familiar.py, trained by training/familiar.py on the same data)",
+        f"- calibration: {made.fitted}",
         f"- llama.cpp against PyTorch: {found.texts:,} texts tokenised, {found.differing} differently; "
         f"largest difference of a logit {found.logit:.1e} (f32), of a probability {found.probability:.1e}",
         "- licence of the weights: Apache-2.0; licences of the data below",

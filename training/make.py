@@ -16,7 +16,7 @@ from mcl.model.opening import load_model
 from training import corpora, familiar, own, whole
 from training.asking import Asker
 from training.calibrate import fit, told
-from training.card import note_run, write_card
+from training.card import Made, note_run, write_card
 from training.check import check
 from training.evaluate import evaluate, rounded
 from training.export import export
@@ -68,12 +68,13 @@ def main() -> None:
     if found.differing or found.logit > 1e-3:
         raise SystemExit("the exported model does not say what the trained one says")
     export(asker, given.target, given.kind)
-    familiar.put_into(given.target, familiar.train(given.data))
+    member = familiar.train(given.data)
+    familiar.put_into(given.target, member)
     begun = time.monotonic()
     all_figures = measured(asker, given.data, given.target, given.limit)
     print(f"measured in {time.monotonic() - begun:.0f} s", flush=True)
     write(all_figures, given.target.parent, given.out)
-    write_card(asker, given.data, given.target, all_figures, found, fitted)
+    write_card(asker, given.data, given.target, all_figures, Made(found, fitted, len(member)))
     if given.remark:
         note_run(asker, all_figures, given.remark)
 
