@@ -80,8 +80,8 @@ def _figures(measured: Measured) -> list[str]:
 
 @dataclass(frozen=True)
 class Made:
-    """What became of a run on its way to a file. found: llama.cpp beside PyTorch. fitted: what calibration did,
-    in words. member: bytes of the linear member."""
+    """What became of a run on its way to a file. found: llama.cpp beside PyTorch. fitted: what calibration
+    did, in words. member: bytes of the linear member."""
 
     found: Difference
     fitted: str
@@ -110,8 +110,8 @@ def write_card(asker: Asker, data: Path, gguf: Path, measured: Measured, made: M
         f"weights it began); Muon {MUON_RATE} for matrices, AdamW {EMBEDDING_RATE} for "
         f"embeddings, linear decay, averaged weights, seed {SEED}; first {EASY_STEPS} steps with fewer "
         "candidates; embeddings begin from counts (see embedding.py)",
-        f"- behind the tensors {made.member:,} bytes of a linear member for skills that it was taught by name",
-        "  (mcl/model/familiar.py, trained by training/familiar.py on the same data)",
+        f"- behind the tensors {made.member:,} bytes of a linear member for skills that it was taught by name,"
+        " mcl/model/familiar.py, trained by training/familiar.py on the same data",
         f"- calibration: {made.fitted}",
         f"- llama.cpp against PyTorch: {found.texts:,} texts tokenised, {found.differing} differently; "
         f"largest difference of a logit {found.logit:.1e} (f32), of a probability {found.probability:.1e}",
