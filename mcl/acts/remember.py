@@ -6,21 +6,23 @@ skills whose §CORTEX writes them.
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from executor.errors import KeyringError
 from executor.home import Home
 from executor.journal.record import Record
 from executor.lifecycle.view import View
-from executor.walker.outcome import Outcome
 from ir import ClarifyQuestion, Envelope, Intent, IntentClarifyBody
 from ir.errors import MclError
 from ir.inline_secrets import find_secret
 from mcl.cortex import Cortex, Memory, new_memory
-from mcl.cortex.learned import Asked, answer_of, folded, is_on, lesson, recalled
+from mcl.cortex.learned import SKILL, VERB, Asked, answer_of, folded, is_on, lesson, recalled
 from mcl.cortex.memory import LONGEST_TEXT
 from mcl.skills import Skill, Skills
-from mcl.stages.recall import SKILL, VERB
 from mcl.stages.request import Request
+
+if TYPE_CHECKING:
+    from executor.walker.outcome import Outcome
 
 _REDACTED = "[redacted: "
 _MOMENT_FIELDS = ("frame.constraints.deadline.by",)
@@ -47,7 +49,7 @@ def keep_accepted(
     return tuple(memory.uri for memory in kept)
 
 
-def keep_outcome(home: Home, view: View, outcome: Outcome, skills: Skills) -> tuple[str, ...]:
+def keep_outcome(home: Home, view: View, outcome: "Outcome", skills: Skills) -> tuple[str, ...]:
     """Remember how a run ended, where its skill writes Events; the address of that memory."""
     skill = _skill_of(view.intent, skills)
     if view.intent is None or skill is None or "Event" not in skill.writes or not outcome.envelope_id:
@@ -114,7 +116,7 @@ def _goal(intent: Intent, skill: Skill, at: str) -> Memory:
     return _of(intent, skill, "Goal", f"goal-{intent.id}", intent.prose, at, {})
 
 
-def _event(intent: Intent, skill: Skill, outcome: Outcome, at: str) -> Memory:
+def _event(intent: Intent, skill: Skill, outcome: "Outcome", at: str) -> Memory:
     why = f" ({outcome.failure.code}: {outcome.failure.message})" if outcome.failure else ""
     text = f"{intent.frame.verb}: {intent.prose} → {outcome.state}{why}"
     data = {"state": outcome.state, "envelope": outcome.envelope_id}

@@ -24,6 +24,8 @@ from mcl.cortex.view import Memories
 
 SETTING: Final = "mcl.learning"
 TAG: Final = "learned"
+SKILL: Final = "skill"  # the fields of questions about the choice itself
+VERB: Final = "frame.verb"
 _TYPE: Final = "Preference"
 _LONGEST: Final = 512  # characters of words or an answer that are worth keeping
 _AROUND = re.compile(r"^[\s\"'“”„«»‘’]+|[\s\"'“”„«»‘’.!?…,;:]+$")

@@ -8,7 +8,7 @@ asked again.
 from collections.abc import Iterator
 
 from ir import Reference
-from mcl.cortex.learned import Asked, answer_of, folded, is_on, recalled
+from mcl.cortex.learned import SKILL, VERB, Asked, answer_of, folded, is_on, recalled
 from mcl.cortex.memory import Memory, parse_uri
 from mcl.cortex.view import Memories
 from mcl.errors import CortexError, InputError
@@ -18,7 +18,6 @@ from mcl.stages.extract import read_answer
 from mcl.stages.request import Request
 from mcl.stages.rules import Rules
 
-SKILL, VERB = "skill", "frame.verb"
 _MOMENTS = ("iso8601",)  # what was Friday then is another day now
 _SUMMARY = 160  # characters
 
