@@ -110,7 +110,7 @@ def write_card(asker: Asker, data: Path, gguf: Path, measured: Measured, made: M
         f"weights it began); Muon {MUON_RATE} for matrices, AdamW {EMBEDDING_RATE} for "
         f"embeddings, linear decay, averaged weights, seed {SEED}; first {EASY_STEPS} steps with fewer "
         "candidates; embeddings begin from counts (see embedding.py)",
-        f"- behind the tensors {made.member:,} bytes of a linear member for skills that it was taught by name,"
+        f"- behind the tensors {made.member:,} bytes of a linear member for skills taught by name,"
         " mcl/model/familiar.py, trained by training/familiar.py on the same data",
         f"- calibration: {made.fitted}",
         f"- llama.cpp against PyTorch: {found.texts:,} texts tokenised, {found.differing} differently; "
