@@ -77,7 +77,7 @@ class ChatModel:
         texts = [grammars.load(id) for id in _GRAMMARS]
         self._texts = {grammar.id: grammar.text for grammar in texts}
         together = hashlib.sha256("".join(grammar.digest for grammar in texts).encode()).hexdigest()
-        self.grammar = f"intent_frame@1 sha256:{together}"
+        self.grammar = f"intent_frame@1 {'spaced ' if spaced else ''}sha256:{together}"
         plan = grammars.load(_PLAN_GRAMMAR)
         self._texts[plan.id] = plan.text
         self.plan_grammar = f"{plan.id} sha256:{plan.digest}"

@@ -12,9 +12,10 @@ import os
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from stat import S_ISREG
 
 from mcl.errors import ModelError
-from mcl.model.gguf import read_header
+from mcl.model.gguf import Header, read_header
 from mcl.model.prefix import write_whole
 from mcl.model.weights import NO_AI
 
@@ -42,7 +43,7 @@ def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
     home_path: where that memory is kept; None: nothing is remembered. A file with its digest beside it in
     `<path>.sha256` (the bundled model) need not be loaded in a child process when the digest is right.
     Raises ModelError: MODEL_MISSING, MODEL_NOT_GGUF, MODEL_VERSION, MODEL_TRUNCATED, MODEL_BROKEN,
-    MODEL_ARCHITECTURE, MODEL_KIND.
+    MODEL_ARCHITECTURE, MODEL_KIND, MODEL_SPLIT.
     """
     path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links: the name given is the one shown
     try:
@@ -52,16 +53,34 @@ def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
             "MODEL_MISSING", f"there is no readable model file: {error.strerror}", place=str(path), fix=NO_AI
         ) from error
     known = _recall(home_path)
+    if not S_ISREG(stat.st_mode):
+        raise ModelError("MODEL_MISSING", "this is no file", place=str(path), fix=NO_AI)
     seen = known.get(str(path))
     if seen and (seen.size, seen.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
         return ModelFile(path, seen.sha256)
-    read_header(path)
+    _check_kind(path, read_header(path))
     digest = file_digest(path)
     if _published_digest(path) != digest:
         _load_apart(path)
     known[str(path)] = _Seen(stat.st_size, stat.st_mtime_ns, digest)
     _remember(home_path, known)
     return ModelFile(path, digest)
+
+
+def _check_kind(path: Path, header: Header) -> None:
+    """Raise ModelError for what a header alone tells apart from a whole text model."""
+    parts = header.metadata.get("split.count", 0)
+    if isinstance(parts, int) and parts > 1:
+        raise ModelError(
+            "MODEL_SPLIT",
+            f"this is one of {parts} parts of a model",
+            place=str(path),
+            fix=f"join them (llama-gguf-split --merge) and name the whole; or {NO_AI}",
+        )
+    kind = header.metadata.get("general.type", "model")
+    if kind != "model" or not header.tensors:
+        what = f"its type is {kind!r}" if kind != "model" else "it has no weights"
+        raise ModelError("MODEL_KIND", f"this is not a whole text model: {what}", place=str(path), fix=NO_AI)
 
 
 def file_digest(path: Path) -> str:

@@ -9,10 +9,11 @@ from mcl.model.protocol import Model
 _FORM_KEY = "mcl.form"
 
 
-def load_model(path: Path | None, *, home_path: Path | None) -> Model:
+def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = False) -> Model:
     """Open the GGUF at `path` (None: the bundled one), checked, ready to answer.
 
     home_path: the home's folder, for what is remembered of files and of prompts; None: nothing is remembered.
+    spaced: JSON with blanks, for a model without a form of its own.
     Raises ModelError: MODEL_MISSING, MODEL_NOT_GGUF, MODEL_VERSION, MODEL_TRUNCATED, MODEL_BROKEN,
     MODEL_ARCHITECTURE, MODEL_KIND, MODEL_FORM, MODEL_LIBRARY; each says what to do, `--no-ai` included.
     """
@@ -27,7 +28,7 @@ def load_model(path: Path | None, *, home_path: Path | None) -> Model:
     if spoken is None:
         from mcl.model.chat import ChatModel
 
-        return ChatModel(weights, digest=file.digest, cache=cache)
+        return ChatModel(weights, digest=file.digest, cache=cache, spaced=spaced)
     if spoken != FORM:
         raise ModelError(
             "MODEL_FORM",
