@@ -17,7 +17,7 @@ from mcl.acts.models import Models
 from mcl.acts.show import read_view
 from mcl.acts.skills import installed
 from mcl.compiler import recompile
-from mcl.cortex import Cortex
+from mcl.cortex import Cortex, Snapshot
 from mcl.errors import InputError
 from mcl.home import open_home
 from mcl.model.planning import plan_writer
@@ -30,6 +30,7 @@ from mcl.stages.rules import Rules
 if TYPE_CHECKING:
     from mcl.model import Model
 
+_CORTEX = "matrix://cortex/"
 Answer = Literal["same", "different", "not available"]
 
 
@@ -163,11 +164,16 @@ class _Again:
             return _missing(
                 "memory", root, "this home never had these memories; replay where it was compiled"
             )
-        now = Cortex(self.home).snapshot()
+        cortex = Cortex(self.home)
+        rested = dict.fromkeys(one.uri for one in self.intent.references if one.uri.startswith(_CORTEX))
+        for uri in rested:
+            if why := _unproved(cortex, uri, snapshot):
+                return ReplayItem("memory", "different", root, snapshot.root, why)
+        now = cortex.snapshot()
         later = now.size - snapshot.size
-        return ReplayItem(
-            "memory", "same", root, now.root, f"{later} later changes were left out" if later else ""
-        )
+        notes = [f"{len(rested)} referred to and proved"] if rested else []
+        notes += [f"{later} later changes were left out"] if later else []
+        return ReplayItem("memory", "same", root, now.root, "; ".join(notes))
 
     def _bytes(self, parts: list[ReplayItem]) -> ReplayItem:
         """Compile again; whatever differs among the parts is named as the likely cause."""
@@ -226,6 +232,17 @@ class _Again:
             return self.skills.get(self.made.skill_id)
         except MclError:
             return None
+
+
+def _unproved(cortex: Cortex, uri: str, snapshot: Snapshot) -> str:
+    """What is wrong with the proof that a memory is in a snapshot; "" where it holds."""
+    from mcl.cortex.proof import prove
+
+    try:
+        wrong = [check for check in prove(cortex, uri, snapshot=snapshot).checks() if not check.ok]
+    except MclError as error:
+        return f"{uri}: {error.code}: {error.message}"
+    return f"{uri}: {wrong[0].said}" if wrong else ""
 
 
 def _compared(name: str, recorded: str, found: str, note: str = "") -> ReplayItem:

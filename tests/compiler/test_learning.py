@@ -211,3 +211,28 @@ def test_a_compile_from_before_is_replayed_without_what_was_learned_since(
         assert draft is not None
         again = recompile(outcome.intent, draft, home=home, skills=skills, model=model, core=core)
         assert canonical_bytes(again) == canonical_bytes(outcome.intent)
+
+
+def test_replay_proves_the_memories_that_an_intent_refers_to(
+    home: Home, compiles: Compile, skills_folder: Path
+) -> None:
+    memory = Cortex(home).put("Fact", "Acme", id="acme")
+    model = Scripted(says={"slot.item": "paper", "slot.supplier": "Acme"})
+    outcome = compiles("order paper from Acme", model)
+    Cortex(home).put("Fact", "Acme AB", id="acme")
+
+    def told() -> Any:
+        done = mcl.replay(outcome.intent.id, home=home, skills=[skills_folder])
+        return next(item for item in done.items if item.name == "memory")
+
+    item = told()
+    assert (item.verdict, item.note) == ("same", "1 referred to and proved; 1 later changes were left out")
+    with home.db.write() as connection:
+        connection.execute("DROP TRIGGER cortex_never_changes")
+        connection.execute(
+            "UPDATE cortex_memories SET document = CAST(replace(document, 'Acme', 'Bcme') AS BLOB) "
+            "WHERE seq = 1"
+        )
+    item = told()
+    assert item.verdict == "different"
+    assert memory.uri in item.note
