@@ -13,6 +13,7 @@ from executor.home import Home
 from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, Reference, key_of, with_hash
 from mcl.cortex import Bundle, Cortex, Memories, Snapshot
 from mcl.errors import SkillError
+from mcl.model.cues import with_cues
 from mcl.model.planning import plan_writer
 from mcl.model.protocol import Model
 from mcl.mtx.core import Core
@@ -150,7 +151,10 @@ class Pipeline:
         gap = Gap("skill", "SkillRef", "blocking", message, options=nearest)
         model, core = goal.model, value_digest({"skill": None, "core": self.core.digests})
         metadata = CompileMetadata(
-            mtx_digest=core, model_digest=model.digest, model_version=model.version, grammar=model.grammar
+            mtx_digest=core,
+            model_digest=model.digest,
+            model_version=model.version,
+            grammar=with_cues(model.grammar),
         )
         intent = Intent(
             id=request.id,
@@ -170,7 +174,7 @@ class Pipeline:
         """The Intent with its plan, or what must be known first."""
         skill, model, verdict = goal.classified.skill, goal.model, goal.verdict
         provenance = Provenance(
-            mtx_digest(skill, self.core), model.digest, model.version, model.grammar, snapshot.root
+            mtx_digest(skill, self.core), model.digest, model.version, with_cues(model.grammar), snapshot.root
         )
 
         def intent_of(verdict: Verdict) -> Intent:
@@ -181,6 +185,9 @@ class Pipeline:
             plan = self._plan(goal, intent)
             if isinstance(plan, Refused):
                 return plan
+            if isinstance(plan, Gap) and (verb := _only_verb(goal.request, plan)):
+                answers = {**goal.request.answers, plan.field: verb}
+                return self.run(goal.request.answered(answers), goal.model, snapshot)
             if not isinstance(plan, Gap):
                 made, why_not = (None, plan) if isinstance(plan, str) else (plan, "")
                 written = made is not None and bool(made.grammar)
@@ -394,6 +401,12 @@ def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> 
         return None
     why = f"a goal to {intent.frame.verb} may not {', '.join(declared)}, as this plan would"
     return Gap("frame.verb", "verb", "blocking", why, rules.verb_question, able)
+
+
+def _only_verb(request: Request, gap: Gap) -> str:
+    """The one verb of the skill that may do what was asked, where no person named another; else ""."""
+    asks = gap.field == "frame.verb" and not request.verb and len(gap.options) == 1
+    return gap.options[0] if asks else ""
 
 
 def _plan_id(intent: Intent) -> str:

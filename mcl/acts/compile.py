@@ -9,6 +9,7 @@ from mcl import compiler
 from mcl.acts.models import Models
 from mcl.acts.skills import installed
 from mcl.home import open_home
+from mcl.mtx.core import Core, core_of
 
 if TYPE_CHECKING:
     from mcl.compiler import Clarify, Compiled, Refused
@@ -38,11 +39,13 @@ def compile_goal(
     further folders. Raises InputError, SkillError, ModelError, HomeError, KeyringError.
     """
     home = home or open_home()
+    core = core_of(home.path)
     return compiler.compile_goal(
         goal,
         home=home,
         skills=installed(home.path, skills),
-        model=open_model(home, model, ai=ai),
+        model=open_model(home, model, ai=ai, core=core),
+        core=core,
         skill=skill,
         verb=verb,
         slots=slots,
@@ -54,8 +57,15 @@ def compile_goal(
     )
 
 
-def open_model(home: Home, model: "Path | Model | None", *, ai: bool) -> "Model":
-    """The model to ask: the one given, the file at a path, the matcher without `ai`, else the one in use."""
+def open_model(home: Home, model: "Path | Model | None", *, ai: bool, core: Core | None = None) -> "Model":
+    """The model to ask: the one given, the file at a path, the matcher without `ai`, else the one in use.
+
+    core: the core modules of the home where they were read already.
+    """
+    if not ai and core is not None and not isinstance(model, Path):
+        from mcl.model.matcher import Matcher
+
+        return model or Matcher(core)
     if model is None or isinstance(model, Path):
         return Models(home).open(path=model, ai=ai)
     return model

@@ -20,6 +20,7 @@ from mcl.compiler import recompile
 from mcl.cortex import Cortex, Snapshot
 from mcl.errors import InputError
 from mcl.home import open_home
+from mcl.model.cues import with_cues
 from mcl.model.planning import plan_writer
 from mcl.mtx.core import core_of
 from mcl.plans.planner import make_plan
@@ -155,7 +156,7 @@ class _Again:
     def _grammar(self) -> ReplayItem:
         if self.model is None:
             return _missing("grammar", self.made.grammar, "it comes with the model")
-        return _compared("grammar", self.made.grammar, self.model.grammar)
+        return _compared("grammar", self.made.grammar, with_cues(self.model.grammar))
 
     def _memory(self) -> ReplayItem:
         root = self.made.cortex_snapshot_hash

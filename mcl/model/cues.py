@@ -114,6 +114,12 @@ def load_cues() -> Cues:
     )
 
 
+def with_cues(grammar: str) -> str:
+    """What an Intent records of how it was read: a model's grammar, and the tables that counted beside it."""
+    tables = f"cues sha256:{load_cues().digest}"
+    return grammar if tables in grammar else f"{grammar}; {tables}"
+
+
 def _limit(entry: dict[str, Any], parts: dict[str, str]) -> LimitCue:
     before = entry.get("before", "")
     return LimitCue(

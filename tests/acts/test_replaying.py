@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import skills as shipped
 from mcl import compile_goal, open_home, replay
 from mcl.cortex import Cortex
 from mcl.errors import InputError
+from mcl.model.cues import load_cues
 
 SLOTS = {"text": "invoice", "folder": "notes", "pattern": "*"}
 PARTS = ("signature", "hash", "seed", "skill", "model", "grammar", "memory", "bytes", "plan")
@@ -104,3 +106,11 @@ def test_another_home_has_another_actor_and_so_another_intent(home, tmp_path):
     with open_home(tmp_path / "elsewhere") as elsewhere:
         compiled(elsewhere, **fixed)
         assert replay("@last", home=elsewhere).same
+
+
+def test_tables_of_patterns_that_read_otherwise_now_are_told(home, monkeypatch):
+    id = compiled(home, ai=True)
+    assert replay(id, home=home).same
+    table = load_cues()
+    monkeypatch.setattr("mcl.model.cues.load_cues", lambda: replace(table, digest="0" * 64))
+    assert verdicts(replay(id, home=home))["grammar"] == "different"
