@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from mcl.model import form
+from mcl.model.familiar import SIZE_KEY
 from training.network import Shape
 from training.vocabulary import bare
 
@@ -122,7 +123,7 @@ def rewrite(
         if one.name != "general.architecture" and one.name not in said and not one.name.startswith("GGUF."):
             kind = one.types[0]
             inner = one.types[-1] if kind == gguf.GGUFValueType.ARRAY else None
-            value = len(tail) if one.name.endswith("familiar.bytes") else one.contents()
+            value = len(tail) if one.name == SIZE_KEY else one.contents()
             writer.add_key_value(one.name, value, kind, sub_type=inner)
     for name in sorted(said):
         writer.add_string(name, said[name])

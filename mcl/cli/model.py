@@ -8,6 +8,8 @@ import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
+from mcl.cli.tune import tune_model
+from mcl.errors import ModelError
 
 if TYPE_CHECKING:
     from mcl.acts.models import KnownModel
@@ -21,6 +23,12 @@ def register(app: typer.Typer) -> None:
         model_info
     )
     models.command("add", epilog=example("mcl model add ~/models/qwen3-0.6b.gguf --name qwen"))(add_model)
+    models.command(
+        "tune",
+        epilog=example(
+            "mcl model tune --skills skills --examples examples.jsonl", "mcl model tune --skills skills --use"
+        ),
+    )(tune_model)
     models.command("use", epilog=example("mcl model use qwen", "mcl model use bundled"))(use_model)
     app.add_typer(models)
 

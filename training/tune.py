@@ -1,0 +1,278 @@
+"""Teach the bundled model a user's own skills: a short training from its own weights, from examples.
+
+What it knew is rehearsed beside them: goals written by hand (written/) and of the generator. What it says of
+limits in the examples (budgets, deadlines, …), which these do not label, it goes on saying.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import torch
+
+from mcl.acts.tuning.lessons import Lesson, Value, lessons_of
+from mcl.model import form
+from mcl.model.protocol import Candidate, ExtractForm, SlotForm
+from mcl.skills import Skill as Installed
+from mcl.skills import Skills
+from training import development, written
+from training.acquaint import teach
+from training.asking import Asker
+from training.corpora import Mark, Skill, Utterance
+from training.export import tensors
+from training.generator.goals import general
+from training.generator.skills import FAMILIES, skill_of, utter
+from training.learner import Learner
+from training.network import Network
+from training.rows import Batch, Row, collate, tokens_of
+from training.sampling import choose_body, extract_body
+from training.variation import Variant, Variation
+from training.vocabulary import Vocabulary
+from training.weights import rewrite, unpack
+
+MINE = "mine"
+PACE = 0.12  # share of the full learning rates
+WARM_UP = 8  # steps
+LONGEST = 0.96  # of the running average
+CHOICE_TOKENS, CHOICE_ROWS, CHOICE_BODIES = 640, 3, 10
+VALUE_TOKENS, VALUE_ROWS = 288, 6
+CHOICES = 0.45  # of the batches
+NEW, NOBODYS = 0.6, 0.12  # goals of the user's skills; goals of choices that are for no offered skill
+OFFERED = (8, 8, 8, 6, 4)  # candidates, as a compile shows them and fewer
+STRANGERS = 1200
+KNOWN_EVERY = 2  # of the goals that must not be forgotten
+SURE = 0.5  # of a limit that the model sees in an example
+Key = tuple[str, str]
+
+
+@dataclass
+class Course:
+    """What is taught. skills: the user's; shelf: all that may be offered beside each other. marked: the
+    lessons as utterances, with the limits that the model itself sees in them."""
+
+    skills: Sequence[Installed]
+    shelf: Skills
+    lessons: Sequence[Lesson]
+    marked: list[Utterance] = field(default_factory=list)
+
+
+class Drawing:
+    """Draws batches of new and of old goals. Everything random comes from one seed."""
+
+    def __init__(self, course: Course, known: Vocabulary, seed: int) -> None:
+        self.random, self.known, self.course = random.Random(seed), known, course
+        self.forms: dict[Key, Skill] = {("mine", one.id): _skill(one) for one in course.skills}
+        self.said: dict[str, list[Utterance]] = defaultdict(list)  # by id, of the skills that can be offered
+        self.nobodys: list[str] = []
+        self.old: dict[Key, list[Utterance]] = defaultdict(list)
+        goals = written.load()
+        for goal in goals:
+            self.old[goal.skill].append(goal)
+            if goal.skill == written.NOBODY:
+                self.nobodys.append(goal.text)
+            elif goal.skill[1] in course.shelf.by_id and ("mine", goal.skill[1]) not in self.forms:
+                self.said[goal.skill[1]].append(goal)
+        self.old_skills = {key: one for key, one in written.skills().items() if key in self.old}
+        self.old_ids = sorted(self.said)
+        for goal in course.marked:
+            self.said[goal.skill[1]].append(goal)
+        self.new_ids = sorted({goal.skill[1] for goal in course.marked})
+        self.labelled = [
+            goal
+            for goal, lesson in zip(course.marked, course.lessons, strict=True)
+            if lesson.values is not None and self.forms["mine", goal.skill[1]].slots
+        ]
+        skills = [*self.forms.values(), *self.old_skills.values()]
+        self.variation = Variation([*course.marked, *goals], skills, self.random)
+
+    def batch(self) -> Batch:
+        """The next one."""
+        if self.random.random() < CHOICES or not (self.labelled or self.old_skills):
+            rows = [self._choice() for _ in range(CHOICE_ROWS)]
+            return collate(rows, CHOICE_TOKENS, self.known)
+        return collate([self._values() for _ in range(VALUE_ROWS)], VALUE_TOKENS, self.known)
+
+    def _choice(self) -> Row:
+        """Goals for some of the skills that are installed, shown as a compile shows them."""
+        r, shelf = self.random, self.course.shelf
+        number = min(r.choice(OFFERED), len(shelf))
+        first = [r.choice(self.new_ids)] if r.random() < NEW or not self.old_ids else [r.choice(self.old_ids)]
+        near = r.sample(self.new_ids, min(len(self.new_ids), r.randint(0, 3)))
+        others = r.sample(shelf.ids, len(shelf))
+        ids = list(dict.fromkeys([*first, *near, *others]))[:number]
+        r.shuffle(ids)
+        examples = r.random() < 0.7
+        offered = [_candidate(shelf.by_id[id], examples=examples) for id in ids]
+        row = Row(tokens_of(form.choose_header(offered), self.known))
+        while len(row.header) > CHOICE_TOKENS * 0.7 and len(ids) > 2:
+            del ids[-1], offered[-1]
+            row = Row(tokens_of(form.choose_header(offered), self.known))
+        for _ in range(CHOICE_BODIES):
+            text, answer, verb = self._goal(ids)
+            body = choose_body(text, answer, verb, offered, self.known, self.variation)
+            if row.fits(body, CHOICE_TOKENS):
+                row.add(body)
+        return row
+
+    def _goal(self, ids: Sequence[str]) -> tuple[str, str, str]:
+        """(text, answer, verb): a goal for one of the offered skills, or for none of them."""
+        r = self.random
+        if r.random() < NOBODYS or not any(self.said[id] for id in ids):
+            strangers = [id for id in self.new_ids if id not in ids]
+            if "general" in ids or not strangers or r.random() < 0.5:
+                return r.choice(self.nobodys), "none", ""
+            goal = r.choice(self.said[r.choice(strangers)])
+            return goal.text, "none", goal.verb
+        new = [id for id in ids if id in self.new_ids]
+        old = [id for id in ids if id in self.old_ids]
+        id = r.choice(new) if new and (not old or r.random() < NEW) else r.choice(old)
+        goal = r.choice(self.said[id])
+        varied = self.variation.written(goal) if id in self.old_ids else self.variation.utterance(goal)
+        return varied.text, f"c{ids.index(id)}", varied.verb
+
+    def _values(self) -> Row:
+        """Goals of one skill whose values are marked."""
+        r = self.random
+        while True:
+            new = bool(self.labelled) and r.random() < NEW
+            key = r.choice(self.labelled).skill if new else self._old_key()
+            variant = self._variant(key) if new else self.variation.shown(self._old_skill(key))
+            row = Row(tokens_of(form.extract_header(variant.shown), self.known))
+            mine = [goal for goal in self.labelled if goal.skill == key] if new else []
+            for _ in range(12):
+                goal = self.variation.utterance(r.choice(mine)) if new else self._old_goal(key)
+                body = extract_body(goal, variant, self.known, self.variation)
+                if body is not None and row.fits(body, VALUE_TOKENS):
+                    row.add(body)
+            if row.bodies:
+                return row
+
+    def _old_key(self) -> Key:
+        r = self.random
+        if r.random() < 0.2:
+            return "own", r.choice(FAMILIES).name
+        return r.choice(list(self.old_skills))
+
+    def _old_skill(self, key: Key) -> Skill:
+        if key in self.old_skills:
+            return self.old_skills[key]
+        return skill_of(next(f for f in FAMILIES if f.name == key[1]))
+
+    def _old_goal(self, key: Key) -> Utterance:
+        if key[1] == "general" and self.random.random() < 0.3:
+            return general(self.random)
+        if key in self.old:
+            return self.variation.written(self.random.choice(self.old[key]))
+        return utter(next(family for family in FAMILIES if family.name == key[1]), self.random)
+
+    def _variant(self, key: Key) -> Variant:
+        """A user's skill as it is, mostly; now and then in another order, or without hints."""
+        skill = self.forms[key]
+        if self.random.random() < 0.4:
+            return self.variation.shown(skill)
+        shown = ExtractForm(skill.name, skill.description, skill.slots[: form.MAX_SLOTS])
+        return Variant(shown, tuple(f"slot.{slot.name}" for slot in shown.slots))
+
+
+def _skill(skill: Installed) -> Skill:
+    slots = tuple(SlotForm(s.name, s.type, s.hint, s.options, s.required, s.most) for s in skill.slots)
+    return Skill(MINE, skill.id, skill.description, slots, skill.verbs)
+
+
+def _candidate(skill: Installed, *, examples: bool) -> Candidate:
+    shown = skill.examples if examples else ()
+    return Candidate(skill.id, skill.display, skill.description, skill.verbs, shown)
+
+
+def _marks(values: Sequence[Value]) -> tuple[Mark, ...]:
+    return tuple(Mark(f"slot.{one.slot}", one.text, one.start, one.end) for one in values)
+
+
+def marked(course: Course, asker: Asker) -> list[Utterance]:
+    """The lessons as utterances. Limits that the model sees in them count as marked, where no value
+    stands."""
+    forms = {one.id: _skill(one) for one in course.skills}
+    prompts, cut = [], []
+    for lesson in course.lessons:
+        skill = forms[lesson.skill]
+        shown = ExtractForm(skill.name, skill.description, skill.slots[: form.MAX_SLOTS])
+        units = form.windows(form.words(lesson.prose))[0]
+        cut.append((units, shown))
+        prompts.append(form.extract_prompt(lesson.prose, units, shown))
+    goals = []
+    for lesson, (units, shown), answer in zip(course.lessons, cut, asker.answers(prompts), strict=True):
+        marks = list(_marks(lesson.values or ()))
+        for one in form.found(lesson.prose, units, shown, answer):
+            free = all(m.start is None or one.end <= m.start or (m.end or 0) <= one.start for m in marks)  # type: ignore[operator]  # a limit is a span
+            if one.field in form.FIELDS and one.probability >= SURE and free:
+                marks.append(Mark(one.field, one.value, one.start, one.end))
+        goals.append(Utterance(lesson.prose, (MINE, lesson.skill), tuple(marks), lesson.verb))
+    return goals
+
+
+def tune(
+    base: Path,
+    target: Path,
+    *,
+    skills: Sequence[Installed],
+    shelf: Skills,
+    lessons: Sequence[Lesson],
+    steps: int,
+    seed: int,
+    threads: int,
+    said: dict[str, str],
+    folder: Path,
+    progress: Callable[[], None],
+) -> None:
+    """Write `target`: the model at `base`, taught these lessons. The same arguments give the same bytes on
+    the same kind of processor with the same torch.
+
+    shelf: the skills that are offered beside each other. said: texts under keys of the file. folder: for what
+    is needed meanwhile. progress: called after each step.
+    """
+    torch.manual_seed(seed)
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True)
+    found = unpack(base, folder)
+    asker = Asker(folder)
+    course = Course(skills, shelf, lessons)
+    course = replace(course, marked=marked(course, asker))
+    drawing = Drawing(course, asker.vocabulary, seed)
+    learner = Learner(Network(found.shape), longest=LONGEST)
+    learner.begin(found.weights)
+    for step in range(steps):
+        share = min(1.0, (step + 1) / WARM_UP) * (1 - step / steps)
+        learner.update(learner.network, drawing.batch(), PACE * share)
+        progress()
+    strangers = drawing.nobodys + [goal.text for id in drawing.old_ids for goal in drawing.said[id]]
+    drawing.random.shuffle(strangers)
+    tail = teach(
+        found.tail,
+        [(one.prose, one.skill) for one in lessons],
+        {one.id: one.description for one in skills},
+        strangers[:STRANGERS],
+    )
+    rewrite(base, target, tensors(learner.average, found.shape), said=said, tail=tail)
+
+
+def known(shipped: Skills) -> list[Lesson]:
+    """What must not be forgotten: the examples of the shipped skills, and every second goal that is kept for
+    measuring, with its values."""
+    lessons = lessons_of(list(shipped), None)
+    for goal in development.load()[::KNOWN_EVERY]:
+        values = tuple(
+            Value(mark.field.removeprefix("slot."), mark.value, mark.start, mark.end)
+            for mark in goal.marks
+            if mark.field.startswith("slot.")
+        )
+        nobodys = goal.skill == written.NOBODY
+        id = "" if nobodys else goal.skill[1]
+        lessons.append(Lesson(goal.text, id, goal.verb, None if nobodys else values))
+    return lessons
