@@ -82,7 +82,8 @@ def _classify(request: Request, skills: Skills, model: Model, rules: Rules) -> C
         choice = model.choose(request.prose, candidates)
     else:
         evidence = evidence_of(request.prose, offered, candidates, skills, model, rules)
-        candidates = shortlist(candidates, evidence, rules.candidates)
+        if len(candidates) > rules.whole:
+            candidates = shortlist(candidates, evidence, rules.candidates)
         choice = _weighed(request.prose, candidates, evidence, model, rules)
     ranked = sorted((-p, place, id) for place, (id, p) in enumerate(choice.probabilities) if id)
     others = tuple(id for _, _, id in ranked if id != choice.skill_id)[: rules.nearest]

@@ -66,6 +66,7 @@ class Rules:
     longest_prose: int
     timeout_ms: int
     rounds: int
+    whole: int
     candidates: int
     nearest: int
     bundle_tokens: int
@@ -106,6 +107,7 @@ class Rules:
             longest_prose=pipeline.whole("limits.max_prose", 1),
             timeout_ms=round(pipeline.number("limits.wall_clock_s") * 1000),
             rounds=pipeline.whole("limits.rounds", 0, MAX_ROUNDS),
+            whole=pipeline.whole("limits.whole"),
             candidates=pipeline.whole("limits.candidates", 1),
             nearest=pipeline.whole("limits.nearest"),
             bundle_tokens=pipeline.whole("limits.bundle_tokens"),

@@ -78,7 +78,7 @@ def test_with_many_skills_the_model_is_shown_those_that_share_words_with_the_goa
 
 
 def test_with_few_skills_the_model_is_shown_all_of_them(tmp_path: Path, rules: Rules) -> None:
-    skills = catalogue(tmp_path, *numbered(0, rules.candidates))
+    skills = catalogue(tmp_path, *numbered(0, rules.whole))
     model = Scripted(skill=None)
     classify(request("please order some paper"), skills, model, rules)
     assert [one.skill_id for one in model.chosen[0]] == list(skills.ids)

@@ -184,7 +184,16 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("pipeline", "wall_clock_s=5", "wall_clock_s=1"), late, ()),
     (("pipeline", "rounds=3", "rounds=1"), rounds, ()),
     (("pipeline", "rounds=3", "rounds=0"), rounds, ()),
-    (("pipeline", "candidates=8", "candidates=1"), words("order paper"), NO_WORDS),
+    (
+        ("pipeline", "candidates=8", "candidates=1"),
+        words("order paper"),
+        (*NO_WORDS, ("pipeline", "whole=16", "whole=1")),
+    ),
+    (
+        ("pipeline", "whole=16", "whole=1"),
+        words("order paper"),
+        (*NO_WORDS, ("pipeline", "candidates=8", "candidates=1")),
+    ),
     (("pipeline", "nearest=3", "nearest=1"), none_fits, ()),
     (("pipeline", "bundle_tokens=512", "bundle_tokens=20"), remembered, ()),
     (("pipeline", "reason=ambiguous_request", "reason=unknown_information"), rounds, ()),
