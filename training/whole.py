@@ -20,6 +20,7 @@ from typing import Any
 
 from mcl.acts.batch import compile_batch
 from training import corpora
+from training.answers import SURE, calibration_error
 from training.corpora import Corpus, Skill, Utterance
 from training.scores import Scores
 from training.shelves import (
@@ -35,8 +36,6 @@ from training.shelves import (
 Figures = dict[str, Any]
 Value = tuple[str, str]
 AT = "2026-11-21T10:00:00Z"
-SURE = 0.9
-BINS = 10
 
 
 @dataclass(frozen=True)
@@ -106,14 +105,6 @@ def invented(result: Mapping[str, Any], prose: str, skill: Skill) -> Iterator[st
         for one in value if isinstance(value, list) else [value]:
             if name not in closed and str(one) not in plain:
                 yield f"{name}={one}"
-
-
-def calibration_error(said: Sequence[tuple[float, bool]]) -> float:
-    """Expected calibration error over ten bins."""
-    bins: dict[int, list[float]] = defaultdict(list)
-    for confidence, right in said:
-        bins[min(BINS - 1, int(confidence * BINS))].append(right - confidence)
-    return sum(abs(sum(gaps)) for gaps in bins.values()) / max(1, len(said))
 
 
 def compiled(lines: Sequence[Mapping[str, Any]], shelf: Path, settings: Settings) -> list[dict[str, Any]]:
