@@ -64,7 +64,7 @@ bench: $(VENV)/.dev      ## figures of benchmarks/README.md
 	$(BIN)/python -m benchmarks.mtx
 
 model: $(VENV)/.dev      ## train the bundled model again (about 1.5 h on 2 cores)
-	$(PIP) "torch==2.13.*" "gguf>=0.17,<1" "tokenizers>=0.21,<1"
+	$(PIP) "torch==2.13.*" "gguf>=0.17,<1" "tokenizers>=0.21,<1" "scikit-learn>=1.7,<2"
 	$(BIN)/python -m training.make
 
 lock: | $(BIN)/python    ## lock files from the ranges in pyproject.toml
