@@ -130,6 +130,19 @@ def load(data: Path) -> Corpus:
     return corpus
 
 
+def dev_sets(corpus: Corpus) -> dict[str, list[Utterance]]:
+    """Development utterances by set, in an order that a fixed seed draws; those for services of sgd that were
+    trained on ("sgd seen") apart from the others ("sgd unseen")."""
+    trained = {u.skill for u in corpus.train}
+    sets: dict[str, list[Utterance]] = {}
+    for u in corpus.dev:
+        seen = f" {'seen' if u.skill in trained else 'unseen'}" if u.skill[0] == "sgd" else ""
+        sets.setdefault(u.skill[0] + seen, []).append(u)
+    for utterances in sets.values():
+        random.Random(1).shuffle(utterances)
+    return dict(sorted(sets.items()))
+
+
 def open_texts(data: Path) -> list[str]:
     """Requests without labels (nl2bash, taskbench), without repetitions."""
     texts = (str(row["text"]).strip() for name in OPEN_TEXTS for row in _lines(data / f"{name}.jsonl.gz"))

@@ -10,8 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,19 +28,6 @@ from training.corpora import Corpus, Skill, Utterance
 
 OUT_OF_SCOPE = "oos"
 SEVERAL = 4  # values that an open slot of a corpus may take
-
-
-def sets_of(corpus: Corpus) -> dict[str, list[Utterance]]:
-    """Development utterances by set, in an order that a fixed seed draws; of sgd, services that were not
-    trained on are a set of their own."""
-    trained = {u.skill for u in corpus.train}
-    sets: dict[str, list[Utterance]] = defaultdict(list)
-    for u in corpus.dev:
-        name = u.skill[0]
-        sets[name if name != "sgd" else f"sgd {'seen' if u.skill in trained else 'unseen'}"].append(u)
-    for utterances in sets.values():
-        random.Random(1).shuffle(utterances)
-    return dict(sorted(sets.items()))
 
 
 def candidate(skill: Skill) -> Candidate:
@@ -164,7 +149,7 @@ def evaluate(asker: Asker, data: Path, limit: int) -> tuple[Figures, dict[str, l
     figures: Figures = {"step": asker.step, "minutes": asker.minutes, "examples": asker.examples}
     figures |= {"limit": limit, "intent": {}, "slots": {}, "confusions": {}}
     answers: dict[str, list[Answer]] = {}
-    for name, utterances in sets_of(corpus).items():
+    for name, utterances in corpora.dev_sets(corpus).items():
         answers[name] = []
         opening = [u for u in utterances if u.opens][: limit or None]
         if name != "restaurant8k":

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -223,17 +222,11 @@ def measure(data: Path, sets: Sequence[str], limit: int, settings: Settings) -> 
     """All figures by set; at most `limit` utterances each (0: all), drawn with a fixed seed. And what went
     wrong."""
     corpus = corpora.load(data)
-    trained = {one.skill for one in corpus.train}
-    by_set: dict[str, list[Utterance]] = defaultdict(list)
-    for one in corpus.dev:
-        source = one.skill[0]
-        seen = f" {'seen' if one.skill in trained else 'unseen'}" if source == "sgd" else ""
-        by_set[source + seen].append(one)
+    by_set = corpora.dev_sets(corpus)
     figures: Figures = {"choosing": {}, "extraction": {}}
     wrong: list[str] = []
-    for name in sorted(name for name in by_set if name.split()[0] in sets):
+    for name in (name for name in by_set if name.split()[0] in sets):
         source, utterances = name.split()[0], by_set[name]
-        random.Random(1).shuffle(utterances)
         with tempfile.TemporaryDirectory() as folder:
             train = [one for one in corpus.train if one.skill[0] == source]
             occurring = {one.skill for one in utterances} if source == "sgd" else None
