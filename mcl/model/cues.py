@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mcl.model.prefilter import may_match
+
 _FILE = Path(__file__).with_name("cues.toml")
 _NEAR = 60  # characters beside a form in which its cue may stand
 _PART = re.compile(r"\{([A-Z]+)\}")
@@ -139,6 +141,8 @@ def _filled(pattern: str, parts: dict[str, str]) -> str:
 
 def places(pattern: str, prose: str) -> Iterator[Place]:
     """The `span` of each match, in order; edges trimmed of blanks. No place begins or ends within a word."""
+    if not may_match(pattern, prose):
+        return
     for match in re.compile(pattern, re.IGNORECASE).finditer(prose):
         name = next(name for name, text in match.groupdict().items() if text is not None)
         start, end = match.span(name)
