@@ -1,0 +1,210 @@
+"""The linear member of a model file: what it says of skills by name, and what a damaged one does."""
+
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcl.errors import ModelError
+from mcl.model.familiar import MAGIC, RARITY_UNIT, ZERO, Familiar, buckets_of, features, packed
+from mcl.model.opening import bundled_path, load_model
+from mcl.model.protocol import Acquainted, Candidate
+from mcl.skills import find_skills, skill_folders
+
+BUCKETS = 64
+ALARM, BALANCE, ORDER = "set an alarm at seven", "what is my balance", "order some paper"
+GOALS = {"alarm": ALARM, "balance": BALANCE, "order": ORDER, "order2": "order food"}
+
+
+def row(
+    name: str, source: str = "a", told: str = "", scale: float = 0.1, bias: float = -1.0
+) -> dict[str, object]:
+    return {"names": [name], "told": [told] if told else [], "source": source, "scale": scale, "bias": bias}
+
+
+def member(classes: list[dict[str, object]], verbs: dict[str, int] | None = None) -> bytes:
+    """A member in which each class likes the words of its own goal."""
+    weights = [bytearray([ZERO] * len(classes)) for _ in range(BUCKETS)]
+    for place, goal in enumerate(list(GOALS.values())[: len(classes)]):
+        for bucket in buckets_of(goal, BUCKETS):
+            weights[bucket][place] += 30
+    head: dict[str, object] = {"buckets": BUCKETS, "classes": classes, "verbs": verbs or {}}
+    return packed(head, bytes([RARITY_UNIT] * BUCKETS), [bytes(one) for one in weights])
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Callable[..., Familiar]:
+    def open_(data: bytes, before: bytes = b"tensors", size: int | None = None) -> Familiar:
+        path = tmp_path / "model.gguf"
+        path.write_bytes(before + data)
+        return Familiar(path, len(data) if size is None else size)
+
+    return open_
+
+
+def asked(id: str, display: str = "", description: str = "") -> Candidate:
+    return Candidate(id, display or id, description, ("find",))
+
+
+TAUGHT = [
+    row("setalarm", told="wakesyouup"),
+    row("checkbalance"),
+    row("order", source="a"),
+    row("order", source="b"),
+]
+
+
+def test_a_goal_is_for_the_skill_that_was_taught_it(opened: Callable[..., Familiar]) -> None:
+    familiar = opened(member(TAUGHT))
+    alarm, balance = familiar.margins(ALARM, [asked("set_alarm"), asked("check-balance")])
+    assert alarm is not None
+    assert balance is not None
+    assert alarm > balance
+    alarm, balance = familiar.margins(BALANCE, [asked("set_alarm"), asked("check-balance")])
+    assert alarm is not None
+    assert balance is not None
+    assert balance > alarm
+
+
+@pytest.mark.parametrize(
+    ("id", "display", "description"),
+    [
+        ("set_alarm", "", ""),
+        ("SetAlarm", "", ""),
+        ("matrix://skill/set-alarm@1.0.0", "", ""),
+        ("Clock_1.x", "Set alarm", "something that nobody taught"),
+        ("x1", "y", "Wakes you up."),
+    ],
+)
+def test_a_skill_is_known_by_its_name_however_spelled_or_by_its_description(
+    opened: Callable[..., Familiar], id: str, display: str, description: str
+) -> None:
+    (margin,) = opened(member(TAUGHT)).margins(ALARM, [asked(id, display, description)])
+    assert margin is not None
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        asked("brew-coffee"),
+        asked("order", "Order", "Orders spare parts for the Volvo"),
+        asked("1"),
+        asked("日本"),
+    ],
+)
+def test_of_a_skill_that_was_not_taught_nothing_is_said(
+    opened: Callable[..., Familiar], one: Candidate
+) -> None:
+    assert opened(member(TAUGHT)).margins(ALARM, [one]) == (None,)
+
+
+def test_of_two_skills_of_one_name_that_counts_whose_catalogue_is_offered(
+    opened: Callable[..., Familiar],
+) -> None:
+    classes = [
+        row("alarm", source="b"),
+        row("balance", source="a"),
+        row("order", source="a"),
+        row("order", source="b"),
+    ]
+    familiar = opened(member(classes))
+    of_a = familiar.margins(ORDER, [asked("order"), asked("balance")])[0]
+    of_b = familiar.margins(ORDER, [asked("order"), asked("alarm")])[0]
+    assert of_a is not None
+    assert of_b is not None
+    assert of_a > of_b
+
+
+def test_verbs_that_were_taught_are_told_apart(opened: Callable[..., Familiar]) -> None:
+    familiar = opened(member(TAUGHT[:2], {"schedule": 0, "find": 1}))
+    assert familiar.verbs(ALARM)["schedule"] > familiar.verbs(ALARM)["find"]
+    assert opened(member(TAUGHT)).verbs(ALARM) == {}
+
+
+def test_a_margin_is_what_the_formula_says(opened: Callable[..., Familiar]) -> None:
+    (margin,) = opened(member(TAUGHT)).margins(ALARM, [asked("set_alarm")])
+    number = len(buckets_of(ALARM, BUCKETS))
+    assert margin == 0.1 * (RARITY_UNIT * 30 * number) / (number * RARITY_UNIT**2) ** 0.5 - 1.0
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_features_in_small_letters_and_buckets_within_bounds(prose: str) -> None:
+    assert buckets_of(prose, BUCKETS) == sorted(set(buckets_of(prose, BUCKETS)))
+    assert all(0 <= bucket < BUCKETS for bucket in buckets_of(prose, BUCKETS))
+    assert bool(features(prose))
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Acquainted:
+    model = load_model(bundled_path(), home_path=None)
+    assert isinstance(model, Acquainted)
+    return model
+
+
+@settings(deadline=None)
+@given(st.text(max_size=4000))
+def test_any_prose_gets_a_margin(bundled: Acquainted, prose: str) -> None:
+    (margin,) = bundled.margins(prose, [asked("general", "Any other goal", GENERAL)])
+    assert margin is not None
+    assert -50 < margin < 50
+
+
+GENERAL = next(skill.description for skill in find_skills(skill_folders(None)) if skill.id == "general")
+
+
+@pytest.mark.parametrize(
+    "damage", ["head", "short", "long", "begin", "json", "verb", "buckets", "scale", "classes"]
+)
+def test_a_damaged_member_is_an_error_with_a_code(opened: Callable[..., Familiar], damage: str) -> None:
+    data = member(TAUGHT[:2], {"find": 1})
+    at = len(MAGIC) + 4
+    (length,) = struct.unpack_from("<I", data, len(MAGIC))
+    head = json.loads(data[at : at + length])
+    if damage in ("verb", "buckets", "scale", "classes"):
+        if damage == "verb":
+            head["verbs"]["find"] = 2
+        elif damage == "buckets":
+            head["buckets"] = 0
+        elif damage == "scale":
+            head["classes"][0]["scale"] = "1"
+        else:
+            head["classes"] = {"a": 1}
+        data = packed(head, data[at + length :], [])
+    changed = {
+        "head": data[: len(MAGIC)] + b"\xff\xff\xff\xff" + data[at:],
+        "short": data[:-1],
+        "long": data + b"x",
+        "begin": b"x" + data[1:],
+        "json": data[:at] + b"[" + data[at + 1 :],
+    }.get(damage, data)
+    with pytest.raises(ModelError) as caught:
+        opened(changed)
+    assert caught.value.code == "MODEL_BROKEN"
+    assert "--no-ai" in caught.value.fix
+
+
+@given(st.binary(max_size=200), st.integers(0, 300))
+def test_any_bytes_are_a_member_or_an_error(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, size: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.gguf"
+    path.write_bytes(b"." + MAGIC + data)
+    with pytest.raises(ModelError):
+        Familiar(path, size)
+
+
+def test_a_file_that_is_gone_is_an_error_with_a_code(tmp_path: Path) -> None:
+    with pytest.raises(ModelError) as caught:
+        Familiar(tmp_path / "none.gguf", 10)
+    assert caught.value.code == "MODEL_MISSING"
+
+
+def test_the_bundled_model_knows_the_shipped_skills_by_name(bundled: Acquainted) -> None:
+    skills = list(find_skills(skill_folders(None)))
+    shown = [Candidate(one.id, one.display, one.description, one.verbs) for one in skills]
+    assert None not in bundled.margins("find the word invoice in my notes", shown)
+    assert bundled.margins("find the word invoice", [asked("blow-up", "Blow up", "Blows things up")]) == ()
