@@ -132,6 +132,7 @@ def _calls_of(node: dict[str, object]) -> list[dict[str, object]]:
         ("repo-status", "analyze", {"what": "diff"}, ["git/diff"]),
         ("repo-status", "analyze", {"count": "5"}, ["git/log count=5"]),
         ("repo-branch", "build", {"branch": "x"}, ["git/branch name=x"]),
+        ("repo-branch", "build", {"branch": "x", "start": "main"}, ["git/branch name=x start=main"]),
         ("repo-branch", "find", {}, ["git/branch"]),
         ("monitor-path", "monitor", {"path": "d"}, ["fs/watch path=d until=first"]),
         (
@@ -139,6 +140,12 @@ def _calls_of(node: dict[str, object]) -> list[dict[str, object]]:
             "monitor",
             {"path": "d", "since": "2026-11-20T00:00:00.000Z"},
             ["fs/changes path=d since=2026-11-20T00:00:00.000Z"],
+        ),
+        (
+            "monitor-path",
+            "monitor",
+            {"since": "2026-11-20T00:00:00.000Z"},
+            ["fs/changes path=. since=2026-11-20T00:00:00.000Z"],
         ),
         ("schedule-reminder", "find", {}, ["calendar/list path=reminders.ics"]),
         ("data-summary", "analyze", {"file": "t.csv"}, ["data/summary path=t.csv"]),

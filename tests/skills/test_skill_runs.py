@@ -198,6 +198,19 @@ def test_repo_branch_makes_a_branch_and_lists_them(person: Person, repository: P
     assert person.wants("list the branches", "repo-branch", "find").text.split() == ["fix-login", "*", "main"]
 
 
+def test_a_branch_begins_from_the_branch_that_the_goal_names(person: Person, repository: Path) -> None:
+    person.wants("create a branch called old-way", "repo-branch", "build")
+    subprocess.run(["git", "commit", "-qam", "Second"], cwd=repository, env=GIT, check=False)
+    (repository / "new.txt").write_text("new\n")
+    for words in (("add", "-A"), ("commit", "-qm", "Third")):
+        subprocess.run(["git", *words], cwd=repository, env=GIT, check=True)
+    made = person.wants("new branch fix-login from old-way", "repo-branch", "build")
+    assert made.slots["start"] == "old-way"
+    heads = repository / ".git" / "refs" / "heads"
+    assert (heads / "fix-login").read_text() == (heads / "old-way").read_text()
+    assert (heads / "fix-login").read_text() != (heads / "main").read_text()
+
+
 def test_run_tests_tells_whether_they_pass(person: Person) -> None:
     (person.folder / "Makefile").write_text("test:\n\t@echo all is well\n")
     done = person.wants("run the tests", "run-tests", "build")
@@ -250,6 +263,18 @@ def test_schedule_reminder_sets_a_reminder_in_the_zone_of_the_person_and_lists_i
     assert done.slots["when"] == "2026-11-22T08:00:00.000Z"
     assert "SUMMARY:call Anna" in done.file("reminders.ics")
     assert "call Anna" in person.wants("which reminders do I have", "schedule-reminder", "find").text
+
+
+def test_an_appointment_takes_as_long_as_the_goal_says(person: Person) -> None:
+    goal = "schedule the team lunch for next Tuesday at 12:00 for 90 minutes"
+    done = person.wants(goal, "schedule-reminder", "schedule")
+    assert (done.slots["title"], done.slots["minutes"]) == ("the team lunch", "90")
+    assert "DTEND:20261124T133000Z" in done.file("reminders.ics")
+
+
+def test_what_changed_is_looked_up_in_this_folder_where_none_is_named(person: Person) -> None:
+    done = person.wants("which files changed since yesterday", "monitor-path", "monitor")
+    assert "src/app.py" in done.text
 
 
 def test_monitor_path_watches_and_looks_back(person: Person) -> None:
