@@ -4,11 +4,12 @@ out.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from mcl.model.bm25 import stems
 from mcl.model.cues import Cues, Place, SlotCue, free, places
+from mcl.model.endings import belongs_elsewhere, taken_elsewhere
 from mcl.model.options import members
 from mcl.model.protocol import SlotForm, Span
 
@@ -22,21 +23,29 @@ def pattern_spans(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list
     20 euros" is no count).
     """
     first = [slot for slot in slots if not slot.options and any(cue.early for cue in _cues_for(slot, cues))]
-    spans = _slots(prose, first, cues, taken)
+    elsewhere = taken_elsewhere(slots)
+    spans = _slots(prose, first, cues, taken, elsewhere)
     for cue in cues.limits:
         probability = cues.probability["likely" if cue.likely else "pattern"]
         for place in cue.places(prose):
             if free(place, taken):
                 taken.append(place)
                 spans.append(span_at(cue.field, prose, place, probability))
-    return spans + _slots(prose, [slot for slot in slots if slot not in first], cues, taken)
+    rest = [slot for slot in slots if slot not in first]
+    return spans + _slots(prose, rest, cues, taken, elsewhere)
 
 
-def _slots(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list[Place]) -> list[Span]:
+def _slots(
+    prose: str,
+    slots: Sequence[SlotForm],
+    cues: Cues,
+    taken: list[Place],
+    elsewhere: Mapping[str, frozenset[str]],
+) -> list[Span]:
     spans: list[Span] = []
     for slot in slots:
         search = members(prose, slot, cues, taken) if slot.options else _places(prose, slot, cues, taken)
-        found = list(islice(search, slot.many))
+        found = list(islice((one for one in search if not belongs_elsewhere(one, elsewhere)), slot.many))
         taken += [place_of(span) for span in found]
         spans += found
     return spans

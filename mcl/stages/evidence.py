@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mcl.model.cues import Place, free, load_cues
+from mcl.model.endings import belongs_elsewhere, taken_elsewhere
 from mcl.model.options import is_numeric, places_of
 from mcl.model.patterns import pattern_spans, place_of, span_at, typed
 from mcl.model.protocol import ExtractForm, SlotForm, Span
@@ -28,7 +29,8 @@ def with_patterns(
     """
     if not rules.pattern_weight:
         return tuple(spans)
-    cues, kept = load_cues().beside, list(spans)
+    elsewhere = taken_elsewhere(form.slots)
+    cues, kept = load_cues().beside, [one for one in spans if not belongs_elsewhere(one, elsewhere)]
     patterns = pattern_spans(prose, form.slots, cues, [])
     for slot in (slot for slot in form.slots if slot.options):
         kept = _chosen(prose, slot, kept, patterns, rules)

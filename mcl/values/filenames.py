@@ -8,7 +8,7 @@ _CALLED = {
     "typescript": "ts", "rust": "rs", "ruby": "rb", "shell": "sh", "excel": "xlsx", "word": "docx",
     "calendar": "ics", "powerpoint": "pptx",
 }  # fmt: skip
-_ENDINGS = frozenset(
+ENDINGS = frozenset(
     (
         "md", "txt", "csv", "tsv", "json", "yaml", "yml", "toml", "xml", "html", "htm", "css", "js", "ts",
         "py", "rs", "go", "java", "kt", "c", "h", "cpp", "rb", "php", "sh", "sql", "svg", "png", "jpg",
@@ -26,6 +26,6 @@ def read_pattern(text: str) -> str:
     word = plain.removeprefix("*").removeprefix(".")
     for name in (word, word.removesuffix("s")):
         ending = _CALLED.get(name, name)
-        if ending in _ENDINGS:
+        if ending in ENDINGS:
             return f"*.{ending}"
     return text

@@ -193,3 +193,25 @@ def test_an_option_of_the_model_that_the_goal_names_stays_whatever_else_it_names
     said = (option(FROM, "savings", 0.6),)
     found = with_patterns("not from checking, from savings", form(FROM), said, rules)
     assert values(found) == {"account": "savings"}
+
+
+@pytest.mark.parametrize("hints", [("the csv file", "the new svg picture"), ("a table, .csv", "SVG to draw")])
+def test_a_file_fills_the_slot_that_is_for_its_kind(rules: Rules, hints: tuple[str, str]) -> None:
+    prose = "statistics about t.csv and a histogram in h.svg"
+    data, chart = SlotForm("file", "string", hints[0]), SlotForm("chart", "string", hints[1])
+    swapped = spans_of(prose, ("slot.file", "h.svg"), ("slot.chart", "t.csv"))
+    for given in (swapped, []):
+        assert values(with_patterns(prose, form(data, chart), given, rules)) == {
+            "file": "t.csv",
+            "chart": "h.svg",
+        }
+
+
+def test_a_file_of_a_kind_that_no_slot_names_may_fill_any(rules: Rules) -> None:
+    prose = "put t.csv into h.svg"
+    one, other = SlotForm("source", "string", "what to read"), SlotForm("sink", "string", "what to write")
+    given = spans_of(prose, ("slot.source", "h.svg"), ("slot.sink", "t.csv"))
+    assert values(with_patterns(prose, form(one, other), given, rules)) == {
+        "source": "h.svg",
+        "sink": "t.csv",
+    }
