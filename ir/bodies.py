@@ -28,9 +28,23 @@ def _at(key: int, shape: Shape, default: Any = MISSING) -> Any:
     return field(default=default, metadata={"key": key, "shape": shape})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Body:
-    """A record with integer keys."""
+    """A record with integer keys.
+
+    Equality, hash and repr are written once here: generated for each kind they double the time that importing
+    this module takes.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.__dict__.values()))
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
+        return f"{type(self).__qualname__}({fields})"
 
     @classmethod
     def layout(cls) -> dict[int, _Place]:
@@ -82,7 +96,7 @@ def _plain(value: Any, place: str) -> Any:
     return value.to_map(place) if isinstance(value, Body) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntentDraftBody(Body):
     """A goal in a person's words; `slot_values` and `preferred_skill` are what they fixed beforehand."""
 
@@ -91,7 +105,7 @@ class IntentDraftBody(Body):
     preferred_skill: str = _at(2, TEXT, "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntentCompiledBody(Body):
     """The canonical bytes of an Intent."""
 
@@ -99,7 +113,7 @@ class IntentCompiledBody(Body):
     compile_latency_ms: int = _at(1, NATURAL, 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClarifyQuestion(Body):
     """A question about the Unknown with this id."""
 
@@ -120,14 +134,14 @@ def _questions(value: object, place: str) -> tuple[ClarifyQuestion, ...]:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntentClarifyBody(Body):
     """What must be known before the goal can be an Intent."""
 
     questions: tuple[ClarifyQuestion, ...] = _at(0, _questions)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntentAnswerBody(Body):
     """RFC 6902 patches of the draft; `answer_of` is the id of the clarify envelope."""
 
@@ -135,7 +149,7 @@ class IntentAnswerBody(Body):
     answer_of: str = _at(1, NAME)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntentAcceptBody(Body):
     """A person signs what is wanted (`intent_hash`) and what will run (`plan_hash`)."""
 
@@ -145,14 +159,14 @@ class IntentAcceptBody(Body):
     plan_hash: str = _at(3, DIGEST, "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlanProposedBody(Body):
     """The canonical bytes of a PlanTree."""
 
     plan_json: bytes = _at(0, DATA)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlanStepBody(Body):
     """A node's state changed."""
 
@@ -164,7 +178,7 @@ class PlanStepBody(Body):
     latency_ms: int = _at(5, NATURAL, 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlanOutputBody(Body):
     """A piece of a node's output, as it comes."""
 
@@ -176,7 +190,7 @@ class PlanOutputBody(Body):
     final: bool = _at(5, FLAG, False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntentCorrectBody(Body):
     """RFC 6902 patches of a running Intent or plan; `target` is the hash or id they apply to."""
 
@@ -186,7 +200,7 @@ class IntentCorrectBody(Body):
     retry_from: str = _at(3, TEXT, "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntentDispatchBody(Body):
     """A part of the work handed to another agent."""
 
@@ -195,7 +209,7 @@ class IntentDispatchBody(Body):
     payment_channel: str = _at(2, TEXT, "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntentAttestBody(Body):
     """The run has ended; the agent says how."""
 
@@ -206,7 +220,7 @@ class IntentAttestBody(Body):
     anchor_tx: str = _at(4, TEXT, "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntentFailBody(Body):
     """The goal was not reached; `reason` is a code."""
 
@@ -217,7 +231,7 @@ class IntentFailBody(Body):
     partial_uris: tuple[str, ...] = _at(4, texts, ())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntentCancelBody(Body):
     """A person stops it."""
 
@@ -225,7 +239,7 @@ class IntentCancelBody(Body):
     reason: str = _at(0, TEXT, "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PolicyGateBody(Body):
     """A question that a person must decide before the walk goes on."""
 
@@ -237,7 +251,7 @@ class PolicyGateBody(Body):
     expires_at: str = _at(5, INSTANT, "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PolicyGateResolveBody(Body):
     """The decision on the gate whose envelope has the id `gate_of`."""
 
