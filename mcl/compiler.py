@@ -16,6 +16,7 @@ the field from the goal.
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -50,6 +51,7 @@ from mcl.stages.classify import check_choice
 from mcl.stages.extract import read_answer
 from mcl.stages.normalise import normalise
 from mcl.stages.request import Request, patches_for
+from mcl.tapes import About, Tapes, Unloaded, with_tapes
 from mcl.trace import Recorder, with_tape
 
 __all__ = [
@@ -73,7 +75,8 @@ def compile_goal(
     *,
     home: Home,
     skills: Skills,
-    model: Model,
+    model: Model | Unloaded,
+    tapes: Tapes | None = None,
     skill: str | None = None,
     verb: str | None = None,
     slots: Mapping[str, str] | None = None,
@@ -89,17 +92,19 @@ def compile_goal(
 ) -> Outcome:
     """Compile a goal; with `store` and without `dry_run` it is signed and in the journal when this returns.
 
-    prose: UTF-8 text. skill, verb, slots: what the model shall not choose (a list slot: values between
-    commas). at: when it was said (ISO 8601; default now). id: a ULID (default: fresh). zone: IANA name that
-    days and times of day are meant in. core: the core modules (default: those that the
-    home uses). registry: the
-    installed tools (default: not compared with the plan). timer: seconds that only grow.
+    prose: UTF-8 text. tapes: answers of earlier compiles, which a model whose digest says all of it need not
+    give again (None: none are used or kept). skill, verb, slots: what the model shall not choose (a list
+    slot: values between commas). at: when it was said (ISO 8601; default now). id: a ULID (default: fresh).
+    zone: IANA name that days and times of day are meant in. core: the core modules (default: those that the
+    home uses). registry: the installed tools (default: not compared with the plan). timer: seconds that only
+    grow.
 
     Raises InputError: GOAL_EMPTY, GOAL_TOO_LONG, GOAL_BINARY, TIME_INVALID, ID_INVALID, ID_USED,
     ZONE_UNKNOWN, SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN, SLOT_VALUE;
     SkillError, ModelError, HomeError. Nothing is stored then.
     """
-    pipeline = Pipeline(home, skills, core or core_of(home.path), registry, timer)
+    core = core or core_of(home.path)
+    pipeline = Pipeline(home, skills, core, registry, timer)
     request = Request(
         id=_fresh(home, id),
         at=_moment(at) if at else home.clock.now(),
@@ -111,8 +116,12 @@ def compile_goal(
         verb=verb or "",
         slots={name: _slot_text(name, text, pipeline) for name, text in (slots or {}).items()},
     )
-    recorder = Recorder(model)
-    outcome = pipeline.run(request, recorder)
+    snapshot = pipeline.cortex.snapshot()
+    about = About(request, core, skills, snapshot.root)
+    outcome, recorder, cached = with_tapes(
+        tapes, about, model, lambda asked: pipeline.run(request, asked, snapshot), apart=pipeline.apart
+    )
+    outcome = replace(outcome, cached=cached)
     if isinstance(outcome, Clarify) and not pipeline.rules.rounds:
         outcome = pipeline.too_many_rounds(request.id, 0)
     if store and not dry_run:

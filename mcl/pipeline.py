@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from executor.clock import ulid_text
 from executor.gate.effects import over_ceiling
@@ -49,7 +49,8 @@ class Compiled:
     """The goal as an Intent. `review`: sure enough to propose, not sure enough to skip reading it.
 
     plan: what will run, or None; `no_plan` says why. ms: how long the stages took. advice: why it should be
-    read. prompt: what the model was asked with. attempts: at a plan, where a model wrote it.
+    read. prompt: what the model was asked with. attempts: at a plan, where a model wrote it. cached: the
+    model's answers were those of an earlier compile.
     """
 
     intent: Intent
@@ -60,24 +61,26 @@ class Compiled:
     advice: str = ""
     prompt: Prompt = NO_PROMPT
     attempts: "tuple[Attempt, ...]" = ()
+    cached: bool = False
 
 
 @dataclass(frozen=True)
 class Clarify:
     """What must be known first. `intent` is as far as it is known (state "clarifying"); it is not in the
-    journal. prompt: what the model was asked with."""
+    journal. prompt: what the model was asked with. cached: as of Compiled."""
 
     intent: Intent
     questions: tuple[ClarifyQuestion, ...]
     ms: float
     prompt: Prompt = NO_PROMPT
+    cached: bool = False
 
 
 @dataclass(frozen=True)
 class Refused:
     """Nothing was compiled. reason: out_of_scope, timeout, ambiguous_request, or what the skill's
     §FAILURE_MODES say; `nearest`: skill ids, best first; attempts: at a plan, where a model wrote none that
-    holds."""
+    holds. cached: as of Compiled."""
 
     id: str
     reason: str
@@ -85,9 +88,11 @@ class Refused:
     nearest: tuple[str, ...]
     ms: float
     attempts: "tuple[Attempt, ...]" = ()
+    cached: bool = False
 
 
 Outcome: TypeAlias = Compiled | Clarify | Refused
+Made = TypeVar("Made")
 
 
 class Pipeline:
@@ -123,8 +128,15 @@ class Pipeline:
         return self._outcome(goal, snapshot)
 
     def ms(self) -> float:
-        """Milliseconds since the pipeline was made."""
+        """Milliseconds since the pipeline was made, without what `apart` took."""
         return (self._timer() - self._started) * 1000
+
+    def apart(self, work: Callable[[], Made]) -> Made:
+        """What `work` gives; the time it takes counts for nothing."""
+        began = self._timer()
+        made = work()
+        self._started += self._timer() - began
+        return made
 
     def too_many_rounds(self, id: str, rounds: int) -> Refused:
         """What is said where a goal is still unclear after all the rounds that there may be."""

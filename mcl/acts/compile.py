@@ -10,10 +10,12 @@ from mcl.acts.models import Models
 from mcl.acts.skills import installed
 from mcl.home import open_home
 from mcl.mtx.core import Core, core_of
+from mcl.tapes import Tapes
 
 if TYPE_CHECKING:
     from mcl.compiler import Clarify, Compiled, Refused
     from mcl.model import Model
+    from mcl.tapes import Unloaded
 
 
 def compile_goal(
@@ -31,20 +33,29 @@ def compile_goal(
     truncate: bool = False,
     skills: Sequence[Path] = (),
     home: Home | None = None,
+    cache: bool = True,
 ) -> "Compiled | Clarify | Refused":
     """Compile a goal; unless it is a dry run, the result is signed and in the journal when this returns.
 
     skill, verb, slots: fixed beforehand. model: a GGUF or an open model (None: the one in use). ai: False
     for the deterministic matcher. at: ISO 8601. id: a ULID. zone: IANA name that days are meant in. skills:
-    further folders. Raises InputError, SkillError, ModelError, HomeError, KeyringError.
+    further folders. cache: whether what a file's model answered to the same goal earlier counts, and is kept
+    (see `mcl.tapes`). Raises InputError, SkillError, ModelError, HomeError, KeyringError.
     """
     home = home or open_home()
     core = core_of(home.path)
+    asked: Model | Unloaded
+    tapes = None
+    if cache and ai and (model is None or isinstance(model, Path)):
+        asked, tapes = Models(home).unloaded(model), Tapes.of(home.path)
+    else:
+        asked = open_model(home, model, ai=ai, core=core)
     return compiler.compile_goal(
         goal,
         home=home,
         skills=installed(home.path, skills),
-        model=open_model(home, model, ai=ai, core=core),
+        model=asked,
+        tapes=tapes,
         core=core,
         skill=skill,
         verb=verb,

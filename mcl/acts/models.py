@@ -11,6 +11,7 @@ from mcl.errors import ModelError
 
 if TYPE_CHECKING:
     from mcl.model import Model
+    from mcl.tapes import Unloaded
 
 BUNDLED, NO_AI = "bundled", "no-ai"
 _TABLES = (
@@ -135,18 +136,37 @@ class Models:
             return Matcher(core_of(self._home.path))
         from mcl.model.opening import load_model
 
-        spaced = False
+        path, spaced = self._file(path)
+        return load_model(path, home_path=self._home.path, spaced=spaced)
+
+    def unloaded(self, path: Path | None) -> "Unloaded | Model":
+        """The file at `path`, else the model in use, checked, and loaded only when it is asked; the matcher,
+        where it is in use, as it is. Raises ModelError.
+        """
+        if path is None and self._used() == NO_AI:
+            return self.open()
+        from mcl.model.file import open_model_file
+        from mcl.model.opening import bundled_path
+        from mcl.tapes import Unloaded
+
+        file, spaced = self._file(path)
+        digest = open_model_file(file or bundled_path(), home_path=self._home.path).digest
+        return Unloaded(digest, lambda: self.open(path=path), "spaced" if spaced else "")
+
+    def _file(self, path: Path | None) -> tuple[Path | None, bool]:
+        """The file at `path`, else that of the model in use (None: the bundled one), and whether it writes
+        JSON with blanks. Raises ModelError."""
         if path is not None:
             rows = self._home.db.read(
                 "SELECT spaced FROM models WHERE path = ?",
                 (_text_of(Path(os.path.abspath(path))),),  # noqa: PTH100
             )
-            spaced = bool(rows and rows[0][0])
-        elif used != BUNDLED:
-            found = self.find(used)
-            self._checked(found)
-            path, spaced = found.path, found.spaced
-        return load_model(path, home_path=self._home.path, spaced=spaced)
+            return path, bool(rows and rows[0][0])
+        if self._used() == BUNDLED:
+            return None, False
+        found = self.find(self._used())
+        self._checked(found)
+        return found.path, found.spaced
 
     def with_digest(self, digest: str) -> "Model | None":
         """The model that an Intent was compiled with, or None where this home does not have it.

@@ -30,6 +30,9 @@ BatchOut = Annotated[
     typer.Option("--out", metavar="OUT", help="With --batch: where results go; - is standard output."),
 ]
 Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", help="With --batch: so many processes.")]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Ask the model, whatever it answered to the same goal before.")
+]
 NoStore = Annotated[bool, typer.Option("--no-store", help="With --batch: keep nothing in the journal.")]
 
 
@@ -91,6 +94,7 @@ def compile_command(
     out_path: BatchOut = None,
     jobs: Jobs = None,
     no_store: NoStore = False,
+    no_cache: NoCache = False,
     no_ask: NoAsk = False,
     as_json: AsJson = False,
 ) -> int:
@@ -114,6 +118,7 @@ def compile_command(
             as_json=as_json,
             jobs=1 if jobs is None else jobs,
             store=not no_store,
+            cache=not no_cache,
             model=model,
             ai=not no_ai,
             at=at,
@@ -141,6 +146,7 @@ def compile_command(
         zone=zone,
         truncate=truncate,
         skills=skills or (),
+        cache=not no_cache,
     )
     if not dry_run and may_ask(out, no_ask=no_ask):
         from mcl.cli.asking import Asking

@@ -37,7 +37,7 @@ def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[s
     """What came of a compile. `stored`: whether it is in the journal."""
     from mcl.compiler import Clarify, Compiled, Refused  # heavy, and only this needs it
 
-    always = {"ms": round(result.ms, 3), "stored": stored}
+    always = {"ms": round(result.ms, 3), "stored": stored, "cached": result.cached}
     match result:
         case Compiled(intent=intent):
             return {

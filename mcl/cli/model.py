@@ -75,6 +75,7 @@ def model_info(
         header = read_header(path)
         facts = {"file": str(path), "bytes": path.stat().st_size, "digest": file_digest(path)}
         facts |= {"gguf": header.version, "tensors": header.tensors, **header.metadata}
+    facts["compile_cache"] = _cache()
     out = Output(as_json)
     out.document(facts)
     if not as_json:
@@ -111,3 +112,13 @@ def use_model(
 def _tell(model: "KnownModel", what: str, *, as_json: bool) -> None:
     Output(as_json).document(asdict(model))
     note(f"{what}: {model.name} {model.digest[:12]}")
+
+
+def _cache() -> dict[str, object]:
+    """What this home keeps of the answers of models."""
+    from mcl.home import locate
+    from mcl.tapes import Tapes
+
+    tapes = Tapes.of(locate())
+    entries, size = tapes.size()
+    return {"folder": str(tapes.folder), "entries": entries, "bytes": size}

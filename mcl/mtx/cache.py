@@ -56,7 +56,7 @@ class Cache:
             return read(head, lambda: body)
         path = self._path(kind, version, source)
         try:
-            lines = _read(path).split(b"\n")
+            lines = read_own(path).split(b"\n")
             if (
                 len(lines) != 3
                 or hashlib.sha256(lines[1] + b"\n" + lines[2]).hexdigest().encode() != lines[0]
@@ -68,7 +68,7 @@ class Cache:
         values = b"\n".join(json.dumps(value, separators=(",", ":")).encode() for value in (head, body))
         if len(values) < MAX_ENTRY:
             with contextlib.suppress(OSError):
-                self._write(path, hashlib.sha256(values).hexdigest().encode() + b"\n" + values)
+                write_own(Path(path), hashlib.sha256(values).hexdigest().encode() + b"\n" + values)
         return read(head, lambda: body)
 
     def has(self, kind: str, version: str, source: bytes) -> bool:
@@ -85,21 +85,24 @@ class Cache:
         key = hashlib.sha256(f"{kind}\0{version}\0".encode() + source).hexdigest()
         return f"{self.folder}/{key}.json"
 
-    def _write(self, path: str, data: bytes) -> None:
-        """Write whole files only: another process may be reading, or writing the same."""
-        folder = Path(path).parent
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = Path(f"{path}.{os.getpid()}")
-        try:
-            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+
+def write_own(path: Path, data: bytes) -> None:
+    """Write a whole file that only this user can write: another process may be reading, or writing the same.
+
+    Raises OSError.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = Path(f"{path}.{os.getpid()}")
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
-def _read(path: str) -> bytes:
+def read_own(path: str) -> bytes:
     """The bytes of a plain file that only this user can write. Raises OSError, ValueError."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     try:

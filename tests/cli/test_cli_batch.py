@@ -400,3 +400,28 @@ def test_a_sealed_key_signs_in_every_process_and_its_absence_is_told(
         assert done.code != 0
         assert "KEY" in done.document["error"]["code"]
         assert read(tmp_path / f"none{jobs}") == []
+
+
+def test_what_a_model_answered_before_counts_where_it_is_kept_and_never_with_no_store(
+    mcl: Any, tmp_path: Path
+) -> None:
+    source = write(tmp_path / "in", GOALS)
+
+    def cached(out: str, *more: str) -> tuple[int, list[bool]]:
+        done = mcl(
+            "compile", "--batch", str(source), "--out", str(tmp_path / out), "--at", AT, "--json", *more
+        )
+        assert done.code == 0, done.err
+        return done.document["cached"], [one.get("cached", False) for one in read(tmp_path / out)]
+
+    assert cached("first") == (0, [False] * 3)
+    assert cached("second", "--jobs", "2") == (3, [True] * 3)
+    assert cached("third", "--no-store") == (0, [False] * 3)
+    assert cached("fourth", "--no-cache") == (0, [False] * 3)
+    alike = [steady(read(tmp_path / out)) for out in ("first", "second", "third", "fourth")]
+    for results in alike:
+        for one in results:
+            one.pop("cached", None)
+    assert all(results == alike[0] for results in alike)
+    single = mcl("compile", GOALS[0]["prose"], "--json")
+    assert single.document["cached"]

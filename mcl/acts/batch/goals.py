@@ -17,6 +17,7 @@ from mcl.model.protocol import Model
 from mcl.mtx.core import Core
 from mcl.mtx.digest import value_digest
 from mcl.skills import Skill, Skills
+from mcl.tapes import Tapes, Unloaded
 
 _OF_THE_LINE = (DocumentError, InputError, SkillError, ModelError, CortexError)
 _NUMBERS: dict[str, Callable[[str], Any]] = {"uint": int, "float": float, "bool": json.loads}
@@ -26,7 +27,7 @@ _NUMBERS: dict[str, Callable[[str], Any]] = {"uint": int, "float": float, "bool"
 class Goals:
     """Compiles the lines of one batch. zone: IANA name. at: when goals were said that do not say it
     (ISO 8601; "": now). store: whether the journal keeps them. truncate: whether a goal that is too long
-    is cut."""
+    is cut. tapes: answers of earlier compiles, None for none; manner: what they depend on (see Unloaded)."""
 
     home: Home
     skills: Skills
@@ -36,6 +37,12 @@ class Goals:
     at: str = ""
     store: bool = True
     truncate: bool = False
+    tapes: Tapes | None = None
+    manner: str = ""
+
+    @property
+    def _loaded(self) -> Unloaded:
+        return Unloaded(self.model.digest, lambda: self.model, self.manner)
 
     @property
     def settings(self) -> str:
@@ -64,7 +71,8 @@ class Goals:
                 goal.prose,
                 home=self.home,
                 skills=self.skills,
-                model=self.model,
+                model=self.model if self.tapes is None else self._loaded,
+                tapes=self.tapes,
                 skill=goal.skill or None,
                 verb=goal.verb or None,
                 slots=goal.slots,
@@ -75,6 +83,8 @@ class Goals:
                 core=self.core,
             )
             told = _told(outcome, self.skills)
+            if outcome.cached:
+                told["cached"] = True
             if self.store:
                 told["intent"] = (
                     outcome.id if not isinstance(outcome, Compiled | Clarify) else outcome.intent.id

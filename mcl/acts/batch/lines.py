@@ -11,6 +11,7 @@ from mcl.errors import InputError
 
 MAX_LINE: Final = 2**20  # bytes; the longest goal, all of it escaped, has a tenth of that
 MAX_ID: Final = 256  # characters
+CACHED: Final = "cached"
 _BOM: Final = b"\xef\xbb\xbf"
 _PIECE: Final = 2**16
 
@@ -100,6 +101,11 @@ def id_of(line: Line) -> Id:
 def fingerprint(line: Line, settings: str) -> str:
     """16 hex digits that a line and the settings it is compiled with have in common with their result."""
     return hashlib.sha256(settings.encode() + b"\0" + line.data).hexdigest()[:16]
+
+
+def outcome_of(result: Mapping[str, Any]) -> str:
+    """The outcome of a result, with CACHED behind a blank where no model was asked."""
+    return f"{result['outcome']} {CACHED}" if result.get("cached") else str(result["outcome"])
 
 
 def result_bytes(result: Mapping[str, Any]) -> bytes:

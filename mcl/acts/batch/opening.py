@@ -8,13 +8,14 @@ from typing import Any, Self
 
 from executor.home import Home
 from mcl.acts.batch.goals import Goals
-from mcl.acts.compile import open_model
+from mcl.acts.models import Models
 from mcl.acts.skills import installed
 from mcl.errors import SkillError
 from mcl.home import open_home
 from mcl.model.protocol import Model
 from mcl.mtx.core import core_of
 from mcl.skills import Skills, find_skills
+from mcl.tapes import Tapes, Unloaded
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Settings:
     zone: str = "UTC"
     at: str = ""
     store: bool = True
+    cache: bool = True
     truncate: bool = False
     passphrase: str = ""
 
@@ -48,18 +50,27 @@ def open_goals(
 ) -> Iterator[Goals]:
     """Open what is not open yet: home, skills, model. Raises HomeError, SkillError, ModelError."""
     path = Path(settings.home)
-    passphrase = settings.passphrase.encode() or None
-    opened = home or open_home(path, passphrase=passphrase)
+    opened = home or open_home(path, passphrase=settings.passphrase.encode() or None)
     try:
+        skills, core = choices(path, [Path(one) for one in settings.skills]), core_of(path)
+        tapes, manner = None, ""
+        if model is None:
+            file = Path(settings.model) if settings.model else None
+            asked = Models(opened).unloaded(file) if settings.ai else Models(opened).open(ai=False)
+            model = asked.load() if isinstance(asked, Unloaded) else asked
+            if settings.cache and isinstance(asked, Unloaded):
+                tapes, manner = Tapes.of(path), asked.manner
         yield Goals(
             opened,
-            choices(path, [Path(one) for one in settings.skills]),
-            core_of(path),
-            model or open_model(opened, Path(settings.model) if settings.model else None, ai=settings.ai),
+            skills,
+            core,
+            model,
             settings.zone,
             settings.at,
             settings.store,
             settings.truncate,
+            tapes,
+            manner,
         )
     finally:
         if home is None:

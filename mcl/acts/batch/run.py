@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 
 from executor.home import Home
 from mcl.acts.batch.goals import Goals
-from mcl.acts.batch.lines import Line, read_lines, result_bytes
+from mcl.acts.batch.lines import CACHED, Line, outcome_of, read_lines, result_bytes
 from mcl.acts.batch.opening import Settings, open_goals
 from mcl.acts.batch.out import OutFile, count_lines, open_input
 from mcl.acts.batch.workers import Result, Workers
@@ -28,11 +28,12 @@ _STANDARD: Final = Path("-")
 
 @dataclass(frozen=True)
 class BatchSummary:
-    """What came of a batch. lines: in the output now, `kept` of them from an earlier run; outcomes: how many
-    of each; seconds: how long this run took."""
+    """What came of a batch. lines: in the output now, `kept` of them from an earlier run; cached: how many
+    asked no model, as its answer was known; outcomes: how many of each; seconds: how long this run took."""
 
     lines: int
     kept: int
+    cached: int = 0
     outcomes: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -58,6 +59,7 @@ def compile_batch(
     at: str = "",
     zone: str = "UTC",
     truncate: bool = False,
+    cache: bool = True,
     home: Home | None = None,
     passphrase: str = "",
     progress: Callable[[int, int | None], None] | None = None,
@@ -67,7 +69,8 @@ def compile_batch(
     source: JSON lines {"id", "prose", "skill"?, "verb"?, "slots"?, "at"?}; "-" is standard input. out: a file
     that is only added to, in whole lines; "-" is standard output. skills: folders; where any is given, only
     their skills are choices. jobs: processes, each with a model of its own (an open model has one process).
-    store: False keeps nothing in the journal. model, ai, at, zone, truncate, home: as for compile_goal.
+    store: False keeps nothing in the journal, and asks the model each time. cache: whether answers of earlier
+    compiles count (not for an open model). model, ai, at, zone, truncate, home: as for compile_goal.
     passphrase: of sealed keys, for further processes. progress: is told how many lines are done, of how many.
 
     A line that cannot be read or compiled becomes a line with the outcome "error". Raises BatchError
@@ -84,6 +87,7 @@ def compile_batch(
         zone=zone,
         at=at,
         store=store,
+        cache=cache and store,
         truncate=truncate,
         passphrase=passphrase,
     )
@@ -98,16 +102,18 @@ def compile_batch(
         compiling = _compiling(settings, jobs, home, None if isinstance(model, Path) else model, closing)
         lines = read_lines(stream)
         kept = sink.keep(lines, compiling.settings)
-        counts = Counter(sink.kept)
+        counts, cached = Counter(sink.kept), 0
         if progress:
             progress(kept, total)
         for done, (outcome, data) in enumerate(compiling.results(lines, _chunk(stream)), kept + 1):
             sink.add(data)
+            outcome, _, how = outcome.partition(" ")
             counts[outcome] += 1
+            cached += how == CACHED
             if progress:
                 progress(done, total)
     outcomes = {name: counts[name] for name in OUTCOMES}
-    return BatchSummary(counts.total(), kept, outcomes, round(time.monotonic() - started, 3))
+    return BatchSummary(counts.total(), kept, cached, outcomes, round(time.monotonic() - started, 3))
 
 
 class _Here:
@@ -120,7 +126,7 @@ class _Here:
         """What came of each line."""
         for line in lines:
             result = self._goals.result(line, self.settings)
-            yield result["outcome"], result_bytes(result)
+            yield outcome_of(result), result_bytes(result)
 
 
 def _compiling(

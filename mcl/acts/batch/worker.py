@@ -8,7 +8,7 @@ import sys
 from typing import IO, Any
 
 from ir.errors import MclError
-from mcl.acts.batch.lines import Line, result_bytes
+from mcl.acts.batch.lines import Line, outcome_of, result_bytes
 from mcl.acts.batch.opening import Settings, open_goals
 from mcl.acts.batch.workers import FATAL, READY
 
@@ -43,7 +43,7 @@ def _work(asked: IO[bytes], answers: IO[bytes]) -> None:
             lines = [_line(asked.readline()) for _ in range(int(head))]
             for line in lines:
                 result: dict[str, Any] = goals.result(line, salt)
-                _say(answers, result["outcome"], result_bytes(result))
+                _say(answers, outcome_of(result), result_bytes(result))
 
 
 def _line(data: bytes) -> Line:

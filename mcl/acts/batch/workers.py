@@ -2,7 +2,7 @@
 
 Each is `python -m mcl.acts.batch.worker`, spoken to through its standard streams: the settings first, as one
 JSON line; then again and again a number and so many lines of the input, each after its own number and whether
-it is too long. It answers `<outcome> TAB <result>` for each, at once.
+it is too long. It answers `<outcome> TAB <result>` for each, at once (the outcome as `outcome_of` says it).
 """
 
 import json
