@@ -98,4 +98,6 @@ def _vectors(texts: Sequence[str], rarities: np.ndarray) -> torch.Tensor:
     places = torch.tensor([(row, bucket) for row, found in enumerate(rows) for bucket in found]).T
     values = [rarities[np.array(found, np.int64)].astype(np.float64) for found in rows]
     scaled = np.concatenate([one / max(float(np.linalg.norm(one)), 1e-9) for one in values])
-    return torch.sparse_coo_tensor(places, torch.from_numpy(scaled), (len(texts), len(rarities))).coalesce()
+    return torch.sparse_coo_tensor(
+        places, torch.from_numpy(scaled), (len(texts), len(rarities)), check_invariants=True
+    ).coalesce()

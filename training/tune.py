@@ -38,9 +38,9 @@ from training.vocabulary import Vocabulary
 from training.weights import rewrite, unpack
 
 MINE = "mine"
-PACE = 0.12  # share of the full learning rates
+PACE = 1.0  # share of the full learning rates
 WARM_UP = 8  # steps
-LONGEST = 0.96  # of the running average
+LONGEST = 0.9  # of the running average
 CHOICE_TOKENS, CHOICE_ROWS, CHOICE_BODIES = 640, 3, 10
 VALUE_TOKENS, VALUE_ROWS = 288, 6
 CHOICES = 0.45  # of the batches
@@ -134,8 +134,14 @@ class Drawing:
         old = [id for id in ids if id in self.old_ids]
         id = r.choice(new) if new and (not old or r.random() < NEW) else r.choice(old)
         goal = r.choice(self.said[id])
-        varied = self.variation.written(goal) if id in self.old_ids else self.variation.utterance(goal)
+        varied = self.variation.written(goal) if id in self.old_ids else self._varied(goal)
         return varied.text, f"c{ids.index(id)}", varied.verb
+
+    def _varied(self, goal: Utterance) -> Utterance:
+        """A user's goal with other values; there are few of them, so that each is to be met in many places."""
+        for _ in range(self.random.choice((1, 2, 4))):
+            goal = self.variation.utterance(goal)
+        return goal
 
     def _values(self) -> Row:
         """Goals of one skill whose values are marked."""
@@ -147,7 +153,7 @@ class Drawing:
             row = Row(tokens_of(form.extract_header(variant.shown), self.known))
             mine = [goal for goal in self.labelled if goal.skill == key] if new else []
             for _ in range(12):
-                goal = self.variation.utterance(r.choice(mine)) if new else self._old_goal(key)
+                goal = self._varied(r.choice(mine)) if new else self._old_goal(key)
                 body = extract_body(goal, variant, self.known, self.variation)
                 if body is not None and row.fits(body, VALUE_TOKENS):
                     row.add(body)

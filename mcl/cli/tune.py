@@ -27,7 +27,7 @@ def tune_model(
         typer.Option("--examples", metavar="FILE", help="JSON lines: prose, skill, and verb and slots."),
     ] = None,
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="What to call the new model.")] = "",
-    steps: Annotated[int, typer.Option("--steps", min=1, max=10_000, help="Steps of each training.")] = 120,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=10_000, help="Steps of each training.")] = 60,
     folds: Annotated[
         int, typer.Option("--folds", min=2, max=10, help="Parts of the examples, held out in turn.")
     ] = 3,

@@ -35,7 +35,7 @@ from mcl.mtx.core import Core, core_of
 from mcl.mtx.digest import value_digest
 from mcl.skills import Skill, Skills, find_skills, skill_folders
 
-STEPS, FOLDS, SEED = 120, 3, 7
+STEPS, FOLDS, SEED = 60, 3, 7
 THREADS: Final = 1  # more of them wait for each other on a busy machine, and other sums come out
 LEAST: Final = 3  # examples of a skill
 SLACK: Final = (
