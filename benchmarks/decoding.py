@@ -34,7 +34,7 @@ _PROMPT = (
 )
 # Vocabularies of llama.cpp's source package (models/ggml-vocab-*.gguf) and how many of their tokens are kept.
 _VOCABULARIES = (("gpt-2", 4096), ("llama-spm", 0), ("llama-bpe", 0), ("gemma-4", 0))
-_LAYERS, _WIDTH, _HEAD = 4, 256, 64
+_HEAD = 64
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def measure(path: Path, runs: int, only: Sequence[str] = (), *, cpu: bool = Fals
 
 def _row(name: str, runs: Sequence[_Run], ours: float, setup: float) -> Row:
     seconds = sorted(run.seconds for run in runs)
-    host = [(run.seconds - run.in_model) / max(1, run.tokens) * 1e6 for run in runs]
+    host = [(run.seconds - run.in_model) / max(run.tokens, run.calls) * 1e6 for run in runs]
     median = statistics.median(seconds)
     return Row(
         name=name,
@@ -116,7 +116,7 @@ def _fits(text: str) -> bool:
     return True
 
 
-def made_models(vocabularies: Path, folder: Path) -> list[Path]:
+def made_models(vocabularies: Path, folder: Path, *, layers: int, width: int) -> list[Path]:
     """Models of random weights in llama's shape, one over each vocabulary that is there."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "model"))
     from random_gguf import words_of, write_gguf
@@ -128,7 +128,7 @@ def made_models(vocabularies: Path, folder: Path) -> list[Path]:
             words = words_of(file)
             words = _cut(words, kept) if kept else words
             path = folder / f"{name}-{len(words.tokens)}.gguf"
-            written.append(write_gguf(path, words, layers=_LAYERS, width=_WIDTH, head=_HEAD))
+            written.append(write_gguf(path, words, layers=layers, width=width, head=_HEAD))
     return written
 
 
@@ -171,6 +171,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("models", nargs="*", type=Path)
     parser.add_argument("--vocabularies", type=Path)
+    parser.add_argument("--layers", type=int, default=4, help="of the models that are made")
+    parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--runs", type=int, default=16)
     parser.add_argument("--only", nargs="*", default=(), help="parts of the names of the ways beside ours")
     parser.add_argument("--cpu", action="store_true", help="time of the processor, for a machine in use")
@@ -180,7 +182,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         models = list(options.models)
         if options.vocabularies:
-            models += made_models(options.vocabularies, Path(folder))
+            models += made_models(
+                options.vocabularies, Path(folder), layers=options.layers, width=options.width
+            )
         if not models:
             parser.error("name a GGUF, or a folder with --vocabularies")
         figures = {}

@@ -20,6 +20,8 @@ from mcl.model.binding import library
 from mcl.model.context import Context, ContextSize
 from mcl.model.decode import Decoder
 from mcl.model.grammar import Grammars
+from mcl.model.opening import load_model
+from mcl.model.protocol import Candidate, ExtractForm, SlotForm
 from mcl.model.vocabulary import Vocabulary
 from mcl.model.weights import Weights
 
@@ -27,7 +29,7 @@ CONTEXT, BATCH, BUDGET = 1024, 512, 400
 _LONGEST = 24
 _VERBS = ("find", "acquire", "build", "modify", "deliver", "analyze", "negotiate", "schedule", "monitor")
 _CURRENCIES = ("SEK", "EUR", "USD", "GBP")
-_TEXTS = ("folder", "text", "output")
+_TEXTS = {"folder": "the folder to look in", "text": "the text to look for", "output": "the file to write"}
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -122,6 +124,34 @@ class Ours:
         return self._vocabulary.text(answer.tokens), len(answer.tokens)
 
 
+class Bundled:
+    """The model that comes with mcl, a file of its own: it marks the goal's words and writes nothing."""
+
+    name = "ours, the bundled model"
+
+    def __init__(self) -> None:
+        self._model = load_model(None, home_path=None)
+        texts = [SlotForm(name, "string", hint) for name, hint in _TEXTS.items()]
+        more = [
+            SlotForm("currency", "enum", "the currency", _CURRENCIES),
+            SlotForm("urgent", "bool", "urgent"),
+        ]
+        self._task = Candidate("task", "Task", "what a goal asks for", _VERBS)
+        self._form = ExtractForm("task", "what a goal asks for", (*texts, *more))
+
+    def answer(self, prompt: str) -> tuple[str, int]:
+        """The same object, made of what is marked; what is not marked is empty."""
+        goal = prompt.partition("Goal: ")[2].partition("\n")[0]
+        verb = self._model.choose(goal, [self._task]).verb
+        found = {
+            span.field.removeprefix("slot."): span.value for span in self._model.extract(goal, self._form)
+        }
+        said = {name: found.get(name, "")[:_LONGEST] for name in _TEXTS}
+        currency = found.get("currency", _CURRENCIES[0])
+        answer = {"verb": verb, **said, "currency": currency, "urgent": "urgent" in found}
+        return json.dumps(answer, ensure_ascii=False), 0
+
+
 class LlamaCppPython:
     """`create_completion`. how: "gbnf", "schema" or "free" (no grammar; as many tokens as `length` says)."""
 
@@ -192,7 +222,7 @@ def peers(path: Path, clock: Clock, length: Callable[[str], int]) -> Iterator[tu
     length: how many tokens the way without a grammar shall write for a prompt.
     """
     clock.watch(library().c)
-    makers: list[Callable[[], Peer]] = [lambda: Ours(path), lambda: Ours(path, weigh=True)]
+    makers: list[Callable[[], Peer]] = [lambda: Ours(path), lambda: Ours(path, weigh=True), Bundled]
     if importlib.util.find_spec("llama_cpp.llama"):
         import llama_cpp
 
