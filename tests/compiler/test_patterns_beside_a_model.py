@@ -207,6 +207,14 @@ def test_a_file_fills_the_slot_that_is_for_its_kind(rules: Rules, hints: tuple[s
         }
 
 
+@pytest.mark.parametrize("hint", ["which files, such as *.md", "like report.md", "names: *.md", "see a.md"])
+def test_an_example_in_a_hint_claims_no_kind_of_file(rules: Rules, hint: str) -> None:
+    prose = "put it into h.md"
+    given = spans_of(prose, ("slot.sink", "h.md"))
+    slots = form(SlotForm("kind", "string", hint), SlotForm("sink", "string", "what to write"))
+    assert values(with_patterns(prose, slots, given, rules)) == {"sink": "h.md"}
+
+
 def test_a_file_of_a_kind_that_no_slot_names_may_fill_any(rules: Rules) -> None:
     prose = "put t.csv into h.svg"
     one, other = SlotForm("source", "string", "what to read"), SlotForm("sink", "string", "what to write")
