@@ -1,11 +1,11 @@
 """The Frame as a person reads it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ir import Constraint, Intent, Predicate, SpanMark, Unknown
+from ir import Constraint, Intent, Predicate, SlotEntry, SpanMark, Unknown
 from ir.frame import (
     AttestationPredicate,
     BudgetConstraint,
@@ -52,9 +52,9 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
     marks = intent.compile_metadata.spans if intent.compile_metadata else ()
     yield "goal", marked(intent.prose, marks, written=not coloured(console))
     yield "verb", plain(frame.verb or "not known", STRONG if frame.verb else WARN)
-    if frame.objects:
-        yield "objects", columns([[(o.name, DIM), (o.value, "cyan"), (o.uri, DIM)] for o in frame.objects])
     quotes = {mark.field: one_line(intent.prose[mark.start : mark.end], 60) for mark in marks}
+    if frame.objects:
+        yield "objects", columns([_object(one, quotes, place) for place, one in enumerate(frame.objects)])
     for one in intent.references:
         if one.uri.startswith(_LEARNED):
             yield "remembered", joined(((one.summary, "cyan"), (one.uri, DIM)))
@@ -70,7 +70,7 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
         )
     for index, preference in enumerate(frame.preferences):
         yield "preferences", _ruled(preference.prefer, quotes.get(f"frame.preferences[{index}]"), "magenta")
-    yield from _limits(intent)
+    yield from _limits(intent, quotes)
     if gaps and not intent.unknowns:
         yield "unknowns", plain("none", DIM)
     for unknown in intent.unknowns if gaps else ():
@@ -83,7 +83,14 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
         yield "hash", plain(intent.hash, DIM)
 
 
-def _limits(intent: Intent) -> Iterator[tuple[str, RenderableType]]:
+def _object(one: SlotEntry, quotes: Mapping[str, str], place: int) -> list[tuple[str, str]]:
+    """What fills a slot, with its address and the words that it was read from where they say it otherwise."""
+    quote = quotes.get(f"frame.objects[{place}]")
+    said = f"“{quote}”" if quote and quote != one_line(one.value, 60) else ""
+    return [(one.name, DIM), (one.value, "cyan"), ("  ".join(text for text in (one.uri, said) if text), DIM)]
+
+
+def _limits(intent: Intent, quotes: Mapping[str, str]) -> Iterator[tuple[str, RenderableType]]:
     """Budget, deadline and expiry, as far as no constraint says the same."""
     said = {constraint.type for constraint in intent.frame.constraints}
     if (budget := intent.budget) is not None:
@@ -92,7 +99,8 @@ def _limits(intent: Intent) -> Iterator[tuple[str, RenderableType]]:
         agents = f"{budget.max_agents} agents" if budget.max_agents else ""
         parts = [part for part in ("" if "budget" in said else cost, budget.max_time, calls, agents) if part]
         if parts:
-            yield "limits", joined((part, "yellow") for part in parts)
+            words = [quotes[field] for field in ("budget.max_time", "budget.max_calls") if field in quotes]
+            yield "limits", joined([*((part, "yellow") for part in parts), *((f"“{q}”", DIM) for q in words)])
     if intent.deadline and "deadline" not in said:
         yield "deadline", plain(moment(intent.deadline), "yellow")
     if intent.expires_at:
