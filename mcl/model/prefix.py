@@ -34,14 +34,19 @@ class Prefixes:
         size = context.size
         self._salt = f"{model_digest} {version.decode()} {size}"
 
-    def hold(self, tokens: Sequence[int], *, whole: bool) -> None:
-        """Make the context hold exactly `tokens`; `whole` as in `Context.feed`."""
+    def hold(self, tokens: Sequence[int], *, whole: bool, keep: bool = True) -> None:
+        """Make the context hold exactly `tokens`; `whole` as in `Context.feed`. keep: for another time."""
         key = hashlib.sha256(f"{self._salt} {digest_of_tokens(tokens)}".encode()).hexdigest()
         context = self._context
         if key == self._held and context.keep(len(tokens)):
             return
         self._held = ""
-        state = self._states.get(key) or self._load(key)
+        state = self._states.get(key) or (self._load(key) if keep else None)
+        if state is None and not keep:
+            context.keep(0)
+            context.feed(tokens, whole=whole)
+            self._held = key
+            return
         if state is None or not context.restore(state, len(tokens)):
             context.keep(0)
             context.feed(tokens, whole=whole)

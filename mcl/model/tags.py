@@ -51,7 +51,10 @@ class TagModel:
                 f"at most {shape.MAX_CANDIDATES} skills can be shown at once, not {len(candidates)}",
                 fix="rank the skills first and show the best",
             )
-        picks, verbs = self._answers(shape.choose_prompt(prose, candidates))
+        prompt = shape.choose_prompt(prose, candidates)
+        # Of many skills others are shown for each goal: what is asked once only is not worth keeping.
+        keep = prompt.header in self._headers or not self._headers
+        picks, verbs = self._answers(prompt, keep=keep)
         best = max(range(len(picks)), key=picks.__getitem__)
         chosen = candidates[best - 1] if best else None
         asked = chosen or (
@@ -150,9 +153,9 @@ class TagModel:
             size //= 2
         return shape.windows(units, 1)
 
-    def _answers(self, prompt: shape.Prompt) -> list[list[float]]:
-        """Probabilities of what is allowed, one row a read."""
-        self._prefixes.hold(self._header(prompt.header), whole=True)
+    def _answers(self, prompt: shape.Prompt, *, keep: bool = True) -> list[list[float]]:
+        """Probabilities of what is allowed, one row a read. keep: the header will come again."""
+        self._prefixes.hold(self._header(prompt.header), whole=True, keep=keep)
         tokens: list[int] = []
         at: list[int] = []
         for piece in prompt.body:

@@ -83,7 +83,7 @@ def _classify(request: Request, skills: Skills, model: Model, rules: Rules) -> C
     else:
         evidence = evidence_of(request.prose, offered, candidates, skills, model, rules)
         if len(candidates) > rules.whole:
-            candidates = shortlist(candidates, evidence, rules.candidates)
+            candidates = shortlist(candidates, evidence, rules.candidates, rules.familiar_spread)
         choice = _weighed(request.prose, candidates, evidence, model, rules)
     ranked = sorted((-p, place, id) for place, (id, p) in enumerate(choice.probabilities) if id)
     others = tuple(id for _, _, id in ranked if id != choice.skill_id)[: rules.nearest]
@@ -135,23 +135,27 @@ def _weighed(
     return replace(choice, skill_id=best, verb=asked.verb, verb_probability=asked.verb_probability)
 
 
-def shortlist(candidates: Sequence[Candidate], evidence: Evidence, most: int) -> Sequence[Candidate]:
+def shortlist(
+    candidates: Sequence[Candidate], evidence: Evidence, most: int, spread: float = math.inf
+) -> Sequence[Candidate]:
     """The `most` candidates that most speaks for, in their order; all of them where there are no more.
 
     Half of the places are for those that the model was taught by name and half for the others, as long as
     there are enough of both: words alone say little of a skill, and must not be outweighed by what is known.
+    Of those that were taught, none is shown that is more than `spread` behind the best of them: the model
+    would not bring it back.
     """
     if len(candidates) <= most:
         return candidates
-    best = sorted(range(len(candidates)), key=lambda i: (-evidence.factors[candidates[i].skill_id], i))
-    known = [i for i in best if candidates[i].skill_id in evidence.known]
-    others = [i for i in best if candidates[i].skill_id not in evidence.known]
-    kept = {*known[: most - most // 2], *others[: most // 2]}
-    for i in best:
-        if len(kept) == most:
-            break
-        kept.add(i)
-    return [candidates[i] for i in sorted(kept)]
+    factors = [evidence.factors[one.skill_id] for one in candidates]
+    best = sorted(range(len(candidates)), key=lambda place: (-factors[place], place))
+    known = [place for place in best if candidates[place].skill_id in evidence.known]
+    others = [place for place in best if candidates[place].skill_id not in evidence.known]
+    known = [place for place in known if factors[place] >= factors[known[0]] - spread][:most]
+    some = max(most - most // 2, most - len(others))
+    kept = known[:some]
+    kept += others[: most - len(kept)]
+    return [candidates[place] for place in sorted(kept)]
 
 
 def _offered(request: Request, skills: Skills) -> Sequence[Skill]:

@@ -95,6 +95,14 @@ def test_a_skill_taught_by_name_is_shown_though_it_shares_no_word_with_the_goal(
     assert found.skill.id == "bc-thing"
 
 
+def test_of_many_taught_skills_only_those_are_shown_that_may_win(tmp_path: Path, rules: Rules) -> None:
+    skills = catalogue(tmp_path, *numbered(0, 40))
+    margin = dict.fromkeys(numbered(0, 40), -1.4) | {"ac-thing": 0.4, "ad-thing": 0.1}
+    model = Scripted(skill="ac-thing", verb="find", margin=margin)
+    classify(request("do it"), skills, model, rules)
+    assert [one.skill_id for one in model.chosen[0]] == ["ac-thing", "ad-thing"]
+
+
 def test_skills_that_were_taught_do_not_crowd_out_those_that_were_not(tmp_path: Path, rules: Rules) -> None:
     skills = catalogue(tmp_path, *numbered(0, 40), "order-paper")
     model = Scripted(skill=None, margin=dict.fromkeys(numbered(0, 40), 0.9))

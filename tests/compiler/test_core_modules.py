@@ -211,6 +211,11 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("verb", "margin.familiar", "0"), taught, NO_WORDS),
     (("verb", "weight.known_words", "1"), taught, ()),
     (("verb", "sharpness.familiar", "1"), taught, NO_WORDS),
+    (
+        ("verb", "spread.familiar", "0"),
+        goal("some paper", item="paper", sure=0.5, margin={"order": 0.1, "look": 0.0, "count": -0.9}),
+        (*NO_WORDS, ("pipeline", "whole=16", "whole=1"), ("pipeline", "candidates=8", "candidates=3")),
+    ),
     (("verb", "threshold.certain", "0.6"), unsure, ()),
     (("verb", "uncertain=preferred", "uncertain=blocking"), unsure, ()),
     (
