@@ -107,7 +107,8 @@ def new_memory(given: Mapping[str, Any], *, at: str) -> Memory:
     """A first version from plain values, such as a line of an import: type, text, and where given id, tags,
     edges, importance, confidence, source, data, at.
 
-    An id is made from type and text where none is given. Raises CortexError MEMORY_SHAPE.
+    Secrets are taken out of the text; an id is made from type and text where none is given. Raises
+    CortexError MEMORY_SHAPE.
     """
     known = {"type", "text", "id", "tags", "edges", "importance", "confidence", "source", "data", "at"}
     if extra := sorted(set(given) - known):
@@ -128,7 +129,10 @@ def new_memory(given: Mapping[str, Any], *, at: str) -> Memory:
         raise _flaw(f"tags are a list, edges pairs, data an object of texts: {error}", "") from error
     from hashlib import sha256
 
-    type_, text = given.get("type", ""), given.get("text", "")
+    from executor.sandbox.redaction import Redactor
+
+    # Before the id is made of it: a hash of a secret could be guessed.
+    type_, text = given.get("type", ""), Redactor().text(given.get("text", ""))
     made_of = f"{type_}\x1f{text}".encode("utf-8", "surrogatepass")
     return checked(
         Memory(
