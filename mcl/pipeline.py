@@ -33,7 +33,7 @@ from mcl.stages.rules import Rules
 from mcl.stages.score import Provenance, Verdict, build, score
 
 if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
-    from mcl.plans.written import Attempt, Writing
+    from mcl.plans.written import Attempt
 
 # Codes for which a skill may say in §FAILURE_MODES what follows, each with the reason of the intent.fail
 # where the skill names none.
@@ -240,39 +240,30 @@ class Pipeline:
 
     def _written(self, goal: "_Goal", intent: Intent) -> PlanTree | Gap | Refused | str:
         """The plan that a model writes for a skill that has none, or why there is none."""
-        skill = goal.classified.skill
-        if plan_writer(goal.model) is None:
-            writes = f"{goal.model.version} writes no plans (a chat model does: mcl model add)"
-            return f"{_no_plan(skill)}, and {writes}" if skill.tools else _no_plan(skill)
+        skill, writer, rules = goal.classified.skill, plan_writer(goal.model), self.rules
+        no_plan = f"the skill {skill.id} has no plan.yaml"
         if not skill.tools:
-            return _no_plan(skill)
-        made = self.write_plan(goal.model, skill, intent)
+            return no_plan
+        if writer is None:
+            return f"{no_plan}, and {goal.model.version} writes no plans (a chat model does: mcl model add)"
+        from executor.tools.registry import Registry
+        from mcl.plans.written import Origin, write_plan
+
+        tools = self.registry if isinstance(self.registry, Registry) else Registry.builtin()
+        origin = Origin(_plan_id(intent), intent.created_at, intent.agent)
+        limits = {"nodes": rules.plan_nodes, "repairs": rules.plan_repairs}
+        made = write_plan(writer, skill, intent, origin, tools, **limits)
         goal.attempts = made.attempts
         if made.plan is not None:
-            return _beyond_verb(skill, intent, made.plan, self.rules) or made.plan
+            return _beyond_verb(skill, intent, made.plan, rules) or made.plan
         if not made.attempts:
-            return f"{_no_plan(skill)}, and none was written: {made.why}"
+            return f"{no_plan}, and none was written: {made.why}"
         message = f"{made.why} [PLAN_UNWRITTEN]"
-        fix = f"write a plan.yaml for it: {skill.path}"
-        said = self._as_the_skill_says(goal, SkillError("PLAN_UNWRITTEN", message, place=skill.id, fix=fix))
+        said = self._as_the_skill_says(goal, SkillError("PLAN_UNWRITTEN", message, place=skill.id))
         if said is None:
             others = goal.classified.others
             said = Refused(intent.id, _PLANLESS["PLAN_UNWRITTEN"], message, others, self.ms())
         return replace(said, attempts=made.attempts) if isinstance(said, Refused) else said
-
-    def write_plan(self, model: Model, skill: Skill, intent: Intent) -> "Writing":
-        """Have a model that writes plans write one for an Intent."""
-        from executor.tools.registry import Registry
-        from mcl.plans.written import Origin, write_plan
-
-        writer = plan_writer(model)
-        assert writer is not None, "asked is only what writes plans"
-        tools = self.registry if isinstance(self.registry, Registry) else Registry.builtin()
-        origin = Origin(_plan_id(intent), intent.created_at, intent.agent)
-        rules = self.rules
-        return write_plan(
-            writer, skill, intent, origin, tools, nodes=rules.plan_nodes, repairs=rules.plan_repairs
-        )
 
     def _as_the_skill_says(self, goal: "_Goal", error: SkillError) -> Gap | Refused | None:
         """What the failure mode named like the error asks for: another skill, or an end with its reason."""
@@ -395,10 +386,6 @@ def _ordered(core: Core) -> tuple[str, ...]:
     if names[-1:] != (_LAST,):
         raise pipeline.bad("stages", f"does not end with {_LAST}", f"put {_LAST} last")
     return names
-
-
-def _no_plan(skill: Skill) -> str:
-    return f"the skill {skill.id} has no plan.yaml"
 
 
 def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> Gap | None:

@@ -25,6 +25,7 @@ from mcl.skills import Skills
 from training import development, written
 from training.acquaint import teach
 from training.asking import Asker
+from training.bodies import choose_body, extract_body
 from training.corpora import Mark, Skill, Utterance
 from training.export import tensors
 from training.generator.goals import general
@@ -32,7 +33,6 @@ from training.generator.skills import FAMILIES, skill_of, utter
 from training.learner import Learner
 from training.network import Network
 from training.rows import Batch, Row, collate, tokens_of
-from training.sampling import choose_body, extract_body
 from training.variation import Variant, Variation
 from training.vocabulary import Vocabulary
 from training.weights import rewrite, unpack
@@ -138,7 +138,7 @@ class Drawing:
         return varied.text, f"c{ids.index(id)}", varied.verb
 
     def _varied(self, goal: Utterance) -> Utterance:
-        """A user's goal with other values; there are few of them, so that each is to be met in many places."""
+        """A user's goal with other values; there are few, so that each is to be met in many places."""
         for _ in range(self.random.choice((1, 2, 4))):
             goal = self.variation.utterance(goal)
         return goal

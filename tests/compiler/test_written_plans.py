@@ -13,7 +13,7 @@ from executor import Home, LifecycleError, Registry
 from ir import Intent, OutputRef, check_plan, parse_references, with_hash
 from ir.frame import Frame, SlotEntry
 from mcl import accept, replay, run
-from mcl.compiler import Compiled, Refused, compile_goal
+from mcl.compiler import Clarify, Compiled, Refused, compile_goal, recompile_with_answers
 from mcl.model import load_model
 from mcl.model.chat import ChatModel
 from mcl.model.planning import PlanForm
@@ -311,6 +311,20 @@ def test_a_plan_that_never_holds_is_refused_and_journalled(home: Home, shelf: Pa
     assert (made.reason, len(made.attempts), len(model.forms)) == ("tool_failure", 3, 3)
     assert "PLAN_UNWRITTEN" in made.message
     assert [row.kind for row in home.journal.rows(made.id)] == ["intent.draft", "record.plan", "intent.fail"]
+
+
+def test_an_answer_to_a_question_is_followed_by_a_written_plan(home: Home, shelf: Path, core: Core) -> None:
+    model, skills = Writer(plans=[answer(keep())]), find_skills([shelf])
+    asked = compile_goal("keep milk", home=home, skills=skills, core=core, model=model)
+    assert isinstance(asked, Clarify)
+    assert not model.forms
+    made = recompile_with_answers(
+        asked.intent.id, {"u1": "b.txt"}, home=home, skills=skills, core=core, load_model=lambda: model
+    )
+    assert isinstance(made, Compiled)
+    assert made.plan is not None
+    assert made.plan.root.tool_call is not None
+    assert made.plan.root.tool_call.args == {"path": "b.txt", "content": "milk"}
 
 
 def test_a_model_that_only_marks_words_says_that_it_writes_no_plans(
