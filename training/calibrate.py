@@ -16,9 +16,10 @@ from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm
 from training import corpora, development
 from training.asking import Asker
+from training.bodies import tags_of
 from training.corpora import Corpus, Skill, Utterance
 from training.evaluate import OUT_OF_SCOPE, candidate, extract_form
-from training.sampling import alike, tags_of
+from training.stock import alike
 from training.variation import Variant
 
 TEMPERATURES = tuple(0.5 + 0.05 * i for i in range(31))

@@ -22,13 +22,14 @@ from torch import nn
 
 from mcl.model.form import FIELDS, SPECIALS, VERBS
 from training import corpora, vocabulary, written
+from training.bodies import OPTION_WEIGHT
 from training.embedding import first_embeddings
 from training.generator.goals import general
 from training.generator.skills import FAMILIES, utter
 from training.learner import Learner
 from training.network import Network, Shape, inputs
 from training.rows import Batch, Row, collate
-from training.sampling import OPTION_WEIGHT, Sampler
+from training.sampling import Sampler
 from training.vocabulary import Vocabulary
 
 ROW_TOKENS, ROWS = 288, 10

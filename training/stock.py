@@ -1,0 +1,107 @@
+"""What rows are drawn from: the corpora, the generator and the goals written by hand, by skill."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from mcl.model import form
+from training import written
+from training.corpora import Corpus, Skill, Utterance
+from training.generator.goals import general
+from training.generator.skills import FAMILIES, SKILLS, utter
+from training.variation import Variation
+from training.vocabulary import Vocabulary
+
+LIKE = (
+    {"files-find", "code-search"}, {"files-find", "files-report"}, {"files-find", "monitor-path"},
+    {"repo-status", "repo-branch"},
+)  # fmt: skip
+"""Skills of written goals of which each would do for some goals of the other."""
+_STOP = frozenset(
+    re.findall(
+        r"\w+",
+        """i a the to my is of for on in me do you what can and it please how that this be have with""",
+    )
+)
+
+
+def alike(a: tuple[str, str], b: tuple[str, str]) -> bool:
+    """Whether two different skills would do for the same goal (Buses_1 and Buses_2 of sgd, those of LIKE)."""
+    if a[0] == b[0] == "written" and {a[1], b[1]} in LIKE:
+        return True
+    if a == b or a[0] != "sgd" or b[0] != "sgd" or a[1].startswith("Services"):
+        return False
+    return form.plain(a[1]) == form.plain(b[1])
+
+
+class Stock:
+    """Skills and utterances, and the one source of all that is random.
+
+    by_skill, opening: public utterances by (source, skill), all of them and those that state a goal. written: ours.
+    catalogue: skills by source. near: skills of the same source that are mistaken for one most easily. outside,
+    talk, requests, texts: what is said for no skill of clinc, small talk, requests to a shell without files, all.
+    """
+
+    def __init__(
+        self, corpus: Corpus, texts: Sequence[str], vocabulary: Vocabulary, seed: int, width: int
+    ) -> None:
+        """texts: requests without labels. width: tokens of an ordinary row."""
+        goals = written.load()
+        self.random = random.Random(seed)
+        self.vocabulary, self.width, self.texts = vocabulary, width, list(texts)
+        self.skills: dict[tuple[str, str], Skill] = (
+            {k: s for k, s in corpus.skills.items() if s.name != "oos"} | SKILLS | written.skills()
+        )
+        self.variation = Variation(
+            [*corpus.train, *goals], [s for s in self.skills.values() if s.source != "banking77"], self.random
+        )
+        self.written: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
+        for utterance in goals:
+            self.written[utterance.skill].append(utterance)
+        self.by_skill: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
+        self.opening: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
+        self.outside = [u.text for u in corpus.train if u.skill == ("clinc", "oos")]
+        for utterance in corpus.train:
+            if utterance.skill in self.skills:
+                self.by_skill[utterance.skill].append(utterance)
+                if utterance.opens:
+                    self.opening[utterance.skill].append(utterance)
+        # Requests to a shell are about files: beside the skill `files` they are not for a general skill.
+        self.requests = [text for text in texts if "file" not in text and "director" not in text]
+        self.talk = [u.text for u in corpus.train if not u.verb and u.skill[1] != "oos"] + self.outside
+        self.talk += [u.text for u in self.written[written.NOBODY]] * 2
+        self.catalogue: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for key in self.opening:
+            self.catalogue[key[0]].append(key)
+        self.catalogue["own"] = [("own", family.name) for family in FAMILIES]
+        self.catalogue["written"] = [
+            key for key in self.written if key[0] == "written" and key != written.NOBODY
+        ]
+        self.near = {key: self._neighbours(key) for keys in self.catalogue.values() for key in keys}
+
+    def _neighbours(self, key: tuple[str, str], limit: int = 14) -> list[tuple[str, str]]:
+        """Skills of the same source whose utterances share most rare words."""
+        if key[0] in ("own", "written"):
+            return [k for k in self.catalogue[key[0]] if k != key]
+        if not hasattr(self, "_words"):
+            self._words = {
+                k: Counter(w for u in us[:150] for w in set(u.text.lower().split()) - _STOP)
+                for k, us in self.opening.items()
+            }
+            self._spread = Counter(w for words in self._words.values() for w in words)
+        mine = self._words[key]
+        scores = {
+            other: sum(min(n, words[w]) / self._spread[w] for w, n in mine.items() if w in words)
+            for other, words in self._words.items()
+            if other[0] == key[0] and other != key
+        }
+        return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]
+
+    def own(self, name: str) -> Utterance:
+        """A goal of the generator for one of its skills, or for the general one."""
+        if name == "general":
+            return self.variation.ruled(general(self.random))
+        return utter(next(f for f in FAMILIES if f.name == name), self.random)
