@@ -157,11 +157,8 @@ class Models:
         """The file at `path`, else that of the model in use (None: the bundled one), and whether it writes
         JSON with blanks. Raises ModelError."""
         if path is not None:
-            rows = self._home.db.read(
-                "SELECT spaced FROM models WHERE path = ?",
-                (_text_of(Path(os.path.abspath(path))),),  # noqa: PTH100
-            )
-            return path, bool(rows and rows[0][0])
+            place = Path(os.path.abspath(path))  # noqa: PTH100 - as open_model_file names it
+            return path, any(model.spaced for model in self._added() if model.path == place)
         if self._used() == BUNDLED:
             return None, False
         found = self.find(self._used())
@@ -217,6 +214,9 @@ class Models:
             if error.code != "MODEL_MISSING":
                 yield KnownModel(BUNDLED, "", Path(error.place), fault=error.code)
         yield KnownModel(NO_AI, load_cues().digest, None)
+        yield from self._added()
+
+    def _added(self) -> Iterator[KnownModel]:
         for digest, name, path, spaced in self._home.db.read(
             "SELECT digest, name, path, spaced FROM models ORDER BY added_at, name"
         ):

@@ -12,7 +12,7 @@ from mcl.cli.tune import tune_model
 from mcl.errors import ModelError
 
 if TYPE_CHECKING:
-    from mcl.acts.models import KnownModel
+    from mcl.acts.models import KnownModel, Models
 
 
 def register(app: typer.Typer) -> None:
@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
         ),
     )(tune_model)
     models.command("use", epilog=example("mcl model use qwen", "mcl model use bundled"))(use_model)
+    models.command("remove", epilog=example("mcl model remove qwen"))(remove_model)
     app.add_typer(models)
 
 
@@ -37,16 +38,17 @@ def list_models(as_json: AsJson = False) -> None:
     """List the models of this home; the one in use is marked."""
     from mcl.acts.models import Models
     from mcl.cli.home import use_home
-    from mcl.cli.views.layout import DIM, GOOD, listing
+    from mcl.cli.safe import one_line
+    from mcl.cli.views.layout import BAD, DIM, GOOD, listing
 
     known, out = Models(use_home()).list(), Output(as_json)
     out.document({"models": [asdict(one) for one in known]})
     lines = [
         (
-            ("in use" if one.in_use else "", GOOD),
+            (one.fault or ("in use" if one.in_use else ""), BAD if one.fault else GOOD),
             (one.name, ""),
             (one.digest[:12], DIM),
-            (str(one.path or "deterministic, no weights"), DIM),
+            (one_line(str(one.path or "deterministic, no weights"), 300), DIM),
         )
         for one in known
     ]
@@ -66,7 +68,8 @@ def model_info(
     from mcl.model.file import file_digest
     from mcl.model.gguf import read_header
 
-    found = None if Path(model).is_file() else Models(use_home()).find(model)
+    named = Path(model)
+    found = None if named.is_file() and named.suffix else _known(Models(use_home()), model, named)
     path = Path(model) if found is None else found.path
     if path is None:
         assert found is not None, "only a known model has no path"
@@ -74,6 +77,7 @@ def model_info(
     else:
         header = read_header(path)
         facts = {"file": str(path), "bytes": path.stat().st_size, "digest": file_digest(path)}
+        facts |= {"name": found.name, "spaced": found.spaced} if found is not None else {}
         facts |= {"gguf": header.version, "tensors": header.tensors, **header.metadata}
     facts["compile_cache"] = _cache()
     out = Output(as_json)
@@ -89,13 +93,16 @@ def add_model(
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="What to call it (default: the file's name).")
     ] = "",
+    spaced: Annotated[
+        bool, typer.Option("--spaced", help="It writes JSON better with blanks behind commas and colons.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check that a GGUF loads, and remember it."""
     from mcl.acts.models import Models
     from mcl.cli.home import use_home
 
-    _tell(Models(use_home()).add(path, name=name), "added", as_json=as_json)
+    _tell(Models(use_home()).add(path, name=name, spaced=spaced), "added", as_json=as_json)
 
 
 def use_model(
@@ -107,6 +114,27 @@ def use_model(
     from mcl.cli.home import use_home
 
     _tell(Models(use_home()).use(model), "in use", as_json=as_json)
+
+
+def remove_model(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A name or digest of one that was added.")],
+    as_json: AsJson = False,
+) -> None:
+    """Forget a model; its file stays where it is."""
+    from mcl.acts.models import Models
+    from mcl.cli.home import use_home
+
+    _tell(Models(use_home()).remove(model), "forgotten", as_json=as_json)
+
+
+def _known(models: "Models", name: str, path: Path) -> "KnownModel | None":
+    """The model of a name, or None where the name is that of a file instead."""
+    try:
+        return models.find(name)
+    except ModelError:
+        if path.is_file():
+            return None
+        raise
 
 
 def _tell(model: "KnownModel", what: str, *, as_json: bool) -> None:

@@ -62,9 +62,34 @@ def _texts(prose: str, units: Sequence[Unit], slot: SlotForm, longest: int) -> S
 
 
 def span_rules(prose: str, longest: int) -> str:
-    """The terminal SPAN: runs of whole words of the prose. prose: as shown; longest: characters of a span."""
-    pieces = json.dumps({"substring_chunks": list(_chunks(prose, longest))}, ensure_ascii=False)
-    return f"SPAN: WORDS & /[^ ](.{{0,{longest - 2}}}[^ ])?/\nWORDS: %regex {pieces}\n"
+    """The terminal SPAN: runs of whole words of the prose, at most `longest` characters, every one of half as
+    many among them. prose: as shown.
+
+    The length follows from what the runs are taken of, windows of the prose: an intersection with a bounded
+    repetition makes llguidance's lexer fail on long words of one letter.
+    """
+    windows = dict.fromkeys(_windows(list(_chunks(prose, longest)), longest))
+    parts = [
+        f"PART_{number}: %regex {json.dumps({'substring_chunks': window}, ensure_ascii=False)}\n"
+        for number, window in enumerate(windows)
+    ]
+    union = " | ".join(f"PART_{number}" for number in range(len(parts)))
+    return f"SPAN: WORDS & /[^ ](.*[^ ])?/\nWORDS: {union}\n{''.join(parts)}"
+
+
+def _windows(chunks: Sequence[str], longest: int) -> Iterator[tuple[str, ...]]:
+    """Runs of chunks of at most `longest` characters, each beginning within the first half of the one
+    before."""
+    first = last = size = 0
+    while last < len(chunks):
+        while last < len(chunks) and size + len(chunks[last]) <= longest:
+            size += len(chunks[last])
+            last += 1
+        yield tuple(chunks[first:last])
+        left = size - longest // 2
+        while first < last and size > left:
+            size -= len(chunks[first])
+            first += 1
 
 
 def _chunks(prose: str, longest: int) -> Iterator[str]:

@@ -48,9 +48,10 @@ def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
     path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links: the name given is the one shown
     try:
         stat = path.stat()
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a ValueError of a path with a NUL in it
+        why = error.strerror if isinstance(error, OSError) else error
         raise ModelError(
-            "MODEL_MISSING", f"there is no readable model file: {error.strerror}", place=str(path), fix=NO_AI
+            "MODEL_MISSING", f"there is no readable model file: {why}", place=str(path), fix=NO_AI
         ) from error
     known = _recall(home_path)
     if not S_ISREG(stat.st_mode):
