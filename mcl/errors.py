@@ -12,6 +12,8 @@ Codes are stable and UPPER_SNAKE; messages may change.
 
 from ir.errors import MclError
 
+NO_AI = "choose another model (mcl model list), or work without one: --no-ai"  # the way out of a ModelError
+
 
 class ModelError(MclError):
     """A model file that cannot be used, or an answer that could not be had; `place` is the file."""

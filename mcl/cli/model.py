@@ -9,7 +9,6 @@ import typer
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
 from mcl.cli.tune import tune_model
-from mcl.errors import ModelError
 
 if TYPE_CHECKING:
     from mcl.acts.models import KnownModel, Models
@@ -129,6 +128,8 @@ def remove_model(
 
 def _known(models: "Models", name: str, path: Path) -> "KnownModel | None":
     """The model of a name, or None where the name is that of a file instead."""
+    from mcl.errors import ModelError
+
     try:
         return models.find(name)
     except ModelError:

@@ -14,10 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from stat import S_ISREG
 
-from mcl.errors import ModelError
+from mcl.errors import NO_AI, ModelError
 from mcl.model.gguf import Header, read_header
-from mcl.model.prefix import write_whole
-from mcl.model.weights import NO_AI
 
 _LOADING_LIMIT_S = 180
 
@@ -146,6 +144,8 @@ def _recall(home_path: Path | None) -> dict[str, _Seen]:
 def _remember(home_path: Path | None, known: dict[str, _Seen]) -> None:
     if home_path is None:
         return
+    from mcl.model.prefix import write_whole  # it brings the library, which a known file does not need
+
     file = _memory(home_path)
     with contextlib.suppress(OSError):  # a read-only home costs the check again, nothing else
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

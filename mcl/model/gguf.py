@@ -10,8 +10,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcl.errors import ModelError
-from mcl.model.weights import NO_AI
+from mcl.errors import NO_AI, ModelError
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)

@@ -6,11 +6,11 @@ import weakref
 from functools import cached_property
 from pathlib import Path
 
+from mcl.errors import NO_AI as NO_AI  # also for the modules that use weights
 from mcl.errors import ModelError
 from mcl.model.binding import Library, library
 
 _LEAD = b"\n"
-NO_AI = "choose another model (mcl model list), or work without one: --no-ai"
 
 
 class Weights:
