@@ -57,5 +57,5 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("skill new", "skill test", "skill publish", "skill lsp"),
         *("cortex", "cortex put", "cortex find", "cortex show", "cortex list", "cortex forget"),
         *("cortex snapshot", "cortex prove", "cortex verify", "cortex learning"),
-        *("model", "model list", "model info", "model add", "model use"),
+        *("model", "model list", "model info", "model add", "model tune", "model use", "model remove"),
     }
