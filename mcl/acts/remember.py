@@ -4,7 +4,7 @@ Answers are learned from whatever the skill (see cortex.learned); a Goal and an 
 skills whose §CORTEX writes them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,8 @@ from ir.errors import MclError
 from ir.inline_secrets import find_secret
 from mcl.cortex import Cortex, Memory, new_memory
 from mcl.cortex.learned import SKILL, VERB, Asked, answer_of, folded, is_on, lesson, recalled
-from mcl.cortex.memory import LONGEST_TEXT
+from mcl.cortex.memory import LONGEST_TEXT, is_address, is_tag
+from mcl.errors import CortexError
 from mcl.skills import Skill, Skills
 from mcl.stages.request import Request
 
@@ -33,13 +34,13 @@ def keep_accepted(
 ) -> tuple[str, ...]:
     """Append an intent.accept and, in the same commit, what is remembered of it; the addresses of that.
 
-    skills: the installed ones, None where they need not be looked at. A sealed agent key keeps nothing from
-    being accepted: then nothing is remembered. Raises what appending raises.
+    skills: the installed ones, None where they need not be looked at. What cannot be remembered (the agent's
+    key is sealed, a field is too long) keeps nothing from being accepted. Raises what appending raises.
     """
     kept: list[Memory] = []
     with home.db.write():
         home.journal.append(envelope)
-        with suppress(KeyringError):
+        with suppress(KeyringError, CortexError):
             cortex = Cortex(home)
             memories = [*_lessons(home, cortex, id, view, envelope.at)]
             skill = _skill_of(view.intent, skills)
@@ -49,13 +50,16 @@ def keep_accepted(
     return tuple(memory.uri for memory in kept)
 
 
-def keep_outcome(home: Home, view: View, outcome: "Outcome", skills: Skills) -> tuple[str, ...]:
-    """Remember how a run ended, where its skill writes Events; the address of that memory."""
-    skill = _skill_of(view.intent, skills)
-    if view.intent is None or skill is None or "Event" not in skill.writes or not outcome.envelope_id:
-        return ()
-    with suppress(KeyringError):
-        return (Cortex(home).write([_event(view.intent, skill, outcome, home.clock.now())])[0].uri,)
+def keep_outcome(home: Home, view: View, outcome: "Outcome", skills: Callable[[], Skills]) -> tuple[str, ...]:
+    """Remember how a run ended, where its skill writes Events; the address of that memory.
+
+    Nothing is raised: a run that has ended is not undone because it cannot be remembered.
+    """
+    with suppress(MclError):
+        skill = _skill_of(view.intent, skills()) if outcome.envelope_id else None
+        if view.intent is not None and skill is not None and "Event" in skill.writes:
+            event = _event(view.intent, skill, outcome, home.clock.now())
+            return tuple(memory.uri for memory in Cortex(home).write([event]))
     return ()
 
 
@@ -74,7 +78,7 @@ def _lessons(home: Home, cortex: Cortex, id: str, view: View, at: str) -> Iterat
         if question is None or not _may_be_learned(question, intent.prose, answer):
             continue
         skill = "" if field in (SKILL, VERB) else made.skill_id if made else ""
-        by_value = answer.startswith("matrix://") and bool(words.get(field))
+        by_value = answer.startswith("matrix://") and is_address(answer) and bool(words.get(field))
         said = words[field] if by_value else intent.prose
         asked = Asked(skill, field, "value" if by_value else "goal", folded(said))
         known = recalled(memories, asked)
@@ -125,11 +129,13 @@ def _event(intent: Intent, skill: Skill, outcome: "Outcome", at: str) -> Memory:
 
 def _of(intent: Intent, skill: Skill, type: str, id: str, text: str, at: str, data: dict[str, str]) -> Memory:
     """A memory of an intent: what it was about, which memories it rested on, with the skill's tags."""
-    uses = dict.fromkeys(("uses", one.uri) for one in intent.references if one.uri.startswith("matrix://"))
+    from executor.sandbox.redaction import visible
+
+    uses = dict.fromkeys(("uses", one.uri) for one in intent.references if is_address(one.uri))
     given = {
         "type": type,
         "id": id,
-        "text": text[:LONGEST_TEXT],
+        "text": visible(text)[:LONGEST_TEXT],
         "tags": [*_tags(skill)],
         "edges": [("of", f"matrix://intent/{intent.id}"), *uses][:64],
         "source": f"matrix://intent/{intent.id}",
@@ -140,8 +146,6 @@ def _of(intent: Intent, skill: Skill, type: str, id: str, text: str, at: str, da
 
 def _tags(skill: Skill) -> Sequence[str]:
     """The skill's tags as far as a memory may have them."""
-    from mcl.cortex.memory import is_tag
-
     return tuple(dict.fromkeys(tag for tag in skill.tags if is_tag(tag)))[:64]
 
 

@@ -69,8 +69,7 @@ def run(
             return await walker.run(id, resume=resume)
 
     outcome = anyio.run(walk)
-    if outcome.envelope_id:
-        keep_outcome(home, found.view, outcome, installed(home.path, skills))
+    keep_outcome(home, found.view, outcome, lambda: installed(home.path, skills))
     return outcome
 
 

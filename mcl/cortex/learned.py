@@ -102,6 +102,6 @@ def lesson(asked: Asked, words: str, answer: str, *, source: str, at: str) -> Me
         "tags": [TAG],
         "source": source,
         "data": data | {"answer": answer},
-        "edges": [("means", answer)] if answer.startswith("matrix://") else [],
+        "edges": [("means", answer)] if asked.about == "value" else [],
     }
     return new_memory(given, at=at)

@@ -194,7 +194,7 @@ def _rules(memory: Memory) -> tuple[tuple[str, bool], ...]:
         ("importance and confidence are shares from 0 to 1", all(0 <= share <= 1 for share in shares)),
         (
             "an edge is a relation (small letters, digits, _ . -) and an address, such as about=matrix://…",
-            all(_NAME.fullmatch(relation) and _ADDRESS.fullmatch(uri) for relation, uri in memory.edges),
+            all(_NAME.fullmatch(relation) and is_address(uri) for relation, uri in memory.edges),
         ),
         (
             "the name of a datum is not in small letters",
@@ -202,6 +202,11 @@ def _rules(memory: Memory) -> tuple[tuple[str, bool], ...]:
         ),
         ("forgotten is yes or no", type(memory.forgotten) is bool),
     )
+
+
+def is_address(text: str) -> bool:
+    """Whether a memory may be linked to this."""
+    return len(text) <= LONGEST_FIELD and _ADDRESS.fullmatch(text) is not None
 
 
 def is_tag(text: str) -> bool:

@@ -236,3 +236,12 @@ def test_replay_proves_the_memories_that_an_intent_refers_to(
     item = told()
     assert item.verdict == "different"
     assert memory.uri in item.note
+
+
+@pytest.mark.parametrize("answer", ["matrix://no address", "matrix://skill/" + "x" * 2500, "x" * 600])
+def test_no_answer_keeps_an_intent_from_being_accepted(
+    home: Home, compiles: Compile, skills: Skills, skills_folder: Path, answer: str
+) -> None:
+    done = ask_and_answer(home, compiles, skills, skills_folder, Scripted(), GOAL, slot__item=answer)
+    assert home.journal.view(done.intent.id).state == "accepted"
+    assert item(compiles(GOAL, Scripted())) in (answer, "")
