@@ -13,7 +13,7 @@ from training.corpora import Skill, Utterance
 from training.generator.goals import general
 from training.generator.skills import GENERAL_DESCRIPTIONS, GENERAL_DISPLAYS, GENERAL_OF_FOUR
 from training.rows import Row, tokens_of
-from training.stock import Stock, alike
+from training.stock import COMMON, Stock, alike
 
 CHOOSE_SOURCES = {
     "clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 11, "own": 24, "mixed": 4, "written": 44,
@@ -64,6 +64,7 @@ class Choosing:
                 k
                 for s in ("banking77", "snips", "own", "hwu64")[: r.choice((3, 4))]
                 for k in self.stock.catalogue[s]
+                if k[1] not in COMMON
             ]
             if source == "mixed"
             else self.stock.catalogue[source]
@@ -106,7 +107,8 @@ class Choosing:
                 near = [k for k in self.stock.near[anchor] if k in pool]
                 group += r.sample(near, min(len(near), r.randint(1, 4)))
             for key in group:
-                if key not in keys and not any(key[0] == "sgd" and alike(key, other) for other in keys):
+                apart = key[0] in ("sgd", "own")  # the shipped skills are always offered together
+                if key not in keys and not (apart and any(alike(key, other) for other in keys)):
                     keys[key] = None
             if len(keys) >= wide:
                 break
@@ -209,7 +211,7 @@ class Choosing:
             if with_general and r.random() < 0.3:
                 at = keys.index(("own", "general"))
             key = keys[at]
-            if key == ("own", "general") and r.random() < 0.15 and source == "own":
+            if key == ("own", "general") and r.random() < 0.15 and source == "own" and not four:
                 return r.choice(self.stock.requests), f"c{at}", ""
             utterance = self._said(source, key, keys, four)
             return utterance.text, f"c{at}", utterance.verb
@@ -246,10 +248,15 @@ class Choosing:
         stranger = r.choice((*STRANGERS[source], "open"))
         if stranger == "open":
             return r.choice(self.stock.texts), "none", ""
-        if stranger == "own":
-            utterance = (
-                self.stock.own(r.choice(self.stock.catalogue["own"])[1]) if r.random() < 0.6 else general(r)
-            )
-        else:
-            utterance = r.choice(self.stock.opening[r.choice(self.stock.catalogue[stranger])])
+        utterance = self._stranger(stranger)
+        while source == "own" and _ANOTHERS.search(utterance.text):
+            utterance = self._stranger(stranger)
         return utterance.text, "none", utterance.verb
+
+    def _stranger(self, source: str) -> Utterance:
+        """What is said for a skill of another source."""
+        r = self.stock.random
+        if source != "own":
+            return r.choice(self.stock.opening[r.choice(self.stock.catalogue[source])])
+        names = [name for _, name in self.stock.catalogue["own"] if name not in COMMON]
+        return self.stock.own(r.choice(names)) if r.random() < 0.6 else general(r)

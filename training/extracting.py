@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mcl.model import form
 from training.bodies import extract_body
-from training.generator.skills import FAMILIES
+from training.generator.shelf import SHIPPED
+from training.generator.skills import OTHERS
 from training.rows import Row, tokens_of
 from training.stock import Stock
 
@@ -13,6 +14,8 @@ EXTRACT_SOURCES = {
 }  # fmt: skip
 WRITTEN_GENERAL = 0.6
 """Share of goals for the general skill among the written ones that values are read from."""
+SHIPPED_WEIGHT = 1.5
+"""How much more often a shipped skill of the generator is drawn than another one."""
 
 
 class Extracting:
@@ -26,7 +29,8 @@ class Extracting:
         r = self.stock.random
         source = r.choices(list(EXTRACT_SOURCES), list(EXTRACT_SOURCES.values()))[0]
         if source == "families":
-            key = ("own", r.choices(FAMILIES, [8, 8] + [1] * (len(FAMILIES) - 2))[0].name)
+            weights = [SHIPPED_WEIGHT] * len(SHIPPED) + [1.0] * len(OTHERS)
+            key = ("own", r.choices((*SHIPPED, *OTHERS), weights)[0].name)
         elif source == "general" or (source == "written" and r.random() < WRITTEN_GENERAL):
             key = ("own", "general")
         elif source == "written":

@@ -20,6 +20,16 @@ LIKE = (
     {"repo-status", "repo-branch"},
 )  # fmt: skip
 """Skills of written goals of which each would do for some goals of the other."""
+RIVALS = (
+    {"delegate-task", "assign_task"}, {"delegate-task", "supplier_deal"}, {"run-tests", "test_run"},
+    {"schedule-reminder", "meeting"}, {"files-report", "report"}, {"data-summary", "query_data"},
+    {"assign_task", "supplier_deal"}, *LIKE,
+)  # fmt: skip
+"""Skills of the generator that would do for the same goals."""
+COMMON = frozenset(
+    ["schedule-reminder", "note-write", "meeting", "send_message", "book_travel", "translate_document"]
+)
+"""Skills of the generator of which other sources have some, too: no strangers to them."""
 _STOP = frozenset(
     re.findall(
         r"\w+",
@@ -29,9 +39,9 @@ _STOP = frozenset(
 
 
 def alike(a: tuple[str, str], b: tuple[str, str]) -> bool:
-    """Whether two different skills would do for the same goal (Buses_1 and Buses_2 of sgd, those of LIKE)."""
-    if a[0] == b[0] == "written" and {a[1], b[1]} in LIKE:
-        return True
+    """Whether two different skills would do for the same goal (Buses_1 and Buses_2 of sgd, LIKE, RIVALS)."""
+    if a[0] == b[0] and a[0] in ("own", "written"):
+        return {a[1], b[1]} in (RIVALS if a[0] == "own" else LIKE)
     if a == b or a[0] != "sgd" or b[0] != "sgd" or a[1].startswith("Services"):
         return False
     return form.plain(a[1]) == form.plain(b[1])
@@ -40,9 +50,10 @@ def alike(a: tuple[str, str], b: tuple[str, str]) -> bool:
 class Stock:
     """Skills and utterances, and the one source of all that is random.
 
-    by_skill, opening: public utterances by (source, skill), all of them and those that state a goal. written: ours.
-    catalogue: skills by source. near: skills of the same source that are mistaken for one most easily. outside,
-    talk, requests, texts: what is said for no skill of clinc, small talk, requests to a shell without files, all.
+    by_skill, opening: public utterances by (source, skill), all of them and those that state a goal.
+    written: our own, by skill. catalogue: skills by source. near: those that one is mistaken for most easily.
+    outside, talk, requests, texts: what is for no skill of clinc, small talk, requests to a shell that are
+    not about files, all such requests.
     """
 
     def __init__(
@@ -69,7 +80,7 @@ class Stock:
                 self.by_skill[utterance.skill].append(utterance)
                 if utterance.opens:
                     self.opening[utterance.skill].append(utterance)
-        # Requests to a shell are about files: beside the skill `files` they are not for a general skill.
+        # Requests to a shell are about files: beside skills for files they are not for a general skill.
         self.requests = [text for text in texts if "file" not in text and "director" not in text]
         self.talk = [u.text for u in corpus.train if not u.verb and u.skill[1] != "oos"] + self.outside
         self.talk += [u.text for u in self.written[written.NOBODY]] * 2

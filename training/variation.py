@@ -98,8 +98,7 @@ class Variation:
         style = r.random()
         rows: list[tuple[SlotForm, str]] = []
         for slot in skill.slots:
-            drop = 0.5 if (skill.name, slot.name) == ("files", "what") else 0.07
-            if r.random() < drop and len(skill.slots) > 2:
+            if r.random() < 0.07 and len(skill.slots) > 2:
                 continue
             rows.append((self._slot(skill, slot, style), f"slot.{slot.name}"))
         if r.random() < 0.3 and skill.name != "general":  # whose one slot takes what any other would take

@@ -1,41 +1,19 @@
 # ruff: noqa: E501  -- tables of phrases: a line a meaning
-"""Skills of our own domain with slots of their own: shapes near the shipped ones, and some two dozen others."""
+"""Skills of our own domain with slots of their own: the shipped ones (shelf.py) and some others."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from mcl.model.protocol import SlotForm
 from training.corpora import Mark, Skill, Utterance
 from training.generator import fillers
 from training.generator.clauses import clauses
+from training.generator.families import Family, said, slot
 from training.generator.goals import dressed
 from training.generator.phrases import Filler, Phrase, expand
+from training.generator.shelf import SHIPPED
 from training.generator.things import GOODS, TOPICS, host, thing
-
-
-@dataclass(frozen=True)
-class Family:
-    """A skill and its phrasings: (verb, template, options chosen by it)."""
-
-    name: str
-    descriptions: tuple[str, ...]
-    slots: tuple[SlotForm, ...]
-    fillers: dict[str, Filler]
-    templates: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]
-    blocked: frozenset[str] = frozenset()  # constraints that could be mistaken for its slots
-
-
-def _slot(name: str, hint: str, *options: str) -> SlotForm:
-    return SlotForm(name=name, type="string", hint=hint, options=options)
-
-
-def _t(
-    verb: str, *templates: str, **options: str
-) -> tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]:
-    return tuple((verb, template, tuple(options.items())) for template in templates)
 
 
 def _topic(r: random.Random) -> str:
@@ -187,107 +165,85 @@ def _goods(r: random.Random) -> str:
     return r.choice(GOODS)
 
 
-FAMILIES: tuple[Family, ...] = (
-    Family("files", ("find text in files, list files, write a report of what was found", "Search, list and report on files in the workspace", "look for text in files below a folder and report the hits"),
-        (_slot("what", "what to do", "find", "list", "report"), _slot("text", "the text to look for"), _slot("folder", "folder to look in"), _slot("pattern", "pattern of file names, such as *.md"), _slot("report", "file to write the report to")),
-        {"text": fillers.needle, "folder": fillers.folder, "pattern": fillers.pattern, "report": fillers.path},
-        _t("find", "(find|search for|look for|grep|show me|locate|list) (every|all|each|) (mention|occurrence|use|line|hit|match|instance)s? (of|with|containing) {Q}{text}{Q} (in|under|below|inside|across|within) (the|) {folder} (folder|directory|)",
-            "(find|search for|look for|grep for|grep) {Q}{text}{Q} (in|under|within|below) {folder}", "(where|in which files) (do we|does the code|do they|is it that we) (use|mention|call|have|say|write) {Q}{text}{Q} (in {folder}|)", "which (files|{pattern} files|documents|pages) (under|in|below) {folder} (contain|mention|talk about|use|refer to|include|have) {Q}{text}{Q}",
-            "(search|scan|go through|look through|check) (all|the|every|) {pattern} (files|) (in {folder}|under {folder}|) for {Q}{text}{Q}", "(find|search for|grep|look for) {Q}{text}{Q} (in|across|within) (the|all|) {pattern} files (in {folder}|below {folder}|of {folder}|)",
-            "is (there|) {Q}{text}{Q} (anywhere in|somewhere in|in) {folder}", "(find|get|give me) (the|) (files|{pattern} files) (with|containing|that contain|that mention) {Q}{text}{Q}", "search {folder} for {Q}{text}{Q}", "(I need|I want) to (find|see|know) where {Q}{text}{Q} (is|occurs|appears|is used|is mentioned) (in {folder}|)",
-            "look for the (word|phrase|string|text|name|term) {Q}{text}{Q} in {folder}", "(can|could) you (find|search for|grep) {Q}{text}{Q} in (the|) {folder} (directory|folder|tree|)", what="find")
-        + _t("find", "(list|show|show me|give me|print|display) (all|the|every|) (files|contents|content|documents|things) (in|of|under|below|inside) (the|) {folder} (folder|directory|)", "(what|which) (files|is|documents|do we have|can be found) (are|) (in|under|inside) {folder}", "(list|show|get|display) (the|all|all the|) {pattern} (files|) (in|under|of|below) {folder}",
-            "(list|show) {folder}", "what files (do we have|are there|exist) in (the|) {folder} (folder|directory|)", "(list|enumerate) (everything|all) (under|in|below) {folder}", "which {pattern} files are (there|) (in|below|under) {folder}", "show me what (is|lies|we have) in {folder}", "(contents|listing|a listing) of (the|) {folder} (folder|directory|)", what="list")
-        + _t("deliver", "(write|create|make|produce|prepare|save) a report (about|on|of|listing) (every|all|the|each|) (mentions of|hits for|uses of|) {Q}{text}{Q} (in|under|from) {folder} (to|in|into|as|at) {report}", "(collect|gather|extract) (all|the|) (lines|hits|matches|places) (with|for|of|containing) {Q}{text}{Q} (from|in|under) {folder} and (save|write|put|store) (them|it|that) (to|in|into) {report}",
-            "(find|search for|grep) {Q}{text}{Q} in {folder} and (write|save|put) (the result|a report|it|what you find|the hits) (to|in|into) {report}", "(I need|I want|we need) a report (in|at|as) {report} (of|about|on) where {Q}{text}{Q} (occurs|appears|is used|is found) in {folder}", "report (all|every|the) {Q}{text}{Q} (in|of|under) {folder} (to|in) {report}", "write (a report|an overview|a summary) of {folder} to {report}", "put a list of (the|all) {pattern} files (in|under) {folder} (in|into) {report}", what="report"),
-        frozenset({"delivered", "attestation"})),
-    Family("repo", ("status, log and branches of the git repository", "Work with the git repository: status, log, branch", "see the state and history of the repository, create a branch"),
-        (_slot("what", "which part of the repository", "status", "log", "branch"), _slot("branch", "name of the branch"), _slot("count", "how many commits")),
-        {"branch": fillers.branch, "count": fillers.count},
-        _t("find", "(what is|what's|show|show me|give me|check|get) the (status|state|git status) (of the (repo|repository|working tree|checkout|project)|)", "(is there|do we have|are there|have I got) (anything|any changes|something|any files) (uncommitted|not committed|unstaged|modified|to commit|that is not committed)", "(git status|repo status|status of the repo|status|working tree status) (please|)",
-            "(what|which files) (has|have) (changed|been changed|been modified) (since the last commit|in the repo|in the working tree|)", "is the (working tree|repo|repository|checkout) (clean|dirty|up to date)", "(show|list) (me|) (the|my|all) (uncommitted|local|pending|staged) changes", "what did I (change|forget to commit|modify)", "am I (clean|ready to commit)", what="status")
-        + _t("find", "(show|list|give me|get|print|display) (me|) the (last|latest|most recent|newest|previous) {count} (commits|entries|log entries|changes|revisions) (of the repo|in the log|of the git log|on this branch|)", "(git log|log|history) (of the last|with|last|for the last) {count} (commits|entries|) (please|)", "(what|who) (was|has been) committed (lately|recently|last)", "(show|give me|see|print) the (git|commit|) (log|history) (of the repository|)", "the (last|latest) {count} commits (please|)",
-            "(what|which) were the last {count} (commits|changes)", "(I want|I need) to see (the|) {count} (latest|newest|last|most recent) commits", "(history|log) of the (repo|repository|project)", "what happened in the repo (lately|recently)", what="log")
-        + _t("build", "(create|make|add|start|open|cut) (a|the|a new|new|another) branch (called|named|with the name|) {Q}{branch}{Q} (for me|from here|off main|)", "(new branch|branch off to|branch off as|make branch|create branch) {branch}", "(start|create) {branch} as (a|a new) branch", "I (need|want) a (new|) branch (called|named|) {branch}", "(create|set up) the branch {branch} (from the current state|from main|)", "(can|could) you (create|make|open) (a|the|) branch {branch}", what="branch")
-        + _t("find", "(which|what) branch (am I|are we) on", "(list|show|show me|what are|which are) (all|the|all the|our) branches (in the repo|of this repository|)", "(what|which) branches (are there|do we have|exist|does the repo have)", "(current|active) branch (please|)", "name of the (current|checked out) branch", what="branch"),
-        frozenset({"quality"})),
+OTHERS: tuple[Family, ...] = (
     Family("purchase", ("buy goods from a supplier", "order things the company needs", "purchasing"),
-        (_slot("item", "what to buy"), _slot("quantity", "how many"), _slot("supplier", "from whom"), _slot("price_limit", "highest price")),
+        (slot("item", "what to buy"), slot("quantity", "how many"), slot("supplier", "from whom"), slot("price_limit", "highest price")),
         {"item": lambda r: r.choice(GOODS) + "s", "quantity": fillers.count, "supplier": lambda r: r.choice(["Northwind", "Contoso", "Acme", "Fabrikam", "our usual supplier", "Brightline", "the wholesaler"]), "price_limit": fillers.money},
-        _t("acquire", "(buy|order|purchase|get|procure) {quantity} {item} (from {supplier}|) (for at most {price_limit}|for {price_limit}|, limit {price_limit}|)", "we need {quantity} {item} (from {supplier}|), (at most|max|up to) {price_limit}", "(place an order for|reorder|stock up on) {quantity} {item} (at|with|from) {supplier}", "(get|buy) (us|me) {item} (from {supplier}|at {supplier})"),
+        said("acquire", "(buy|order|purchase|get|procure) {quantity} {item} (from {supplier}|) (for at most {price_limit}|for {price_limit}|, limit {price_limit}|)", "we need {quantity} {item} (from {supplier}|), (at most|max|up to) {price_limit}", "(place an order for|reorder|stock up on) {quantity} {item} (at|with|from) {supplier}", "(get|buy) (us|me) {item} (from {supplier}|at {supplier})"),
         frozenset({"budget"})),
     Family("meeting", ("set up a meeting", "arrange a meeting with people", "calendar invitations"),
-        (_slot("topic", "what it is about"), _slot("participants", "who takes part"), _slot("day", "date of the meeting"), _slot("length", "how long"), _slot("room", "where")),
+        (slot("topic", "what it is about"), slot("participants", "who takes part"), slot("day", "date of the meeting"), slot("length", "how long"), slot("room", "where")),
         {"topic": _topic, "participants": _people, "day": fillers.when, "length": _duration, "room": lambda r: r.choice(["room 4", "the big hall", "the glass room", "Berlin", "meeting room B", "the canteen", "zoom", "my office"])},
-        _t("schedule", "(schedule|set up|arrange|book|plan) a (meeting|call|workshop) with {participants} (about|on) {topic} (on|for|) {day} (for {length}|) (in {room}|)", "(meet|I want to meet|we should meet) {participants} (on|) {day} (in {room}|)", "(invite|call) {participants} to a meeting (about|on) {topic} (in {room}|), {length}", "put {length} with {participants} in my calendar (on|for) {day}"),
+        said("schedule", "(schedule|set up|arrange|book|plan) a (meeting|call|workshop) with {participants} (about|on) {topic} (on|for|) {day} (for {length}|) (in {room}|)", "(meet|I want to meet|we should meet) {participants} (on|) {day} (in {room}|)", "(invite|call) {participants} to a meeting (about|on) {topic} (in {room}|), {length}", "put {length} with {participants} in my calendar (on|for) {day}"),
         frozenset({"deadline", "delivered", "preference"})),
     Family("deploy", ("deploy a service", "roll out a version to an environment", "release management"),
-        (_slot("service", "what to deploy"), _slot("version", "which version"), _slot("environment", "where to deploy to")),
+        (slot("service", "what to deploy"), slot("version", "which version"), slot("environment", "where to deploy to")),
         {"service": _service, "version": _release, "environment": _environment},
-        _t("deliver", "(deploy|release|ship|roll out|push) {service} {version} (to|on|in) {environment}", "(deploy|roll out) {version} of {service} (to|on) {environment}", "(bring|get|put) {service} (live|out) (on|in|to) {environment}", "{environment} (should|must) get {service} {version}", "promote {service} to {environment}") + _t("modify", "(roll back|revert) {service} (to {version}|) (on|in) {environment}"),
+        said("deliver", "(deploy|release|ship|roll out|push) {service} {version} (to|on|in) {environment}", "(deploy|roll out) {version} of {service} (to|on) {environment}", "(bring|get|put) {service} (live|out) (on|in|to) {environment}", "{environment} (should|must) get {service} {version}", "promote {service} to {environment}") + said("modify", "(roll back|revert) {service} (to {version}|) (on|in) {environment}"),
         frozenset({"delivered"})),
     Family("report", ("write a report", "prepare a report about a topic", "reporting"),
-        (_slot("topic", "what the report is about"), _slot("period", "time that is covered"), _slot("format", "form of the file", "pdf", "html", "markdown", "slides"), _slot("file", "where to write it")),
+        (slot("topic", "what the report is about"), slot("period", "time that is covered"), slot("format", "form of the file", "pdf", "html", "markdown", "slides"), slot("file", "where to write it")),
         {"topic": _topic, "period": lambda r: r.choice(["last week", "last month", "2024", "Q3", "the first quarter", "October", "the last two years", "May to July", "this year", "yesterday"]), "file": fillers.path},
-        _t("build", "(write|prepare|make|create|draft) a (pdf|PDF) report (about|on) {topic} (for|in|of) {period} (to|in|as) {file}", "(write|prepare) (a report|an overview) (as pdf|in pdf form) (about|on|of) {topic}", format="pdf")
-        + _t("build", "(make|prepare|create) (slides|a slide deck|a few slides) (about|on) {topic} (for|covering) {period}", "(slides|presentation) on {topic} (for|of) {period}", format="slides")
-        + _t("build", "(write|make) a (markdown|md) (report|page|summary) (about|on) {topic} (for {period}|) (to|in|as) {file}", format="markdown") + _t("build", "(report|write a report|we need a report|give me a report) (on|about) {topic} (for|in|over) {period}", "report {topic} to {file}") + _t("build", "(a web page|an html page|html report) (about|on) {topic} (for {period}|)", format="html"),
+        said("build", "(write|prepare|make|create|draft) a (pdf|PDF) report (about|on) {topic} (for|in|of) {period} (to|in|as) {file}", "(write|prepare) (a report|an overview) (as pdf|in pdf form) (about|on|of) {topic}", format="pdf")
+        + said("build", "(make|prepare|create) (slides|a slide deck|a few slides) (about|on) {topic} (for|covering) {period}", "(slides|presentation) on {topic} (for|of) {period}", format="slides")
+        + said("build", "(write|make) a (markdown|md) (report|page|summary) (about|on) {topic} (for {period}|) (to|in|as) {file}", format="markdown") + said("build", "(report|write a report|we need a report|give me a report) (on|about) {topic} (for|in|over) {period}", "report {topic} to {file}") + said("build", "(a web page|an html page|html report) (about|on) {topic} (for {period}|)", format="html"),
         frozenset({"delivered", "deadline"})),
     Family("query_data", ("ask a question of a database", "compute a figure from a table", "data queries"),
-        (_slot("metric", "figure to compute"), _slot("table", "table to read"), _slot("group", "grouped by what"), _slot("filter", "only rows where")),
+        (slot("metric", "figure to compute"), slot("table", "table to read"), slot("group", "grouped by what"), slot("filter", "only rows where")),
         {"metric": _metric, "table": _table, "group": lambda r: r.choice(["country", "month", "customer", "region", "product line", "age group", "week"]), "filter": lambda r: r.choice(["paid orders", "customers from Sweden", "2024", "new users", "amounts over 100", "the last 30 days", "open invoices"])},
-        _t("analyze", "(compute|calculate|what is|show|give me|get) the {metric} (in|from|of) {table} (by|per|for each) {group}", "(compute|calculate|what is|show) {metric} (of|in) {table} (for|only for|where) {filter}", "{metric} per {group} (from|in) {table}", "how does the {metric} differ (by|between|per) {group} (in {table}|)")),
+        said("analyze", "(compute|calculate|what is|show|give me|get) the {metric} (in|from|of) {table} (by|per|for each) {group}", "(compute|calculate|what is|show) {metric} (of|in) {table} (for|only for|where) {filter}", "{metric} per {group} (from|in) {table}", "how does the {metric} differ (by|between|per) {group} (in {table}|)")),
     Family("alert", ("watch a value and raise an alarm", "monitoring of systems", "tell me when a value crosses a limit"),
-        (_slot("target", "what to watch"), _slot("limit", "value that raises the alarm"), _slot("channel", "how to tell", "email", "sms", "chat"), _slot("interval", "how often to look")),
+        (slot("target", "what to watch"), slot("limit", "value that raises the alarm"), slot("channel", "how to tell", "email", "sms", "chat"), slot("interval", "how often to look")),
         {"target": host, "limit": _threshold, "interval": lambda r: r.choice(["every minute", "hourly", "every five minutes", "daily", "twice a day", "every 30 seconds", "once a week"])},
-        _t("monitor", "(watch|monitor|check|observe) {target} {interval} and (mail|email) me (above|over|below|at) {limit}", channel="email") + _t("monitor", "(text|send an sms to) me (when|if) {target} (goes|is|gets) (over|above|below|under) {limit}", channel="sms")
-        + _t("monitor", "(post|write) (in|to) the chat (when|if) {target} (exceeds|is over|drops below) {limit}", channel="chat") + _t("monitor", "(monitor|watch|keep an eye on|check) {target} {interval}", "(alert|warn|tell) me (when|if) {target} (exceeds|goes above|drops below|is at) {limit}"),
+        said("monitor", "(watch|monitor|check|observe) {target} {interval} and (mail|email) me (above|over|below|at) {limit}", channel="email") + said("monitor", "(text|send an sms to) me (when|if) {target} (goes|is|gets) (over|above|below|under) {limit}", channel="sms")
+        + said("monitor", "(post|write) (in|to) the chat (when|if) {target} (exceeds|is over|drops below) {limit}", channel="chat") + said("monitor", "(monitor|watch|keep an eye on|check) {target} {interval}", "(alert|warn|tell) me (when|if) {target} (exceeds|goes above|drops below|is at) {limit}"),
         frozenset({"quality", "rule", "delivered"})),
     Family("assign_task", ("give a task to somebody", "delegate work to a person or team", "task assignment"),
-        (_slot("task", "what is to be done"), _slot("assignee", "who does it"), _slot("priority", "how urgent", "low", "normal", "high")),
+        (slot("task", "what is to be done"), slot("assignee", "who does it"), slot("priority", "how urgent", "low", "normal", "high")),
         {"task": lambda r: thing("delegate", r), "assignee": lambda r: r.choice([fillers.person(r), "the design team", "support", "the night shift", "our agency", "the interns"])},
-        _t("delegate", "(assign|delegate|give|hand) {task} to {assignee}", "(let|have) {assignee} (do|handle|take care of) {task}", "{assignee} (should|shall|will) (do|take over) {task}") + _t("delegate", "(assign|give) {task} to {assignee}, (high priority|it is urgent|top priority|urgent)", priority="high") + _t("delegate", "ask {assignee} to do {task}, (no hurry|low priority|whenever they have time)", priority="low")),
+        said("delegate", "(assign|delegate|give|hand) {task} to {assignee}", "(let|have) {assignee} (do|handle|take care of) {task}", "{assignee} (should|shall|will) (do|take over) {task}") + said("delegate", "(assign|give) {task} to {assignee}, (high priority|it is urgent|top priority|urgent)", priority="high") + said("delegate", "ask {assignee} to do {task}, (no hurry|low priority|whenever they have time)", priority="low")),
     Family("send_message", ("send a message or an e-mail", "mail somebody", "messages to people"),
-        (_slot("recipient", "to whom"), _slot("subject", "what it is about"), _slot("attachment", "file to attach")),
+        (slot("recipient", "to whom"), slot("subject", "what it is about"), slot("attachment", "file to attach")),
         {"recipient": lambda r: r.choice([fillers.person(r), _email(r), "the whole team", "all customers", fillers.person(r)]), "subject": _topic, "attachment": fillers.path},
-        _t("deliver", "(send|write|mail|email) {recipient} (a message|a mail|something|a note) (about|on) {subject}", "(send|mail|forward) {attachment} to {recipient}", "(email|tell|inform|notify) {recipient} (about|of) {subject} (and attach {attachment}|with {attachment} attached|)", "(drop|shoot) {recipient} a line about {subject}"),
+        said("deliver", "(send|write|mail|email) {recipient} (a message|a mail|something|a note) (about|on) {subject}", "(send|mail|forward) {attachment} to {recipient}", "(email|tell|inform|notify) {recipient} (about|of) {subject} (and attach {attachment}|with {attachment} attached|)", "(drop|shoot) {recipient} a line about {subject}"),
         frozenset({"delivered", "signed_off"})),
     Family("book_travel", ("book a trip", "travel for employees", "reserve trains, flights and hotels"),
-        (_slot("traveller", "who travels"), _slot("origin", "from where"), _slot("destination", "to where"), _slot("date", "when"), _slot("means", "by what", "train", "plane", "car")),
+        (slot("traveller", "who travels"), slot("origin", "from where"), slot("destination", "to where"), slot("date", "when"), slot("means", "by what", "train", "plane", "car")),
         {"traveller": fillers.person, "origin": fillers.city, "destination": fillers.city, "date": fillers.when},
-        _t("acquire", "(book|reserve|get) a train (from {origin} to {destination}|to {destination}) (for {traveller}|) (on|for|) {date}", "{traveller} (goes|travels|needs to go) by train (from {origin}|) to {destination}", means="train") + _t("acquire", "(book|get) a (flight|plane ticket) (from {origin} to {destination}|to {destination}) (for {traveller}|) (on|) {date}", "fly {traveller} (from {origin}|) to {destination} (on|) {date}", means="plane")
-        + _t("acquire", "(book|arrange|plan) (a trip|travel) (from {origin}|) to {destination} for {traveller} (on|) {date}"),
+        said("acquire", "(book|reserve|get) a train (from {origin} to {destination}|to {destination}) (for {traveller}|) (on|for|) {date}", "{traveller} (goes|travels|needs to go) by train (from {origin}|) to {destination}", means="train") + said("acquire", "(book|get) a (flight|plane ticket) (from {origin} to {destination}|to {destination}) (for {traveller}|) (on|) {date}", "fly {traveller} (from {origin}|) to {destination} (on|) {date}", means="plane")
+        + said("acquire", "(book|arrange|plan) (a trip|travel) (from {origin}|) to {destination} for {traveller} (on|) {date}"),
         frozenset({"deadline", "delivered", "jurisdiction_allow", "jurisdiction_deny", "preference"})),
     Family("backup", ("back up data", "save a copy of files or databases", "backups"),
-        (_slot("source", "what to copy"), _slot("target", "where to keep the copy"), _slot("schedule", "how often")),
+        (slot("source", "what to copy"), slot("target", "where to keep the copy"), slot("schedule", "how often")),
         {"source": fillers.folder, "target": lambda r: r.choice([fillers.folder(r), "the tape", "s3://backup/main", "the second disk", "nas-2"]), "schedule": lambda r: r.choice(["every night", "daily", "weekly", "each Sunday", "every six hours"])},
-        _t("build", "(back up|copy|save) {source} to {target} ({schedule}|)", "(make|create|set up) a {schedule} (backup|copy) of {source} (on|to|in) {target}", "{schedule}, (save|back up) {source}"), frozenset({"delivered"})),
+        said("build", "(back up|copy|save) {source} to {target} ({schedule}|)", "(make|create|set up) a {schedule} (backup|copy) of {source} (on|to|in) {target}", "{schedule}, (save|back up) {source}"), frozenset({"delivered"})),
     Family("rename", ("rename something", "move or rename files", "change names"),
-        (_slot("old", "present name"), _slot("new", "name it shall have")),
+        (slot("old", "present name"), slot("new", "name it shall have")),
         {"old": fillers.path, "new": fillers.path},
-        _t("modify", "(rename|move|change) {old} (to|into) {new}", "(call|name) {old} {new} (from now on|instead|)", "{old} (should|must) (be called|become|be named) {new}", "mv {old} {new}"), frozenset({"delivered"})),
+        said("modify", "(rename|move|change) {old} (to|into) {new}", "(call|name) {old} {new} (from now on|instead|)", "{old} (should|must) (be called|become|be named) {new}", "mv {old} {new}"), frozenset({"delivered"})),
     Family("supplier_deal", ("negotiate with a supplier", "bargain about price and terms", "supplier negotiations"),
-        (_slot("supplier", "other side"), _slot("matter", "what it is about"), _slot("aim", "what we want to reach")),
+        (slot("supplier", "other side"), slot("matter", "what it is about"), slot("aim", "what we want to reach")),
         {"supplier": lambda r: r.choice(["Northwind", "Contoso", "the landlord", "the carrier", "our printers", "Fabrikam", "the union", fillers.person(r)]), "matter": lambda r: "the " + r.choice(["rent", "freight rates", "licence fee", "contract", "warranty", "payment terms", "prices", "notice period"]), "aim": lambda r: r.choice(["10 % less", "30 days to pay", "a two year fixed price", "free delivery", "half the fee", "a longer warranty", "5 % discount"])},
-        _t("negotiate", "(negotiate|haggle|bargain) with {supplier} (about|over) {matter} (until we have|, aim:|, we want|to get) {aim}", "(talk to|get) {supplier} (about|down on) {matter}", "(renegotiate|settle) {matter} with {supplier}, (aim for|we want|target) {aim}"), frozenset({"quality"})),
+        said("negotiate", "(negotiate|haggle|bargain) with {supplier} (about|over) {matter} (until we have|, aim:|, we want|to get) {aim}", "(talk to|get) {supplier} (about|down on) {matter}", "(renegotiate|settle) {matter} with {supplier}, (aim for|we want|target) {aim}"), frozenset({"quality"})),
     Family("hire", ("recruit people", "fill a position", "hiring"),
-        (_slot("position", "job to fill"), _slot("location", "place of work"), _slot("salary", "pay offered"), _slot("start", "first day")),
+        (slot("position", "job to fill"), slot("location", "place of work"), slot("salary", "pay offered"), slot("start", "first day")),
         {"position": lambda r: r.choice(["a nurse", "a senior developer", "two drivers", "an accountant", "a site manager", "three welders", "a cook", "an office assistant", "a data analyst"]), "location": fillers.city, "salary": fillers.money, "start": fillers.when},
-        _t("acquire", "(hire|recruit|find us|look for) {position} (in|for) {location} (starting|from|as of) {start}", "we (need|are hiring) {position} in {location}, (pay|salary|paying) {salary}", "(fill the position of|recruit) {position}, {salary}, (start|starting) {start}"), frozenset({"budget", "deadline", "jurisdiction_allow"})),
+        said("acquire", "(hire|recruit|find us|look for) {position} (in|for) {location} (starting|from|as of) {start}", "we (need|are hiring) {position} in {location}, (pay|salary|paying) {salary}", "(fill the position of|recruit) {position}, {salary}, (start|starting) {start}"), frozenset({"budget", "deadline", "jurisdiction_allow"})),
     Family("translate_document", ("translate a document", "translation of texts and files"),
-        (_slot("document", "what to translate"), _slot("language", "into which language")),
+        (slot("document", "what to translate"), slot("language", "into which language")),
         {"document": lambda r: r.choice([fillers.path(r), "the manual", "the contract", "our home page", "this letter", "the terms of use"]), "language": lambda r: r.choice(["Swedish", "German", "French", "Spanish", "Finnish", "Polish", "English", "Japanese", "Dutch", "Norwegian"])},
-        _t("modify", "(translate|convert) {document} (into|to) {language}", "(I need|we need) {document} in {language}", "(make|give me) a {language} version of {document}")),
+        said("modify", "(translate|convert) {document} (into|to) {language}", "(I need|we need) {document} in {language}", "(make|give me) a {language} version of {document}")),
     Family("test_run", ("run the tests", "run checks on the code base"),
-        (_slot("suite", "which tests"), _slot("path", "part of the code")),
+        (slot("suite", "which tests"), slot("path", "part of the code")),
         {"suite": lambda r: r.choice(["unit tests", "integration tests", "smoke tests", "linter", "type checks", "benchmarks", "end to end tests"]), "path": fillers.folder},
-        _t("analyze", "(run|start|execute) the {suite} (for|in|on|of) {path}", "(do|check whether) the {suite} (pass|still pass) (in {path}|)", "(run|rerun) {suite}")),
+        said("analyze", "(run|start|execute) the {suite} (for|in|on|of) {path}", "(do|check whether) the {suite} (pass|still pass) (in {path}|)", "(run|rerun) {suite}")),
     Family("open_issue", ("file a ticket in the tracker", "report a bug", "issue tracker"),
-        (_slot("title", "what is wrong"), _slot("component", "part of the product"), _slot("severity", "how bad", "minor", "major", "critical")),
+        (slot("title", "what is wrong"), slot("component", "part of the product"), slot("severity", "how bad", "minor", "major", "critical")),
         {"title": lambda r: r.choice(["login fails on Safari", "prices are rounded wrongly", "the export is empty", "crash at start", "typo on the home page", "mails arrive twice", "search is slow", "dark mode flickers"]), "component": _service},
-        _t("build", "(open|file|create) (a|an) (issue|ticket|bug) (for|in) {component}: {title}", "(report|log) that {title} (in {component}|)") + _t("build", "(open|file) a critical (bug|ticket) (for|in) {component}: {title}", severity="critical") + _t("build", "(minor|small) (issue|bug) in {component}: {title}", severity="minor")),
+        said("build", "(open|file|create) (a|an) (issue|ticket|bug) (for|in) {component}: {title}", "(report|log) that {title} (in {component}|)") + said("build", "(open|file) a critical (bug|ticket) (for|in) {component}: {title}", severity="critical") + said("build", "(minor|small) (issue|bug) in {component}: {title}", severity="minor")),
 )  # fmt: skip
 
+FAMILIES: tuple[Family, ...] = (*SHIPPED, *OTHERS)
 GENERAL_NAMES = (
     "object",
     "what",
@@ -358,7 +314,7 @@ def skill_of(family: Family) -> Skill:
     )
 
 
-GENERAL = Skill("own", "general", GENERAL_DESCRIPTIONS[0], (_slot("object", GENERAL_HINTS[0]),), ())
+GENERAL = Skill("own", "general", GENERAL_DESCRIPTIONS[0], (slot("object", GENERAL_HINTS[0]),), ())
 SKILLS: dict[tuple[str, str], Skill] = {("own", family.name): skill_of(family) for family in FAMILIES} | {
     ("own", "general"): GENERAL
 }
@@ -369,10 +325,10 @@ def utter(family: Family, r: random.Random) -> Utterance:
     verb, template, options = r.choice(family.templates)
     quote = r.choice(["", "", "", '"', "'"])
     places: dict[str, tuple[str, Filler]] = {
-        name: (f"slot.{name}", filler) for name, filler in family.fillers.items()
+        name: (f"slot.{family.places.get(name, name)}", filler) for name, filler in family.fillers.items()
     }
     places["Q"] = ("", _constant(quote))
-    phrase = expand(template.replace("s? (", "(|s) (", 1) if "s? (" in template else template, places, r)
+    phrase = expand(template, places, r)
     number = r.choices((0, 1, 2, 3), (60, 26, 10, 4))[0]
     tail = clauses(r, number, family.blocked)
     marks = tuple(Mark(f"slot.{name}", value, None, None) for name, value in options)
