@@ -88,9 +88,9 @@ def _fields(form: PlanForm) -> list[str]:
 
 def _sourced(form: PlanForm, nodes: int) -> Iterator[str]:
     fields = _fields(form)
-    yield f"source_1: {_any(_sources(form, 1))}"
+    yield f"source_1: {_any(map(_inside, _sources(form, 1)))}"
     if fields:
-        yield f"field: {_any(fields)}"
+        yield f"field: {_any(map(_inside, fields))}"
     for at in range(2, nodes + 1):
         below = ' ("." field)?' if fields else ""
         yield f'source_{at}: source_{at - 1} | "n{at - 1}"{below}'
@@ -100,11 +100,9 @@ def _sourced(form: PlanForm, nodes: int) -> Iterator[str]:
 
 
 def _nodes(form: PlanForm, nodes: int) -> Iterator[str]:
-    output, more = _any(map(json.dumps, form.outputs)), len(form.outputs) - 1
+    output, more = _any(map(_quoted, form.outputs)), len(form.outputs) - 1
     outputs = f"({output})" + (f" (COMMA ({output})){{0,{more}}}" if more else "")
-    prompts = (
-        f' (COMMA "\\"prompt\\"" COLON ({_any(map(json.dumps, form.prompts))}))?' if form.prompts else ""
-    )
+    prompts = f' (COMMA "\\"prompt\\"" COLON ({_any(map(_quoted, form.prompts))}))?' if form.prompts else ""
     for at in range(1, nodes + 1):
         kinds = [f"call_{tool}_{at}" for tool in range(len(form.tools))] + [f"step_{at}"]
         yield f'node_{at}: "{{\\"id\\"" COLON "\\"n{at}\\"" COMMA ({" | ".join(kinds)}) "}}"'
@@ -120,7 +118,7 @@ def _call(tool: PlanTool, name: str, at: int) -> Iterator[str]:
     """The rules of one tool at one place: arguments in the tool's order, those that it needs first."""
     ordered = sorted(tool.arguments, key=lambda one: not one.required)
     needed = sum(one.required for one in ordered)
-    pairs = [f"{literal(json.dumps(one.name))} COLON ({_value(one, at)})" for one in ordered]
+    pairs = [f"{literal(_quoted(one.name))} COLON ({_value(one, at)})" for one in ordered]
 
     def after(place: int, comma: str) -> str:
         """What may follow the arguments before a place: one of those that are left, and what follows it."""
@@ -132,7 +130,7 @@ def _call(tool: PlanTool, name: str, at: int) -> Iterator[str]:
 
     first = " COMMA ".join(pairs[:needed]) + (f" {name}_{needed}" if needed < len(pairs) else "")
     args = first if needed else after(0, "")
-    uri = literal(json.dumps(tool.uri))
+    uri = literal(_quoted(tool.uri))
     yield f'{name}: "\\"tool\\"" COLON {uri} COMMA "\\"args\\"" COLON "{{" {args} "}}"'
     for place in range(max(1, needed), len(pairs)):
         yield f"{name}_{place}: {after(place, 'COMMA ')}"
@@ -156,6 +154,15 @@ def _written(argument: PlanArgument) -> str:
     if kind == "integer" and argument.kind != "array":
         return f'%json {{"type":"integer","minimum":{argument.least},"maximum":{argument.most}}}'
     return {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean"}.get(kind, "")
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _inside(text: str) -> str:
+    """A text as it stands between the quotes of JSON."""
+    return _quoted(text)[1:-1]
 
 
 def _any(texts: Iterable[str]) -> str:
