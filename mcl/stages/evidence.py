@@ -43,6 +43,8 @@ def with_patterns(
         ]
         own = [one for one in kept if one.field == field]
         sure = max((one.probability for one in own), default=0.0)
+        if own and typed(slot, cues) and _within(told, own) and not _within(own, told):
+            continue  # words left out would change what it says: "Friday" for "Friday at three"
         if told and (sure < told[0].probability or (typed(slot, cues) and _within(own, told))):
             stronger = [one for one in kept if one.field != field and one.probability >= told[0].probability]
             if all(_apart(one, stronger) for one in told):

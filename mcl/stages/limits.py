@@ -30,7 +30,9 @@ _LEADING = (
 )
 _TAIL = re.compile(rf"(?:[\s,;]+(?:{_LEADING}))+$", re.IGNORECASE)
 _EMPTY = re.compile(rf"(?:(?:{_LEADING})\b[\s,;]*)+", re.IGNORECASE)
-_BETWEEN = re.compile(rf"[\s,;]*(?:(?:{_LEADING}|budget|cost|costs|price|limit)\b[\s,;]*)*", re.IGNORECASE)
+_BETWEEN = re.compile(rf"\s*(?:(?:{_LEADING}|budget|cost|costs|price|limit)\s+)*", re.IGNORECASE)
+_QUOTED = re.compile(r'(?<![\w"])"[^"\n]+"(?![\w"])|“[^“”\n]+”')
+_TELLS_WHICH = re.compile(r"\b(?:that|which|who|whose|where|valid)\b[^,;]*$", re.IGNORECASE)
 _DOUBTED = 0.9  # a text that the model is less certain of may end before a limit in it
 _GUESSED = 0.6  # or before what is only likely one
 
@@ -52,7 +54,10 @@ def with_limits(
     texts = frozenset(
         f"slot.{slot.name}" for slot in form.slots if not slot.options and not typed(slot, cues)
     )
+    quotes = [Place(*match.span()) for match in _QUOTED.finditer(prose)]
     for told in patterns:
+        if not free(place_of(told), quotes):
+            continue  # who quotes means just these words
         if told.field in CHECKED:
             kept = _checked(prose, kept, told, texts, cues, readable)
         elif told.field in FIELDS:
@@ -120,7 +125,7 @@ def _before(prose: str, text: Span, told: Span, cues: Cues) -> Span | None:
     """A text that runs into a limit, as far as it goes before the limit and the words that lead to it."""
     start, limit = place_of(text).start, place_of(told).start
     value = _TAIL.sub("", prose[start:limit].rstrip(" \t\n,;"))
-    if limit <= start or not value.strip() or _EMPTY.fullmatch(value):
+    if limit <= start or not value.strip() or _EMPTY.fullmatch(value) or _TELLS_WHICH.search(value):
         return None
     certain = max(text.probability, cues.probability["trimmed"])
     return span_at(text.field, prose, Place(start, start + len(value)), certain)
