@@ -10,7 +10,7 @@ where words are so common that thousands hold them: of these only the newest are
 import heapq
 import math
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from executor.database import Database
 from mcl.cortex.memory import Memory
@@ -20,16 +20,9 @@ _K1: Final = 1.2
 _B: Final = 0.75
 _MOST_WORDS: Final = 64  # of a goal: its rarest
 _MOST_HOLDERS: Final = 2_000  # memories that are looked at for all words together, once enough are found
-_MOST_READ: Final = 128  # memories, beside those asked for, that are read for the words that are left
+_MOST_READ: Final = 64  # memories, beside those asked for, that are read for the words that are left
 _FROM: Final = "FROM cortex_words f JOIN cortex_versions v ON v.seq = f.rowid WHERE f.cortex_words MATCH ?"
 _NOW: Final = "v.seq <= ? AND (v.until IS NULL OR v.until > ?)"
-
-
-class _Found(NamedTuple):
-    """A memory that holds one of the words: its length in words and its importance (0 to 1)."""
-
-    words: int
-    importance: float
 
 
 class Search:
@@ -53,27 +46,26 @@ class Search:
         left = [sum(weights[place:]) * (_K1 + 1) for place in range(len(rare))]  # more than they can add
         only = _only(types, tags)
         scores: dict[int, float] = {}
-        found: dict[int, _Found] = {}
+        found: dict[int, tuple[int, float]] = {}  # length in words, and importance
         place, looked = 0, 0
         while place < len(rare):
             looked += min(known[rare[place]], _MOST_HOLDERS)
             if len(scores) >= limit and (looked > _MOST_HOLDERS or left[place] < _least(scores, limit)):
                 break
-            for seq, length, importance, times in self._holders(rare[place], only):
-                found.setdefault(seq, _Found(length, importance))
-                scores[seq] = scores.get(seq, 0.0) + weights[place] * self._share(times, length)
+            self._score(rare[place], weights[place], only, scores, found)
             place += 1
 
         def rank(seq: int) -> tuple[float, float, int]:
-            return -scores[seq], -found[seq].importance, -seq
+            return -scores[seq], -found[seq][1], -seq
 
+        more = left[place] if place < len(rare) else 0.0
+        least = _least(scores, limit) if len(scores) > limit else 0.0
+        chosen = sorted((seq for seq, score in scores.items() if score + more >= least), key=rank)
         if place < len(rare):
-            least = _least(scores, limit)
-            near = [seq for seq, score in scores.items() if score + left[place] >= least]
-            chosen = heapq.nsmallest(limit + _MOST_READ, near, key=rank)
-            self._add(scores, {seq: found[seq].words for seq in chosen}, rare[place:], weights[place:])
-            return sorted(chosen, key=rank)[:limit]
-        return heapq.nsmallest(limit, scores, key=rank)
+            chosen = chosen[: limit + _MOST_READ]
+            self._add(scores, {seq: found[seq][0] for seq in chosen}, rare[place:], weights[place:])
+            chosen.sort(key=rank)
+        return chosen[:limit]
 
     def listed(self, types: Sequence[str], tags: Iterable[str], limit: int, offset: int = 0) -> list[int]:
         """The seqs of current memories by importance and newness."""
@@ -109,12 +101,25 @@ class Search:
             self._means = number, (total / number if total else 1.0)
         return self._means
 
-    def _holders(self, word: str, only: str) -> list[tuple[int, int, float, int]]:
-        """seq, length, importance and how often, for the newest current memories that hold a word."""
+    def _score(
+        self,
+        word: str,
+        weight: float,
+        only: str,
+        scores: dict[int, float],
+        found: dict[int, tuple[int, float]],
+    ) -> None:
+        """Add to `scores` and `found` what a word counts for the newest current memories that hold it."""
         sql = f"SELECT v.seq, v.words, v.importance {_FROM} AND {_NOW} ORDER BY f.rowid DESC LIMIT ?"
         rows = self._read(sql, (_match(_quoted(word), only), self._size, self._size, _MOST_HOLDERS))
         often = self._repeating(word, rows[-1][0]) if rows else {}
-        return [(seq, length, importance, often.get(seq, 1)) for seq, length, importance in rows]
+        gains: dict[tuple[int, int], float] = {}
+        for seq, length, importance in rows:
+            kind = often.get(seq, 1), length
+            if (gain := gains.get(kind)) is None:
+                gain = gains[kind] = weight * self._share(*kind)
+            scores[seq] = scores.get(seq, 0.0) + gain
+            found[seq] = length, importance
 
     def _repeating(self, word: str, oldest: int) -> dict[int, int]:
         """How often versions from `oldest` on that hold a word several times do so."""
