@@ -1,17 +1,21 @@
 """The KV cache of a prompt's fixed beginning, kept in memory and on disk, so that it is evaluated once.
 
-On disk a state is a file `<key>.kv` = sha256 of the rest (32 bytes) + llama.cpp's bytes. The key covers all
-that the bytes depend on: the model's digest, the library's version, the context's size and the tokens. A file
-that does not match its sum is thrown away and made again. The folder is a cache: losing it costs time only.
+On disk a state is a file `<key>.kv` = sha256 of key and bytes (32 bytes) + llama.cpp's bytes. The key covers
+all that the bytes depend on: the model's digest, the library's version, what it uses of the processor, the
+context's size and the tokens. A file that does not match its sum is thrown away and made again. The folder is
+a cache: losing it costs time only. To read a state back takes a tenth to a fiftieth of the time of evaluating
+it, whatever the model (docs/models.md has figures).
 """
 
 import contextlib
 import hashlib
 import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
+from stat import S_ISREG
 
 from mcl.model.context import Context, digest_of_tokens
 
@@ -19,6 +23,7 @@ _SUM = 32
 # A state has 1 kB a token in the bundled model, and a thousand times that in one of 13B parameters.
 BYTES_IN_MEMORY = 256 * 2**20
 BYTES_ON_DISK = 2**30
+_FORGOTTEN_S = 3600  # a part of a file that nobody goes on writing
 
 
 class Prefixes:
@@ -30,9 +35,10 @@ class Prefixes:
         self._folder = folder
         self._states: OrderedDict[str, bytes] = OrderedDict()
         self._held = ""
-        version: bytes = context.weights.library.c.llama_version()
-        size = context.size
-        self._salt = f"{model_digest} {version.decode()} {size}"
+        c = context.weights.library.c
+        processor: bytes = c.llama_print_system_info()  # its instructions change the bits of a state
+        version: bytes = c.llama_version()
+        self._salt = f"{model_digest} {version.decode()} {processor.decode()} {context.size}"
 
     def hold(self, tokens: Sequence[int], *, whole: bool, keep: bool = True) -> None:
         """Make the context hold exactly `tokens`; `whole` as in `Context.feed`. keep: for another time."""
@@ -62,11 +68,12 @@ class Prefixes:
         if self._folder is None:
             return None
         file = self._folder / f"{key}.kv"
-        try:
-            data = file.read_bytes()
-        except OSError:
+        data = _bytes_of(file)
+        if data is None:
             return None
-        if hashlib.sha256(data[_SUM:]).digest() == data[:_SUM]:
+        if len(data) > _SUM and _sum(key, memoryview(data)[_SUM:]) == data[:_SUM]:
+            with contextlib.suppress(OSError):
+                os.utime(file)  # what was used last is kept longest
             return data[_SUM:]
         with contextlib.suppress(OSError):
             file.unlink()
@@ -78,13 +85,52 @@ class Prefixes:
         # A cache that cannot be written (read-only home, full disk) is no reason to fail.
         with contextlib.suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_whole(self._folder / f"{key}.kv", hashlib.sha256(state).digest() + state)
-            room = BYTES_ON_DISK
-            kept = [(file.stat(), file) for file in self._folder.glob("*.kv")]
-            for stat, file in sorted(kept, key=lambda one: one[0].st_mtime_ns, reverse=True):
-                room -= stat.st_size
-                if room < 0:
-                    file.unlink(missing_ok=True)
+            write_whole(self._folder / f"{key}.kv", _sum(key, state) + state)
+            _sweep(self._folder)
+
+
+def _sum(key: str, state: bytes | memoryview) -> bytes:
+    """What a file begins with; the key in it, so that a file under another name is none."""
+    digest = hashlib.sha256(key.encode())
+    digest.update(state)
+    return digest.digest()
+
+
+def _bytes_of(file: Path) -> bytes | None:
+    """A regular file's bytes; None for anything else, and for more than is ever written."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        stat = os.fstat(handle)
+        if not S_ISREG(stat.st_mode) or stat.st_size > BYTES_ON_DISK:
+            return None
+        with os.fdopen(handle, "rb", closefd=False) as opened:
+            return opened.read()
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what was used longest ago until the rest fits, and parts that a process left. Raises OSError."""
+    kept: list[tuple[int, int, str]] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(FileNotFoundError):  # another process sweeps too
+                stat = entry.stat(follow_symlinks=False)
+                if entry.name.endswith(".kv"):
+                    kept.append((stat.st_mtime_ns, stat.st_size, entry.path))
+                elif ".kv." in entry.name and stat.st_mtime < time.time() - _FORGOTTEN_S:
+                    os.unlink(entry.path)  # noqa: PTH108 - a DirEntry's path is text
+    room = BYTES_ON_DISK
+    for _, size, path in sorted(kept, reverse=True):
+        room -= size
+        if room < 0:
+            with contextlib.suppress(OSError):
+                os.unlink(path)  # noqa: PTH108
 
 
 def write_whole(path: Path, data: bytes) -> None:
