@@ -1,4 +1,5 @@
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from executor import Home
-from mcl.cortex import NEVER_USED, Cortex, Snapshot, bundle
+from mcl.cortex import NEVER_USED, Cortex, Memory, Snapshot, bundle, new_memory
 from mcl.cortex.proof import prove
 from mcl.cortex.verification import verify_home
 from mcl.errors import CortexError
@@ -173,3 +174,27 @@ def test_no_words_looked_for_break_the_search(tmp_path_factory: pytest.TempPathF
         cortex = Cortex(home)
         cortex.put("Fact", 'quotes " and AND or NOT * ^ near', id="odd")
         cortex.memories().find(near=near)
+
+
+def test_a_write_that_fails_inside_a_larger_one_leaves_no_trace_of_itself(home: Home, cortex: Cortex) -> None:
+    def failing() -> Iterator[Memory]:
+        yield new_memory({"type": "Fact", "text": "half of it", "id": "half"}, at="2026-11-21T10:00:00.000Z")
+        raise CortexError("MEMORY_SHAPE", "the other half")
+
+    with home.db.write():
+        cortex.put("Fact", "before it", id="before")
+        with pytest.raises(CortexError, match="the other half"):
+            cortex.write(failing())
+        cortex.put("Fact", "after it", id="after")
+    assert [one.id for one in cortex.memories().find(near="it")] == ["after", "before"]
+    assert cortex.memories().find(near="half") == []
+    assert verify_home(home).flaws == []
+    assert home.journal.verify().ok
+
+
+def test_forgetting_twice_is_told_and_putting_again_goes_on(cortex: Cortex) -> None:
+    cortex.put("Fact", "here", id="a")
+    cortex.forget("matrix://cortex/Fact/a")
+    with pytest.raises(CortexError, match="no such memory"):
+        cortex.forget("matrix://cortex/Fact/a")
+    assert cortex.put("Fact", "here", id="a").version == 3
