@@ -12,6 +12,7 @@ from mcl.model.patterns import pattern_spans, place_of, span_at, typed
 from mcl.model.protocol import ExtractForm, SlotForm, Span
 from mcl.stages.limits import Readable, both, with_limits
 from mcl.stages.rules import Rules
+from mcl.values.slots import UNIT_SECONDS
 
 _QUOTED = re.compile(r'(?<![\w"])"([^"\n]+)"(?![\w"])|“([^“”\n]+)”')
 
@@ -45,7 +46,8 @@ def with_patterns(
         sure = max((one.probability for one in own), default=0.0)
         if own and typed(slot, cues) and _within(told, own) and not _within(own, told):
             continue  # words left out would change what it says: "Friday" for "Friday at three"
-        if told and (sure < told[0].probability or (typed(slot, cues) and _within(own, told))):
+        longer = typed(slot, cues) and not _counts(slot) and _within(own, told)
+        if told and (sure < told[0].probability or longer):
             stronger = [one for one in kept if one.field != field and one.probability >= told[0].probability]
             if all(_apart(one, stronger) for one in told):
                 kept = [one for one in kept if one.field != field and _apart(one, told)]
@@ -117,6 +119,12 @@ def _quotes(prose: str) -> Iterator[tuple[Place, Place]]:
         start = match.start(match.lastindex or 0) + len(text) - len(text.lstrip())
         if text.strip():
             yield Place(*match.span()), Place(start, start + len(text.strip()))
+
+
+def _counts(slot: SlotForm) -> bool:
+    """Whether a slot takes a number that words around it do not change ("the last 15" is 15); a length of
+    time in words is none."""
+    return slot.type.removesuffix("[]") in ("uint", "float") and slot.name not in UNIT_SECONDS
 
 
 def _within(own: Sequence[Span], told: Sequence[Span]) -> bool:

@@ -99,11 +99,26 @@ def _checked(
 
 
 def _better(own: Span, told: Span, readable: Readable) -> Span:
-    """Of two readings of one place that which code can read; of two such the longer."""
+    """Of two readings of one place that which code can read; of two such the longer.
+
+    Words that the model marked are not left out to make the rest readable: "early next week" is asked about,
+    not taken for next week. Only of places, what is around the name is no part of it.
+    """
     mine, other = readable(own), readable(told)
+    if not mine and not told.field.startswith("jurisdiction") and _says_more(own, told):
+        return own
     if mine == other:
         return told if len(told.value) > len(own.value) and (mine or _holds(told, own)) else own
     return own if mine else told
+
+
+def _says_more(own: Span, told: Span) -> bool:
+    """Whether words that mean something stand in `own` and not in `told`, which lies in it."""
+    if not _holds(own, told):
+        return False
+    shift = place_of(told).start - place_of(own).start
+    rest = (own.value[:shift], own.value[shift + len(told.value) :])
+    return any(part.strip(" ,;") and not _EMPTY.fullmatch(part.strip(" ,;")) for part in rest)
 
 
 def _clause(kept: Sequence[Span], told: Span, cues: Cues, readable: Readable) -> list[Span]:

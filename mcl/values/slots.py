@@ -13,7 +13,7 @@ _LEAD = re.compile(
 )
 _BEGINNINGS = ("when", "start")
 _PAST = ("since",)
-_UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
+UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _BARE_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
 _COUNTED = re.compile(
     r"(?P<n>[0-9][0-9.,' ]*[0-9]|[0-9]|(?:[a-zåäö]+[ -]){0,6}?[a-zåäö]+)"
@@ -78,11 +78,11 @@ def _number(text: str) -> str | None:
 
 
 def _uint(text: str, name: str = "") -> str | None:
-    if name in _UNIT_SECONDS:
+    if name in UNIT_SECONDS:
         from mcl.values.durations import read_seconds
 
         if (seconds := read_seconds(text)) is not None:
-            return str(-(-seconds // _UNIT_SECONDS[name]))  # a part of a unit counts as one
+            return str(-(-seconds // UNIT_SECONDS[name]))  # a part of a unit counts as one
     number = _number(text)
     if number is None or "." in number or int(number) > 2**53:
         return None

@@ -72,7 +72,13 @@ def test_of_two_readings_that_counts_which_can_be_read(
 
 @pytest.mark.parametrize(
     ("goal", "field", "span"),
-    [("order paper for a song", "budget", "a song"), ("order paper by and by", "deadline", "by and by")],
+    [
+        ("order paper for a song", "budget", "a song"),
+        ("order paper by and by", "deadline", "by and by"),
+        ("order paper by early next week", "deadline", "early next week"),
+        ("order paper by the week after next Friday", "deadline", "the week after next Friday"),
+        ("order paper under $50 plus shipping", "budget", "$50 plus shipping"),
+    ],
 )
 def test_what_neither_can_read_is_asked_with_its_words(
     compiles: Compile, goal: str, field: str, span: str
