@@ -24,7 +24,7 @@ class Recorder:
         self._model = model
         self._writer = plan_writer(model)
         self._asked: list[tuple[str, Question, Choice | tuple[Span, ...] | str]] = []
-        self._margins: list[tuple[str, Sequence[Candidate], tuple[float | None, ...]]] = []
+        self._learned: list[tuple[str, str, Sequence[Candidate], tuple[float | None, ...]]] = []
         self.digest, self.version, self.grammar = model.digest, model.version, model.grammar
         self.writes_plans = self._writer is not None
         self.plan_grammar = self._writer.plan_grammar if self._writer else ""
@@ -40,8 +40,16 @@ class Recorder:
         if not isinstance(self._model, Acquainted):
             return ()
         margins = self._model.margins(prose, candidates)
-        self._margins.append((prose, candidates, margins))
+        self._learned.append(("margins", prose, candidates, margins))
         return margins
+
+    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
+        """Ask a model that was taught skills by name, and keep its answer."""
+        if not isinstance(self._model, Acquainted):
+            return ()
+        kinship = self._model.kinship(prose, candidates)
+        self._learned.append(("kinship", prose, candidates, kinship))
+        return kinship
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """Ask the model and keep its answer."""
@@ -70,8 +78,8 @@ class Recorder:
             else [astuple(one) for one in answer]
             for prose, question, answer in self._asked
         }
-        for prose, candidates, margins in self._margins:
-            answers[_names_key(prose, candidates)] = list(margins)
+        for kind, prose, candidates, numbers in self._learned:
+            answers[_names_key(kind, prose, candidates)] = list(numbers)
         said = {"digest": self.digest, "version": self.version, "grammar": self.grammar, "answers": answers}
         if self.writes_plans:
             said["plan_grammar"] = self.plan_grammar
@@ -97,7 +105,11 @@ class Player:
 
     def margins(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float | None, ...]:
         """The recorded margins; none where none were recorded, as of a model that was taught no skill."""
-        return tuple(self._answers.get(_names_key(prose, candidates), ()))
+        return tuple(self._answers.get(_names_key("margins", prose, candidates), ()))
+
+    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
+        """The recorded kinship; none where none was recorded, as of a model that was taught no skill."""
+        return tuple(self._answers.get(_names_key("kinship", prose, candidates), ()))
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """The recorded spans. Raises NotRecordedError."""
@@ -137,6 +149,6 @@ def _key(prose: str, question: Question) -> str:
     return sha256(json.dumps([prose, plain], ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
-def _names_key(prose: str, candidates: Sequence[Candidate]) -> str:
+def _names_key(kind: str, prose: str, candidates: Sequence[Candidate]) -> str:
     names = [[one.skill_id, one.display, one.description] for one in candidates]
-    return sha256(json.dumps(["margins", prose, names], ensure_ascii=False).encode()).hexdigest()
+    return sha256(json.dumps([kind, prose, names], ensure_ascii=False).encode()).hexdigest()

@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import gguf
 import numpy as np
@@ -33,6 +34,7 @@ BUCKETS = 1 << 14
 COST = 1.5  # of the machine: how dear a goal on the wrong side is
 OUTSIDE = 2.0  # how much more a goal counts that its own source says is out of scope
 MOST = 8000  # goals of a source
+TYPICAL = 150  # goals of a source, from which it is counted what margins are usual
 SEED = 20261121
 SOURCES = ("clinc", "banking77", "hwu64", "snips", "sgd")
 NOBODYS = ("banking77", "sgd", "own")
@@ -42,6 +44,7 @@ GENERAL = {
     "schedule": "schedule-reminder", "delegate": "delegate-task", "negotiate": "delegate-task",
 }  # fmt: skip
 """Shipped skills of goals that were written for a general skill of all verbs, by verb."""
+SHOWN = 3  # times that a shipped skill's own examples count
 HARDER = {"own": 0.2}
 """What is taken off the margins of a source: its skills are few, and much that people want is for none."""
 STRANGERS = {
@@ -120,6 +123,8 @@ def sources(data: Path) -> dict[str, Source]:
         if one.opens and one.skill[0] in SOURCES:
             said[one.skill[0]].append((one.text, "" if one.skill[1] == "oos" else merged(one)))
     said["own"] = [(one.text, shipped(one)) for one in goals if one.skill != written.NOBODY]
+    for one in find_skills(skill_folders(None)):
+        said["own"] += [(text, one.id) for text in one.examples] * SHOWN
     said["open"] = [(text, "") for text in corpora.open_texts(data)]
     nobodys = [one.text for one in goals if one.skill == written.NOBODY]
     for rows in said.values():
@@ -177,7 +182,7 @@ def train(data: Path) -> bytes:
     started = time.monotonic()
     known, keys = sources(data), named(data)
     hashed = Hashed(dict.fromkeys(text for one in known.values() for text in one.texts))
-    classes: list[dict[str, object]] = []
+    classes: list[dict[str, Any]] = []
     columns: list[np.ndarray] = []
     verbs: dict[str, int] = {}
     for source in known.values():
@@ -196,8 +201,20 @@ def train(data: Path) -> bytes:
         took = f"{time.monotonic() - started:.0f} s"
         print(f"{source.name}: {len(source.texts)} goals, {len(learned.skills)} classes, {took}", flush=True)
     rows = (np.concatenate(columns).T.astype(np.int16) + ZERO).astype(np.uint8)
+    margins = _all_margins(known, hashed, columns, classes)
+    for place, row in enumerate(classes):
+        row |= {"mean": float(margins[:, place].mean()), "spread": float(margins[:, place].std())}
     head: dict[str, object] = {"buckets": BUCKETS, "classes": classes, "verbs": verbs}
     return packed(head, hashed.rarities, [rows.tobytes()])
+
+
+def _all_margins(
+    known: dict[str, Source], hashed: Hashed, columns: list[np.ndarray], classes: list[dict[str, Any]]
+) -> np.ndarray:
+    """Margins of some goals of all sources for all classes."""
+    texts = [text for source in known.values() for text in source.texts[:TYPICAL]]
+    scales, biases = ([row[name] for row in classes] for name in ("scale", "bias"))
+    return np.asarray(hashed.vectors(texts) @ np.concatenate(columns).T * scales + biases)
 
 
 def put_into(path: Path, member: bytes) -> None:

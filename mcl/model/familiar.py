@@ -5,8 +5,9 @@ into text at each load, half a second for ten megabytes); the key `mcl.familiar.
 
     b"mclfam1\\n"  length of the next part (4 bytes, little endian)  JSON  rarities  rows
 
-JSON: {"buckets": B, "classes": [{"names": [keys], "told": [keys], "source", "scale", "bias"}],
-"verbs": {verb: its place among the classes}}.
+JSON: {"buckets": B, "classes": [{"names": [keys], "told": [keys], "source", "scale", "bias", "mean",
+"spread"}], "verbs": {verb: its place among the classes}}; mean and spread (or neither) are of its margins
+over many goals.
 rarities: B bytes, the rarity of each bucket's features in sixteenths. rows: B rows of one byte a class, its
 weight plus 128. The margin of a class is scale * sum(rarity * weight) / sqrt(sum(rarity^2)) + bias over the
 buckets of the prose's features, as a support vector machine against all else learned it: above 0 is its own,
@@ -21,6 +22,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from mcl.errors import ModelError
@@ -35,6 +37,7 @@ RARITY_UNIT = 16
 ZERO = 128
 _LONGEST = 512  # words that are looked at; 4,000 features and more would overflow no sum, but say nothing new
 _MOST_RESOLVED = 4096
+_PROFILE = 24  # classes of a profile
 _LANE = 4  # bytes of a class in a sum: 255 * 255 * features stays far below 2^32
 _WORD = re.compile(r"\w+|[^\w\s]")
 _GRAMS = (3, 4, 5)
@@ -76,6 +79,8 @@ class _Class:
     source: str
     scale: float
     bias: float
+    mean: float
+    spread: float  # 0: not known, and no part of a profile
 
 
 class Familiar:
@@ -95,6 +100,7 @@ class Familiar:
             message = f"what it knows of skills by name is damaged: {error}"
             raise ModelError("MODEL_BROKEN", message, place=str(path), fix=NO_AI) from error
         self._resolved: dict[tuple[str, str, str], tuple[int, ...]] = {}
+        self._profiles: dict[tuple[str, str, str], tuple[tuple[int, float], ...]] = {}
 
     def _read(self, start: int) -> None:
         data = self._data
@@ -132,6 +138,40 @@ class Familiar:
             return {}
         scores = self._scores(prose)
         return {verb: self._margin(place, scores) for verb, place in self._verbs.items()}
+
+    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
+        """How alike `prose` and what each candidate says of itself are, 0 to 1: the cosine of their profiles.
+
+        A profile is which of the taught skills a text speaks for more than most texts do. So a goal finds a
+        skill that was never taught and shares no word with it: both are like what was taught.
+        """
+        asked = dict(self._profile(prose))
+        return tuple(
+            sum(weight * asked.get(place, 0.0) for place, weight in self._profile_of(candidate))
+            for candidate in candidates
+        )
+
+    def _profile_of(self, candidate: Candidate) -> tuple[tuple[int, float], ...]:
+        said = candidate.skill_id, candidate.display, candidate.description
+        profile = self._profiles.get(said)
+        if profile is None:
+            if len(self._profiles) >= _MOST_RESOLVED:
+                self._profiles.clear()
+            name = candidate.display or candidate.skill_id
+            profile = self._profiles[said] = self._profile(f"{plain(name)} {candidate.description}")
+        return profile
+
+    def _profile(self, text: str) -> tuple[tuple[int, float], ...]:
+        """The classes that a text speaks for most, each with its weight; of length 1."""
+        scores = self._scores(text)
+        above = [
+            ((self._margin(place, scores) - one.mean) / one.spread, place)
+            for place, one in enumerate(self._classes)
+            if one.spread
+        ]
+        best = sorted(((-much, place) for much, place in above if much > 0))[:_PROFILE]
+        length = math.sqrt(sum(much * much for much, _ in best)) or 1.0
+        return tuple((place, -much / length) for much, place in best)
 
     def _margin(self, place: int, scores: tuple[Sequence[int], int, float]) -> float:
         sums, zero, length = scores
@@ -192,14 +232,19 @@ class Familiar:
         return ()
 
 
-def _class(row: dict[str, object]) -> _Class:
+def _class(row: dict[str, Any]) -> _Class:
     names, told = row["names"], row["told"]
     if not isinstance(names, list) or not isinstance(told, list):
         raise TypeError("names and descriptions are lists")
     scale, bias = row["scale"], row["bias"]
-    if not isinstance(scale, float) or not isinstance(bias, float) or not math.isfinite(scale + bias):
-        raise TypeError("scale and bias are numbers")
-    return _Class(frozenset(map(str, names)), frozenset(map(str, told)), str(row["source"]), scale, bias)
+    mean, spread = row.get("mean", 0.0), row.get("spread", 0.0)
+    for number in (scale, bias, mean, spread):
+        if not isinstance(number, float) or not math.isfinite(number):
+            raise TypeError("scale, bias, mean and spread are numbers")
+    if spread < 0:
+        raise ValueError("a spread is below 0")
+    keys = frozenset(map(str, names)), frozenset(map(str, told))
+    return _Class(*keys, str(row["source"]), scale, bias, mean, spread)
 
 
 def packed(head: dict[str, object], rarities: bytes, rows: Iterable[bytes]) -> bytes:

@@ -114,3 +114,7 @@ class Acquainted(Protocol):
         Empty where none of them was taught. Any number of candidates may be asked about.
         """
         ...
+
+    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
+        """How alike a goal and what each candidate says of itself are, 0 to 1, by what was taught."""
+        ...

@@ -86,6 +86,14 @@ class TagModel:
             return ()
         return tuple(margin if margin is None else round(margin, _PLACES) for margin in margins)
 
+    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
+        """How alike a goal and what each candidate says of itself are, by what was taught: 0 to 1.
+
+        Raises ModelError MODEL_BROKEN where that part of the file is damaged.
+        """
+        kinship = self._familiar.kinship(prose, candidates) if self._familiar else (0.0,) * len(candidates)
+        return tuple(round(one, _PLACES) for one in kinship)
+
     def _with_margins(self, prose: str, weights: Mapping[str, float]) -> dict[str, float]:
         """Shares of verbs, each times e^(its margin, weighed)."""
         if len(weights) < 2 or not self._familiar:

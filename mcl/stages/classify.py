@@ -140,10 +140,10 @@ def shortlist(
 ) -> Sequence[Candidate]:
     """The `most` candidates that most speaks for, in their order; all of them where there are no more.
 
-    Half of the places are for those that the model was taught by name and half for the others, as long as
-    there are enough of both: words alone say little of a skill, and must not be outweighed by what is known.
-    Of those that were taught, none is shown that is more than `spread` behind the best of them: the model
-    would not bring it back.
+    A quarter of the places is for the best of those that the model was taught by name, half for the best of
+    the others, as long as there are so many, and the rest for whatever is best: evidence of the two kinds
+    cannot be compared well, and neither shall crowd out the other. Of those that were taught, none is shown
+    that is more than `spread` behind the best of them: the model would not bring it back.
     """
     if len(candidates) <= most:
         return candidates
@@ -151,10 +151,10 @@ def shortlist(
     best = sorted(range(len(candidates)), key=lambda place: (-factors[place], place))
     known = [place for place in best if candidates[place].skill_id in evidence.known]
     others = [place for place in best if candidates[place].skill_id not in evidence.known]
-    known = [place for place in known if factors[place] >= factors[known[0]] - spread][:most]
-    some = max(most - most // 2, most - len(others))
-    kept = known[:some]
-    kept += others[: most - len(kept)]
+    near = [place for place in known if factors[place] >= factors[known[0]] - spread]
+    reserved = near[: most - most // 2 - most // 4 or 1] + others[: most // 2]
+    legal = {*near, *others} - {*reserved}
+    kept = reserved + [place for place in best if place in legal][: most - len(reserved)]
     return [candidates[place] for place in sorted(kept)]
 
 

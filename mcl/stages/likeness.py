@@ -29,14 +29,19 @@ def evidence_of(
 
     Words: BM25 over all that it says of itself, the cosine with the most similar of its examples, whether it
     has the verb that the goal's first word says. Where the model was taught the skill by name, how clearly
-    the goal is for it counts, and its words less: they are in what was learned.
+    the goal is for it counts, and its words less: they are in what was learned. Of many skills that it was
+    not taught, those are looked for that are akin to the goal in what was.
     """
     words = _words(prose, skills, rules)
     margins = model.margins(prose, candidates) if isinstance(model, Acquainted) else ()
     known = {skill.id: margin for skill, margin in zip(offered, margins, strict=False) if margin is not None}
+    kinship: dict[str, float] = {}
+    if len(offered) > rules.whole and len(known) < len(offered) and isinstance(model, Acquainted):
+        others = [one for one in candidates if one.skill_id not in known]
+        kinship = dict(zip((one.skill_id for one in others), model.kinship(prose, others), strict=False))
     factors = {}
     for skill in offered:
-        factor = words[skill.id]
+        factor = words[skill.id] + rules.kinship_weight * kinship.get(skill.id, 0.0)
         if skill.id in known:
             factor *= rules.familiar_words
             factor += rules.familiar_weight * (known[skill.id] - rules.familiar_margin)

@@ -55,7 +55,8 @@ class Rules:
     goal's first word count beside the model; familiar_weight: what it counts how clearly, over
     familiar_margin, a goal is for a skill that the model was taught by name; familiar_words: the share of the
     words that counts then; familiar_spread: how far behind the best of them, in that, one is not shown;
-    familiar_share: the exponent of the shares where all are of such skills;
+    familiar_share: the exponent of the shares where all are of such skills; kinship_weight: what it counts of
+    many skills that were not taught how akin the goal is to each in what was;
     pattern_weight: what a pattern counts beside its spans; unnamed_option: how certain it must be of an
     option that the goal does not name. lexicon: words that say a verb. weights: of the parts of a confidence,
     by name. factors: what an open unknown multiplies it by, by severity. severities: by module and case, as
@@ -77,6 +78,7 @@ class Rules:
     familiar_weight: float
     familiar_words: float
     familiar_margin: float
+    kinship_weight: float
     familiar_spread: float
     familiar_share: float
     pattern_weight: float
@@ -119,6 +121,7 @@ class Rules:
             familiar_weight=verb.number("weight.familiar"),
             familiar_words=verb.number("weight.known_words", 0, 1),
             familiar_margin=verb.number("margin.familiar", -10, 10),
+            kinship_weight=verb.number("weight.kinship"),
             familiar_spread=verb.number("spread.familiar"),
             familiar_share=verb.number("sharpness.familiar", 0, 1),
             pattern_weight=core["frame"].number("weight.patterns", 0, 1),

@@ -122,7 +122,8 @@ none
 @dataclass
 class Scripted:
     """A model for tests: chooses `skill` and `verb`, finds each field's texts where the prose says them
-    first. margin: how clearly the goal is for each skill that it was taught by name."""
+    first. margin: how clearly the goal is for each skill that it was taught by name; kin: how akin to
+    the others it is."""
 
     skill: str | None = "order"
     verb: str = "acquire"
@@ -137,6 +138,7 @@ class Scripted:
     chosen: list[tuple[Candidate, ...]] = field(default_factory=list)
     asked: list[ExtractForm] = field(default_factory=list)
     margin: dict[str, float] = field(default_factory=dict)
+    kin: dict[str, float] = field(default_factory=dict)
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         self.chosen.append(tuple(candidates))
@@ -147,6 +149,9 @@ class Scripted:
 
     def margins(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float | None, ...]:
         return tuple(self.margin.get(one.skill_id) for one in candidates) if self.margin else ()
+
+    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
+        return tuple(self.kin.get(one.skill_id, 0.0) for one in candidates)
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         self.asked.append(form)

@@ -95,6 +95,14 @@ def test_a_skill_taught_by_name_is_shown_though_it_shares_no_word_with_the_goal(
     assert found.skill.id == "bc-thing"
 
 
+def test_a_skill_never_taught_is_shown_where_it_is_akin_to_the_goal(tmp_path: Path, rules: Rules) -> None:
+    skills = catalogue(tmp_path, *numbered(0, 200))
+    model = Scripted(skill="eg-thing", verb="find", kin={"eg-thing": 0.5})
+    found = classify(request("how much have I got left"), skills, model, rules)
+    assert isinstance(found, Classified)
+    assert found.skill.id == "eg-thing"
+
+
 def test_of_many_taught_skills_only_those_are_shown_that_may_win(tmp_path: Path, rules: Rules) -> None:
     skills = catalogue(tmp_path, *numbered(0, 40))
     margin = dict.fromkeys(numbered(0, 40), -1.4) | {"ac-thing": 0.4, "ad-thing": 0.1}
@@ -126,7 +134,7 @@ def test_a_goal_that_is_clearly_for_no_taught_skill_is_out_of_scope(tmp_path: Pa
 def test_the_answers_of_a_taught_model_can_be_played_again(tmp_path: Path, rules: Rules) -> None:
     skills = catalogue(tmp_path, *numbered(0, 30))
     margin = dict.fromkeys(numbered(0, 10), -1.0) | {"ac-thing": 0.8}
-    recorder = Recorder(Scripted(skill="ab-thing", verb="find", margin=margin))
+    recorder = Recorder(Scripted(skill="ab-thing", verb="find", margin=margin, kin={"bb-thing": 0.7}))
     said = classify(request("do it"), skills, recorder, rules)
     player = Player(recorder.tape())
     assert classify(request("do it"), skills, player, rules) == said

@@ -107,7 +107,7 @@ def goal(text: str, *, facts: Sequence[str] = (), **says: Any) -> Look:
     """A look at what comes of a goal with a model that finds these things."""
     options = {
         key: says.pop(key)
-        for key in ("sure", "verb_sure", "certainty", "skill", "verb", "spans", "margin")
+        for key in ("sure", "verb_sure", "certainty", "skill", "verb", "spans", "margin", "kin")
         if key in says
     }
     found = {key if key in LIMITS else f"slot.{key}": value for key, value in says.items()}
@@ -211,6 +211,11 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("verb", "margin.familiar", "0"), taught, NO_WORDS),
     (("verb", "weight.known_words", "1"), taught, ()),
     (("verb", "sharpness.familiar", "1"), taught, NO_WORDS),
+    (
+        ("verb", "weight.kinship", "0"),
+        goal("some paper", item="paper", sure=0.5, kin={"order": 0.9}),
+        (*NO_WORDS, ("pipeline", "whole=16", "whole=1")),
+    ),
     (
         ("verb", "spread.familiar", "0"),
         goal("some paper", item="paper", sure=0.5, margin={"order": 0.1, "look": 0.0, "count": -0.9}),

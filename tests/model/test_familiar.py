@@ -125,6 +125,17 @@ def test_verbs_that_were_taught_are_told_apart(opened: Callable[..., Familiar]) 
     assert opened(member(TAUGHT)).verbs(ALARM) == {}
 
 
+def test_a_goal_is_akin_to_a_skill_whose_words_speak_for_the_same_taught_ones(
+    opened: Callable[..., Familiar],
+) -> None:
+    classes = [one | {"mean": -0.9, "spread": 0.2} for one in TAUGHT]
+    familiar = opened(member(classes))
+    near, far = asked("x1", "", "an alarm at seven"), asked("x2", "", "my balance is what")
+    akin, other = familiar.kinship("alarm set seven", [near, far])
+    assert 0 <= other < akin <= 1.0000001
+    assert opened(member(TAUGHT)).kinship(ALARM, [near, far]) == (0.0, 0.0)
+
+
 def test_a_margin_is_what_the_formula_says(opened: Callable[..., Familiar]) -> None:
     (margin,) = opened(member(TAUGHT)).margins(ALARM, [asked("set_alarm")])
     number = len(buckets_of(ALARM, BUCKETS))
@@ -157,20 +168,22 @@ GENERAL = next(skill.description for skill in find_skills(skill_folders(None)) i
 
 
 @pytest.mark.parametrize(
-    "damage", ["head", "short", "long", "begin", "json", "verb", "buckets", "scale", "classes"]
+    "damage", ["head", "short", "long", "begin", "json", "verb", "buckets", "scale", "spread", "classes"]
 )
 def test_a_damaged_member_is_an_error_with_a_code(opened: Callable[..., Familiar], damage: str) -> None:
     data = member(TAUGHT[:2], {"find": 1})
     at = len(MAGIC) + 4
     (length,) = struct.unpack_from("<I", data, len(MAGIC))
     head = json.loads(data[at : at + length])
-    if damage in ("verb", "buckets", "scale", "classes"):
+    if damage in ("verb", "buckets", "scale", "spread", "classes"):
         if damage == "verb":
             head["verbs"]["find"] = 2
         elif damage == "buckets":
             head["buckets"] = 0
         elif damage == "scale":
             head["classes"][0]["scale"] = "1"
+        elif damage == "spread":
+            head["classes"][0]["spread"] = -1.0
         else:
             head["classes"] = {"a": 1}
         data = packed(head, data[at + length :], [])
