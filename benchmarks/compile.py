@@ -1,6 +1,6 @@
 """How long a compile takes: warm (model loaded) and cold (a process of its own), with the split of each.
 
-    python -m benchmarks.compile [--runs 60] [--skills 500] [--model PATH] [--json]
+    python -m benchmarks.compile [--runs 60] [--skills 500] [--model PATH] [--cpu] [--json]
 
 The floor is the model's own work: the same prompts evaluated by llama.cpp alone. Every figure is a
 median of whole runs on one thread; `ratio` is the compile against that floor, taken in the same run. A cold
@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from mcl.skills import Skills
@@ -38,11 +38,14 @@ GOALS = (
 )
 
 
+Timer: TypeAlias = Callable[[], float]  # seconds that only grow
+
+
 def median_ms(seconds: list[float]) -> float:
     return statistics.median(seconds) * 1000
 
 
-def warm(runs: int, model_path: Path | None) -> dict[str, float]:
+def warm(runs: int, model_path: Path | None, now: Timer) -> dict[str, float]:
     """Medians in ms: compile_goal with durable storing, the same without, and the model alone."""
     from mcl.acts.skills import installed
     from mcl.compiler import compile_goal
@@ -58,9 +61,9 @@ def warm(runs: int, model_path: Path | None) -> dict[str, float]:
 
         def timed(ask: Callable[..., object]) -> Callable[..., object]:
             def asked(*given: object) -> object:
-                start = time.perf_counter()
+                start = now()
                 answer = ask(*given)
-                spent.append(time.perf_counter() - start)
+                spent.append(now() - start)
                 return answer
 
             return asked
@@ -71,18 +74,18 @@ def warm(runs: int, model_path: Path | None) -> dict[str, float]:
         for run in range(runs + len(GOALS)):
             goal = GOALS[run % len(GOALS)]
             spent.clear()
-            start = time.perf_counter()
+            start = now()
             compile_goal(goal, home=home, skills=skills, model=model, core=core)
-            stored = time.perf_counter() - start
+            stored = now() - start
             in_model = sum(spent)
-            start = time.perf_counter()
+            start = now()
             compile_goal(goal, home=home, skills=skills, model=model, core=core, store=False)
-            unstored = time.perf_counter() - start
+            unstored = now() - start
             if run >= len(GOALS):  # the first round fills the caches
                 whole.append(stored)
                 stages.append(unstored)
                 inside.append(in_model)
-        floor = _floor(model_path, runs)
+        floor = _floor(model_path, runs, now)
     result = {
         "whole": median_ms(whole),
         "p95": sorted(whole)[int(len(whole) * 0.95)] * 1000,
@@ -97,7 +100,7 @@ def warm(runs: int, model_path: Path | None) -> dict[str, float]:
     return result
 
 
-def shelf(count: int, runs: int, model_path: Path | None) -> dict[str, float]:
+def shelf(count: int, runs: int, model_path: Path | None, now: Timer) -> dict[str, float]:
     """Medians in ms of the stages with so many skills on the shelf beside those that are shipped, nothing
     stored; the first compile makes the index of their words."""
     from benchmarks.mtx import write_skills
@@ -114,9 +117,9 @@ def shelf(count: int, runs: int, model_path: Path | None) -> dict[str, float]:
         installed(home.path, [more])  # fills the digest cache
 
         def seconds(work: Callable[[], object]) -> float:
-            start = time.perf_counter()
+            start = now()
             work()
-            return time.perf_counter() - start
+            return now() - start
 
         def compiled(goal: str, shelf: Skills) -> float:
             return seconds(
@@ -141,7 +144,7 @@ def shelf(count: int, runs: int, model_path: Path | None) -> dict[str, float]:
     }
 
 
-def _floor(model_path: Path | None, runs: int) -> float | None:
+def _floor(model_path: Path | None, runs: int, now: Timer) -> float | None:
     """Median ms that llama.cpp alone needs for the bodies of the prompts (headers are in its KV cache)."""
     from mcl.acts.skills import installed
     from mcl.model import form as shape
@@ -170,37 +173,38 @@ def _floor(model_path: Path | None, runs: int) -> float | None:
             body = [token for piece in prompt.body for token in model._tokens(piece)]
             context.keep(0)
             context.feed(header, whole=True)
-            start = time.perf_counter()
+            start = now()
             context.feed(body, reads=[len(body) - 1], whole=True)
-            seconds += time.perf_counter() - start
+            seconds += now() - start
         taken.append(seconds)
     return median_ms(taken)
 
 
 COLD = """
-import time, sys
-t0 = time.perf_counter()
+import sys
+from time import CLOCK as now
+t0 = now()
 from mcl.acts.skills import installed
 from mcl.compiler import compile_goal
 from mcl.home import open_home
 from mcl.model import load_model
 from mcl.mtx.core import load_core
-t1 = time.perf_counter()
+t1 = now()
 home = open_home()
-t2 = time.perf_counter()
+t2 = now()
 skills, core = installed(home.path, ()), load_core(cache=home.path / "cache")
-t3 = time.perf_counter()
+t3 = now()
 model = load_model(None, home_path=home.path)
-t4 = time.perf_counter()
+t4 = now()
 compile_goal(sys.argv[1], home=home, skills=skills, model=model, core=core, store=False)
-t5 = time.perf_counter()
+t5 = now()
 compile_goal(sys.argv[1], home=home, skills=skills, model=model, core=core)
-t6 = time.perf_counter()
+t6 = now()
 print(t1 - t0, t2 - t1, t3 - t2, t4 - t3, t5 - t4, t6 - t5)
 """
 
 
-def cold(runs: int) -> dict[str, float]:
+def cold(runs: int, *, cpu: bool) -> dict[str, float]:
     """Medians in ms: the command as a whole process, Python's own start, and the parts inside."""
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "MCL_HOME": folder, "OMP_NUM_THREADS": "1"}
@@ -208,7 +212,8 @@ def cold(runs: int) -> dict[str, float]:
         env["PYTHONPYCACHEPREFIX"] = f"{folder}/pyc"
         mcl = [sys.executable, "-m", "mcl"]
         command = [*mcl, "compile", GOALS[0], "--json"]
-        split_command = [sys.executable, "-c", COLD, GOALS[0]]
+        clock = "process_time" if cpu else "perf_counter"
+        split_command = [sys.executable, "-c", COLD.replace("CLOCK", clock), GOALS[0]]
         asked = {
             "whole process": [*command, "--no-cache"],
             "the same goal again, no model": command,
@@ -220,9 +225,10 @@ def cold(runs: int) -> dict[str, float]:
         parts = []
         for run in range(runs + 1):
             for name, words in asked.items():
-                start = time.perf_counter()
+                start = _of_children() if cpu else time.perf_counter()
                 subprocess.run(words, env=env, check=True, capture_output=True)
-                whole[name] += [time.perf_counter() - start] if run else []  # the first makes home and caches
+                spent = (_of_children() if cpu else time.perf_counter()) - start
+                whole[name] += [spent] if run else []  # the first makes home and caches
             said = subprocess.run(split_command, env=env, check=True, capture_output=True, text=True).stdout
             parts += [[float(part) for part in said.split()]] if run else []
     names = ("import", "home", "skills and core", "model load", "first compile, not stored", "second, stored")
@@ -233,18 +239,26 @@ def cold(runs: int) -> dict[str, float]:
     }
 
 
+def _of_children() -> float:
+    """Seconds that the processor worked for processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--skills", type=int, default=500)
     parser.add_argument("--model", type=Path)
+    parser.add_argument("--cpu", action="store_true", help="time of the processor, for a machine in use")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    now = time.process_time if options.cpu else time.perf_counter
     figures = {
-        "warm ms": warm(options.runs, options.model),
-        "cold ms": cold(max(5, options.runs // 6)),
-        "a long shelf, ms": shelf(options.skills, options.runs, options.model),
+        "warm ms": warm(options.runs, options.model, now),
+        "cold ms": cold(max(5, options.runs // 6), cpu=options.cpu),
+        "a long shelf, ms": shelf(options.skills, options.runs, options.model, now),
     }
     if options.json:
         print(json.dumps(figures, indent=2))
