@@ -15,8 +15,8 @@ from executor.lifecycle.view import View
 from ir import ClarifyQuestion, Envelope, Intent, IntentClarifyBody
 from ir.errors import MclError
 from ir.inline_secrets import find_secret
-from mcl.cortex import Cortex, Memory, new_memory
-from mcl.cortex.learned import SKILL, VERB, Asked, answer_of, folded, is_on, lesson, recalled
+from mcl.cortex import Cortex, Memories, Memory, new_memory
+from mcl.cortex.learned import SKILL, VERB, About, Asked, answer_of, folded, is_on, lesson, recalled
 from mcl.cortex.memory import LONGEST_TEXT, is_address, is_tag
 from mcl.errors import CortexError
 from mcl.skills import Skill, Skills
@@ -64,28 +64,56 @@ def keep_outcome(home: Home, view: View, outcome: "Outcome", skills: Callable[[]
 
 
 def _lessons(home: Home, cortex: Cortex, id: str, view: View, at: str) -> Iterator[Memory]:
-    """What the answers to an intent's questions teach that is not known yet."""
-    intent, memories = view.intent, cortex.memories()
-    if intent is None or view.draft is None or not view.answers or not is_on(memories):
+    """What the answers to an intent's questions teach that is not known yet, and what was given instead of
+    an answer that was learned before."""
+    memories = cortex.memories()
+    if view.intent is None or view.draft is None or not is_on(memories):
         return
-    request = Request.of_draft(
-        view.draft, view.answers, id=id, at=intent.created_at, actor=intent.actor, agent=intent.agent
-    )
+    for asked, words, answer in (
+        *_answered(home, id, view.intent, view),
+        *_given(view.intent, view, memories),
+    ):
+        known = recalled(memories, asked)
+        if known is None or answer_of(known) != answer:
+            learned = lesson(asked, words, answer, source=f"matrix://intent/{id}", at=at)
+            if learned is not None:
+                yield learned
+
+
+def _answered(home: Home, id: str, intent: Intent, view: View) -> Iterator[tuple[Asked, str, str]]:
+    """Each answer that may be learned, with what was asked and the words of that."""
+    if view.draft is None or not view.answers:
+        return
+    who = {"actor": intent.actor, "agent": intent.agent}
+    request = Request.of_draft(view.draft, view.answers, id=id, at=intent.created_at, **who)
     questions, words = _asked(home, id)
-    made = intent.compile_metadata
     for field, answer in request.answers.items():
         question = questions.get(field)
         if question is None or not _may_be_learned(question, intent.prose, answer):
             continue
-        skill = "" if field in (SKILL, VERB) else made.skill_id if made else ""
         by_value = answer.startswith("matrix://") and is_address(answer) and bool(words.get(field))
         said = words[field] if by_value else intent.prose
-        asked = Asked(skill, field, "value" if by_value else "goal", folded(said))
-        known = recalled(memories, asked)
-        if known is None or answer_of(known) != answer:
-            learned = lesson(asked, said, answer, source=f"matrix://intent/{id}", at=at)
-            if learned is not None:
-                yield learned
+        about: About = "value" if by_value else "goal"
+        yield Asked(_skill_asked(field, intent), field, about, folded(said)), said, answer
+
+
+def _given(intent: Intent, view: View, memories: Memories) -> Iterator[tuple[Asked, str, str]]:
+    """Each slot and the skill that a person gave where another answer was learned for this goal."""
+    if view.draft is None or not memories.size:
+        return
+    given = {
+        f"slot.{name}": text for name, text in view.draft.slot_values.items() if not name.startswith("@")
+    }
+    given |= {SKILL: view.draft.preferred_skill} if view.draft.preferred_skill else {}
+    for field, text in given.items():
+        asked = Asked(_skill_asked(field, intent), field, "goal", folded(intent.prose))
+        if recalled(memories, asked) is not None and not _is_secret(field, intent.prose, text):
+            yield asked, intent.prose, text
+
+
+def _skill_asked(field: str, intent: Intent) -> str:
+    made = intent.compile_metadata
+    return made.skill_id if made is not None and field not in (SKILL, VERB) else ""
 
 
 def _asked(home: Home, id: str) -> tuple[dict[str, ClarifyQuestion], dict[str, str]]:
@@ -103,17 +131,18 @@ def _asked(home: Home, id: str) -> tuple[dict[str, ClarifyQuestion], dict[str, s
 
 def _may_be_learned(question: ClarifyQuestion, prose: str, answer: str) -> bool:
     """No moments, which are another day later; no secrets; no answer that leaves the skill or verb open."""
-    from executor.sandbox.redaction import Redactor
-
-    name = question.field.removeprefix("slot.")
-    texts = (prose, answer)
     if question.type == "iso8601" or question.field in _MOMENT_FIELDS:
         return False
     if not answer and question.field in (SKILL, VERB):
         return False
-    if any(find_secret(name, text) or _REDACTED in text for text in texts if text):
-        return False
-    return all(Redactor().text(text) == text for text in texts)
+    return not _is_secret(question.field, prose, answer)
+
+
+def _is_secret(field: str, *texts: str) -> bool:
+    from executor.sandbox.redaction import Redactor
+
+    name, clean = field.removeprefix("slot."), Redactor().text
+    return any(find_secret(name, text) or _REDACTED in text or clean(text) != text for text in texts if text)
 
 
 def _goal(intent: Intent, skill: Skill, at: str) -> Memory:

@@ -245,3 +245,15 @@ def test_no_answer_keeps_an_intent_from_being_accepted(
     done = ask_and_answer(home, compiles, skills, skills_folder, Scripted(), GOAL, slot__item=answer)
     assert home.journal.view(done.intent.id).state == "accepted"
     assert item(compiles(GOAL, Scripted())) in (answer, "")
+
+
+def test_giving_something_else_and_accepting_it_is_a_later_answer(
+    taught: Memory, home: Home, compiles: Compile, skills_folder: Path
+) -> None:
+    given = compiles(GOAL, Scripted(), slots={"item": "blue paper"})
+    assert item(compiles(GOAL, Scripted())) == "red paper"  # nothing was accepted yet
+    signed = mcl.accept(given.intent.id, home=home, skills=[skills_folder])
+    assert signed.remembered == (taught.uri.replace("@v1", "@v2"),)
+    assert item(compiles(GOAL, Scripted())) == "blue paper"
+    other = compiles("order something else", Scripted(), slots={"item": "ink"})
+    assert mcl.accept(other.intent.id, home=home, skills=[skills_folder]).remembered == ()
