@@ -14,6 +14,7 @@ from mcl.model.prefilter import may_match
 _FILE = Path(__file__).with_name("cues.toml")
 _NEAR = 60  # characters beside a form in which its cue may stand
 _PART = re.compile(r"\{([A-Z]+)\}")
+_GROUP = re.compile(r"[.,’]\d")  # what goes on with a number
 
 
 class Place(NamedTuple):
@@ -153,7 +154,13 @@ def places(pattern: str, prose: str) -> Iterator[Place]:
 
 
 def _within_word(prose: str, place: int) -> bool:
-    return 0 < place < len(prose) and prose[place - 1].isalnum() and prose[place].isalnum()
+    """Whether a place is inside a word, or inside a number such as 1,150."""
+    if not 0 < place < len(prose):
+        return False
+    before, behind = prose[place - 1], prose[place]
+    if before in ".,’" and behind.isdecimal():
+        return place > 1 and prose[place - 2].isdecimal()
+    return before.isalnum() and (behind.isalnum() or (before.isdecimal() and bool(_GROUP.match(prose, place))))
 
 
 def free(place: Place, taken: Sequence[Place]) -> bool:

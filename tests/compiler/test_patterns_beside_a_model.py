@@ -223,3 +223,10 @@ def test_a_file_of_a_kind_that_no_slot_names_may_fill_any(rules: Rules) -> None:
         "source": "h.svg",
         "sink": "t.csv",
     }
+
+
+def test_no_pattern_takes_a_part_of_a_number(rules: Rules) -> None:
+    prose = "give her 1,150 bucks"
+    given = spans_of(prose, ("slot.amount", "1,150 bucks"))
+    found = with_patterns(prose, form(SlotForm("amount", "string", "how much")), given, rules, lambda _: True)
+    assert values(found) == {"amount": "1,150 bucks"}
