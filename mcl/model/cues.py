@@ -160,7 +160,8 @@ def _within_word(prose: str, place: int) -> bool:
     before, behind = prose[place - 1], prose[place]
     if before in ".,’" and behind.isdecimal():
         return place > 1 and prose[place - 2].isdecimal()
-    return before.isalnum() and (behind.isalnum() or (before.isdecimal() and bool(_GROUP.match(prose, place))))
+    goes_on = behind.isalnum() or (before.isdecimal() and _GROUP.match(prose, place) is not None)
+    return before.isalnum() and goes_on
 
 
 def free(place: Place, taken: Sequence[Place]) -> bool:
