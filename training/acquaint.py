@@ -19,6 +19,12 @@ from mcl.model.familiar import MAGIC, ZERO, buckets_of, key_of, packed
 SOURCE = "mine"
 COST = 1.5  # of the machine: how dear a goal on the wrong side is
 ROUNDS = 60
+NEUTRAL = -0.75
+"""A margin that speaks neither for a skill nor against it (margin.familiar of grammars/core/verb.mtx)."""
+APART, STRANGE = (
+    5,
+    90,
+)  # each how manieth stranger is not learned from; percent of these that stay below NEUTRAL
 
 
 def teach(
@@ -40,7 +46,13 @@ def teach(
     ]
     places = {old: new for new, old in enumerate(kept)}
     classes = [head["classes"][place] for place in kept]
-    weights, scales, biases = _learned(rarities, goals, list(skills), strangers)
+    learned = [text for place, text in enumerate(strangers) if place % APART]
+    weights, scales, biases = _learned(rarities, goals, list(skills), learned)
+    # A dozen examples hold few of the words that their skill will meet. So that such words speak neither way,
+    # the margins are moved to where goals lie that were not learned from.
+    vectors = _vectors(strangers[::APART], rarities)
+    apart = torch.sparse.mm(vectors, torch.from_numpy((weights * scales[:, None]).T.copy())).numpy() + biases
+    biases = biases + np.maximum(0.0, NEUTRAL - np.percentile(apart, STRANGE, axis=0))
     for place, (id, description) in enumerate(skills.items()):
         told = [key_of(description)] if key_of(description) else []
         row = {"names": [key_of(id)], "told": told, "source": SOURCE}

@@ -41,11 +41,11 @@ MINE = "mine"
 PACE = 1.0  # share of the full learning rates
 WARM_UP = 8  # steps
 LONGEST = 0.9  # of the running average
-CHOICE_TOKENS, CHOICE_ROWS, CHOICE_BODIES = 640, 3, 10
+CHOICE_TOKENS, CHOICE_ROWS, CHOICE_BODIES = 1200, 2, 14
 VALUE_TOKENS, VALUE_ROWS = 288, 6
 CHOICES = 0.45  # of the batches
 NEW, NOBODYS = 0.6, 0.12  # goals of the user's skills; goals of choices that are for no offered skill
-OFFERED = (8, 8, 8, 6, 4)  # candidates, as a compile shows them and fewer
+OFFERED = (16, 16, 16, 8, 5)  # candidates: as many as a compile shows, and fewer
 STRANGERS = 1200
 KNOWN_EVERY = 2  # of the goals that must not be forgotten
 SURE = 0.5  # of a limit that the model sees in an example
@@ -111,7 +111,7 @@ class Drawing:
         examples = r.random() < 0.7
         offered = [_candidate(shelf.by_id[id], examples=examples) for id in ids]
         row = Row(tokens_of(form.choose_header(offered), self.known))
-        while len(row.header) > CHOICE_TOKENS * 0.7 and len(ids) > 2:
+        while len(row.header) > CHOICE_TOKENS * 0.8 and len(ids) > 2:
             del ids[-1], offered[-1]
             row = Row(tokens_of(form.choose_header(offered), self.known))
         for _ in range(CHOICE_BODIES):
