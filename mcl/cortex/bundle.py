@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from mcl.cortex.learned import TAG
 from mcl.cortex.memory import Memory
 from mcl.cortex.view import Memories
 
@@ -34,15 +35,15 @@ def bundle(
     `tokens`.
 
     `types` and `tags` are the skill's (empty: any). A memory that does not fit is left out, later ones may
-    still fit.
+    still fit. What answers taught is not in it: it is made use of where the question would be asked.
     """
     if not memories.size or tokens < 1:
         return Bundle()
     ordered: dict[str, Memory] = {}
     for found in (
-        memories.find(types=types, tags=(PINNED,), limit=_MOST),
-        *(memories.find(types=types, tags=(tag,), near=goal, limit=_MOST) for tag in tags),
-        memories.find(types=types, near=goal, limit=_MOST),
+        memories.find(types=types, tags=(PINNED,), limit=_MOST, without=TAG),
+        *(memories.find(types=types, tags=(tag,), near=goal, limit=_MOST, without=TAG) for tag in tags),
+        memories.find(types=types, near=goal, limit=_MOST, without=TAG),
         memories.find(types=OUTCOMES, near=goal, limit=_MOST_OUTCOMES),
     ):
         ordered.update({one.uri: one for one in found if one.uri not in ordered})

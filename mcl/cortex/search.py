@@ -10,6 +10,7 @@ where words are so common that thousands hold them: of these only the newest are
 import heapq
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from executor.database import Database
@@ -34,17 +35,24 @@ class Search:
         self._holding: dict[str, int] = {}
         self._means: tuple[int, float] | None = None
 
-    def best(self, words: Sequence[str], types: Sequence[str], tags: Iterable[str], limit: int) -> list[int]:
+    def best(
+        self,
+        words: Sequence[str],
+        types: Sequence[str],
+        tags: Iterable[str],
+        limit: int,
+        without: str = "",
+    ) -> list[int]:
         """The seqs of the `limit` best memories that hold one of `words`, best first; equal ones by
         importance and newness.
 
-        types, tags: only of one of these types and with all of these tags.
+        types, tags, without: only of one of these types, with all of these tags and not with that one.
         """
         known = {word: number for word in dict.fromkeys(words) if (number := self._count(word))}
         rare = sorted(known, key=lambda word: (known[word], word))[:_MOST_WORDS]
         weights = [self._weight(known[word]) for word in rare]
         left = [sum(weights[place:]) * (_K1 + 1) for place in range(len(rare))]  # more than they can add
-        only = _only(types, tags)
+        only = _Only.of(types, tags, without)
         scores: dict[int, float] = {}
         found: dict[int, tuple[int, float]] = {}  # length in words, and importance
         place, looked = 0, 0
@@ -67,13 +75,20 @@ class Search:
             chosen.sort(key=rank)
         return chosen[:limit]
 
-    def listed(self, types: Sequence[str], tags: Iterable[str], limit: int, offset: int = 0) -> list[int]:
-        """The seqs of current memories by importance and newness."""
+    def listed(
+        self,
+        types: Sequence[str],
+        tags: Iterable[str],
+        limit: int,
+        offset: int = 0,
+        without: str = "",
+    ) -> list[int]:
+        """The seqs of current memories by importance and newness. without: counts only beside tags."""
         page = " ORDER BY v.importance DESC, v.seq DESC LIMIT ? OFFSET ?"
         values = (self._size, self._size, limit, offset)
         if tags := tuple(tags):
             sql = f"SELECT v.seq {_FROM} AND {_NOW}{page}"
-            return [seq for (seq,) in self._read(sql, (_match("", _only(types, tags)), *values))]
+            return [seq for (seq,) in self._read(sql, (_Only.of(types, tags, without).match(""), *values))]
         where = f" AND v.type IN ({', '.join('?' * len(types))})" if types else ""
         sql = f"SELECT v.seq FROM cortex_versions v WHERE {_NOW}{where}{page}"  # noqa: S608  # fixed texts
         return [seq for (seq,) in self._read(sql, (*values[:2], *types, *values[2:]))]
@@ -105,13 +120,13 @@ class Search:
         self,
         word: str,
         weight: float,
-        only: str,
+        only: "_Only",
         scores: dict[int, float],
         found: dict[int, tuple[int, float]],
     ) -> None:
         """Add to `scores` and `found` what a word counts for the newest current memories that hold it."""
         sql = f"SELECT v.seq, v.words, v.importance {_FROM} AND {_NOW} ORDER BY f.rowid DESC LIMIT ?"
-        rows = self._read(sql, (_match(_quoted(word), only), self._size, self._size, _MOST_HOLDERS))
+        rows = self._read(sql, (only.match(_quoted(word)), self._size, self._size, _MOST_HOLDERS))
         often = self._repeating(word, rows[-1][0]) if rows else {}
         gains: dict[tuple[int, int], float] = {}
         for seq, length, importance in rows:
@@ -152,15 +167,23 @@ def _least(scores: dict[int, float], limit: int) -> float:
     return heapq.nlargest(limit, scores.values())[-1]
 
 
-def _only(types: Sequence[str], tags: Iterable[str]) -> str:
-    """What FTS5 is asked for beside the words: all of the tags, one of the types."""
-    parts = [_quoted(tag_token(tag)) for tag in tags]
-    parts += [f"({' OR '.join(_quoted(type_token(type)) for type in types)})"] if types else []
-    return " AND ".join(parts)
+@dataclass(frozen=True)
+class _Only:
+    """What FTS5 is asked for beside the words: all of the tags and one of the types; and what must not be."""
 
+    wanted: str
+    unwanted: str
 
-def _match(words: str, only: str) -> str:
-    return " AND ".join(part for part in (words, only) if part)
+    @classmethod
+    def of(cls, types: Sequence[str], tags: Iterable[str], without: str) -> "_Only":
+        parts = [_quoted(tag_token(tag)) for tag in tags]
+        parts += [f"({' OR '.join(_quoted(type_token(type)) for type in types)})"] if types else []
+        return cls(" AND ".join(parts), _quoted(tag_token(without)) if without else "")
+
+    def match(self, words: str) -> str:
+        """The query for memories that hold `words`."""
+        whole = " AND ".join(part for part in (words, self.wanted) if part)
+        return f"({whole}) NOT {self.unwanted}" if self.unwanted else whole
 
 
 def _quoted(token: str) -> str:

@@ -27,9 +27,11 @@ class Memories:
         near: str = "",
         limit: int = 10,
         offset: int = 0,
+        without: str = "",
     ) -> list[Memory]:
         """Memories of these types with all these tags, best first: by BM25 against `near` where it is given
         (only those that share a word with it), else by importance and newness; without the first `offset`.
+        without: a tag that they must not have, where `near` or `tags` are given.
 
         Raises CortexError MEMORY_TYPE.
         """
@@ -42,9 +44,10 @@ class Memories:
             return []
         must = tuple(dict.fromkeys(tags))
         if not near:
-            return self._read(self._search.listed(wanted, must, limit, offset))
+            return self._read(self._search.listed(wanted, must, limit, offset, without))
         words = index_words(near)
-        return self._read(self._search.best(words, wanted, must, limit + offset)[offset:]) if words else []
+        best = self._search.best(words, wanted, must, limit + offset, without) if words else []
+        return self._read(best[offset:])
 
     def resolve(self, uri: str) -> Memory | None:
         """The memory at an address, its current version where none is named; None where there is none or it

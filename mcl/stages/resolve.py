@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from ir import Reference, SlotEntry
 from mcl.cortex import TYPES, Memories, Memory, bundle
+from mcl.cortex.learned import TAG
 from mcl.errors import CortexError
 from mcl.mtx.interpret import Interpretation, ResolveRule, SlotValue
 from mcl.stages.classify import Classified
@@ -56,7 +57,8 @@ def resolve(
 def look_up(rule: ResolveRule, value: str, memories: Memories, rules: Rules) -> tuple[Memory, ...]:
     """What a resolve line finds for one value: exactly one where it is clear which memory is meant.
 
-    `find` looks for memories like `near` (or `text`), of these types and with these tags; `context` for
+    `find` looks for memories like `near` (or `text`), of these types and with these tags (what answers taught
+    is none of them); `context` for
     pinned ones, those like it and outcomes, as many as fit in `budget` tokens (default: those of a bundle);
     `resolve` takes the memory at an address (`uri`, or `id` with one type), by default the value itself.
     """
@@ -79,7 +81,7 @@ def look_up(rule: ResolveRule, value: str, memories: Memories, rules: Rules) -> 
             around = bundle(memories, near, types=types or TYPES, tags=(), tokens=budget).memories
             found = [one for one in around if set(tags) <= set(one.tags)][:limit]
         else:
-            found = memories.find(types=types or TYPES, tags=tags, near=near, limit=limit)
+            found = memories.find(types=types or TYPES, tags=tags, near=near, limit=limit, without=TAG)
     same = [one for one in found if value.casefold() in {one.id.casefold(), one.text.casefold()}]
     return tuple(same if len(same) == 1 else found)
 

@@ -257,3 +257,26 @@ def test_giving_something_else_and_accepting_it_is_a_later_answer(
     assert item(compiles(GOAL, Scripted())) == "blue paper"
     other = compiles("order something else", Scripted(), slots={"item": "ink"})
     assert mcl.accept(other.intent.id, home=home, skills=[skills_folder]).remembered == ()
+
+
+def test_what_was_learned_is_not_taken_for_a_thing_that_is_meant(
+    taught: Memory, home: Home, tmp_path: Path
+) -> None:
+    from mcl.cortex import bundle
+    from mcl.skills import find_skills
+
+    cortex = Cortex(home)
+    nice = cortex.put("Preference", "something nice from Acme", id="nice", tags=("pinned",))
+    cortex.put("Preference", taught.text, id="copy", tags=("learned", "pinned"))
+    near = bundle(cortex.memories(), GOAL, types=("Preference",), tags=("learned",), tokens=500)
+    assert near.memories == (nice,)
+    folder = tmp_path / "other" / "order"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.mtx").write_text(ORDER.replace("find(type=Fact", "find(type=Preference"))
+    (folder / "plan.yaml").write_text(PLAN)
+    slots = {"item": "x", "supplier": "something nice"}
+    outcome = compile_goal(
+        "order x", home=home, skills=find_skills([folder.parent]), model=Scripted(), slots=slots
+    )
+    assert isinstance(outcome, Compiled)
+    assert [one.uri for one in outcome.intent.references] == [nice.uri]
