@@ -194,3 +194,23 @@ def test_what_cannot_be_done_is_told_with_a_code(mcl: Shell, command: tuple[str,
     assert done.code in (2, 5, 6)
     assert json.loads(done.out)["error"]["code"] == code
     assert "Traceback" not in done.err
+
+
+def test_an_answer_that_was_accepted_is_proposed_the_next_time(mcl: Shell) -> None:
+    goal = ("write a report", "--skill", "files-report", "--slot", "folder=notes", "--no-ai")
+    asked = mcl("compile", *goal, "--json")
+    assert asked.code == 3
+    [question] = asked.document["questions"]
+    assert mcl("answer", "@last", f"{question['id']}=out.md", "--no-ai").code == 0
+    signed = mcl("accept", "@last", "--yes", "--json").document
+    assert len(signed["remembered"]) == 1
+    again = mcl("compile", *goal)
+    assert again.code == 0
+    assert "remembered" in again.out
+    assert "report is “out.md”" in again.out
+    replayed = mcl("replay", "@last", "--json")
+    assert (replayed.code, replayed.document["same"]) == (0, True)
+    assert mcl("cortex", "forget", signed["remembered"][0], "--yes").code == 0
+    assert mcl("compile", *goal).code == 3
+    assert mcl("cortex", "verify").code == 0
+    assert mcl("log", "verify").code == 0
