@@ -68,7 +68,7 @@ class Drawing:
 
     def __init__(self, course: Course, known: Vocabulary, seed: int) -> None:
         self.random, self.known, self.course = random.Random(seed), known, course
-        self.forms: dict[Key, Skill] = {("mine", one.id): _skill(one) for one in course.skills}
+        self.forms: dict[Key, Skill] = {(MINE, one.id): _skill(one) for one in course.skills}
         self.said: dict[str, list[Utterance]] = defaultdict(list)  # by id, of the skills that can be offered
         self.nobodys: list[str] = []
         self.old: dict[Key, list[Utterance]] = defaultdict(list)
@@ -77,7 +77,7 @@ class Drawing:
             self.old[goal.skill].append(goal)
             if goal.skill == written.NOBODY:
                 self.nobodys.append(goal.text)
-            elif goal.skill[1] in course.shelf.by_id and ("mine", goal.skill[1]) not in self.forms:
+            elif (MINE, goal.skill[1]) not in self.forms and _takes(course.shelf, goal):
                 self.said[goal.skill[1]].append(goal)
         self.old_skills = {key: one for key, one in written.skills().items() if key in self.old}
         self.old_ids = sorted(self.said)
@@ -87,7 +87,7 @@ class Drawing:
         self.labelled = [
             goal
             for goal, lesson in zip(course.marked, course.lessons, strict=True)
-            if lesson.values is not None and self.forms["mine", goal.skill[1]].slots
+            if lesson.values is not None and self.forms[MINE, goal.skill[1]].slots
         ]
         skills = [*self.forms.values(), *self.old_skills.values()]
         self.variation = Variation([*course.marked, *goals], skills, self.random)
@@ -185,6 +185,12 @@ class Drawing:
             return self.variation.shown(skill)
         shown = ExtractForm(skill.name, skill.description, skill.slots[: form.MAX_SLOTS])
         return Variant(shown, tuple(f"slot.{slot.name}" for slot in shown.slots))
+
+
+def _takes(shelf: Skills, goal: Utterance) -> bool:
+    """Whether the skill that a goal was written for is here and has its verb (the general one once had all)."""
+    skill = shelf.by_id.get(goal.skill[1])
+    return skill is not None and goal.verb in (skill.verbs or form.VERBS)
 
 
 def _skill(skill: Installed) -> Skill:
