@@ -188,7 +188,7 @@ class Drawing:
 
 
 def _takes(shelf: Skills, goal: Utterance) -> bool:
-    """Whether the skill that a goal was written for is here and has its verb (the general one once had all)."""
+    """Whether the skill that a goal was written for is here and has its verb (`general` once had all)."""
     skill = shelf.by_id.get(goal.skill[1])
     return skill is not None and goal.verb in (skill.verbs or form.VERBS)
 
