@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import skills as shipped
+from ir import VERBS
 from mcl.errors import SkillError
 from mcl.mtx import ast
 from mcl.mtx.cache import Cache
@@ -103,8 +104,8 @@ class Skill:
 
     @cached_property
     def verbs(self) -> tuple[str, ...]:
-        """The verbs it may be chosen with."""
-        return tuple(self._settings.get("mcl.verbs", "").split())
+        """The verbs it may be chosen with; any of the ten where its file names none."""
+        return tuple(self._settings.get("mcl.verbs", "").split()) or VERBS
 
     @cached_property
     def examples(self) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ def _verbs(file: File) -> Iterator[Finding]:
     entry = next((e for e in section.entries if isinstance(e, Setting) and e.key == "mcl.verbs"), None)
     if entry is None or not entry.value.value.split():
         hint = f"add mcl.verbs= with some of: {' '.join(VERBS)}"
-        message = "§SKILL names no mcl.verbs, so no goal can choose it"
+        message = "§SKILL names no mcl.verbs, so a goal with any verb may choose it"
         yield found(entry or section, "V2", message, "", hint, warning=True)
         return
     seen: set[str] = set()

@@ -425,3 +425,24 @@ def test_what_a_model_answered_before_counts_where_it_is_kept_and_never_with_no_
     assert all(results == alike[0] for results in alike)
     single = mcl("compile", GOALS[0]["prose"], "--json")
     assert single.document["cached"]
+
+
+@pytest.mark.parametrize("more", [(), ("--no-ai",)], ids=["model", "matcher"])
+def test_a_skill_that_names_no_verbs_may_be_chosen_with_any(
+    mcl: Any, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    assert mcl("skill", "new", "brew-tea", "--verb", "build", "--in", str(tmp_path / "own")).code == 0
+    file = tmp_path / "own" / "brew-tea" / "SKILL.mtx"
+    (tmp_path / "own" / "brew-tea" / "plan.yaml").unlink()
+    file.write_text("".join(line for line in file.open() if not line.startswith("mcl.verbs")))
+    lines = [
+        {"id": 1, "prose": "brew tea", "skill": "brew-tea"},
+        {"id": 2, "prose": "brew tea", "skill": "brew-tea", "verb": "monitor"},
+        {"id": 3, "prose": "brew tea"},
+    ]
+    source, out = write(tmp_path / "in", lines), tmp_path / "out"
+    where = ("--skills", str(tmp_path / "own"), "--no-store")
+    assert mcl("compile", "--batch", str(source), "--out", str(out), *where, *more).code == 0
+    results = read(out)
+    assert [one for one in results if one["outcome"] == "error"] == []
+    assert results[1]["verb"] == "monitor"
