@@ -135,8 +135,8 @@ class ChatModel:
         fixed = "\n".join([form.description, "Slots:", *map(_described, form.slots), "", "Goal:"])
         rest = self._hold(f"{form.system}\n\n{_EXTRACT}".strip(), fixed, f" {text}", "")
         room = self._context.size.tokens - self._context.used - len(rest)
-        values = sum(map(most, form.slots)) + CONSTRAINT_VALUES
-        bytes_each = 1 if text.isascii() else _MOST_BYTES
+        values = sum(most(slot) for slot in form.slots if not slot.options) + CONSTRAINT_VALUES
+        bytes_each = max(len(character.encode()) for character in set(text))
         longest = min(_LONGEST_SPAN, (room - marks(form.slots)) // values // bytes_each)
         if longest < _SHORTEST_SPAN:
             raise self._too_long()
