@@ -105,8 +105,8 @@ class Pipeline:
         self, home: Home, skills: Skills, core: Core, registry: Tools | None, timer: Callable[[], float]
     ) -> None:
         self.skills, self.core, self.registry = skills, core, registry
-        self.rules = Rules.of(core)
-        self.stages = _ordered(core)
+        self.rules = core.once(Rules.of)
+        self.stages = core.once(_ordered)
         self.cortex = Cortex(home)
         self._timer = timer
         self._started = timer()

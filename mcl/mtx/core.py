@@ -4,9 +4,10 @@ prompts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from grammars import core_modules
 from mcl.errors import SkillError
@@ -16,6 +17,7 @@ from mcl.mtx.digest import value_digest
 from mcl.mtx.finding import nearest
 from mcl.mtx.load import load_file
 
+Made = TypeVar("Made")
 MODULES = ("confidence", "constraint", "frame", "pipeline", "pre_resolve", "predicate", "unknown", "verb")
 
 
@@ -104,9 +106,17 @@ class Core:
     """All core modules; `core["pipeline"].whole("limits.max_prose")`."""
 
     modules: Mapping[str, CoreModule]
+    _made: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> CoreModule:
         return self.modules[name]
+
+    def once(self, make: Callable[[Core], Made]) -> Made:
+        """What `make` makes of these modules, made when first asked for. Raises what `make` raises."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: Made = self._made[make]
+        return made
 
     @property
     def digests(self) -> dict[str, str]:
