@@ -18,6 +18,7 @@ PUBLIC = {
     *("cortex_find", "cortex_forget", "cortex_history", "cortex_import", "cortex_learning", "cortex_list"),
     *("cortex_prove", "cortex_put", "cortex_show", "cortex_snapshot", "cortex_verify", "cortex_verify_proof"),
     *("CortexReport", "Imported", "Memory", "Proof", "ProofReport", "Snapshot"),
+    *("BatchSummary", "compile_batch"),
     *("Envelope", "Frame", "Home", "Intent", "MclError", "Outcome", "PlanTree"),
 }
 
