@@ -241,6 +241,7 @@ def _memories(home: Home | None, at: str | int | None) -> Memories:
 def _read_lines(lines: Iterable[bytes], name: str, at: str) -> Iterator[Memory]:
     errors: list[dict[str, object]] = []
     for number, line in enumerate(lines, 1):
+        line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line  # some editors write a BOM
         if not line.strip():
             continue
         try:

@@ -76,7 +76,7 @@ def test_a_text_comes_from_standard_input(mcl: Shell) -> None:
 
 def test_a_file_is_imported_whole_and_importing_it_again_changes_nothing(mcl: Shell) -> None:
     lines = [{"type": "Fact", "text": f"fact {n}", "id": f"f{n}", "tags": ["x"]} for n in range(5)]
-    Path("facts.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n\n")
+    Path("facts.jsonl").write_text("\ufeff" + "\r\n".join(map(json.dumps, lines)) + "\n\n")
     first = mcl("cortex", "put", "--file", "facts.jsonl", "--json").document
     assert (first["lines"], first["written"], first["unchanged"]) == (5, 5, 0)
     again = mcl("cortex", "put", "--file", "facts.jsonl", "--json").document
