@@ -100,7 +100,9 @@ class Familiar:
             message = f"what it knows of skills by name is damaged: {error}"
             raise ModelError("MODEL_BROKEN", message, place=str(path), fix=NO_AI) from error
         self._resolved: dict[tuple[str, str, str], tuple[int, ...]] = {}
-        self._profiles: dict[tuple[str, str, str], tuple[tuple[int, float], ...]] = {}
+        # The candidates that kinship was last asked of, and by class those whose profiles have it.
+        self._catalogue: tuple[list[tuple[str, str, str]], dict[int, list[tuple[int, float]]]] = ([], {})
+        self._scored: tuple[str, tuple[Sequence[int], int, float]] | None = None
 
     def _read(self, start: int) -> None:
         data = self._data
@@ -145,21 +147,18 @@ class Familiar:
         A profile is which of the taught skills a text speaks for more than most texts do. So a goal finds a
         skill that was never taught and shares no word with it: both are like what was taught.
         """
-        asked = dict(self._profile(prose))
-        return tuple(
-            sum(weight * asked.get(place, 0.0) for place, weight in self._profile_of(candidate))
-            for candidate in candidates
-        )
-
-    def _profile_of(self, candidate: Candidate) -> tuple[tuple[int, float], ...]:
-        said = candidate.skill_id, candidate.display, candidate.description
-        profile = self._profiles.get(said)
-        if profile is None:
-            if len(self._profiles) >= _MOST_RESOLVED:
-                self._profiles.clear()
-            name = candidate.display or candidate.skill_id
-            profile = self._profiles[said] = self._profile(f"{plain(name)} {candidate.description}")
-        return profile
+        said = [(one.skill_id, one.display, one.description) for one in candidates]
+        if self._catalogue[0] != said:
+            by_class: dict[int, list[tuple[int, float]]] = {}
+            for index, (id, display, description) in enumerate(said):
+                for place, weight in self._profile(f"{plain(display or id)} {description}"):
+                    by_class.setdefault(place, []).append((index, weight))
+            self._catalogue = said, by_class
+        kinship = [0.0] * len(said)
+        for place, much in self._profile(prose):
+            for index, weight in self._catalogue[1].get(place, ()):
+                kinship[index] += much * weight
+        return tuple(kinship)
 
     def _profile(self, text: str) -> tuple[tuple[int, float], ...]:
         """The classes that a text speaks for most, each with its weight; of length 1."""
@@ -183,6 +182,8 @@ class Familiar:
 
         All classes are summed at once, as one long whole number with a lane of 32 bits a class.
         """
+        if self._scored and self._scored[0] == prose:  # one goal is asked about several times
+            return self._scored[1]
         data, rarities, rows, width = self._data, self._rarities, self._rows, len(self._classes)
         lanes = bytearray(_LANE * width)
         total = zero = squares = 0
@@ -194,7 +195,8 @@ class Familiar:
             zero += rarity * ZERO
             squares += rarity * rarity
         sums = struct.unpack(f"<{width}I", total.to_bytes(_LANE * width, "little"))
-        return sums, zero, math.sqrt(squares) or 1.0
+        self._scored = prose, (sums, zero, math.sqrt(squares) or 1.0)
+        return self._scored[1]
 
     def _places(self, candidates: Sequence[Candidate]) -> list[int | None]:
         """The class of each candidate. Where several bear its name, that of the catalogue which most of the
