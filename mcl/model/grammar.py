@@ -14,6 +14,7 @@ from mcl.model.weights import Weights
 _KEPT = 32
 _MOST_REPEATED = 2000
 _LONGEST_PIECE = 32
+_SPELLED = 1024
 _TOKENIZE = ctypes.CFUNCTYPE(
     ctypes.c_int32,
     ctypes.c_void_p,
@@ -74,6 +75,7 @@ class _Speller:
     def __init__(self, weights: Weights, vocabulary: Vocabulary) -> None:
         self._weights, self._pieces = weights, vocabulary.pieces
         self._tokens: dict[bytes, int] = {}
+        self._known: dict[bytes, list[int]] = {}  # what is forced is mostly the same: keys and marks
         for token, piece in enumerate(vocabulary.pieces):
             if token not in vocabulary.specials:
                 self._tokens.setdefault(piece, token)
@@ -82,7 +84,12 @@ class _Speller:
         self, _vocab: int, text: int, size: int, into: Any, room: int, _begin: bool, _specials: bool
     ) -> int:
         """Write the tokens of `size` bytes into `into`; their number, negative where there is no room."""
-        tokens = self._spelled(ctypes.string_at(text, size))
+        data = ctypes.string_at(text, size)
+        tokens = self._known.get(data)
+        if tokens is None:
+            if len(self._known) >= _SPELLED:
+                self._known.clear()
+            tokens = self._known[data] = self._spelled(data)
         if len(tokens) > room:
             return -len(tokens)
         for index, token in enumerate(tokens):
