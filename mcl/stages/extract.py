@@ -120,7 +120,7 @@ def read_answer(request: Request, skill: Skill, name: str, text: str, rules: Rul
         probe.stated(FIELD_OF_PATH[name], [])
     if text and any(gap.field == name for gap in probe.gaps):
         gap = next(gap for gap in probe.gaps if gap.field == name)
-        named = f"one of {', '.join(gap.options)}" if gap.options else gap.type or "a text"
+        named = f"one of {', '.join(gap.options)}" if gap.options else _FORMS.get(gap.type, "other words")
         wanted = _expected(slot) if slot is not None else named
         raise InputError("ANSWER_UNREADABLE", gap.why, place=name, fix=f"answer with {wanted}")
 
@@ -161,6 +161,7 @@ _FORMS = {  # what a person should have said, where the type's name does not say
     "float": "a number",
     "iso8601": "a day and time that can be read in just one way",
     "AssetAmount": "an amount with its currency",
+    "string[]": "countries or regions",
 }
 
 
