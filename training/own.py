@@ -26,7 +26,7 @@ from ir import (
 from mcl.compiler import Compiled, Outcome, Refused, compile_goal
 from mcl.home import open_home
 from mcl.model.opening import load_model
-from mcl.model.protocol import Candidate, ExtractForm, Model, SlotForm
+from mcl.model.protocol import REST, Candidate, ExtractForm, Model, SlotForm
 from mcl.skills import Skill, Skills
 from mcl.stages.constraints import FIELD_OF_PATH
 from training import development
@@ -53,8 +53,8 @@ def bare(goals: Sequence[Utterance], skills: Skills, model: Model) -> list[Answe
         skill = skills.get(name) if name != NONE else None
         if skill is not None:
             spans = model.extract(goal.text, _form(skill))
-            found = frozenset(Found(span.field, span.value) for span in spans)
-            least = min((span.probability for span in spans), default=1.0)
+            found = frozenset(Found(span.field, span.value) for span in spans if span.field != REST)
+            least = min((span.probability for span in spans), default=1.0)  # words left over count, too
             if choice.skill_id != skill.id:
                 one = [candidate for candidate in shown if candidate.skill_id == skill.id]
                 verb = model.choose(goal.text, one).verb

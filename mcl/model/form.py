@@ -37,6 +37,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from mcl.model.protocol import REST
+
 if TYPE_CHECKING:
     from mcl.model.protocol import Candidate, ExtractForm, SlotForm
 
@@ -99,6 +101,8 @@ class Read(NamedTuple):
         return tuple(label[0].text for label in self.allowed)
 
 
+UNDOUBTED = 0.98
+"""How certain it is of a word that is part of nothing that nothing more is said of it."""
 KINDS = ("pick", "verb", "tag", "option")
 """Kinds of reads. A GGUF may say how far a model is too sure of each: the key `mcl.temperature.<kind>`."""
 
@@ -316,6 +320,17 @@ def found(
         if best > 0:
             values.append(Found(f"slot.{slot.name}", slot.options[best - 1], None, None, row[best]))
     return values
+
+
+def doubts(prose: str, units: Sequence[Unit], answers: Sequence[Sequence[float]]) -> list[Found]:
+    """Words in no span that may yet be part of a value: of the field REST, with the probability that they are
+    of none. Nothing is said of words for which that is UNDOUBTED or more. answers: as for `found`."""
+    within = [range(first, last + 1) for first, last, _, _ in _spans(answers[: len(units)])]
+    return [
+        Found(REST, prose[unit.start : unit.end], unit.start, unit.end, answers[i][0])
+        for i, unit in enumerate(units)
+        if answers[i][0] < UNDOUBTED and not any(i in span for span in within)
+    ]
 
 
 def _spans(rows: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, int, float]]:

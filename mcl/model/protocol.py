@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+REST = "rest"
+"""Field of a word that may be part of a value and was read as of none."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -61,7 +64,8 @@ class Span:
     """One thing found in the prose.
 
     `field` is "slot.<name>" or a constraint field (budget, deadline, jurisdiction_allow,
-    jurisdiction_deny, quality, rule, delivered, signed_off, external, attestation, preference).
+    jurisdiction_deny, quality, rule, delivered, signed_off, external, attestation, preference); or
+    "rest": a word that may be part of a value and was read as of none, with the probability that it is so.
     `value` is prose[start:end], or an enum member (then start and end may be None).
     `probability` is over the alternatives that the grammar allowed, the product over its tokens.
     """

@@ -118,6 +118,7 @@ class TagModel:
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """Find values in all of the prose, window by window; a slot of one value gets the most probable.
+        Words that were marked as nothing, and not surely so, follow as spans of the field "rest".
 
         Raises ModelError MODEL_SLOTS when the skill has more slots or options than the form has tokens for.
         """
@@ -127,13 +128,13 @@ class TagModel:
             raise ModelError(
                 "MODEL_SLOTS", str(error), place=form.skill_id, fix="split the skill, or use sub-skills"
             ) from error
-        spans = [
-            Span(*found)
-            for units in self._windows(prose)
-            for prompt in [shape.extract_prompt(prose, units, form)]
-            for found in shape.found(prose, units, form, self._answers(prompt))
-        ]
-        return best_of_each(spans, {slot.name: slot.many for slot in form.slots})
+        spans: list[Span] = []
+        rest: list[Span] = []
+        for units in self._windows(prose):
+            answers = self._answers(shape.extract_prompt(prose, units, form))
+            spans += (Span(*found) for found in shape.found(prose, units, form, answers))
+            rest += (Span(*found) for found in shape.doubts(prose, units, answers))
+        return (*best_of_each(spans, {slot.name: slot.many for slot in form.slots}), *rest)
 
     def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
         """What of `user` answers each output, word for word; "" where nothing does.

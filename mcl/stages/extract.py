@@ -9,7 +9,9 @@ from typing import Final, TypeAlias
 from ir import Budget, Constraint, DeadlineConstraint, Frame, Predicate, Preference, SlotEntry, SpanMark
 from mcl.cortex import Bundle
 from mcl.errors import InputError
-from mcl.model.protocol import ExtractForm, Model, SlotForm, Span
+from mcl.model.cues import free
+from mcl.model.patterns import place_of
+from mcl.model.protocol import REST, ExtractForm, Model, SlotForm, Span
 from mcl.mtx.interpret import ResolveRule, SlotValue, interpret
 from mcl.skills import Skill, Slot
 from mcl.stages.around import Around
@@ -42,8 +44,9 @@ NO_PROMPT: Final = Prompt()
 @dataclass(frozen=True)
 class Extraction:
     """The Frame as far as it is known. `certainty` has a probability for each thing found by the model, by
-    its field; `said` the kind and the words that each limit, sign and preference was read from. prompt: what
-    the model was asked with, filled in."""
+    its field; `said` the kind and the words that each limit, sign and preference was read from. over: the
+    word that most likely says something that was not read. prompt: what the model was asked with, filled
+    in."""
 
     frame: Frame
     spans: tuple[SpanMark, ...] = ()
@@ -51,6 +54,7 @@ class Extraction:
     budget: Budget | None = None
     certainty: Mapping[str, float] = field(default_factory=dict)
     said: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    over: Span | None = None
     prompt: Prompt = NO_PROMPT
 
 
@@ -100,7 +104,10 @@ def extract(
         skill.id, skill.description, tuple(_form(slot) for slot in asked), prompt.system, prompt.user
     )
     found = _Found(request, rules)
-    spans = with_patterns(request.prose, form, model.extract(request.prose, form), rules, found.reads)
+    marked = model.extract(request.prose, form)
+    told = [one for one in marked if one.field != REST]
+    spans = with_patterns(request.prose, form, told, rules, found.reads)
+    found.left([one for one in marked if one.field == REST], spans)
     for slot in skill.slots:
         found.slot(slot, [span for span in spans if span.field == f"slot.{slot.name}"], bundle)
     for name in FIELDS:
@@ -186,6 +193,7 @@ class _Found:
         self.marks: list[SpanMark] = []
         self.certainty: dict[str, float] = {}
         self.said: dict[str, tuple[str, str]] = {}
+        self.over: Span | None = None
 
     def slot(self, slot: Slot, spans: Sequence[Span], bundle: Bundle) -> None:
         """Fill a slot with what was answered, else given, else found, else its default."""
@@ -224,6 +232,12 @@ class _Found:
                 seen.add(span.value)
                 self._state(name, span)
 
+    def left(self, rest: Sequence[Span], spans: Sequence[Span]) -> None:
+        """Words that may say something and that no span took: the least certain of them counts."""
+        taken = [place_of(one) for one in spans if one.start is not None]
+        over = [one for one in rest if free(place_of(one), taken)]
+        self.over = min(over, key=lambda one: one.probability, default=None)
+
     def result(self, verb: str) -> Extraction:
         """Everything as one value."""
         frame = Frame(
@@ -233,7 +247,9 @@ class _Found:
             success_criteria=tuple(self.success),
             preferences=tuple(self.preferences),
         )
-        return Extraction(frame, tuple(self.marks), tuple(self.gaps), self.budget, self.certainty, self.said)
+        return Extraction(
+            frame, tuple(self.marks), tuple(self.gaps), self.budget, self.certainty, self.said, self.over
+        )
 
     def _fill(self, slot: Slot, text: str, span: Span | None) -> None:
         if _ADDRESS.fullmatch(text) and (slot.type == "string" or slot.type.endswith("Ref")):

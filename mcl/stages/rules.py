@@ -59,10 +59,11 @@ class Rules:
     many skills that were not taught how akin the goal is to each in what was;
     pattern_weight: what a pattern counts beside its spans; unnamed_option: how certain it must be of an
     option that the goal does not name. lexicon: words that say a verb. weights: of the parts of a confidence,
-    by name. factors: what an open unknown multiplies it by, by severity. severities: by module and case, as
-    "frame.required_missing". plan_nodes: of a plan that a model writes; plan_repairs: how often it may be
-    written again. kinds: the limits, signs and wishes that are read. questions: about limits, by
-    kind. soft: matches the phrases that word a wish, in lower case.
+    by name; rest_weight: of the word that most likely says something and was not read. factors: what an open
+    unknown multiplies it by, by severity. severities: by module and case, as "frame.required_missing".
+    plan_nodes: of a plan that a model writes; plan_repairs: how often it may be written again. kinds: the
+    limits, signs and wishes that are read. questions: about limits, by kind. soft: matches the phrases that
+    word a wish, in lower case.
     """
 
     longest_prose: int
@@ -87,6 +88,7 @@ class Rules:
     verb_certain: float
     verb_question: str
     weights: Mapping[str, float]
+    rest_weight: float
     factors: Mapping[str, float]
     plan_nodes: int
     plan_repairs: int
@@ -130,6 +132,7 @@ class Rules:
             verb_certain=verb.number("threshold.certain", 0, 1),
             verb_question=verb.text("question.uncertain"),
             weights={name: confidence.number(f"weight.{name}") for name in _PARTS},
+            rest_weight=confidence.number("weight.rest"),
             factors={name: confidence.number(f"factor.{name}", 0, 1) for name in SEVERITIES},
             plan_nodes=pipeline.whole("plan.nodes", 1, 32),
             plan_repairs=pipeline.whole("plan.repairs", 0, 2),

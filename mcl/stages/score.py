@@ -41,7 +41,9 @@ class Provenance:
 def score(request: Request, classified: Classified, extraction: Extraction, rules: Rules) -> Verdict:
     """Weigh the parts of a compile as the confidence module says, and go the way that it says.
 
-    An answer closes its gap unless it left something open that blocks; a gap that blocks is always asked.
+    An answer closes its gap unless it left something open that blocks; a gap that blocks is always asked. A
+    word that may say something and was not read takes from the confidence, but nothing is asked for it: the
+    compile is to be read with care.
     """
     extraction = with_missing(request, classified, extraction, rules)
     gaps = _open(request, classified, extraction)
@@ -53,11 +55,15 @@ def score(request: Request, classified: Classified, extraction: Extraction, rule
         confidence = _confidence(classified, extraction, gaps, rules)
     blocked = any(gap.severity == "blocking" for gap in gaps)
     routing = rules.routing(confidence)
+    whole = _with_rest(confidence, extraction, rules)
     if not blocked and routing.route != "clarify":
-        return Verdict(routing.route, confidence, gaps, routing.said)
+        if extraction.over is not None and rules.routing(whole).route != routing.route:
+            why = f"“{extraction.over.value}” was read as part of nothing: see whether something is missing"
+            return Verdict("review", whole, gaps, why)
+        return Verdict(routing.route, whole, gaps, routing.said)
     if not blocked:
         gaps = one_a_field((*gaps, *_doubts(request, classified, extraction, rules, routing.said)))
-    return Verdict("clarify", confidence, _as_asked(request, classified, extraction, gaps, confidence))
+    return Verdict("clarify", whole, _as_asked(request, classified, extraction, gaps, confidence))
 
 
 def _open(request: Request, classified: Classified, extraction: Extraction) -> tuple[Gap, ...]:
@@ -132,6 +138,13 @@ def _confidence(classified: Classified, extraction: Extraction, gaps: tuple[Gap,
     confidence = prod(math.pow(p, rules.weights[name]) for name, p in parts.items())
     confidence *= prod(rules.factors[gap.severity] for gap in gaps)
     return round(min(1.0, max(0.0, confidence)), _DIGITS)
+
+
+def _with_rest(confidence: float, extraction: Extraction, rules: Rules) -> float:
+    """A confidence, less what a word takes from it that was not read."""
+    if extraction.over is None:
+        return confidence
+    return round(confidence * math.pow(extraction.over.probability, rules.rest_weight), _DIGITS)
 
 
 def _as_asked(

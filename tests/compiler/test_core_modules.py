@@ -255,6 +255,11 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("confidence", "weight.verb=0.5", "weight.verb=0.1"), unsure, ()),
     (("confidence", "weight.slots=1.0", "weight.slots=9"), unsure, ()),
     (("confidence", "weight.constraints=0.5", "weight.constraints=9"), wish, ()),
+    (
+        ("confidence", "weight.rest=1.0", "weight.rest=0"),
+        goal("order paper soon", item="paper", spans=(Span("rest", "soon", 12, 16, 0.6),)),
+        (),
+    ),
     (("confidence", "blocking=0.50", "blocking=0.1"), nothing_said, ()),
     (("confidence", "preferred=0.90", "preferred=0.1"), unsure, ()),
     (("confidence", "optional=0.98", "optional=0.1"), unsure, (("verb", "ain=preferred", "ain=optional"),)),

@@ -3,6 +3,7 @@
 import math
 
 from mcl.model import form
+from mcl.model.protocol import REST
 
 
 def check_choice(choice, candidates) -> None:
@@ -21,7 +22,7 @@ def check_spans(spans, prose, extract_form) -> None:
     slots = {f"slot.{slot.name}": slot for slot in extract_form.slots}
     counts: dict[str, int] = {}
     for span in spans:
-        assert span.field in slots or span.field in form.FIELDS
+        assert span.field in slots or span.field in form.FIELDS or span.field == REST
         assert 0.0 <= span.probability <= 1.0 + 1e-9
         counts[span.field] = counts.get(span.field, 0) + 1
         slot = slots.get(span.field)
