@@ -13,6 +13,7 @@ from mcl.model.prefilter import may_match
 
 _FILE = Path(__file__).with_name("cues.toml")
 _NEAR = 60  # characters beside a form in which its cue may stand
+_ENDS = " \t\n,;"  # what no value ends with
 _PART = re.compile(r"\{([A-Z]+)\}")
 _GROUP = re.compile(r"[.,’]\d")  # what goes on with a number
 
@@ -141,15 +142,15 @@ def _filled(pattern: str, parts: dict[str, str]) -> str:
 
 
 def places(pattern: str, prose: str) -> Iterator[Place]:
-    """The `span` of each match, in order; edges trimmed of blanks. No place begins or ends within a word."""
+    """The `span` of each match, in order; edges trimmed of blanks and commas; none ends within a word."""
     if not may_match(pattern, prose):
         return
     for match in re.compile(pattern, re.IGNORECASE).finditer(prose):
         name = next(name for name, text in match.groupdict().items() if text is not None)
         start, end = match.span(name)
         text = prose[start:end]
-        start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
-        if text.strip() and not (_within_word(prose, start) or _within_word(prose, end)):
+        start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip(_ENDS))
+        if start < end and not (_within_word(prose, start) or _within_word(prose, end)):
             yield Place(start, end)
 
 

@@ -14,6 +14,7 @@ from mcl.stages.limits import Readable, both, with_limits
 from mcl.stages.rules import Rules
 from mcl.values.slots import UNIT_SECONDS
 
+_CERTAIN = 0.97  # from here on a model's text is not made longer
 _QUOTED = re.compile(r'(?<![\w"])"([^"\n]+)"(?![\w"])|“([^“”\n]+)”')
 
 
@@ -47,6 +48,7 @@ def with_patterns(
         if own and typed(slot, cues) and _within(told, own) and not _within(own, told):
             continue  # words left out would change what it says: "Friday" for "Friday at three"
         longer = typed(slot, cues) and not _counts(slot) and _within(own, told)
+        longer = longer or (len(told) == len(own) == 1 and sure < _CERTAIN and _goes_on(told[0], own[0]))
         if told and (sure < told[0].probability or longer):
             stronger = [one for one in kept if one.field != field and one.probability >= told[0].probability]
             if all(_apart(one, stronger) for one in told):
@@ -119,6 +121,12 @@ def _quotes(prose: str) -> Iterator[tuple[Place, Place]]:
         start = match.start(match.lastindex or 0) + len(text) - len(text.lstrip())
         if text.strip():
             yield Place(*match.span()), Place(start, start + len(text.strip()))
+
+
+def _goes_on(told: Span, own: Span) -> bool:
+    """Whether a pattern begins or ends where the model does and has more words: "eggs and milk"."""
+    more, one = place_of(told), place_of(own)
+    return _covers(told, own) and told.value != own.value and (more.start == one.start or more.end == one.end)
 
 
 def _counts(slot: SlotForm) -> bool:

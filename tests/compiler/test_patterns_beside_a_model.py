@@ -230,3 +230,11 @@ def test_no_pattern_takes_a_part_of_a_number(rules: Rules) -> None:
     given = spans_of(prose, ("slot.amount", "1,150 bucks"))
     found = with_patterns(prose, form(SlotForm("amount", "string", "how much")), given, rules, lambda _: True)
     assert values(found) == {"amount": "1,150 bucks"}
+
+
+def test_a_text_goes_on_as_far_as_a_pattern_says_unless_the_model_is_certain(rules: Rules) -> None:
+    prose = "add eggs and milk, to shopping.md"
+    note, file = SlotForm("note", "string", "what to write down"), SlotForm("file", "string", "the list")
+    for probability, text in ((0.9, "eggs and milk"), (0.99, "eggs")):
+        given = [replace(one, probability=probability) for one in spans_of(prose, ("slot.note", "eggs"))]
+        assert values(with_patterns(prose, form(note, file), given, rules))["note"] == text
