@@ -14,10 +14,11 @@ The model {base} (sha256 `{told["base"]}`), taught these skills by `mcl model tu
 {skills}
 
 - file: `{name}.gguf`, sha256 `{digest}`
-- examples: {told["lessons"]}, of which {told["marked"]} with their values; sha256 of the data
-`{told["data"]}` - training: {told["steps"]} steps, seed {told["seed"]}, {told["threads"]} threads;
-{told["minutes"]} minutes in all - rehearsed beside them: the goals of training/written and the generator of
-mcl
+- examples: {told["lessons"]}, {told["marked"]} of them with their values; sha256 of the data
+  `{told["data"]}`
+- training: {told["steps"]} steps, seed {told["seed"]}, threads {told["threads"]};
+  {told["minutes"]} minutes in all
+- rehearsed beside them: the goals of training/written and the generator of mcl
 
 | asked | before | after |
 |---|---|---|

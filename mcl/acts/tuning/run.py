@@ -244,7 +244,7 @@ class _Job:
             "mcl.tuned.base": self.base.digest,
             "mcl.tuned.data": data,
             "mcl.tuned.skills": " ".join(skill.id for skill in self.mine),
-            "mcl.tuned.recipe": f"seed {self.seed}, {self.steps} steps, {THREADS} threads",
+            "mcl.tuned.recipe": f"seed {self.seed}, steps {self.steps}, threads {THREADS}",
         }
         self.training.tune(
             base,
