@@ -82,6 +82,11 @@ class Cues:
     never: str  # a rest that is no value
 
     @functools.cached_property
+    def types(self) -> frozenset[str]:
+        """The types of slots for which there are patterns of their own."""
+        return frozenset(name for cue in self.slots for name in cue.types)
+
+    @functools.cached_property
     def beside(self) -> "Cues":
         """The tables that count beside a model: forms that it may overlook, without guesses."""
         return replace(self, slots=tuple(cue for cue in self.slots if not cue.alone))

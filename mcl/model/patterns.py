@@ -53,7 +53,7 @@ def _slots(
 
 def typed(slot: SlotForm, cues: Cues) -> bool:
     """Whether only a text of some form can fill the slot."""
-    return any(_element(slot.type) in cue.types for cue in cues.slots) or slot.type == "bool"
+    return _element(slot.type) in cues.types or slot.type == "bool"
 
 
 def words_of(name: str) -> frozenset[str]:
