@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import gguf
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import Home
 from mcl.acts.models import Models
-from mcl.acts.tuning import Figures, Lesson, tune
+from mcl.acts.tuning import Figures, Lesson, Value, tune
 from mcl.acts.tuning.lessons import lessons_of, read_lessons
 from mcl.acts.tuning.measure import without
 from mcl.errors import InputError, ModelError
 from mcl.home import open_home
 from mcl.model import bundled_path
 from mcl.skills import Skill, find_skills, load_skill
-from tests.model.random_gguf import write_tags
 
 SKILL = """§SKILL
 id={id}
@@ -218,12 +218,24 @@ class Copying:
             settings["progress"]()
 
     def known(self, shipped: Any) -> list[Lesson]:
-        return lessons_of([shipped.by_id["files-find"]], None)[:4]
+        values = (Value("text", "invoice", 14, 21), Value("folder", "notes", 36, 41))
+        prose = "find the word invoice in the folder notes"
+        return [
+            Lesson(prose, "files-find", "find", values),
+            *lessons_of([shipped.by_id["run-tests"]], None)[:2],
+        ]
 
 
 @pytest.fixture
 def knows_nothing(tmp_path: Path) -> Path:
-    return write_tags(tmp_path / "random.gguf")
+    """The bundled model with nothing but zeros for its words."""
+    path = tmp_path / "zeros.gguf"
+    shutil.copyfile(bundled_path(), path)
+    for tensor in gguf.GGUFReader(path, "r+").tensors:
+        if tensor.name == "token_embd.weight":
+            tensor.data[:] = 0
+            tensor.data.flush()
+    return path
 
 
 Trainer = Callable[..., Copying]
@@ -284,13 +296,13 @@ def test_a_model_that_is_no_better_is_refused_with_the_figures(
     home: Home, tmp_path: Path, knows_nothing: Path, trainer: Trainer
 ) -> None:
     a_skill(tmp_path / "skills", examples=GOALS)
-    for made in (bundled_path(), knows_nothing):  # the same again; one that forgot everything
+    for made, why in ((bundled_path(), "it does no better"), (knows_nothing, "it would forget")):
         trainer(made)
         with pytest.raises(ModelError) as caught:
             tune([tmp_path / "skills"], steps=1, folds=2, home=home)
         assert caught.value.code == "TUNE_NO_BETTER"
         assert caught.value.exit == 4
-        assert "before" in caught.value.message
+        assert why in caught.value.message
         assert "bundled stays as it is" in caught.value.message
     assert list((home.path / "models").iterdir()) == []
     assert [one.name for one in Models(home).list()] == ["bundled", "no-ai"]
