@@ -107,3 +107,20 @@ def test_the_bundled_form_writes_no_plans(tags_path, model):
     assert plan_writer(load_model(tags_path, home_path=None)) is None
     assert plan_writer(model) is model
     assert model.plan_grammar.startswith("plan_tree@1 sha256:")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("architecture", "vocabulary"),
+    [("llama", "llama-spm"), ("llama", "llama-bpe"), ("qwen2", "qwen2"), ("llama", "deepseek-llm")],
+)
+def test_real_vocabularies_write_plans_that_can_be_read(real_chat_path, architecture, vocabulary):
+    model = load_model(real_chat_path(architecture, vocabulary), home_path=None)
+    path = PlanArgument("path", "string", required=True)
+    lines = PlanArgument("lines", "integer", required=False, least=1, most=400)
+    tool = PlanTool("matrix://tool/fs/read@1.0.0", "Reads a file", (path, lines), ("text", "bytes"))
+    form = PlanForm("any", "Reads files", "find", (("folder", "notes"),), (tool,), ("x:sum",), ("report",), 6)
+    for prose in ('läs "noter.txt" i mappen 漢字', "read a.txt and b.txt, then sum them up"):
+        plan = read_plan(model.write_plan(prose, form), prose, form)
+        for node in (node for group in plan.groups for node in group if node.args):
+            check(node.args["path"], path, prose)
