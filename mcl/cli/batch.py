@@ -21,7 +21,9 @@ def check_options(batch: Path | None, with_batch: dict[str, object], without: di
     wrong = without if batch is not None else with_batch
     for name, value in wrong.items():
         if value:
-            raise typer.BadParameter(f"{name} goes {'not' if batch is not None else 'only'} with --batch")
+            raise typer.BadParameter(
+                f"{name} does not go with --batch" if batch is not None else f"{name} goes only with --batch"
+            )
 
 
 def compile_lines(source: Path, out: Path | None, *, as_json: bool, **settings: Any) -> int:

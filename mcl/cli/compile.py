@@ -1,5 +1,6 @@
 """`mcl compile` and `mcl answer`: from a goal in plain words to an Intent that can be read and signed."""
 
+import codecs
 import os
 import sys
 from pathlib import Path
@@ -133,7 +134,7 @@ def compile_command(
 
     home, out = use_home(signs=not dry_run), Output(as_json)
     result = compile_goal(
-        read_goal(goal),
+        read_goal(goal, truncate=truncate),
         home=home,
         skill=skill or None,
         verb=verb or None,
@@ -203,22 +204,25 @@ def may_ask(out: Output, *, no_ask: bool) -> bool:
     return not (no_ask or out.as_json) and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def read_goal(goal: str) -> str:
-    """The goal of the command line, or standard input for `-`. Raises InputError for what is not text."""
+def read_goal(goal: str, *, truncate: bool = False) -> str:
+    """The goal of the command line, or standard input for `-`, where what lies behind MAX_GOAL_BYTES is an
+    error or, to be truncated, left unread. Raises InputError for what is not text."""
     if goal != "-":
         return as_typed(goal)
     from mcl.errors import InputError
 
     data = sys.stdin.buffer.read(MAX_GOAL_BYTES + 1)
-    if len(data) > MAX_GOAL_BYTES:
+    whole = len(data) <= MAX_GOAL_BYTES
+    if not whole and not truncate:
         raise InputError(
             "GOAL_TOO_LONG",
             f"more than {MAX_GOAL_BYTES} bytes on standard input",
             place="goal",
-            fix="say it in at most 8,192 characters; put long material into a file and name the file",
+            fix="say it in at most 8,192 characters, name files instead of quoting them, or cut it with"
+            " --truncate",
         )
-    try:
-        text = data.decode("utf-8")
+    try:  # a character that is cut in two at the end is left out
+        text = codecs.getincrementaldecoder("utf-8")().decode(data[:MAX_GOAL_BYTES], final=whole)
     except UnicodeDecodeError as error:
         raise InputError(
             "GOAL_NOT_TEXT",

@@ -74,6 +74,16 @@ def test_standard_input_may_give_the_goal_but_only_as_text(mcl):
         refused(mcl.fed(data, "compile", "-", "--no-ai"), 2, name)
 
 
+@pytest.mark.parametrize("long", [b"list the notes " * 5_000, "list the notes é漢 ".encode() * 5_000])
+def test_a_goal_on_standard_input_is_cut_however_long_it_is_where_that_is_asked_for(mcl, long):
+    done = mcl.fed(long, "compile", "-", *mcl.COMPILE[2:], "--truncate", "--json")
+    assert done.code == 0, done.err
+    prose = json.loads(done.out)["intent"]["prose"]
+    assert 8_000 < len(prose) <= 8_192
+    assert long.decode().startswith(prose)
+    assert "--truncate" in mcl.fed(long, "compile", "-", "--no-ai").err
+
+
 def test_a_damaged_model_file_names_itself_and_the_way_without_one(mcl):
     (mcl.folder / "cut.gguf").write_bytes(b"GGUF\x03\0\0\0" + b"\x01" * 20)
     done = mcl("compile", "a goal", "--model", "cut.gguf")
