@@ -6,7 +6,7 @@ from pathlib import Path
 
 from executor.home import Home
 from ir.canonical import parse_json
-from ir.errors import MclError
+from ir.errors import UNVERIFIED, MclError
 from mcl.cortex import Cortex, Memories, Memory, Snapshot, new_memory
 from mcl.cortex.learned import is_on, setting
 from mcl.cortex.proof import Check, Proof, prove
@@ -206,6 +206,10 @@ def cortex_verify_proof(proof: bytes | Path, *, key: str = "") -> ProofReport:
     except CortexError as error:
         place = str(proof) if isinstance(proof, Path) else ""
         raise CortexError(error.code, error.message, place=place, fix=error.fix, exit=error.exit) from error
+    except OSError as error:
+        why = f"this is no proof: {error.strerror or error}"
+        fix = "give a file made by mcl cortex prove"
+        raise CortexError("PROOF_SHAPE", why, place=str(proof), fix=fix, exit=UNVERIFIED) from error
     checks = tuple(found.checks(key))
     return ProofReport(found.uri, found.memory().text if checks[0].ok else "", checks)
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ir import valid_verb
+from ir import VERBS, valid_verb
 from mcl.errors import InputError
 from mcl.model.protocol import Candidate, Choice, Model
 from mcl.skills import Skill, Skills
@@ -160,9 +160,8 @@ def shortlist(
 
 def _offered(request: Request, skills: Skills) -> Sequence[Skill]:
     if request.verb and not valid_verb(request.verb):
-        raise InputError(
-            "VERB_UNKNOWN", f"there is no verb {request.verb!r}", place="verb", fix="see mcl compile --help"
-        )
+        fix = f"one of {', '.join(VERBS)}, or x:<name>"
+        raise InputError("VERB_UNKNOWN", f"there is no verb {request.verb!r}", place="verb", fix=fix)
     if request.skill:
         skill = skills.get(request.skill)
         if skill is None:

@@ -55,6 +55,10 @@ def test_each_bad_input_is_an_error_with_a_code_and_a_way_out(mcl, arguments, co
     refused(mcl(*arguments), code, name)
 
 
+def test_a_verb_that_there_is_not_is_answered_with_those_there_are(mcl):
+    assert "find, acquire, build" in mcl("compile", "a goal", "--no-ai", "--verb", "frobnicate").err
+
+
 def test_with_json_the_error_is_also_one_document_on_standard_output(mcl):
     done = mcl("show", "@last", "--json")
     assert done.code == 2

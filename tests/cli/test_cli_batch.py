@@ -121,6 +121,7 @@ def test_a_bad_line_is_told_with_code_message_and_place_and_costs_the_others_not
     for number, one in enumerate(bad, 1):
         assert one["outcome"] == "error"
         assert one["error"]["message"]
+        assert one["error"]["fix"], one
         assert one["error"]["place"].startswith(f"line {number}")
     assert good["skill"] == "files-find"
     assert summary["outcomes"]["error"] == len(BAD)

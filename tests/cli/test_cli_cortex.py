@@ -127,8 +127,11 @@ def test_a_proof_is_checked_in_another_home(office: Shell, monkeypatch: pytest.M
     assert forged.code == 6
     assert "wrong" in forged.out
     Path("none.json").write_text("{}")
-    none = office("cortex", "verify", "none.json", "--json")
-    assert (none.code, json.loads(none.out)["error"]["code"]) == (6, "PROOF_SHAPE")
+    for name in ("none.json", "nosuch.json", "."):
+        none = office("cortex", "verify", name, "--json")
+        error = json.loads(none.out)["error"]
+        assert (none.code, error["code"], error["place"]) == (6, "PROOF_SHAPE", name)
+        assert "mcl cortex prove" in error["fix"]
 
 
 def test_the_whole_home_is_checked(office: Shell) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, TypeAlias
 
+from ir import DocumentError
 from ir.canonical import parse_json
 from mcl.errors import InputError
 
@@ -71,7 +72,11 @@ def read_goal(line: Line) -> Goal:
         raise InputError("LINE_TOO_LONG", why, place=place, fix="give one goal a line, in few words")
     if not line.data.strip():
         raise InputError("LINE_EMPTY", "the line is empty", place=place, fix=_EXAMPLE)
-    said = parse_json(line.data)
+    try:
+        said = parse_json(line.data)
+    except DocumentError as error:
+        fix = error.fix or _EXAMPLE
+        raise DocumentError(error.code, error.message, place=error.place, fix=fix, data=error.data) from error
     if not isinstance(said, dict):
         raise InputError("LINE_FIELD", "the line is no JSON object", place=place, fix=_EXAMPLE)
     if "id" not in said or not _is_id(said["id"]):
