@@ -110,11 +110,14 @@ def _usage(error: "typer.TyperException") -> "MclError":
 
 
 def _from_system(error: OSError) -> "MclError":
+    import errno
+
     from ir import MclError
     from ir.errors import FAILED
 
     place = str(error.filename or "")
-    return MclError("SYSTEM", error.strerror or str(error), place=place, exit=FAILED)
+    fix = "make room on the disk" if error.errno == errno.ENOSPC else "see that it is there and may be used"
+    return MclError("SYSTEM", error.strerror or str(error), place=place, fix=fix, exit=FAILED)
 
 
 def _fault(error: Exception) -> "MclError":

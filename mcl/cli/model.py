@@ -82,9 +82,8 @@ def model_info(
     out = Output(as_json)
     out.document(facts)
     if not as_json:
-        out.tell(
-            [rows([(name, plain(one_line(str(value), 300))) for name, value in facts.items()], label=28)]
-        )
+        shown = [(name, _said(value)) for name, value in facts.items() if value is not None]
+        out.tell([rows([(name, plain(one_line(value, 300))) for name, value in shown], label=32)])
 
 
 def add_model(
@@ -141,6 +140,13 @@ def _known(models: "Models", name: str, path: Path) -> "KnownModel | None":
 def _tell(model: "KnownModel", what: str, *, as_json: bool) -> None:
     Output(as_json).document(asdict(model))
     note(f"{what}: {model.name} {model.digest[:12]}")
+
+
+def _said(value: object) -> str:
+    """A fact for people; what has several parts as names with values."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def _cache() -> dict[str, object]:

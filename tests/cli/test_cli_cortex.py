@@ -187,7 +187,7 @@ def test_a_secret_is_taken_out_and_told(mcl: Shell) -> None:
         (("list", "--at", "zz"), "SNAPSHOT_UNKNOWN"),
         (("list", "--at", "f" * 64), "SNAPSHOT_UNKNOWN"),
         (("prove", "Fact/absent"), "MEMORY_UNKNOWN"),
-        (("verify", "absent.json"), "SYSTEM"),
+        (("verify", "absent.json"), "PROOF_SHAPE"),
         (("verify", "--key", "did:key:x"), "USAGE"),
         (("learning", "perhaps"), "USAGE"),
     ],
@@ -195,7 +195,9 @@ def test_a_secret_is_taken_out_and_told(mcl: Shell) -> None:
 def test_what_cannot_be_done_is_told_with_a_code(mcl: Shell, command: tuple[str, ...], code: str) -> None:
     done = mcl("cortex", *command, "--json")
     assert done.code in (2, 5, 6)
-    assert json.loads(done.out)["error"]["code"] == code
+    error = json.loads(done.out)["error"]
+    assert error["code"] == code
+    assert error["fix"]
     assert "Traceback" not in done.err
 
 

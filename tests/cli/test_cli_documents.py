@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-COMPILED = {"status", "id", "review", "intent", "plan", "no_plan", "next", "ms", "stored"}
+ALWAYS = {"ms", "stored", "cached"}
+COMPILED = {"status", "id", "review", "intent", "plan", "no_plan", "next", *ALWAYS}
 SHOWN = {
     *("id", "state", "prose", "intent", "plan", "questions"),
     *("nodes", "accepted_by", "reason", "next"),
@@ -25,7 +26,8 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
         ("show", id): SHOWN,
         ("list",): {"intents"},
         ("accept", id, "--yes"): {
-            *("intent_id", "intent_hash", "plan_hash", "signed_by", "accepted_at", "envelope", "next"),
+            *("intent_id", "intent_hash", "plan_hash", "signed_by", "accepted_at", "envelope"),
+            *("remembered", "next"),
         },
         ("plan", id): {"intent", "state", "accepted", "plan", "verdicts"},
         ("replay", id): {"intent", "same", "items"},
@@ -41,8 +43,8 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
         ("skill", "list"): {"skills", "broken", "shadowed", "core"},
         ("skill", "hash", "general"): {"path", "digest"},
         ("model", "list"): {"models"},
-        ("model", "info", "no-ai"): {"name", "digest", "file"},
-        ("model", "use", "no-ai"): {"name", "digest", "path", "in_use"},
+        ("model", "info", "no-ai"): {"name", "digest", "file", "compile_cache"},
+        ("model", "use", "no-ai"): {"name", "digest", "path", "in_use", "spaced", "fault"},
         ("key", "new", "--role", "agent"): {"did", "role"},
     }
     for words, names in expected.items():
@@ -66,9 +68,9 @@ def test_refusals_and_questions_are_documents_too(mcl):
     refused = mcl("compile", "xyzzy plugh", "--no-ai", "--json")
     asked = mcl("compile", "look around", "--no-ai", "--skill", "code-search", "--json")
     if refused.code == 4:
-        assert refused.document.keys() == {"status", "id", "reason", "message", "nearest", "ms", "stored"}
+        assert refused.document.keys() == {"status", "id", "reason", "message", "nearest", *ALWAYS}
     assert asked.code == 3
-    assert asked.document.keys() == {"status", "id", "intent", "questions", "next", "ms", "stored"}
+    assert asked.document.keys() == {"status", "id", "intent", "questions", "next", *ALWAYS}
     assert asked.document["questions"][0].keys() == {
         *("id", "field", "prompt", "type", "required", "options", "default"),
     }

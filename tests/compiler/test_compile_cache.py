@@ -258,3 +258,7 @@ def test_the_command_line_tells_of_a_hit_and_can_leave_the_cache_out(
         "entries": 1,
         "bytes": tape_files(home)[0].stat().st_size,
     }
+    main(["model", "info", "bundled"])
+    shown = capsys.readouterr().out
+    assert "entries 1" in shown
+    assert not {"None", "True", "False", "{"} & set(shown.replace("{", " { ").split())
