@@ -150,6 +150,7 @@ def test_no_code_reaches_a_tool_adapter_but_the_registry_and_no_code_makes_an_al
         ("executor/__init__.py", "an import by name"),
         ("mcl/__init__.py", "an import by name"),
         ("mcl/cli/app.py", "an import by name"),
+        ("mcl/acts/tuning/run.py", "an import by name"),
         ("mcl/model/binding.py", "an import by name"),
     }
 
