@@ -23,6 +23,14 @@ _LEAST: Final = re.compile(
     r"starting at|minst|mellan)\s+$",
     re.IGNORECASE,
 )
+_MOST: Final = re.compile(
+    r"(?:at (?:the )?most|(?:no|not) (?:more|over|above|higher|longer|later)(?: than)?|up to|max(?:imum)?\.?|"
+    r"under|below|less than|fewer than|within|högst|under|mindre än)\s+(?:the |a |of )*$",
+    re.IGNORECASE,
+)
+_NOT_UNDER: Final = re.compile(
+    r"\b(?:no|not|never)\s+(?:under|below|less than|fewer than)\s+$", re.IGNORECASE
+)
 _OR_MORE: Final = re.compile(
     r"\s*(?:\+|or (?:more|above|over|up)\b|and (?:up|above|more)\b|at (?:the )?least\b|minimum\b|"
     r"eller mer\b)",
@@ -63,6 +71,10 @@ class Around:
         over = _MORE.search(said)
         unbound = over is not None and not _NOT.search(said[: over.start()])
         return unbound or _LEAST.search(said) is not None or _OR_MORE.match(self.after) is not None
+
+    def is_most(self) -> bool:
+        """Whether a measure is the most that it may be ("at most", "under"), not the least."""
+        return _MOST.search(self.before) is not None and not _NOT_UNDER.search(self.before)
 
     def is_rate(self) -> bool:
         """Whether an amount is one of many ("per month", "each"), not all that may be spent."""

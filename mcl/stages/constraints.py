@@ -155,6 +155,8 @@ def _quality(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap
     quality = read_quality(text)
     if quality is None:
         return unread("quality", text)
+    if reading.around.is_most():
+        return unread("quality", text, f"“{text}” is said as the most, not as the least that is wanted")
     return QualityConstraint(hard=hard, metric=quality.metric, min=quality.minimum)
 
 

@@ -55,11 +55,11 @@ def score(request: Request, classified: Classified, extraction: Extraction, rule
         confidence = _confidence(classified, extraction, gaps, rules)
     blocked = any(gap.severity == "blocking" for gap in gaps)
     routing = rules.routing(confidence)
-    whole = _with_rest(confidence, extraction, rules)
+    whole = _with_rest(confidence, classified, extraction, rules)
     if not blocked and routing.route != "clarify":
         if extraction.over is not None and rules.routing(whole).route != routing.route:
             why = f"“{extraction.over.value}” was read as part of nothing: see whether something is missing"
-            return Verdict("review", whole, gaps, why)
+            return Verdict("review", _not_asked(whole, confidence, rules), gaps, why)
         return Verdict(routing.route, whole, gaps, routing.said)
     if not blocked:
         gaps = one_a_field((*gaps, *_doubts(request, classified, extraction, rules, routing.said)))
@@ -140,11 +140,27 @@ def _confidence(classified: Classified, extraction: Extraction, gaps: tuple[Gap,
     return round(min(1.0, max(0.0, confidence)), _DIGITS)
 
 
-def _with_rest(confidence: float, extraction: Extraction, rules: Rules) -> float:
-    """A confidence, less what a word takes from it that was not read."""
-    if extraction.over is None:
+def _with_rest(confidence: float, classified: Classified, extraction: Extraction, rules: Rules) -> float:
+    """A confidence, less what a word takes from it that was not read. A skill without slots reads none."""
+    if extraction.over is None or not classified.skill.slots:
         return confidence
     return round(confidence * math.pow(extraction.over.probability, rules.rest_weight), _DIGITS)
+
+
+def _not_asked(low: float, high: float, rules: Rules) -> float:
+    """`low`, or the least confidence up to `high` with which nobody is asked: so that a confidence says what
+    follows from it, whatever took from it."""
+    if rules.routing(low).route != "clarify":
+        return low
+    unit: int = 10**_DIGITS
+    below, enough = round(low * unit), round(high * unit)
+    while enough - below > 1:
+        middle = (below + enough) // 2
+        if rules.routing(middle / unit).route == "clarify":
+            below = middle
+        else:
+            enough = middle
+    return enough / unit
 
 
 def _as_asked(

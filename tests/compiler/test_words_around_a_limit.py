@@ -152,3 +152,15 @@ def test_letters_that_grow_in_lower_case_do_not_move_the_clause(compiles: Compil
 def test_no_calls_at_all_is_asked_about(compiles: Compile) -> None:
     intent = understood(compiles, "order paper with 0 calls", "budget", "0 calls")
     assert [u.field for u in intent.unknowns] == ["frame.constraints.budget.max"]
+
+
+@pytest.mark.parametrize("said", ["at most", "under", "no more than", "within"])
+def test_a_measure_that_is_said_as_the_most_is_asked_about(compiles: Compile, said: str) -> None:
+    intent = understood(compiles, f"order paper, {said} 200 sheets", "quality", "200 sheets")
+    assert [u.field for u in intent.unknowns] == ["frame.constraints.quality"]
+    assert not intent.frame.constraints
+
+
+def test_a_measure_not_under_a_figure_is_the_least(compiles: Compile) -> None:
+    intent = understood(compiles, "order paper, not under 200 sheets", "quality", "200 sheets")
+    assert [one.type for one in intent.frame.constraints] == ["quality"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Compile, Scripted
 
 from mcl.compiler import Clarify, Compiled
 from mcl.model import form
 from mcl.model.protocol import REST, ExtractForm, SlotForm, Span
+from tests.compiler.conftest import Compile, Scripted
 
 PROSE = "order paper for the office"
 
@@ -26,7 +26,10 @@ def test_a_word_that_may_say_something_makes_a_compile_one_to_be_read(compiles: 
     assert doubted.review
     assert "“office”" in doubted.advice
     assert doubted.intent.frame == sure.intent.frame
-    assert doubted.intent.confidence == pytest.approx(sure.intent.confidence * 0.4, abs=1e-4)
+    assert doubted.intent.confidence == pytest.approx(0.75)  # the least that nobody is asked for
+    less = compiles(PROSE, Scripted(says={"slot.item": "paper"}, spans=(left("office", 0.85),)))
+    assert isinstance(less, Compiled)
+    assert less.intent.confidence == pytest.approx(sure.intent.confidence * 0.85, abs=1e-4)
 
 
 def test_the_least_certain_word_counts_and_none_that_a_span_took(compiles: Compile) -> None:
