@@ -26,7 +26,12 @@ from mcl.mtx.ast import File, Prompt, Section, Setting, Slot, SlotType, Text
 from mcl.mtx.core import load_core
 from mcl.skills import Skill, Skills
 
-CLEAR = ("GOAL_EMPTY", "GOAL_BINARY", "MODEL_CONTEXT")  # what a goal or a skill may be refused with
+CLEAR = (
+    "GOAL_EMPTY",
+    "GOAL_BINARY",
+    "GOAL_TOO_LONG",
+    "MODEL_CONTEXT",
+)  # what a goal or a skill may be refused with
 AT = "2026-11-21T10:00:00.000Z"
 VERBS = (
     "find acquire build modify deliver analyze negotiate schedule monitor delegate".split()  # noqa: SIM905
@@ -157,7 +162,7 @@ def check(outcome: object, installed: Skills) -> None:
     made = intent.compile_metadata
     assert made is not None, intent
     for mark in made.spans:
-        assert 0 <= mark.start < mark.end <= len(intent.prose)
+        assert 0 <= mark.start < mark.end <= len(intent.prose), mark
     skill = installed.get(made.skill_id) if made.skill_id else None
     slots = {slot.name: slot for slot in skill.slots} if skill else {}
     marked = {mark.field for mark in made.spans}
