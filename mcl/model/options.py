@@ -41,7 +41,7 @@ def _mentioned(prose: str, slot: SlotForm) -> list[tuple[str, Place]]:
     """Members and their places, in the order of the prose, the longer of two at one place first."""
     named = []
     for option in slot.options:
-        spelled = r"[\s_.-]+".join(map(re.escape, _SEPARATORS.split(option.removesuffix("s"))))
+        spelled = r"[\s_.-]+".join(map(re.escape, _SEPARATORS.split(option.removesuffix("s") or option)))
         if match := re.search(rf"(?<!\w){spelled}s?(?!\w)", prose, re.IGNORECASE):
             named.append((match.start(), -match.end(), option))
     return [(option, Place(start, -end)) for start, end, option in sorted(named)]
