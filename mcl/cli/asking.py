@@ -104,6 +104,8 @@ class Asking:
         text = _meant(question, typed)
         if not text and not may_drop(question):
             return "", "An answer is needed here; Ctrl-D leaves it for later."
+        if not typed and not text and question.required:  # no limit is lost by a key pressed too early
+            return "", f"An answer is needed here, or {DROP} to leave it out."
         try:
             check_answer(id, question.unknown_id, text, skills=self.skills, home=self.home)
         except MclError as error:
@@ -138,7 +140,8 @@ def _invitation(question: ClarifyQuestion) -> str:
     if question.default:
         hints.append(f"Enter: {one_line(question.default, 40)}")
     if may_drop(question):
-        hints.append(f"{DROP if question.default else 'Enter'}: leave it out")
+        alone = not question.default and not question.required
+        hints.append(f"{'Enter' if alone else DROP}: leave it out")
     return f"  {'; '.join(hints)} > " if hints else "  > "
 
 

@@ -88,6 +88,15 @@ def test_an_option_is_chosen_by_its_number_and_what_is_offered_by_enter(mcl):
     assert intent["frame"]["verb"] == "analyze"
 
 
+def test_a_limit_that_could_not_be_read_is_not_lost_by_enter_alone(mcl):
+    asked = Terminal(mcl, "compile", "order a desk with a budget of 5k", "--no-ai")
+    asked.until("-: leave it out")
+    asked.type("\n")
+    asked.until("or - to leave it out")
+    asked.type("-\n")
+    assert asked.end() == 0, asked.seen
+
+
 def test_scripts_pipes_and_no_ask_leave_the_questions(mcl):
     quiet = Terminal(mcl, *REPORT, "--no-ask")
     assert quiet.end() == 3
