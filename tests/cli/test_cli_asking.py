@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 
 from mcl.cli.main import INTERRUPTED
 from tests.cli.test_cli_terminal import Terminal
@@ -66,8 +65,7 @@ def test_ctrl_d_leaves_the_goal_waiting_and_says_how_to_go_on(mcl):
 def test_ctrl_c_leaves_the_goal_waiting_too(mcl):
     asked = Terminal(mcl, *REPORT)
     asked.until("> ")
-    asked.process.send_signal(signal.SIGINT)  # what the terminal does at Ctrl-C
-    assert asked.end() == INTERRUPTED
+    assert asked.interrupt() == INTERRUPTED
     assert "mcl answer 0" in asked.seen
     assert "Traceback" not in asked.seen
     assert mcl("show", "@last", "--json").document["state"] == "clarifying"

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,19 @@ class Terminal:
 
     def type(self, text: str) -> None:
         os.write(self.leader, text.encode())
+
+    def interrupt(self) -> int:
+        """The exit code after Ctrl-C: pressed again where it fell between two looks of the line editor."""
+        for _ in range(20):
+            self.process.send_signal(signal.SIGINT)  # what the terminal does
+            end = time.monotonic() + 3
+            while time.monotonic() < end and self.process.poll() is None:
+                if select.select([self.leader], [], [], 0.2)[0]:
+                    with suppress(OSError):  # the command has ended
+                        self.seen += os.read(self.leader, 65536).decode()
+            if self.process.poll() is not None:
+                break
+        return self.end()
 
     def end(self) -> int:
         """The exit code."""
