@@ -17,12 +17,12 @@ import os
 import platform
 import random
 import sqlite3
-import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.timing import median_ms
 from executor import FixedClock, Home
 from mcl.cortex import Cortex, Memory, bundle, new_memory
 
@@ -36,15 +36,6 @@ QUERIES = {  # numbers of words by how common they are: 0 is in most memories
     "a goal of twelve words": "w3 w1 w40 w900 w0 w7 w2200 w15 w4 w11000 w2 w120",
     "four words, all common": "w1 w2 w4 w6",
 }
-
-
-def median_ms(work: Callable[[], object], runs: int) -> float:
-    spent = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        spent.append(time.perf_counter() - start)
-    return statistics.median(spent) * 1000
 
 
 def texts(count: int) -> Iterator[str]:

@@ -15,23 +15,15 @@ import hashlib
 import json
 import os
 import platform
-import statistics
 import tempfile
 import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.timing import median_ms
+
 SECTIONS = ["SKILL", "INPUTS", "CORTEX", "TOOLS", "SUB_SKILLS", "PROCEDURE", "OUTPUTS", "FAILURE_MODES"]
-
-
-def median_ms(work: Callable[[], object], runs: int) -> float:
-    spent = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        spent.append(time.perf_counter() - start)
-    return statistics.median(spent) * 1000
 
 
 def write_skills(folder: Path, count: int) -> int:

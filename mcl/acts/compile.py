@@ -73,10 +73,6 @@ def open_model(home: Home, model: "Path | Model | None", *, ai: bool, core: Core
 
     core: the core modules of the home where they were read already.
     """
-    if not ai and core is not None and not isinstance(model, Path):
-        from mcl.model.matcher import Matcher
-
-        return model or Matcher(core)
     if model is None or isinstance(model, Path):
-        return Models(home).open(path=model, ai=ai)
+        return Models(home).open(path=model, ai=ai, core=core)
     return model

@@ -11,6 +11,7 @@ from mcl.errors import ModelError
 
 if TYPE_CHECKING:
     from mcl.model import Model
+    from mcl.mtx.core import Core
     from mcl.tapes import Unloaded
 
 BUNDLED, NO_AI = "bundled", "no-ai"
@@ -123,17 +124,17 @@ class Models:
             )
         return found[0]
 
-    def open(self, *, path: Path | None = None, ai: bool = True) -> "Model":
+    def open(self, *, path: Path | None = None, ai: bool = True, core: "Core | None" = None) -> "Model":
         """The model to compile with: the file at `path`, the matcher without `ai`, else the one in use.
 
-        Raises ModelError.
+        core: the core modules of the home, where they were read already. Raises ModelError.
         """
         used = BUNDLED if path or not ai else self._used()
         if not ai or used == NO_AI:
             from mcl.model.matcher import Matcher
             from mcl.mtx.core import core_of
 
-            return Matcher(core_of(self._home.path))
+            return Matcher(core or core_of(self._home.path))
         from mcl.model.opening import load_model
 
         path, spaced = self._file(path)

@@ -56,7 +56,7 @@ def open_goals(
         tapes, manner = None, ""
         if model is None:
             file = Path(settings.model) if settings.model else None
-            asked = Models(opened).unloaded(file) if settings.ai else Models(opened).open(ai=False)
+            asked = Models(opened).unloaded(file) if settings.ai else Models(opened).open(ai=False, core=core)
             model = asked.load() if isinstance(asked, Unloaded) else asked
             if settings.cache and isinstance(asked, Unloaded):
                 tapes, manner = Tapes.of(path), asked.manner
