@@ -44,7 +44,8 @@ from ir.scalars import ULID_PATTERN
 from mcl.errors import CortexError, InputError
 from mcl.model.protocol import Model
 from mcl.mtx.core import Core, core_of
-from mcl.pipeline import Clarify, Compiled, Outcome, Pipeline, Refused
+from mcl.outcome import Clarify, Compiled, Outcome, Refused
+from mcl.pipeline import Pipeline
 from mcl.plans.planner import Tools
 from mcl.skills import Skills
 from mcl.stages.classify import check_choice

@@ -2,10 +2,10 @@
 stored here."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from executor.clock import ulid_text
 from executor.gate.effects import over_ceiling
@@ -19,10 +19,11 @@ from mcl.model.protocol import Model
 from mcl.mtx.core import Core
 from mcl.mtx.digest import value_digest
 from mcl.mtx.interpret import ResolveRule, SlotValue
+from mcl.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.plans.planner import Tools, make_plan
 from mcl.skills import Skill, Skills, mtx_digest
 from mcl.stages.classify import Classified, OutOfScope, classify
-from mcl.stages.extract import NO_PROMPT, Extraction, Prompt, extract
+from mcl.stages.extract import Extraction, extract
 from mcl.stages.gaps import Gap, one_a_field, questions_of, unknowns_of
 from mcl.stages.normalise import normalise
 from mcl.stages.prefetch import prefetch
@@ -44,54 +45,6 @@ _PLANLESS: Final = {
 _WRITTEN: Final = "a model wrote this plan: read every node of it before you sign"
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """The goal as an Intent. `review`: sure enough to propose, not sure enough to skip reading it.
-
-    plan: what will run, or None; `no_plan` says why. ms: how long the stages took. advice: why it should be
-    read. prompt: what the model was asked with. attempts: at a plan, where a model wrote it. cached: the
-    model's answers were those of an earlier compile.
-    """
-
-    intent: Intent
-    plan: PlanTree | None
-    review: bool
-    no_plan: str
-    ms: float
-    advice: str = ""
-    prompt: Prompt = NO_PROMPT
-    attempts: "tuple[Attempt, ...]" = ()
-    cached: bool = False
-
-
-@dataclass(frozen=True)
-class Clarify:
-    """What must be known first. `intent` is as far as it is known (state "clarifying"); it is not in the
-    journal. prompt: what the model was asked with. cached: as of Compiled."""
-
-    intent: Intent
-    questions: tuple[ClarifyQuestion, ...]
-    ms: float
-    prompt: Prompt = NO_PROMPT
-    cached: bool = False
-
-
-@dataclass(frozen=True)
-class Refused:
-    """Nothing was compiled. reason: out_of_scope, timeout, ambiguous_request, or what the skill's
-    §FAILURE_MODES say; `nearest`: skill ids, best first; attempts: at a plan, where a model wrote none that
-    holds. cached: as of Compiled."""
-
-    id: str
-    reason: str
-    message: str
-    nearest: tuple[str, ...]
-    ms: float
-    attempts: "tuple[Attempt, ...]" = ()
-    cached: bool = False
-
-
-Outcome: TypeAlias = Compiled | Clarify | Refused
 Made = TypeVar("Made")
 
 

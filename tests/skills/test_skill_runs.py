@@ -18,7 +18,7 @@ from mcl.acts.models import Models
 from mcl.acts.skill.examples import try_examples
 from mcl.cortex import Cortex
 from mcl.model import Model
-from mcl.pipeline import Clarify, Compiled, Refused
+from mcl.outcome import Clarify, Compiled, Refused
 
 AT = "2026-11-21T10:00:00Z"
 GIT = {
