@@ -5,9 +5,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -20,6 +21,8 @@ Mode = Literal["read", "write", "add", "list"]
 
 _URI = r"^matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+$"
 _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
+# These came later: a manifest that does not use one keeps the pin it always had.
+_LATER: Final = ("retries", "cost", "credentials", "environment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +71,37 @@ class Scope(_Closed):
     urls: list[str] = []
 
 
+class Retries(_Closed):
+    """How often a call that failed for a moment (no answer in time, a connection) is made again.
+
+    max: attempts after the first. backoff_ms: milliseconds before the second attempt, doubled each time.
+    """
+
+    max: int = Field(default=0, ge=0, le=10)
+    backoff_ms: int = Field(default=200, ge=0, le=60_000)
+
+
+class Cost(_Closed):
+    """What one call costs: an amount (``"0.02"``, or a whole number) of an asset (``EUR``)."""
+
+    asset: str = Field(min_length=1, max_length=64)
+    amount: Annotated[str, Field(pattern=r"^\d{1,18}(\.\d{1,18})?$")] | Annotated[int, Field(ge=0)]
+
+    @property
+    def value(self) -> Decimal:
+        """The amount, exactly."""
+        return Decimal(self.amount)
+
+
 class Manifest(_Closed):
     """A tool's manifest.
 
     effects, operation: the most a call may do, unless a case in ``when`` says otherwise (first that fits).
     timeout_ms: milliseconds. max_output: bytes of the answer as JSON. safety: A to E, checked against the
     effects.
-    args, output: JSON Schemas of objects.
+    args, output: JSON Schemas of objects. retries: for idempotent tools only. cost: of one call, also of one
+    that fails. credentials: arguments whose value may name a variable (``$env:NAME``) in place of a secret.
+    environment: variables of this process that a command of the tool may see.
     """
 
     uri: str = Field(pattern=_URI)
@@ -87,6 +114,10 @@ class Manifest(_Closed):
     safety: Literal["A", "B", "C", "D", "E"]
     scope: Scope
     when: list[Case] = []
+    retries: Retries = Retries()
+    cost: Cost | None = None
+    credentials: list[str] = []
+    environment: list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]] = []
     args: dict[str, object]
     output: dict[str, object]
 
@@ -110,15 +141,24 @@ class Manifest(_Closed):
         named = {
             *self.scope.paths,
             *self.scope.urls,
+            *self.credentials,
             *(name for case in self.when for name in (*case.absent, *case.equals)),
         }
         named |= {case.exists for case in self.when if case.exists}
         if unknown := sorted(named - set(self.properties)):
-            raise ValueError(f"scope or when names arguments that are not declared: {', '.join(unknown)}")
+            raise ValueError(
+                f"scope, when or credentials name arguments that are not declared: {', '.join(unknown)}"
+            )
         if unseen := sorted(name for name in self.scope.paths if self._unseen(name)):
             raise ValueError(f"a path that may be left out needs a default: {', '.join(unseen)}")
         if untyped := [name for name, schema in self.properties.items() if schema.get("type") not in _TYPES]:
             raise ValueError(f"arguments need one type each: {', '.join(untyped)}")
+        if spoken := [one for one in self.credentials if self.properties[one].get("type") != "string"]:
+            raise ValueError(f"a credential is a string: {', '.join(spoken)}")
+        if self.retries.max and not self.idempotent:
+            raise ValueError("only a tool that is idempotent is tried again")
+        if self.environment and "shell" not in self.effects:
+            raise ValueError("environment is for tools that run commands (effect shell)")
         return self
 
     def _unseen(self, name: str) -> bool:
@@ -137,8 +177,11 @@ class Manifest(_Closed):
     def pin(self) -> str:
         """sha256 (hex) of the manifest's meaning (layout and comments left out): what a person approved."""
         meaning = self.model_dump(mode="json")
-        if not self.scope.urls:  # came later: a manifest that does not use it keeps the pin it always had
+        if not self.scope.urls:  # as _LATER
             del meaning["scope"]["urls"]
+        for name in _LATER:
+            if getattr(self, name) == type(self).model_fields[name].default:
+                del meaning[name]
         return json_hash(meaning)
 
     def complete(self, args: Mapping[str, object]) -> dict[str, object]:

@@ -1,0 +1,113 @@
+"""What a tool's manifest may say, and the pins that homes have approved."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import executor.tools
+from executor import Manifest, ManifestError, Registry, load_manifest
+from executor.tools.manifest import Cost
+
+TOOLS = Path(executor.tools.__file__).parent
+# The manifests of version 0.1.0 as homes approved them. One that has to change gets a new version beside it.
+APPROVED = {
+    "calendar/add": "bb2e68f34d06ad0c8a7ca84479faccaa7e6d3a7f92facca843d0afbb845e235a",
+    "calendar/list": "c76857395006b589daffa7c204ccb924b409050c2e75cfa8926b3631fee0d370",
+    "code/search": "a12cb6375603177d5c76c3923d03b4a75430e1b7749e57fe7c8dddcd180c2fdb",
+    "data/chart": "a3bb768c2ec4a87da1666904e9101582a28ded944573724d42512554dbd353c1",
+    "data/summary": "6dc6365f0a78b261a6fc559427c702ec5edcff37414ea8144796bdfd78af9ca5",
+    "fs/append": "7380e01b07a15f42f29984f266154814599c37c1f875e424017d2ab51a36c9de",
+    "fs/changes": "e3e77428c50a467c531e1bea1439463a8eca5717db0fa27ea001176e5805eb0d",
+    "fs/list": "a8a6f5c1a9905703412546413852a3d4af3cd01393b92c7b3500cb06cd5950af",
+    "fs/read": "03a50f84e3707a9e0e735e0573920aaea659eda4cf85f0af7302e998e8f9cebf",
+    "fs/search": "f927115607f9a53ffe8897a9fc58871efeae56945459ced6bf58dd7a72de1927",
+    "fs/watch": "6f34efe205aefdce20c3ba1b7516431b588dcd1e38a9d5745b9898e202397487",
+    "fs/write": "956397437171b2e083a5047ef1abfe39f64ce9a18ef04f2746b382026236594b",
+    "git/branch": "04e65d5024b00f77bd08f53663db2004f37604978a5f9925d621139fa6f30438",
+    "git/diff": "58c4e5fb72bfc806779e6834b229a85d14fda4e74fa0424eaefa80fb7845c57f",
+    "git/log": "3d533cab47cde204a1d67605dc999cc1a750a4ac586d4cbf604d368df22c23a1",
+    "git/status": "7404d3da3a651394104f32b99fe90be8bc84ba3667e5ecc3759db79e3c61d086",
+    "http/get": "b72e68568f0adf2a0508a7ef0b03031577bc9e8ada401a0cbebca3798b11db01",
+    "process/tests": "5f07a0c859e0fa1587fc774edbc3219eb521b861fbc1ea436bf2e04029239182",
+    "task/assign": "0116844022407ca91951175e94cacc6593f8caf9bd55ebbf4d53f8dc2a5e62ba",
+    "time/now": "d68934d24870333d540b3076846146711115bebca957453732160d38dba1f3a7",
+}
+
+
+def changed(name: str, **changes: Any) -> Manifest:
+    return Manifest.model_validate({**load_manifest(TOOLS / f"{name}.toml").model_dump(), **changes})
+
+
+def test_the_manifests_that_homes_have_approved_keep_their_pins() -> None:
+    pins = {one.uri: one.pin for one in Registry.builtin().manifests}
+    assert {name: pins[f"matrix://tool/{name}@1.0.0"] for name in APPROVED} == APPROVED
+
+
+@pytest.mark.parametrize(
+    "defaults", [{"retries": {"max": 0, "backoff_ms": 200}}, {"cost": None}, {"credentials": []}]
+)
+def test_a_field_at_its_default_says_nothing_and_leaves_the_pin_as_it_is(defaults: dict[str, object]) -> None:
+    assert changed("fs/read", **defaults).pin == APPROVED["fs/read"]
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("fs/read", {"retries": {"max": 2, "backoff_ms": 100}}),
+        ("fs/read", {"cost": {"asset": "EUR", "amount": "0.02"}}),
+        ("fs/read", {"credentials": ["path"]}),
+        ("process/tests", {"environment": ["RUST_LOG"]}),
+    ],
+)
+def test_what_a_manifest_says_of_retries_cost_credentials_and_variables_is_in_its_pin(
+    name: str, more: dict[str, object]
+) -> None:
+    manifest = changed(name, **more)
+    assert manifest.pin != APPROVED[name]
+    again = Manifest.model_validate(manifest.model_dump())
+    assert (again, again.pin) == (manifest, manifest.pin)
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "said"),
+    [
+        ("fs/read", {"retries": {"max": 11}}, "less than or equal to 10"),
+        ("fs/read", {"retries": {"max": -1}}, "greater than or equal to 0"),
+        ("fs/append", {"retries": {"max": 1}}, "idempotent"),
+        ("fs/read", {"cost": {"asset": "EUR", "amount": "a lot"}}, "pattern"),
+        ("fs/read", {"cost": {"asset": "EUR", "amount": 0.5}}, "valid"),
+        ("fs/read", {"cost": {"asset": "EUR", "amount": -1}}, "greater than or equal to 0"),
+        ("fs/read", {"cost": {"asset": "", "amount": 1}}, "at least 1 character"),
+        ("fs/read", {"credentials": ["token"]}, "not declared: token"),
+        ("fs/read", {"credentials": ["max_bytes"]}, "a credential is a string"),
+        ("fs/read", {"environment": ["HOME"]}, "effect shell"),
+        ("process/tests", {"environment": ["A=B"]}, "pattern"),
+    ],
+)
+def test_a_manifest_that_asks_for_what_does_not_fit_is_refused(
+    name: str, more: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ValueError, match="validation error") as caught:
+        changed(name, **more)
+    assert said in str(caught.value)
+
+
+def test_a_cost_is_exact() -> None:
+    assert Cost(asset="EUR", amount="0.10").value + Cost(asset="EUR", amount="0.20").value == Decimal("0.30")
+    assert Cost(asset="credits", amount=3).value == 3
+
+
+def test_the_first_problem_of_a_manifest_file_is_told_with_its_place(tmp_path: Path) -> None:
+    place = tmp_path / "tool.toml"
+    place.write_text(
+        (TOOLS / "fs/read.toml").read_text().replace("[args]", "[retries]\nmax = 11\n\n[args]", 1)
+    )
+    with pytest.raises(ManifestError) as caught:
+        load_manifest(place)
+    assert caught.value.code == "BAD_MANIFEST"
+    assert caught.value.place == str(place)
+    assert "retries.max" in caught.value.message
