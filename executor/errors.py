@@ -17,7 +17,7 @@ ir.MclError
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ir.errors import FAILED, REFUSED, UNVERIFIED, MclError
 
@@ -68,9 +68,26 @@ class ScopeError(ExecutorError):
 
 
 class ToolError(ExecutorError):
-    """A tool that did not do its work; `place` is what it was working on."""
+    """A tool that did not do its work; `place` is what it was working on.
+
+    transient: the same call may well work a moment later (no connection, no answer in time).
+    """
 
     exit_code = FAILED
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        place: str = "",
+        fix: str = "",
+        exit: int | None = None,
+        data: Mapping[str, object] | None = None,
+        transient: bool = False,
+    ) -> None:
+        super().__init__(code, message, place=place, fix=fix, exit=exit, data=data)
+        self.transient = transient
 
 
 class ManifestError(ExecutorError):
