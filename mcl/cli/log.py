@@ -5,24 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from mcl.cli.arguments import AsJson, complete_intent, example
+from mcl.cli.groups import ShowsByDefault
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
     from executor.journal.proofs import Head
     from ir import PublicKey
-
-
-class _ShowsByDefault(TyperGroup):
-    """A group whose first word may also be an intent: `mcl log @last` is `mcl log show @last`."""
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # Typer's Context is its own
-        if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
-            args = ["show", *args]
-        return super().parse_args(ctx, args)
-
 
 Seq = Annotated[int, typer.Argument(metavar="ROW", min=1, help="The number of a row, as mcl log shows it.")]
 
@@ -31,7 +21,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
     log = typer.Typer(
         name="log",
-        cls=_ShowsByDefault,
+        cls=ShowsByDefault,
         help="The journal. `mcl log [INTENT]` is `mcl log show [INTENT]`.",
         epilog=example("mcl log", "mcl log @last", "mcl log verify"),
         rich_markup_mode=None,

@@ -5,14 +5,24 @@ from pathlib import Path
 import typer
 
 from mcl.cli.arguments import AsJson, IntentId, Workspace, example
+from mcl.cli.groups import ShowsByDefault
 from mcl.cli.output import Output
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    app.command("plan", epilog=example("mcl plan @last", "mcl plan 01K --workspace ~/project --json"))(
+    plans = typer.Typer(
+        name="plan",
+        cls=ShowsByDefault,
+        help="Plans: what would run. `mcl plan INTENT` is `mcl plan show INTENT`.",
+        epilog=example("mcl plan @last", "mcl plan 01K --workspace ~/project --json"),
+        rich_markup_mode=None,
+        subcommand_metavar="INTENT | COMMAND [ARGS]...",
+    )
+    plans.command("show", epilog=example("mcl plan @last", "mcl plan show 01K --workspace ~/project --json"))(
         plan_command
     )
+    app.add_typer(plans)
 
 
 def plan_command(intent: IntentId, workspace: Workspace = None, as_json: AsJson = False) -> None:

@@ -49,7 +49,7 @@ def test_without_arguments_the_help_is_shown(capsys):
 def test_the_list_of_commands_is_what_the_readme_says():
     assert {" ".join(path) for path in commands() if path} == {
         *("init", "compile", "answer", "show", "list", "accept", "cancel", "plan", "run", "replay", "verify"),
-        *("gate", "gate list", "gate approve", "gate deny"),
+        *("plan show", "gate", "gate list", "gate approve", "gate deny"),
         *("log", "log show", "log verify", "log head", "log prove"),
         *("key", "key list", "key new", "key export", "key trust", "key revoke"),
         *("grants", "grants give", "grants take"),

@@ -51,8 +51,8 @@ def looked_up(line: str) -> tuple[str, set[str]]:
     while getattr(command, "commands", None):
         if words and words[0] in command.commands:
             name, command = f"{name} {words[0]}", command.commands[words.pop(0)]
-        elif name == "mcl log":  # `mcl log @last` shows it
-            name, command = "mcl log show", command.commands["show"]
+        elif name in ("mcl log", "mcl plan"):  # `mcl log @last` shows it
+            name, command = f"{name} show", command.commands["show"]
         else:
             assert not words or words[0].startswith("-"), f"{line!r}: there is no {words[0]}"
             break

@@ -1,0 +1,13 @@
+"""Groups of commands whose first word may also be what one of them is about."""
+
+import typer
+from typer.core import TyperGroup
+
+
+class ShowsByDefault(TyperGroup):
+    """`mcl log @last` is `mcl log show @last`: what names no command is shown."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # Typer's Context is its own
+        if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
