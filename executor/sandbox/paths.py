@@ -60,6 +60,32 @@ class Written:
     created: bool
 
 
+def components(path: str, *, absolute: bool = False) -> tuple[str, ...]:
+    """The components of a path by its text alone; one that may be ``absolute`` loses its first slash.
+
+    Raises ScopeError as ``Workspace.split``.
+    """
+    if len(path.encode("utf-8", "replace")) > MAX_PATH:
+        out_of_scope(path[:60] + "…", "the path is longer than 4,096 bytes")
+    if any(ord(char) < 32 or ord(char) == 127 or 0xD800 <= ord(char) <= 0xDFFF for char in path):
+        out_of_scope(path, "the path holds a control character or is no valid text")
+    if not absolute and (path.startswith(("/", "~/")) or path == "~"):
+        out_of_scope(path, "the path is not relative to the workspace")
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    if ".." in parts:
+        out_of_scope(path, "the path goes up with '..'")
+    if any(len(part.encode()) > MAX_COMPONENT for part in parts):
+        out_of_scope(path[:60] + "…", "a component of the path is longer than 255 bytes")
+    if is_protected(parts):
+        raise ScopeError(
+            "PROTECTED_PATH",
+            f"{path!r} is a protected path (secrets, keys, .git, …)",
+            place=path,
+            fix="leave secret files alone; no grant opens them",
+        )
+    return parts
+
+
 class Workspace:
     """A folder that tools may work in.
 
@@ -105,25 +131,7 @@ class Workspace:
         Raises:
             ScopeError: OUT_OF_SCOPE (absolute, ``..``, control characters, over-long), PROTECTED_PATH.
         """
-        if len(path.encode("utf-8", "replace")) > MAX_PATH:
-            out_of_scope(path[:60] + "…", "the path is longer than 4,096 bytes")
-        if any(ord(char) < 32 or ord(char) == 127 or 0xD800 <= ord(char) <= 0xDFFF for char in path):
-            out_of_scope(path, "the path holds a control character or is no valid text")
-        if path.startswith(("/", "~/")) or path == "~":
-            out_of_scope(path, "the path is not relative to the workspace")
-        parts = tuple(part for part in path.split("/") if part not in ("", "."))
-        if ".." in parts:
-            out_of_scope(path, "the path goes up with '..'")
-        if any(len(part.encode()) > MAX_COMPONENT for part in parts):
-            out_of_scope(path[:60] + "…", "a component of the path is longer than 255 bytes")
-        if is_protected(parts):
-            raise ScopeError(
-                "PROTECTED_PATH",
-                f"{path!r} is a protected path (secrets, keys, .git, …)",
-                place=path,
-                fix="leave secret files alone; no grant opens them",
-            )
-        return parts
+        return components(path)
 
     def check(self, path: str) -> os.stat_result | None:
         """Judge a path as it stands: its text, then every component that exists. Opens no file.
@@ -368,7 +376,7 @@ class Workspace:
     @contextmanager
     def _folder(self, parts: tuple[str, ...], path: str, *, create: bool = False) -> Iterator[int]:
         """The descriptor of a folder below the root, reached component by component."""
-        here = os.dup(self._fd)
+        here, parts = self._start(parts, path, create=create)
         try:
             for part in parts:
                 if create:
@@ -389,3 +397,7 @@ class Workspace:
             yield here
         finally:
             os.close(here)
+
+    def _start(self, parts: tuple[str, ...], path: str, *, create: bool) -> tuple[int, tuple[str, ...]]:
+        """A descriptor to walk from, which the caller closes, and the components that lie below it."""
+        return os.dup(self._fd), parts

@@ -1,0 +1,192 @@
+"""Reading outside the workspace, where a person said so: a folder that was granted, or one path that was
+approved.
+
+The way to such a place is walked from the root of the file system, one component at a time, and no link is
+followed; below it everything is as in the workspace, from a descriptor of its own. Nothing is ever written
+there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from executor.sandbox.files import explain, out_of_scope
+from executor.sandbox.paths import Workspace, components
+
+# What looks like files there is the machine itself, with the memory and the variables of every program.
+_NO_FILES = frozenset({"proc", "sys", "dev"})
+_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def is_elsewhere(path: str) -> bool:
+    """Does a path, by its text, mean a place that is not named relative to the workspace?"""
+    return path.startswith("/")
+
+
+def plain_place(path: str) -> str:
+    """An absolute path in its one spelling, by its text alone.
+
+    Raises:
+        ScopeError: OUT_OF_SCOPE (relative, ``..``, control characters, over-long, the whole file system, or
+            below /proc, /sys or /dev), PROTECTED_PATH.
+    """
+    if not is_elsewhere(path):
+        out_of_scope(path, "it is no absolute path")
+    parts = components(path, absolute=True)
+    if not parts:
+        out_of_scope(path, "it is the whole file system")
+    if parts[0] in _NO_FILES:
+        out_of_scope(path, f"what lies in /{parts[0]} are no files")
+    return "/" + "/".join(parts)
+
+
+def covers(place: str, path: str) -> bool:
+    """Is a path this place, or below it? Both as ``plain_place`` gives them."""
+    return path == place or path.startswith(place + "/")
+
+
+class Reach(Workspace):
+    """A workspace whose tools may also read the given places, by absolute paths. Close it after the call.
+
+    Args:
+        workspace: where everything else happens; it stays open.
+        places: folders (and all below them) or single files, as ``plain_place`` gives them.
+
+    Raises:
+        ScopeError: a place cannot be reached without following a link, or is closed to tools.
+    """
+
+    def __init__(self, workspace: Workspace, places: Iterable[str]) -> None:
+        self.root = workspace.root
+        self._closed = workspace._closed
+        self._fd = -1
+        self._folders: dict[tuple[str, ...], int] = {}
+        self._files: dict[tuple[str, ...], int] = {}
+        try:
+            self._fd = os.dup(workspace._fd)
+            for place in places:
+                self._open(place)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give all descriptors back."""
+        for descriptor in (*self._folders.values(), *self._files.values()):
+            os.close(descriptor)
+        self._folders, self._files = {}, {}
+        super().close()
+
+    def split(self, path: str) -> tuple[str, ...]:
+        """As of a workspace; an absolute path to a place that may be read begins with an empty component.
+
+        Raises:
+            ScopeError: also OUT_OF_SCOPE for any other absolute path.
+        """
+        if not is_elsewhere(path):
+            return super().split(path)
+        parts = ("", *components(path, absolute=True))
+        if parts not in self._files and self._above(parts) is None:
+            out_of_scope(path, "nobody granted or approved to read there")
+        return parts
+
+    def check(self, path: str) -> os.stat_result | None:
+        """As of a workspace."""
+        parts = self.split(path)
+        if parts in self._folders:
+            return os.fstat(self._folders[parts])
+        return super().check(path)
+
+    def _above(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
+        return next((folder for folder in self._folders if parts[: len(folder)] == folder), None)
+
+    def _start(self, parts: tuple[str, ...], path: str, *, create: bool) -> tuple[int, tuple[str, ...]]:
+        if not parts or parts[0]:
+            return super()._start(parts, path, create=create)
+        if create:
+            out_of_scope(path, "nothing is written outside the workspace")
+        folder = self._above(parts)
+        if folder is not None:
+            return os.dup(self._folders[folder]), parts[len(folder) :]
+        holding = next((held for name, held in self._files.items() if name[:-1] == parts), None)
+        if holding is None:
+            out_of_scope(path, "nobody granted or approved to read there")
+        return os.dup(holding), ()
+
+    def _open(self, place: str) -> None:
+        parts = components(plain_place(place), absolute=True)
+        try:
+            above = self._walked(parts[:-1], place)
+        except OSError as problem:
+            explain(problem, place)
+        try:
+            status = os.stat(parts[-1], dir_fd=above, follow_symlinks=False)
+            if not stat.S_ISDIR(status.st_mode):
+                self._files[("", *parts)] = os.dup(above)
+                return
+            folder = os.open(parts[-1], _FOLDER, dir_fd=above)
+            self._folders[("", *parts)] = folder
+            self._require_open(folder, place)
+        except FileNotFoundError:
+            self._files[("", *parts)] = os.dup(above)  # whoever opens it is told that there is nothing
+        except OSError as problem:
+            explain(problem, place)
+        finally:
+            os.close(above)
+
+    def _walked(self, parts: tuple[str, ...], place: str) -> int:
+        here = os.open("/", _WAY)
+        try:
+            for part in parts:
+                try:
+                    below = os.open(part, _WAY, dir_fd=here)
+                except NotADirectoryError:
+                    if stat.S_ISLNK(os.stat(part, dir_fd=here, follow_symlinks=False).st_mode):
+                        out_of_scope(place, "there is a symbolic link on its way")
+                    raise
+                os.close(here)
+                here = below
+                self._require_open(here, place)
+            return here
+        except BaseException:
+            os.close(here)
+            raise
+
+    def _require_open(self, folder: int, place: str) -> None:
+        status = os.fstat(folder)
+        if (status.st_dev, status.st_ino) in self._closed:
+            out_of_scope(place, "the folder is closed to tools")
+
+
+@contextmanager
+def reaching(workspace: Workspace, places: Iterable[str]) -> Iterator[Workspace]:
+    """The workspace, and for as long as this is open the places that may be read beside it.
+
+    Raises:
+        ScopeError: as ``Reach``.
+    """
+    wanted = tuple(places)
+    if not wanted:
+        yield workspace
+        return
+    reach = Reach(workspace, wanted)
+    try:
+        yield reach
+    finally:
+        reach.close()
+
+
+def look_elsewhere(workspace: Workspace, path: str) -> None:
+    """Judge an absolute path as it stands, whoever may read it: its text, and every component that exists.
+
+    Raises:
+        ScopeError: OUT_OF_SCOPE (also links, hard links, devices, FIFOs, closed folders), PROTECTED_PATH;
+            NOT_FOUND, UNREADABLE, where nothing is wrong with the path but that.
+    """
+    place = plain_place(path)
+    with reaching(workspace, [place]) as reach:
+        reach.check(place)
