@@ -18,6 +18,8 @@ _NAMES: Final = (
     "data/summary",
     "fs/append",
     "fs/changes",
+    "fs/delete",
+    "fs/edit",
     "fs/list",
     "fs/read",
     "fs/search",
