@@ -20,6 +20,7 @@ from executor import (
     GateQuestion,
     Grants,
     Home,
+    Manifest,
     Outcome,
     Pins,
     Policy,
@@ -59,6 +60,38 @@ def gate(id: str, question: str = "Go on?", **more: Any) -> NODE:
 
 def step(id: str, **more: Any) -> NODE:
     return {"id": id, "kind": "step", "step": more}
+
+
+def probe(
+    name: str, adapter: Any, *, idempotent: bool = True, effects: Sequence[str] = ("read",), **more: Any
+) -> Tool:
+    """A tool for a test, with one optional text argument; ``more``: fields of its manifest."""
+    operation = "read" if tuple(effects) == ("read",) else "write"
+    manifest = Manifest.model_validate(
+        {
+            "uri": f"matrix://tool/test/{name}@1.0.0",
+            "description": "A tool of the tests.",
+            "effects": list(effects),
+            "operation": operation,
+            "idempotent": idempotent,
+            "timeout_ms": 5000,
+            "max_output": 1000,
+            "safety": "A" if operation == "read" else "C",
+            "scope": {"kind": "none"},
+            "args": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {"text": {"type": "string"}},
+            },
+            "output": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {"text": {"type": "string"}},
+            },
+            **more,
+        }
+    )
+    return Tool(manifest, adapter)
 
 
 def gone(process: int, *, within: float = 1.0) -> bool:

@@ -34,7 +34,7 @@ class Ledger:
 
     def __init__(self, home: Home, intent_id: str, plan: PlanTree) -> None:
         self._home = home
-        self._plan = plan
+        self.plan = plan
         self._agent = home.keyring.agent
         self._key = self._agent.signing_key
         self.intent_id = intent_id
@@ -45,7 +45,7 @@ class Ledger:
 
     def begin(self, node_id: str, attempt: int) -> str:
         """A node begins. Returns its idempotency key (sha256 of plan hash, node and attempt, hex)."""
-        key = json_hash([self._plan.hash, node_id, attempt])
+        key = json_hash([self.plan.hash, node_id, attempt])
         self._step(node_id, "running", result=json_bytes({"attempt": attempt, "key": key}).decode())
         return key
 
@@ -65,14 +65,14 @@ class Ledger:
         """Several nodes that never began got a state, in one commit."""
         if node_ids and self.view().state != "cancelled":
             self._home.journal.append_many(
-                [self._seal("plan.step", PlanStepBody(self._plan.id, node, state)) for node in node_ids]
+                [self._seal("plan.step", PlanStepBody(self.plan.id, node, state)) for node in node_ids]
             )
 
     def ask(
         self, node_id: str, question: str, *, rule: str, options: tuple[str, ...], expires_at: str
     ) -> Envelope:
         """A question to a person (policy.gate)."""
-        body = PolicyGateBody(rule, question, self._plan.id, node_id, options, expires_at)
+        body = PolicyGateBody(rule, question, self.plan.id, node_id, options, expires_at)
         return self._append("policy.gate", body)
 
     def resolve(self, gate_id: str, decision: str, answer: str) -> None:
@@ -106,7 +106,7 @@ class Ledger:
             and self.view().nodes.get(node_id) != "running"
         ):
             return  # cancelled by a person before this node began: there is nothing to tell
-        self._append("plan.step", PlanStepBody(self._plan.id, node_id, state, result, error, ms))
+        self._append("plan.step", PlanStepBody(self.plan.id, node_id, state, result, error, ms))
 
     def _append(self, kind: str, body: Body) -> Envelope:
         envelope = self._seal(kind, body)

@@ -6,25 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from executor.engine.protocol import Failure
 from executor.walker.predicates import Criterion
 from executor.walker.preflight import Verdict
 
+__all__ = ["Failure", "FailureMode", "FailureModes", "Outcome"]
+
 _EXITS = {"completed": 0, "failed": 5, "denied": 4, "cancelled": 4}
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a node, or the run, did not complete: stable code, message, way out, and the node."""
-
-    code: str
-    message: str
-    fix: str = ""
-    node_id: str = ""
-    denied: bool = False
-
-    def to_json(self) -> dict[str, object]:
-        """The failure as a JSON object."""
-        return {"code": self.code, "message": self.message, "fix": self.fix, "node": self.node_id}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,341 +1,213 @@
-"""One walk through one plan, depth first."""
+"""One run of one plan: what each node is, may do and gave. In which order is the engine's matter."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
-import anyio
-from anyio import get_cancelled_exc_class
-
-from executor.errors import ExecutorError, UnresolvedError
-from executor.gate.approvals import APPROVE, DENY
-from executor.gate.call import Call
-from executor.gate.context import RUNNABLE, Context
-from executor.gate.decide import Allow, decide
-from executor.gate.verdict import Ask, Deny
-from executor.hashing import is_json, json_bytes
-from executor.references import as_text, resolve, typed_args
+from executor.engine.protocol import Again, Failure, Turn
+from executor.errors import ExecutorError
+from executor.gate.context import RUNNABLE
+from executor.gate.mandate import Mandate
+from executor.hashing import json_bytes
 from executor.sandbox.redaction import Redactor, visible
 from executor.tools.registry import Registry
+from executor.walker import doubt
 from executor.walker.asking import Asking
 from executor.walker.earlier import Earlier
 from executor.walker.ledger import Ledger
 from executor.walker.listener import Listener, WalkEvent
-from executor.walker.outcome import Failure
-from executor.walker.reasoner import Prompts, Reasoner
-from ir import MclError, PlanNode
+from executor.walker.nodes import gate, step, sub_dispatch, tool_call
+from executor.walker.reasoner import Reasoner
+from executor.walker.tree import Below, Place, Scope, Tree
+from ir import MclError
 
-MAX_PARALLEL = 16  # children of one parallel node that run at once
 _PREVIEW = 120  # characters
 _DENIED = ("PROTECTED_PATH", "OUT_OF_SCOPE", "HOST_DENIED")  # what a tool met that the gate would refuse
-_MAX_ANSWER = 1 << 20  # bytes of JSON, as the largest output of a tool
-_DEFAULT_PROMPT = "Answer the question from what is given. Say only what follows from it."
+
+Attempt: TypeAlias = "Callable[[Place, Run], Awaitable[Failure | Again | None]]"
+_KINDS: Mapping[str, Attempt] = {
+    "tool_call": tool_call.attempt,
+    "step": step.attempt,
+    "gate": gate.attempt,
+    "sub_dispatch": sub_dispatch.attempt,
+}
 
 
 @dataclass
 class Run:
-    """The state of a walk: what each node is, what it gave, and why the walk stopped."""
+    """The state of a walk: what each node is and what it gave. It is the ``Work`` of an engine.
 
-    context: Context
+    scope: the accepted plan with what the gate looks at. Nodes are named by their ids.
+    """
+
+    scope: Scope
     ledger: Ledger
     registry: Registry
     asking: Asking
     listener: Listener
     redactor: Redactor
     earlier: Earlier
-    skill_ref: str
     reasoner: Reasoner | None
-    prompts: Prompts | None
     states: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, object] = field(default_factory=dict)
+    attempts: dict[str, int] = field(default_factory=dict)
 
-    async def walk(self, node: PlanNode, depth: int = 0) -> Failure | None:
-        """Walk a node and all below it. None when it completed, else why it did not."""
-        if not node.children and self.earlier.states.get(node.id) == "completed":
-            self.outputs[node.id] = self.earlier.outputs.get(node.id, {})
-            self._tell(node, depth, "completed", preview=self._preview(node.id))
-            return None
-        started = time.monotonic()
-        verdict = ""
-        try:
-            if node.children:
-                branch = self._sequential if node.kind == "sequential" else self._parallel
-                self._begin(node, depth)
-                failure = await branch(node, depth)
-            else:
-                failure = await self._terminal(node, depth)
-                verdict = failure.code if failure and failure.denied else "allow"
-        except get_cancelled_exc_class():
-            self._finish(node, depth, "cancelled", started)
-            raise
-        state = "completed"
-        if failure is not None:
-            state = "denied" if failure.denied and not node.children else "failed"
-        self._finish(node, depth, state, started, failure, verdict)
-        return failure
+    def __post_init__(self) -> None:
+        self.tree = Tree(self.scope.mandate.plan.root, self.scope)
+        self.attempts = dict(self.earlier.attempts)
+        self._began: dict[str, float] = {}
+        self._doubtful = {id for id in self.earlier.states if self.earlier.in_doubt(id)}
 
-    def skip(self, nodes: tuple[PlanNode, ...], depth: int, state: str = "skipped") -> None:
-        """Give nodes that never began, and all below them, their state."""
-        untouched = [
-            (one, depth + level)
-            for node in nodes
-            for one, level in node.walk()
-            if one.id not in self.states and self.earlier.states.get(one.id) != "completed"
-        ]
-        for one, level in untouched:
-            self._tell(one, level - 1, state)
-        self.ledger.settle([one.id for one, _ in untouched], state)
+    # ---- between nodes ----
 
-    async def _sequential(self, node: PlanNode, depth: int) -> Failure | None:
-        for place, child in enumerate(node.children):
-            try:
-                failure = await self.walk(child, depth + 1)
-            except get_cancelled_exc_class():
-                self.skip(node.children[place + 1 :], depth + 1)
-                raise
-            if failure is not None:
-                self.skip(node.children[place + 1 :], depth + 1)
-                return failure
-        return None
+    def refresh(self) -> None:
+        """Take the Intent and the plan as the journal has them now; called at every node's turn.
 
-    async def _parallel(self, node: PlanNode, depth: int) -> Failure | None:
-        first: list[Failure] = []
-        places = anyio.Semaphore(MAX_PARALLEL)
-        try:
-            async with anyio.create_task_group() as children:
+        A correction that needed no new accept shows here: the documents that count as accepted are others.
+        Where one needs a new accept nothing counts as accepted any more, and the next terminal is refused.
+        """
+        mandate = Mandate.of(self.ledger.view())
+        known = self.scope.mandate
+        if mandate is None or (mandate.accepted_hash, mandate.accepted_plan_hash) == (
+            known.accepted_hash,
+            known.accepted_plan_hash,
+        ):
+            return
+        self.scope = replace(self.scope, context=replace(self.scope.context, mandate=mandate))
+        self.ledger.plan = mandate.plan
+        self.tree.adopt(mandate.plan.root, self.scope)
 
-                async def one(child: PlanNode) -> None:
-                    async with places:
-                        failure = await self.walk(child, depth + 1)
-                    if failure is not None and not first:
-                        first.append(failure)
-                        children.cancel_scope.cancel()
+    # ---- what an engine calls (Work) ----
 
-                for child in node.children:
-                    children.start_soon(one, child)
-        finally:
-            self.skip(node.children, depth + 1, "cancelled")  # those that were still waiting for a place
-        return first[0] if first else None
+    async def open(self, node_id: str) -> Turn:
+        """See ``Work``."""
+        self.refresh()
+        place = self.tree.find(node_id)
+        if place is None:  # a correction took it away before its turn
+            return Turn("settled")
+        if self.earlier.states.get(node_id) == "completed":
+            self._restore(place)
+            return Turn("settled")
+        self._began[node_id] = time.monotonic()
+        if place.node.kind == "sequential" or place.node.kind == "parallel":
+            self.begin(place)
+            return Turn("sequential" if place.node.kind == "sequential" else "parallel")
+        return Turn("terminal")
 
-    async def _terminal(self, node: PlanNode, depth: int) -> Failure | None:
-        kinds: dict[str, Callable[[PlanNode, int], Awaitable[Failure | None]]] = {
-            "tool_call": self._tool,
-            "step": self._step,
-            "gate": self._gate,
-        }
-        if (stopped := self._stopped(node)) is not None:
+    def next_child(self, node_id: str) -> str | None:
+        """See ``Work``."""
+        return self.tree.next_child(node_id)
+
+    async def attempt(self, node_id: str) -> Failure | Again | None:
+        """See ``Work``."""
+        place = self.tree[node_id]
+        if (stopped := self._stopped(place)) is not None:
             return stopped
-        if self.earlier.in_doubt(node.id):
-            settled, failure = await self._settle_doubt(node)
+        if node_id in self._doubtful:
+            self._doubtful.discard(node_id)
+            settled, failure = await doubt.settle(place, self)
             if settled:
                 return failure
-        return await kinds[node.kind](node, depth)
+        return await _KINDS[place.node.kind](place, self)
 
-    async def _tool(self, node: PlanNode, depth: int) -> Failure | None:
-        assert node.tool_call is not None
-        planned, context = node.tool_call, self.context
-        manifest = self.registry.find(planned.tool_ref)
-        try:
-            args = typed_args(planned.args, manifest, self.outputs)
-        except UnresolvedError as problem:
-            return self._failure(problem, node)
-        call = Call(planned.tool_ref, args, planned.side_effect_class, node.id, planned.timeout_ms)
-        allow = await self._leave(call, node)
-        if isinstance(allow, Failure):
-            return allow
-        call, leave = allow
-        assert manifest is not None, "the gate allowed an unknown tool"
-        key = self._begin(node, depth)
-        limits = [(planned.timeout_ms or manifest.timeout_ms) / 1000]
-        if context.spending is not None:
-            context.spending.begin()
-            limits += [left for left in [context.spending.seconds_left()] if left is not None]
-        try:
-            with context.locks.hold(context.written(call, manifest)), anyio.fail_after(min(limits)):
-                self.outputs[node.id] = await self.registry.invoke(
-                    leave,
-                    call,
-                    workspace=context.workspace,
-                    clock=context.clock,
-                    redactor=self.redactor,
-                    idempotency_key=key,
-                )
-        except TimeoutError:
-            return Failure(
-                "TIMEOUT", f"no answer within {min(limits):g} s", "allow more time (timeout_ms)", node.id
-            )
-        except MclError as problem:
-            return self._failure(problem, node)
-        return None
+    async def close(self, node_id: str, failure: Failure | None) -> Failure | None:
+        """See ``Work``."""
+        place = self.tree[node_id]
+        state = "completed"
+        if failure is not None:
+            state = "denied" if failure.denied and not place.node.children else "failed"
+        self._end(place, state, failure)
+        return failure
 
-    async def _leave(self, call: Call, node: PlanNode) -> tuple[Call, Allow] | Failure:
-        """Ask the gate, and people where the gate wants them asked."""
-        reply = decide(call, self.context)
-        if isinstance(reply, Ask):
-            answer = await self.asking.ask(
-                "approval",
-                node.id,
-                reply.question,
-                rule="matrix://rule/exact-call",
-                options=(APPROVE, DENY),
-                expires_at=reply.expires_at,
-                tool_ref=call.tool_ref,
-                args=call.args,
-                binding=reply.binding,
-            )
-            if isinstance(answer, Failure):
-                return answer
-            call = Call(
-                call.tool_ref,
-                call.args,
-                call.declared,
-                call.node_id,
-                call.timeout_ms,
-                answer[0],
-                call.declaration,
-            )
-            reply = decide(call, self.context)
-        if isinstance(reply, Allow):
-            return call, reply
-        if isinstance(reply, Deny):
-            return Failure(reply.code, reply.reason, reply.fix, node.id, denied=True)
-        return Failure("GATE_PENDING", "the gate asks again", "state the goal again", node.id, denied=True)
+    def abandon(self, node_id: str) -> None:
+        """See ``Work``."""
+        if (place := self.tree.find(node_id)) is not None:
+            self._end(place, "cancelled")
 
-    async def _step(self, node: PlanNode, depth: int) -> Failure | None:
-        assert node.step is not None
-        step = node.step
-        if self.reasoner is None:
-            return Failure("NO_MODEL", "this step needs a model", "give one with --model", node.id)
-        wanted = step.expected_outputs or ("text",)
-        try:
-            given = {name: as_text(resolve(text, self.outputs)) for name, text in step.inputs.items()}
-            system = user = ""
-            if self.prompts is not None:
-                system, user = self.prompts.prompt(self.skill_ref, step.prompt_name, given)
-            elif step.prompt_name:
-                return Failure(
-                    "NO_PROMPT", f"no prompt {step.prompt_name!r}", "name one of the skill's", node.id
-                )
-            self._begin(node, depth)
-            if self.context.spending is not None:
-                self.context.spending.begin()
-            user = user or "\n".join(f"{name}: {text}" for name, text in given.items())
-            left = self.context.spending.seconds_left() if self.context.spending else None
-            with anyio.fail_after(left):
-                answer = await self.reasoner.reason(
-                    system=system or _DEFAULT_PROMPT, user=user, outputs=wanted, kind=step.kind or "reason"
-                )
-        except TimeoutError:
-            return Failure("TIMEOUT", "the model gave no answer in time", "allow more time", node.id)
-        except MclError as problem:
-            return self._failure(problem, node)
-        if set(answer) != set(wanted) or any(value is None for value in answer.values()):
-            said = f"with {', '.join(sorted(answer))!r}, not {', '.join(wanted)}"
-        elif not is_json(answer, _MAX_ANSWER):
-            said = f"with what is no JSON of at most {_MAX_ANSWER} bytes"
-        else:
-            self.outputs[node.id] = self.redactor.value(dict(answer))
-            return None
-        return Failure("BAD_ANSWER", f"the model answered {said}", "try again", node.id)
+    def drop(self, node_id: str, state: Literal["skipped", "cancelled"]) -> None:
+        """See ``Work``."""
+        untouched = [
+            place
+            for place in self.tree.below(node_id)
+            if place.id not in self.states and self.earlier.states.get(place.id) != "completed"
+        ]
+        for place in untouched:
+            self._tell(place, state)
+        self.ledger.settle([place.id for place in untouched], state)
 
-    async def _gate(self, node: PlanNode, depth: int) -> Failure | None:
-        assert node.gate is not None
-        try:
-            question = as_text(resolve(node.gate.question, self.outputs))
-        except UnresolvedError as problem:
-            return self._failure(problem, node)
-        self._begin(node, depth)
-        state = self.asking.decided(node.id, node.gate.options)
-        if state is None:
-            answer = await self.asking.ask(
-                "gate",
-                node.id,
-                question,
-                rule=node.gate.rule_ref or "matrix://rule/plan-gate",
-                options=node.gate.options,
-                timeout_ms=node.gate.timeout_ms,
-            )
-            state = answer if isinstance(answer, Failure) else answer[1]
-        if isinstance(state, Failure):
-            return state
-        self.outputs[node.id] = {"decision": state.decision, "answer": state.answer}
-        return None
+    # ---- what the kinds of nodes call ----
 
-    async def _settle_doubt(self, node: PlanNode) -> tuple[bool, Failure | None]:
-        """A node was running when its process died. True when nothing is left to do for it."""
-        manifest = self.registry.find(node.tool_call.tool_ref) if node.tool_call else None
-        if node.tool_call is None or (manifest is not None and manifest.idempotent):
-            return False, None
-        answer = await self.asking.ask(
-            "in_doubt",
-            node.id,
-            f"Node {node.id} ({node.tool_call.tool_ref}) was running when its process ended: "
-            "it may have happened. Do it again, count it as done, or stop?",
-            rule="matrix://rule/in-doubt",
-            options=("retry", "done", "stop"),
-        )
-        if isinstance(answer, Failure):
-            return True, answer
-        if answer[1].decision == "retry":
-            return False, None
-        if answer[1].decision == "done":
-            self.outputs[node.id] = {}
-            return True, None
-        return True, Failure(
-            "GATE_DENIED", "neither 'retry' nor 'done'", "state the goal again", node.id, denied=True
-        )
+    def outputs_in(self, scope: Scope) -> Mapping[str, object]:
+        """What the completed nodes of a plan gave, by their ids in that plan."""
+        return Below(self.outputs, scope.prefix) if scope.prefix else self.outputs
 
-    def _stopped(self, node: PlanNode) -> Failure | None:
+    def begin(self, place: Place) -> str:
+        """Write down that a node begins. Gives its idempotency key, another one for each attempt."""
+        self.states[place.id] = "running"
+        number = self.attempts[place.id] = self.attempts.get(place.id, 0) + 1
+        key = self.ledger.begin(place.id, number)
+        self._tell(place, "running")
+        return key
+
+    def begin_call(self, place: Place) -> str:
+        """The same for a call of a tool or a model, which the budget counts."""
+        key = self.begin(place)
+        if (spending := place.scope.context.spending) is not None:
+            spending.begin()
+        return key
+
+    def failure(self, problem: MclError, place: Place) -> Failure:
+        """An error as the failure of a node."""
+        denied = isinstance(problem, ExecutorError) and problem.code in _DENIED
+        # Messages quote files, commands and foreign code; from here they go to the journal and to terminals.
+        message, fix = (visible(self.redactor.text(text)) for text in (problem.message, problem.fix))
+        return Failure(problem.code, message, fix, place.id, denied=denied)
+
+    # ---- the rest ----
+
+    def _stopped(self, place: Place) -> Failure | None:
         """Why nothing more may begin: the intent is not running any more, or its budget is used up."""
         state = self.ledger.view().state
         if state not in RUNNABLE:
             return Failure(
-                "INTENT_NOT_ACTIVE", f"the intent is {state}", "start a new intent", node.id, denied=True
+                "INTENT_NOT_ACTIVE", f"the intent is {state}", "start a new intent", place.id, denied=True
             )
-        refusal = self.context.spending.refusal() if self.context.spending else None
-        if refusal is None or node.kind == "tool_call":  # the gate says it of tools, and records it
+        spending = place.scope.context.spending
+        refusal = spending.refusal() if spending else None
+        if refusal is None or place.node.kind == "tool_call":  # the gate says it of tools, and records it
             return None
-        return Failure(refusal.code, refusal.reason, refusal.fix, node.id, denied=True)
+        return Failure(refusal.code, refusal.reason, refusal.fix, place.id, denied=True)
 
-    def _begin(self, node: PlanNode, depth: int) -> str:
-        self.states[node.id] = "running"
-        key = self.ledger.begin(node.id, self.earlier.attempts.get(node.id, 0) + 1)
-        self._tell(node, depth, "running")
-        return key
+    def _restore(self, place: Place) -> None:
+        """A node that completed in an earlier run, with all below it."""
+        for one in (place, *self.tree.below(place.id)):
+            if not one.node.children:
+                self.outputs[one.id] = self.earlier.outputs.get(one.id, {})
+            self._tell(one, "completed", preview=self._preview(one.id))
 
-    def _finish(
-        self,
-        node: PlanNode,
-        depth: int,
-        state: str,
-        started: float,
-        failure: Failure | None = None,
-        verdict: str = "",
-    ) -> None:
-        ms = round((time.monotonic() - started) * 1000)
-        output = self.outputs.get(node.id) if state == "completed" else None
+    def _end(self, place: Place, state: str, failure: Failure | None = None) -> None:
+        began = self._began.get(place.id)
+        ms = round((time.monotonic() - began) * 1000) if began else 0
+        output = self.outputs.get(place.id) if state == "completed" else None
         error = self.redactor.value(failure.to_json()) if failure else None
-        self.ledger.end(node.id, state, output=output, error=error, ms=ms)
+        self.ledger.end(place.id, state, output=output, error=error, ms=ms)
         said = visible(self.redactor.text(f"{failure.code}: {failure.message}")) if failure else ""
-        preview = self._preview(node.id) if state == "completed" else ""
-        self._tell(node, depth, state, verdict=verdict, ms=ms, preview=preview, error=said)
+        preview = self._preview(place.id) if state == "completed" else ""
+        verdict = "" if place.node.children or state == "cancelled" else "allow"
+        if failure is not None and failure.denied and verdict:
+            verdict = failure.code
+        self._tell(place, state, verdict=verdict, ms=ms, preview=preview, error=said)
 
     def _tell(
-        self,
-        node: PlanNode,
-        depth: int,
-        state: str,
-        *,
-        verdict: str = "",
-        ms: int = 0,
-        preview: str = "",
-        error: str = "",
+        self, place: Place, state: str, *, verdict: str = "", ms: int = 0, preview: str = "", error: str = ""
     ) -> None:
-        self.states[node.id] = state
+        self.states[place.id] = state
+        node = place.node
         self.listener.on(
-            WalkEvent(node.id, node.kind, state, node.description, depth, verdict, ms, preview, error)
+            WalkEvent(place.id, node.kind, state, node.description, place.depth, verdict, ms, preview, error)
         )
 
     def _preview(self, node_id: str) -> str:
@@ -345,9 +217,3 @@ class Run:
         text = output.get("text") if isinstance(output, dict) else None
         line = visible(str(text) if text else json_bytes(output).decode()).replace("\n", " ⏎ ")
         return line if len(line) <= _PREVIEW else line[:_PREVIEW] + "…"
-
-    def _failure(self, problem: MclError, node: PlanNode) -> Failure:
-        denied = isinstance(problem, ExecutorError) and problem.code in _DENIED
-        # Messages quote files, commands and foreign code; from here they go to the journal and to terminals.
-        message, fix = (visible(self.redactor.text(text)) for text in (problem.message, problem.fix))
-        return Failure(problem.code, message, fix, node.id, denied=denied)

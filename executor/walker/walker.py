@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 import anyio
 
+from executor.engine import Engine, LocalEngine
 from executor.errors import LifecycleError, WalkError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
@@ -37,6 +38,7 @@ from executor.walker.people import AlwaysDeny, People
 from executor.walker.preflight import Verdict, preflight
 from executor.walker.reasoner import Prompts, Reasoner
 from executor.walker.run import Run
+from executor.walker.tree import Scope
 from ir.errors import UNVERIFIED
 
 _WATCH_S = 0.5  # how often the journal is looked at for a cancel by a person
@@ -55,6 +57,7 @@ class Walker:
         prompts: where the prompt blocks of skills are found.
         failures: where it is found what skills say of failures.
         environment: variables whose secret values are taken out of outputs (default: this process's).
+        engine: who gives nodes their turn (default: this process, everything at once that may be).
 
     Raises:
         ScopeError: the workspace cannot be used. PolicyError: the operator's policy cannot be read.
@@ -72,6 +75,7 @@ class Walker:
         prompts: Prompts | None = None,
         failures: FailureModes | None = None,
         environment: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self._home = home
         self._registry = registry
@@ -82,6 +86,7 @@ class Walker:
         self._prompts = prompts
         self._failures = failures
         self._redactor = Redactor(os.environ if environment is None else environment)
+        self._engine = engine or LocalEngine()
         self._workspace: Workspace | None = None
 
     async def __aenter__(self) -> Self:
@@ -191,18 +196,16 @@ class Walker:
             return Outcome(intent, "denied", failure=refusal, verdicts=verdicts)
         asking = Asking(ledger, self._people, clock, self._redactor)
         run = Run(
-            context,
+            Scope("", context, self._prompts, (plan.skill_ref,)),
             ledger,
             self._registry,
             asking,
             self._listener,
             self._redactor,
             earlier,
-            plan.skill_ref,
             self._reasoner,
-            self._prompts,
         )
-        failure, cancelled = await self._watched(run, ledger, mandate)
+        failure, cancelled = await self._watched(run, ledger)
         if cancelled:
             return Outcome(intent, "cancelled", run.states, run.outputs, failure, verdicts=verdicts)
         workspace = context.workspace
@@ -218,7 +221,7 @@ class Walker:
             state = "denied" if failure.denied else "failed"
         return Outcome(intent, state, run.states, run.outputs, failure, criteria, verdicts, envelope.id)
 
-    async def _watched(self, run: Run, ledger: Ledger, mandate: Mandate) -> tuple[Failure | None, bool]:
+    async def _watched(self, run: Run, ledger: Ledger) -> tuple[Failure | None, bool]:
         """Walk, and stop as soon as a person cancels the intent. Gives the failure, and whether it was
         cancelled."""
         failure: Failure | None = None
@@ -231,7 +234,7 @@ class Walker:
                     tasks.cancel_scope.cancel()
 
                 tasks.start_soon(watch)
-                failure = await run.walk(mandate.plan.root)
+                failure = await self._engine.walk(run.tree.root, run)
                 tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             first = _first(group)

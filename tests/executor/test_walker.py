@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 from nacl.signing import SigningKey
-from walks import Says, Walks, Watch, gate, gone, parallel, sequence, step, tool
+from walks import Says, Walks, Watch, gate, gone, parallel, probe, sequence, step, tool
 
 from executor import (
     AlwaysDeny,
@@ -18,9 +17,7 @@ from executor import (
     GateAnswer,
     GateQuestion,
     Home,
-    Manifest,
     Outcome,
-    Tool,
     ToolError,
     WalkError,
     WalkEvent,
@@ -34,35 +31,6 @@ from ir import Header, IntentCancelBody, PlanStepBody, PolicyGateResolveBody, di
 def walks(home: Home, tmp_path: Path) -> Walks:
     (tmp_path / "work").mkdir()
     return Walks(home, tmp_path / "work")
-
-
-def probe(name: str, adapter: Any, *, idempotent: bool = True, effects: Sequence[str] = ("read",)) -> Tool:
-    """A tool for a test, with one optional text argument."""
-    operation = "read" if tuple(effects) == ("read",) else "write"
-    manifest = Manifest.model_validate(
-        {
-            "uri": f"matrix://tool/test/{name}@1.0.0",
-            "description": "A tool of the tests.",
-            "effects": list(effects),
-            "operation": operation,
-            "idempotent": idempotent,
-            "timeout_ms": 5000,
-            "max_output": 1000,
-            "safety": "A" if operation == "read" else "C",
-            "scope": {"kind": "none"},
-            "args": {
-                "type": "object",
-                "additionalProperties": False,
-                "properties": {"text": {"type": "string"}},
-            },
-            "output": {
-                "type": "object",
-                "additionalProperties": False,
-                "properties": {"text": {"type": "string"}},
-            },
-        }
-    )
-    return Tool(manifest, adapter)
 
 
 class Model:

@@ -1,0 +1,107 @@
+"""Between an engine, which knows when, and a run, which knows what.
+
+An engine gives nodes their turn. What a node is, whether it may do what it wants, and what is written down
+of it, is the run's matter (``Work``), so that another engine, one with a queue of its own in a database say,
+walks the same plans under the same gate and into the same journal.
+
+What an engine must guarantee:
+
+- A node has one turn: ``open``, then for a branch its children, for a terminal its attempts, then ``close``.
+- sequential: one child after the other; after the first that did not complete, ``drop`` the rest as skipped.
+- parallel: children at once, as many as it likes but at least one; at the first that did not complete it
+  cancels the others, waits until they have ended, and closes the node with that failure. Children that never
+  had their turn are dropped as cancelled.
+- A node whose turn is cancelled is told ``abandon``, innermost first, after its work has really ended; what
+  was still to come below a sequential node is dropped as skipped.
+- ``next_child`` is asked before each child, and each node is opened by the id it gave: what the plan says may
+  have been corrected since the last node.
+- ``Again`` is answered by another attempt, after at most ``delay_ms``.
+- All calls for one run come from one event loop. Any other exception ends the walk at once and is passed on:
+  nothing more may be told, because the journal must stay as it would be after a crash.
+
+What it need not do: keep anything. After a crash the walk begins at the root again; nodes that completed are
+``settled`` at their turn, and those in doubt are looked into by their attempt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a node, or the run, did not complete: stable code, message, way out, and the node.
+
+    denied: refused, by the gate or by a person.
+    """
+
+    code: str
+    message: str
+    fix: str = ""
+    node_id: str = ""
+    denied: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        """The failure as a JSON object."""
+        return {"code": self.code, "message": self.message, "fix": self.fix, "node": self.node_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """An attempt failed as things fail that may pass: make another, after at most ``delay_ms`` milliseconds.
+
+    The delay may be shortened down to its half, so that many that wait do not come back at one moment.
+    """
+
+    failure: Failure
+    delay_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a node whose turn has come asks of the engine.
+
+    order: how its children are walked; ``terminal``: attempts; ``settled``: nothing, it has ended, with
+    ``failure`` unless it completed.
+    """
+
+    order: Literal["sequential", "parallel", "terminal", "settled"]
+    failure: Failure | None = None
+
+
+class Work(Protocol):
+    """One run of one plan, as an engine sees it. Nodes are named by their ids."""
+
+    async def open(self, node_id: str) -> Turn:
+        """A node's turn has come. Reads the node as it stands now; the start of a branch is written down."""
+        ...
+
+    def next_child(self, node_id: str) -> str | None:
+        """The next child of an open branch, as the plan stands now, each given once; None after the last."""
+        ...
+
+    async def attempt(self, node_id: str) -> Failure | Again | None:
+        """Do the work of a terminal once. None: it is done."""
+        ...
+
+    async def close(self, node_id: str, failure: Failure | None) -> Failure | None:
+        """A node has ended, and this is written down. Gives what became of it, which may be a failure that
+        only shows now."""
+        ...
+
+    def abandon(self, node_id: str) -> None:
+        """The turn of a node was cancelled, and nothing of it runs any more."""
+        ...
+
+    def drop(self, node_id: str, state: Literal["skipped", "cancelled"]) -> None:
+        """The children of a branch that never had their turn, and all below them, get this state."""
+        ...
+
+
+class Engine(Protocol):
+    """Walks a plan."""
+
+    async def walk(self, node_id: str, work: Work) -> Failure | None:
+        """Walk a node and all below it. None: it completed."""
+        ...

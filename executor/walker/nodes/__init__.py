@@ -1,0 +1,1 @@
+"""How one terminal node is performed: a file a kind."""

@@ -1,0 +1,39 @@
+"""A gate node: a question to a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from executor.engine.protocol import Failure
+from executor.errors import UnresolvedError
+from executor.references import as_text, resolve
+
+if TYPE_CHECKING:
+    from executor.walker.run import Run
+    from executor.walker.tree import Place
+
+
+async def attempt(place: Place, run: Run) -> Failure | None:
+    """Ask, unless a person decided while no run was waiting."""
+    gate = place.node.gate
+    assert gate is not None
+    try:
+        question = as_text(resolve(gate.question, run.outputs_in(place.scope)))
+    except UnresolvedError as problem:
+        return run.failure(problem, place)
+    run.begin(place)
+    state = run.asking.decided(place.id, gate.options)
+    if state is None:
+        answer = await run.asking.ask(
+            "gate",
+            place.id,
+            question,
+            rule=gate.rule_ref or "matrix://rule/plan-gate",
+            options=gate.options,
+            timeout_ms=gate.timeout_ms,
+        )
+        state = answer if isinstance(answer, Failure) else answer[1]
+    if isinstance(state, Failure):
+        return state
+    run.outputs[place.id] = {"decision": state.decision, "answer": state.answer}
+    return None

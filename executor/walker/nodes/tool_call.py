@@ -1,0 +1,105 @@
+"""A tool_call node: arguments, the gate, the call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+
+from executor.engine.protocol import Again, Failure
+from executor.errors import ToolError, UnresolvedError
+from executor.gate.approvals import APPROVE, DENY
+from executor.gate.call import Call
+from executor.gate.decide import Allow, decide
+from executor.gate.verdict import Ask, Deny
+from executor.references import typed_args
+from ir import MclError
+
+if TYPE_CHECKING:
+    from executor.tools.manifest import Manifest
+    from executor.walker.run import Run
+    from executor.walker.tree import Place
+
+
+async def attempt(place: Place, run: Run) -> Failure | Again | None:
+    """Call the tool once, if the gate lets it."""
+    planned, context = place.node.tool_call, place.scope.context
+    assert planned is not None
+    manifest = run.registry.find(planned.tool_ref)
+    try:
+        args = typed_args(planned.args, manifest, run.outputs_in(place.scope))
+    except UnresolvedError as problem:
+        return run.failure(problem, place)
+    call = Call(planned.tool_ref, args, planned.side_effect_class, place.id, planned.timeout_ms)
+    allow = await _leave(call, place, run)
+    if isinstance(allow, Failure):
+        return allow
+    call, leave = allow
+    assert manifest is not None, "the gate allowed an unknown tool"
+    key = run.begin_call(place)
+    limit = (planned.timeout_ms or manifest.timeout_ms) / 1000
+    left = context.spending.seconds_left() if context.spending else None
+    try:
+        with context.locks.hold(context.written(call, manifest)):
+            with anyio.fail_after(limit if left is None else min(limit, left)):
+                run.outputs[place.id] = await run.registry.invoke(
+                    leave,
+                    call,
+                    workspace=context.workspace,
+                    clock=context.clock,
+                    redactor=run.redactor,
+                    idempotency_key=key,
+                )
+    except TimeoutError:
+        if left is not None and left <= limit:
+            message = f"no answer within {left:g} s, which is all that the budget or the deadline left"
+            return Failure("TIMEOUT", message, "agree on more time", place.id)
+        failure = Failure(
+            "TIMEOUT", f"no answer within {limit:g} s", "allow more time (timeout_ms)", place.id
+        )
+        return _again(failure, manifest, place, run)
+    except MclError as problem:
+        failure = run.failure(problem, place)
+        passing = isinstance(problem, ToolError) and problem.transient
+        return _again(failure, manifest, place, run) if passing else failure
+    return None
+
+
+def _again(failure: Failure, manifest: Manifest, place: Place, run: Run) -> Failure | Again:
+    """Whether the call is to be made again: the manifest allows it, and so do time and budget."""
+    return failure
+
+
+async def _leave(call: Call, place: Place, run: Run) -> tuple[Call, Allow] | Failure:
+    """Ask the gate, and people where the gate wants them asked."""
+    context = place.scope.context
+    reply = decide(call, context)
+    if isinstance(reply, Ask):
+        answer = await run.asking.ask(
+            "approval",
+            place.id,
+            reply.question,
+            rule="matrix://rule/exact-call",
+            options=(APPROVE, DENY),
+            expires_at=reply.expires_at,
+            tool_ref=call.tool_ref,
+            args=call.args,
+            binding=reply.binding,
+        )
+        if isinstance(answer, Failure):
+            return answer
+        call = Call(
+            call.tool_ref,
+            call.args,
+            call.declared,
+            call.node_id,
+            call.timeout_ms,
+            answer[0],
+            call.declaration,
+        )
+        reply = decide(call, context)
+    if isinstance(reply, Allow):
+        return call, reply
+    if isinstance(reply, Deny):
+        return Failure(reply.code, reply.reason, reply.fix, place.id, denied=True)
+    return Failure("GATE_PENDING", "the gate asks again", "state the goal again", place.id, denied=True)
