@@ -23,7 +23,7 @@ from executor.errors import (
     WalkError,
 )
 from executor.home import Home
-from executor.journal.journal import Journal, Row
+from executor.journal.journal import Journal, Row, Statement
 from executor.journal.record import Record, open_record, seal_record
 from executor.keys.keyring import KeyEntry, KeyPair, Keyring
 from executor.lifecycle.fold import View, check, fold, intent_id
@@ -98,6 +98,7 @@ __all__ = [
     "Report",
     "Row",
     "ScopeError",
+    "Statement",
     "SystemClock",
     "Tool",
     "ToolError",

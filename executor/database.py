@@ -27,6 +27,7 @@ class Database:
         self._connection = connection
         self._lock = threading.RLock()
         self._owner = os.getpid()
+        self._writes: dict[str, int] = {}  # component -> how many `write`s were begun for it
 
     @classmethod
     def open(cls, path: Path) -> Database:
@@ -42,9 +43,10 @@ class Database:
             raise explain(error, path) from error
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
+    def write(self, component: str = "") -> Iterator[sqlite3.Connection]:
         """A transaction that holds the write lock from its start; commits durably, or leaves no trace.
 
+        component: whose tables alone are written to, as in `migrate`; "": any. See `stamp`.
         Inside another `write` of the same thread it is a savepoint of that one. Never await inside: other
         tasks of the thread would join the transaction. Raises HomeError; constraint violations
         (sqlite3.IntegrityError) pass through to the caller, who knows what they mean.
@@ -52,6 +54,8 @@ class Database:
         with self._lock, self._explained():
             connection = self._here()
             nested = connection.in_transaction
+            # Counted before anything is written, so that no interruption leaves a commit uncounted.
+            self._writes[component] = self._writes.get(component, 0) + 1
             connection.execute("SAVEPOINT inner" if nested else "BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -65,13 +69,31 @@ class Database:
 
     @property
     def writing(self) -> bool:
-        """Whether a `write` is under way, so that what is read may still be undone."""
-        return self._connection.in_transaction
+        """Whether a `write` is under way, so that what is read may still be undone. Raises HomeError."""
+        try:
+            return self._connection.in_transaction
+        except sqlite3.Error as error:
+            raise explain(error, self.path) from error
 
     def read(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of one query. Raises HomeError."""
-        with self._lock, self._explained():
-            return self._here().execute(sql, parameters).fetchall()
+        try:
+            with self._lock:
+                return self._here().execute(sql, parameters).fetchall()
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.Error as error:
+            raise explain(error, self.path) from error
+
+    def stamp(self, component: str) -> tuple[int, int]:
+        """A mark of the component's tables: two equal marks, and nothing was committed there in between.
+
+        The first number is SQLite's and differs after a commit of any other connection or process; the second
+        counts the `write`s of this object, begun for this component or for any.
+        """
+        with self._lock:
+            others = self.read("PRAGMA data_version")[0][0]
+            return others, self._writes.get(component, 0) + self._writes.get("", 0)
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:

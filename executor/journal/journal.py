@@ -16,7 +16,7 @@ from executor.journal.merkle import Frontier, consistency_path, inclusion_path, 
 from executor.journal.record import Record, is_record, open_record, seal_record
 from executor.keys.keyring import Keyring
 from executor.lifecycle.fold import Materiality, View, advance, always_material, fold, intent_id
-from ir import Envelope, PublicKey, open_envelope
+from ir import ROLE_OF_KIND, Body, Envelope, Header, PublicKey, open_envelope, seal
 
 if TYPE_CHECKING:  # proving and verifying are fetched when they are asked for: a compile only appends
     from executor.journal.proofs import ConsistencyProof, Head, InclusionProof
@@ -41,8 +41,12 @@ TABLES: Final = (
     """,
 )
 _COLUMNS: Final = "seq, id, kind, intent, at, self_hash, leaf, wire"
+_INSERT: Final = f"INSERT INTO journal ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?)"  # noqa: S608  # fixed texts
 _ENDINGS: Final = ("intent.attest", "intent.fail")
 _REMEMBERED: Final = 128  # views kept in memory
+# Kinds whose body holds only texts and numbers, so that what was sealed is what would be read back.
+_PLAIN: Final = ("plan.step", "plan.output")
+Stamp: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,24 @@ class Row:
     wire: bytes = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is to be said in an envelope: a body of its kind. at: when it was so ("": when it is told)."""
+
+    kind: str
+    body: Body
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A view, its last row, and the stamp at which no later row was about the intent (None: unknown)."""
+
+    stamp: Stamp | None = None
+    seq: int = 0
+    view: View = field(default_factory=View)
+
+
 class Journal:
     """The journal of a home.
 
@@ -73,7 +95,8 @@ class Journal:
         self._keyring = keyring
         self._clock = clock
         self._material = material
-        self._views: OrderedDict[str, tuple[int, View]] = OrderedDict()
+        self._views: OrderedDict[str, _Seen] = OrderedDict()
+        self._tree: tuple[Stamp | None, Frontier] = (None, Frontier())  # as it was at that stamp
 
     # ---- writing ----
 
@@ -88,17 +111,40 @@ class Journal:
 
     def append_many(self, messages: Sequence[Message]) -> tuple[Row, ...]:
         """The same for several, in order, in one commit: all of them or none."""
-        opened = [_opened(message.wire, self._keyring.resolver) for message in messages]
-        views: dict[str, tuple[int, View]] = {}
+        return self._store([_opened(message.wire, self._keyring.resolver) for message in messages])
+
+    def tell(self, intent: str, *statements: Statement) -> tuple[Envelope, ...]:
+        """Sign statements about an intent and append them, in order, in one commit: all of them or none.
+
+        Each is signed with the own key of the role that may say it. What was just signed here is not opened
+        again to be checked; the lifecycle is, as in `append`.
+        Raises what `append` and `ir.seal` raise, KeyringError where the key is sealed.
+        """
+        envelopes = [self._sealed(f"matrix://intent/{intent_id(intent)}", one) for one in statements]
+        self._store(envelopes)
+        return tuple(envelopes)
+
+    def _sealed(self, uri: str, said: Statement) -> Envelope:
+        pair = self._keyring.user if ROLE_OF_KIND.get(said.kind) == "user" else self._keyring.agent
+        header = Header(self._clock.new_id(), said.at or self._clock.now(), pair.did, uri)
+        envelope = seal(said.kind, said.body, header, pair.signing_key)
+        return envelope if said.kind in _PLAIN else open_envelope(envelope.wire, self._keyring.resolver)
+
+    def _store(self, messages: Sequence[Message]) -> tuple[Row, ...]:
+        views: dict[str, _Seen] = {}
         rows: list[Row] = []
-        with self._database.write() as connection:
-            tree = _read_tree(connection)
-            for message in opened:
+        nested = self._database.writing
+        with self._database.write("journal") as connection:
+            # The lock is held: until the commit nobody else writes, so what was so at `before` is so now.
+            others, own = now = self._database.stamp("journal")
+            before = None if nested else (others, own - 1)
+            tree = self._frontier(connection, before)
+            for message in messages:
                 row = _row_of(message, tree.size + 1)
                 if isinstance(message, Envelope):
                     intent = intent_id(message.intent)
-                    view = views[intent][1] if intent in views else self.view(intent)
-                    views[intent] = (row.seq, advance(view, message, material=self._material))
+                    seen = views.get(intent) or self._read_on(intent, before)
+                    views[intent] = _Seen(now, row.seq, advance(seen.view, message, material=self._material))
                 _insert(connection, row)
                 tree.append(row.leaf)
                 rows.append(row)
@@ -110,10 +156,18 @@ class Journal:
                     KeyringError
                 ):  # a sealed agent key: the head is signed when somebody asks for it
                     self._save_head(connection, self._sign_head(tree))
-        if not connection.in_transaction:  # inside a larger transaction nothing is certain yet
+        if not nested:  # inside a larger transaction nothing is certain yet
+            self._tree = now, tree
             for intent, seen in views.items():
-                self._remember(intent, *seen)
+                self._remember(intent, seen)
         return tuple(rows)
+
+    def _frontier(self, connection: sqlite3.Connection, stamp: Stamp | None) -> Frontier:
+        """The tree to add to: the one that we wrote last where nobody wrote since, else read and checked."""
+        known, tree = self._tree
+        if stamp is not None and known == stamp:
+            return Frontier(tree.size, tree.peaks)
+        return _read_tree(connection)
 
     def record(
         self,
@@ -181,16 +235,26 @@ class Journal:
         Raises what `open` raises, LifecycleError where the rows cannot have happened.
         """
         intent = intent_id(intent)
-        last, view = (0, View()) if fresh else self._views.get(intent, (0, View()))
-        rows = self.rows(intent, after=last)
-        if not rows:
-            return view
+        # Asked before the rows are: who writes in between is seen next time. Within a transaction nothing
+        # that is seen is certain, so nothing is remembered.
+        stamp = None if self._database.writing else self._database.stamp("journal")
+        seen = self._read_on(intent, stamp, fresh=fresh)
+        if stamp is not None and seen.seq:
+            self._remember(intent, seen)
+        return seen.view
+
+    def _read_on(self, intent: str, stamp: Stamp | None, *, fresh: bool = False) -> _Seen:
+        """What is remembered of an intent, where it is of this stamp; else with the rows since, checked."""
+        seen = None if fresh else self._views.get(intent)
+        if seen is None:
+            seen = _Seen()
+        elif stamp is not None and seen.stamp == stamp:
+            return seen
+        rows = self.rows(intent, after=seen.seq)
         messages = [self.open(row.wire) for row in rows]
         envelopes = [message for message in messages if isinstance(message, Envelope)]
-        view = fold(envelopes, view, material=self._material)
-        if not self._database.writing:
-            self._remember(intent, rows[-1].seq, view)
-        return view
+        view = fold(envelopes, seen.view, material=self._material)
+        return _Seen(stamp, rows[-1].seq if rows else seen.seq, view)
 
     # ---- the tree ----
 
@@ -203,7 +267,7 @@ class Journal:
 
         Raises KeyringError where the agent's key is sealed.
         """
-        with self._database.write() as connection:
+        with self._database.write("journal") as connection:
             head = self._sign_head(_read_tree(connection))
             self._save_head(connection, head)
         return head
@@ -268,8 +332,8 @@ class Journal:
     def _save_head(self, connection: sqlite3.Connection, head: Head) -> None:
         connection.execute("INSERT OR REPLACE INTO heads VALUES (?, ?)", (head.size, head.record.wire))
 
-    def _remember(self, intent: str, seq: int, view: View) -> None:
-        self._views[intent] = (seq, view)
+    def _remember(self, intent: str, seen: _Seen) -> None:
+        self._views[intent] = seen
         self._views.move_to_end(intent)
         while len(self._views) > _REMEMBERED:
             self._views.popitem(last=False)
@@ -288,7 +352,7 @@ def _row_of(message: Message, seq: int) -> Row:
 def _insert(connection: sqlite3.Connection, row: Row) -> None:
     values = (row.seq, row.id, row.kind, row.intent, row.at, row.self_hash, row.leaf, row.wire)
     try:
-        connection.execute(f"INSERT INTO journal ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?)", values)  # noqa: S608  # fixed
+        connection.execute(_INSERT, values)
     except sqlite3.IntegrityError as error:
         if error.sqlite_errorname == "SQLITE_CONSTRAINT_UNIQUE":
             raise JournalError(

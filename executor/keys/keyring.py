@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -46,7 +47,7 @@ class KeyPair:
         """The 32-byte public key."""
         return key_of(self.did)
 
-    @property
+    @cached_property
     def signing_key(self) -> SigningKey:
         """The private key. Raises KeyringError KEY_SEALED, KEY_PASSPHRASE_WRONG."""
         return SigningKey(self._secret())

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from executor.errors import LifecycleError
+from executor.lifecycle.persistent import PersistentMap, having
 from executor.lifecycle.transitions import TERMINAL
 from executor.lifecycle.view import GateState, View, intent_id
 from ir import Envelope, Intent, MclError, PlanTree, canonical_bytes, content_hash
@@ -95,8 +96,8 @@ def _accept(view: View, envelope: Envelope) -> Changes:
         "accepted_hash": body.intent_hash,
         "accepted_plan_hash": body.plan_hash,
         "accepted_by": envelope.from_,
-        "nodes": {},
-        "gates": {},
+        "nodes": PersistentMap(),
+        "gates": PersistentMap(),
     }
 
 
@@ -112,7 +113,7 @@ def _step(view: View, envelope: Envelope) -> Changes:
         raise illegal(
             view, envelope, "NODE_COMPLETED", f"{body.node_id} is completed and cannot be {body.status}"
         )
-    return {"nodes": {**view.nodes, body.node_id: body.status}}
+    return {"nodes": having(view.nodes, body.node_id, body.status)}
 
 
 def _output(view: View, envelope: Envelope) -> Changes:
@@ -123,7 +124,7 @@ def _output(view: View, envelope: Envelope) -> Changes:
 
 def _gate(view: View, envelope: Envelope) -> Changes:
     body: Any = envelope.body
-    return {"gates": {**view.gates, envelope.id: GateState(body.options, body.expires_at, body.node_id)}}
+    return {"gates": having(view.gates, envelope.id, GateState(body.options, body.expires_at, body.node_id))}
 
 
 def _resolve(view: View, envelope: Envelope) -> Changes:
@@ -138,7 +139,7 @@ def _resolve(view: View, envelope: Envelope) -> Changes:
     if _past(gate.expires_at, max(envelope.at, body.resolved_at, key=_moment)):
         raise illegal(view, envelope, "GATE_EXPIRED", f"the gate {body.gate_of} closed at {gate.expires_at}")
     decided = replace(gate, decision=body.decision, answer=body.answer, by=envelope.from_)
-    return {"gates": {**view.gates, body.gate_of: decided}}
+    return {"gates": having(view.gates, body.gate_of, decided)}
 
 
 def _unchanged(view: View, envelope: Envelope) -> Changes:

@@ -6,7 +6,6 @@ States are never stored: they are derived by replaying the envelopes of an inten
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TypeAlias
 
 from executor.lifecycle.events import EFFECTS, correct, illegal
@@ -63,4 +62,4 @@ def advance(view: View, envelope: Envelope, *, material: Materiality = always_ma
     if envelope.kind == "intent.correct":
         changes |= correct(view, envelope, material(view, envelope))
     states = TABLE[view.state][envelope.kind]
-    return replace(view, **{"state": states[0], **changes, "last_id": envelope.id})
+    return view.having({"state": states[0], **changes, "last_id": envelope.id})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from executor.lifecycle.persistent import PersistentMap
 from executor.lifecycle.transitions import NEW, TABLE, TERMINAL
 from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftBody, PlanTree
 
@@ -43,12 +45,19 @@ class View:
     accepted_hash: str = ""
     accepted_plan_hash: str = ""
     accepted_by: str = ""
-    nodes: Mapping[str, str] = field(default_factory=dict)
-    gates: Mapping[str, GateState] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=PersistentMap)
+    gates: Mapping[str, GateState] = field(default_factory=PersistentMap)
     corrections: tuple[Envelope, ...] = ()
     outcome: str = ""
     reason: str = ""
     last_id: str = ""
+
+    def having(self, changes: Mapping[str, Any]) -> View:
+        """The view with these fields changed. (dataclasses.replace would take each field in its hand.)"""
+        changed = object.__new__(View)
+        changed.__dict__.update(self.__dict__)
+        changed.__dict__.update(changes)
+        return changed
 
     @property
     def terminal(self) -> bool:
