@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from executor.clock import Clock
+from executor.clock import Clock, instant
 from executor.database import Database
-from executor.errors import PolicyError
+from executor.errors import PolicyError, ScopeError
 from ir import SIDE_EFFECTS
 
 if TYPE_CHECKING:  # its module is fetched where hosts are read: opening a home reads none
     from executor.sandbox.origin import Origin
 
 DEFAULT_CLASSES = ("read", "write")  # inside the workspace, and writing only under an accepted plan
+PERIOD: Final = timedelta(hours=24)  # that max_calls is counted over
+_GRANTED = (
+    "id TEXT PRIMARY KEY, agent TEXT NOT NULL, since TEXT NOT NULL, revoked_at TEXT NOT NULL DEFAULT ''"
+)
 _TABLES = [
     """CREATE TABLE grants (
          id TEXT PRIMARY KEY, agent TEXT NOT NULL, class TEXT NOT NULL, since TEXT NOT NULL,
@@ -26,18 +32,39 @@ _TABLES = [
          revoked_at TEXT NOT NULL DEFAULT ''
        ) STRICT;
        CREATE INDEX grants_hosts_of_agent ON grants_hosts (agent)""",
+    # by: did of who granted it; until: ISO 8601 UTC, '' = no end; max_calls: in PERIOD, 0 = any number.
+    """ALTER TABLE grants ADD COLUMN by TEXT NOT NULL DEFAULT '';
+       ALTER TABLE grants ADD COLUMN until TEXT NOT NULL DEFAULT '';
+       ALTER TABLE grants ADD COLUMN max_calls INTEGER NOT NULL DEFAULT 0;
+       ALTER TABLE grants_hosts ADD COLUMN by TEXT NOT NULL DEFAULT '';
+       ALTER TABLE grants_hosts ADD COLUMN until TEXT NOT NULL DEFAULT '';
+       CREATE TABLE grants_roots (
+         id TEXT PRIMARY KEY, agent TEXT NOT NULL, root TEXT NOT NULL, since TEXT NOT NULL,
+         revoked_at TEXT NOT NULL DEFAULT '', by TEXT NOT NULL, until TEXT NOT NULL
+       ) STRICT;
+       CREATE INDEX grants_roots_of_agent ON grants_roots (agent);
+       CREATE TABLE grants_calls (agent TEXT NOT NULL, class TEXT NOT NULL, at TEXT NOT NULL) STRICT;
+       CREATE INDEX grants_calls_of_agent ON grants_calls (agent, class, at)""",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One side-effect class granted to one agent. ``revoked_at`` is empty while it holds."""
+    """One side-effect class granted to one agent.
+
+    since, until: ISO 8601 UTC; until is empty where it has no end. ``revoked_at`` is empty while it holds.
+    by: did of who granted it, "" where it came with the first use. max_calls: calls in 24 hours, over all
+    runs of the agent; 0 = any number.
+    """
 
     id: str
     agent: str
     side_effect: str
     since: str
     revoked_at: str
+    by: str = ""
+    until: str = ""
+    max_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +76,21 @@ class HostGrant:
     host: str
     since: str
     revoked_at: str
+    by: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RootGrant:
+    """One folder outside the workspace that one agent may read, with all below it. ``root`` is absolute."""
+
+    id: str
+    agent: str
+    root: str
+    since: str
+    revoked_at: str
+    by: str = ""
+    until: str = ""
 
 
 class Grants:
@@ -65,13 +107,19 @@ class Grants:
             if not connection.execute("SELECT 1 FROM grants WHERE agent = ?", (agent,)).fetchone():
                 self.grant(agent, DEFAULT_CLASSES)
 
-    def grant(self, agent: str, classes: Iterable[str]) -> None:
+    # ---- side-effect classes ----
+
+    def grant(
+        self, agent: str, classes: Iterable[str], *, by: str = "", until: str = "", max_calls: int = 0
+    ) -> None:
         """Grant side-effect classes to an agent (its did).
 
+        A class that is held keeps its terms, unless ``until`` or ``max_calls`` give it new ones.
+
         Raises:
-            PolicyError: UNKNOWN_SIDE_EFFECT.
+            PolicyError: UNKNOWN_SIDE_EFFECT. Nothing is granted then.
         """
-        wanted = list(classes)
+        wanted = list(dict.fromkeys(classes))
         if unknown := [name for name in wanted if name not in SIDE_EFFECTS]:
             raise PolicyError(
                 "UNKNOWN_SIDE_EFFECT",
@@ -80,26 +128,101 @@ class Grants:
                 fix=f"one of {', '.join(SIDE_EFFECTS)}",
             )
         with self._database.write() as connection:
-            connection.executemany(
-                "INSERT INTO grants (id, agent, class, since) VALUES (?, ?, ?, ?)",
-                [(self._clock.new_id(), agent, name, self._clock.now()) for name in wanted],
-            )
+            held = self.held(agent)
+            for name in wanted:
+                if name in held and not (until or max_calls):
+                    continue
+                now = self._clock.now()
+                connection.execute(
+                    "UPDATE grants SET revoked_at = ? WHERE agent = ? AND class = ? AND revoked_at = ''",
+                    (now, agent, name),
+                )
+                connection.execute(
+                    "INSERT INTO grants (id, agent, class, since, by, until, max_calls)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (self._clock.new_id(), agent, name, now, by, until, max_calls),
+                )
 
     def revoke(self, agent: str, side_effect: str) -> None:
-        """Take a side-effect class back; with the network go all hosts, so that none comes back unasked."""
+        """Take a side-effect class back. With the network go all hosts and with reading all roots, so that
+        none comes back unasked."""
+        places = {"network": "grants_hosts", "read": "grants_roots"}.get(side_effect)
+        now = self._clock.now()
         with self._database.write() as connection:
             connection.execute(
                 "UPDATE grants SET revoked_at = ? WHERE agent = ? AND class = ? AND revoked_at = ''",
-                (self._clock.now(), agent, side_effect),
+                (now, agent, side_effect),
             )
-            if side_effect == "network":
+            if places:
                 connection.execute(
-                    "UPDATE grants_hosts SET revoked_at = ? WHERE agent = ? AND revoked_at = ''",
-                    (self._clock.now(), agent),
+                    f"UPDATE {places} SET revoked_at = ? WHERE agent = ? AND revoked_at = ''",  # noqa: S608  # fixed
+                    (now, agent),
                 )
 
-    def grant_hosts(self, agent: str, hosts: Iterable[str]) -> None:
-        """Let an agent reach hosts; those that it may reach already are left as they are.
+    def list(self, agent: str) -> tuple[Grant, ...]:
+        """All grants of an agent, revoked ones included, in the order they were given."""
+        rows = self._database.read(
+            "SELECT id, agent, class, since, revoked_at, by, until, max_calls FROM grants"
+            " WHERE agent = ? ORDER BY id",
+            (agent,),
+        )
+        return tuple(Grant(*row) for row in rows)
+
+    def held(self, agent: str) -> Mapping[str, Grant]:
+        """What an agent holds now, by side-effect class."""
+        rows = self._database.read(
+            "SELECT id, agent, class, since, revoked_at, by, until, max_calls FROM grants"
+            " WHERE agent = ? AND revoked_at = ''",
+            (agent,),
+        )
+        found = (Grant(*row) for row in rows)
+        return {one.side_effect: one for one in found if not self._over(one.until)}
+
+    def classes(self, agent: str) -> frozenset[str]:
+        """The side-effect classes that an agent holds now."""
+        return frozenset(self.held(agent))
+
+    # ---- calls ----
+
+    def used(self, agent: str, side_effect: str) -> int:
+        """Calls of a class that an agent was allowed in the last 24 hours, as far as they were limited."""
+        rows = self._database.read(
+            "SELECT count(*) FROM grants_calls WHERE agent = ? AND class = ? AND at > ?",
+            (agent, side_effect, self._period_began()),
+        )
+        return int(rows[0][0])
+
+    def spent(self, agent: str, classes: Iterable[str]) -> Grant | None:
+        """The first grant of these classes whose calls are used up."""
+        held = self.held(agent)
+        limited = (held[name] for name in sorted(classes) if name in held and held[name].max_calls)
+        return next((one for one in limited if self.used(agent, one.side_effect) >= one.max_calls), None)
+
+    def count(self, agent: str, classes: Iterable[str]) -> Grant | None:
+        """Count one call of these classes, which begins now, against the grants that limit it.
+
+        Of two processes with one call left, one gets it. Gives the grant that is used up, if one is; nothing
+        is counted then.
+        """
+        held = self.held(agent)
+        limited = [name for name in sorted(classes) if name in held and held[name].max_calls]
+        if not limited:
+            return None
+        with self._database.write() as connection:
+            if (spent := self.spent(agent, limited)) is not None:
+                return spent
+            connection.execute("DELETE FROM grants_calls WHERE at <= ?", (self._period_began(),))
+            connection.executemany(
+                "INSERT INTO grants_calls (agent, class, at) VALUES (?, ?, ?)",
+                [(agent, name, self._clock.now()) for name in limited],
+            )
+        return None
+
+    # ---- hosts ----
+
+    def grant_hosts(self, agent: str, hosts: Iterable[str], *, by: str = "", until: str = "") -> None:
+        """Let an agent reach hosts; those that it may reach already keep their terms unless ``until`` is
+        given.
 
         Args:
             hosts: as people write them, see ``parse_grant``.
@@ -109,15 +232,7 @@ class Grants:
         """
         from executor.sandbox.origin import parse_grant
 
-        wanted = {parse_grant(host) for host in hosts}
-        with self._database.write() as connection:
-            connection.executemany(
-                "INSERT INTO grants_hosts (id, agent, host, since) VALUES (?, ?, ?, ?)",
-                [
-                    (self._clock.new_id(), agent, str(origin), self._clock.now())
-                    for origin in sorted(wanted - self.hosts(agent))
-                ],
-            )
+        self._give("host", agent, {str(parse_grant(host)) for host in hosts}, by, until)
 
     def revoke_hosts(self, agent: str, hosts: Iterable[str]) -> None:
         """Take hosts back.
@@ -127,45 +242,120 @@ class Grants:
         """
         from executor.sandbox.origin import parse_grant
 
-        wanted = sorted({parse_grant(host) for host in hosts})
-        with self._database.write() as connection:
-            if missing := [origin for origin in wanted if origin not in self.hosts(agent)]:
-                raise PolicyError(
-                    "NOT_GRANTED",
-                    f"{missing[0].short} is not granted",
-                    place=agent,
-                    fix="mcl grants lists what is; scheme and port count",
-                )
-            connection.executemany(
-                "UPDATE grants_hosts SET revoked_at = ? WHERE agent = ? AND host = ? AND revoked_at = ''",
-                [(self._clock.now(), agent, str(origin)) for origin in wanted],
-            )
-
-    def list(self, agent: str) -> tuple[Grant, ...]:
-        """All grants of an agent, revoked ones included, in the order they were given."""
-        rows = self._database.read(
-            "SELECT id, agent, class, since, revoked_at FROM grants WHERE agent = ? ORDER BY id", (agent,)
-        )
-        return tuple(Grant(*row) for row in rows)
-
-    def classes(self, agent: str) -> frozenset[str]:
-        """The side-effect classes that an agent holds now."""
-        rows = self._database.read("SELECT class FROM grants WHERE agent = ? AND revoked_at = ''", (agent,))
-        return frozenset(name for (name,) in rows)
+        wanted = {str(origin): origin.short for origin in (parse_grant(host) for host in hosts)}
+        self._take("host", agent, wanted, "mcl grants lists what is; scheme and port count")
 
     def list_hosts(self, agent: str) -> tuple[HostGrant, ...]:
         """All hosts ever granted to an agent, in the order they were given."""
-        rows = self._database.read(
-            "SELECT id, agent, host, since, revoked_at FROM grants_hosts WHERE agent = ? ORDER BY id",
-            (agent,),
-        )
-        return tuple(HostGrant(*row) for row in rows)
+        return tuple(HostGrant(*row) for row in self._places("host", agent))
 
     def hosts(self, agent: str) -> frozenset[Origin]:
         """Where an agent may go now, and nowhere else."""
         from executor.sandbox.origin import parse_grant
 
-        rows = self._database.read(
-            "SELECT host FROM grants_hosts WHERE agent = ? AND revoked_at = ''", (agent,)
+        return frozenset(parse_grant(host) for host in self._present("host", agent))
+
+    # ---- folders outside the workspace ----
+
+    def grant_roots(self, agent: str, roots: Iterable[Path], *, by: str = "", until: str = "") -> None:
+        """Let an agent read folders outside the workspace, with all below them but secrets.
+
+        Args:
+            roots: they must exist; links on the way to them are resolved now, and none is followed later.
+
+        Raises:
+            PolicyError: BAD_ROOT. Nothing is granted then.
+        """
+        self._give("root", agent, {self._root(root) for root in roots}, by, until)
+
+    def revoke_roots(self, agent: str, roots: Iterable[Path]) -> None:
+        """Take folders back.
+
+        Raises:
+            PolicyError: NOT_GRANTED. Nothing is taken back then.
+        """
+        wanted = {str(root): str(root) for root in (one.expanduser().absolute() for one in roots)}
+        held = self._present("root", agent)
+        known = {name if name in held else str(Path(name).resolve()): shown for name, shown in wanted.items()}
+        self._take("root", agent, known, "mcl grants lists what is")
+
+    def list_roots(self, agent: str) -> tuple[RootGrant, ...]:
+        """All folders ever granted to an agent, in the order they were given."""
+        return tuple(RootGrant(*row) for row in self._places("root", agent))
+
+    def roots(self, agent: str) -> frozenset[str]:
+        """The folders outside the workspace that an agent may read now."""
+        return frozenset(self._present("root", agent))
+
+    def _root(self, root: Path) -> str:
+        from executor.sandbox.reach import plain_place
+
+        place = root.expanduser().absolute()
+        try:
+            found = place.resolve(strict=True)
+            if not found.is_dir():
+                raise ScopeError("NOT_A_FOLDER", "it is no folder", place=str(place))
+            if found.is_relative_to(self._database.path.parent.resolve()):
+                raise ScopeError("OUT_OF_SCOPE", "it lies in the home of mcl", place=str(place))
+            return plain_place(str(found))
+        except (OSError, RuntimeError, ScopeError) as problem:
+            why = problem.message if isinstance(problem, ScopeError) else f"it cannot be read: {problem}"
+            raise PolicyError(
+                "BAD_ROOT",
+                f"{str(place)!r} cannot be granted: {why}",
+                place=str(place),
+                fix="name a folder that is there; no secrets, and not the whole file system",
+            ) from None
+
+    # ---- what hosts and folders have in common ----
+
+    def _give(self, what: str, agent: str, names: Iterable[str], by: str, until: str) -> None:
+        with self._database.write() as connection:
+            held = self._present(what, agent)
+            for name in sorted(names):
+                if name in held and not until:
+                    continue
+                now = self._clock.now()
+                connection.execute(
+                    f"UPDATE grants_{what}s SET revoked_at = ?"  # noqa: S608  # fixed names
+                    f" WHERE agent = ? AND {what} = ? AND revoked_at = ''",
+                    (now, agent, name),
+                )
+                connection.execute(
+                    f"INSERT INTO grants_{what}s (id, agent, {what}, since, by, until)"  # noqa: S608  # fixed names
+                    " VALUES (?, ?, ?, ?, ?, ?)",
+                    (self._clock.new_id(), agent, name, now, by, until),
+                )
+
+    def _take(self, what: str, agent: str, names: Mapping[str, str], fix: str) -> None:
+        with self._database.write() as connection:
+            held = self._present(what, agent)
+            if missing := [shown for name, shown in sorted(names.items()) if name not in held]:
+                raise PolicyError("NOT_GRANTED", f"{missing[0]} is not granted", place=agent, fix=fix)
+            connection.executemany(
+                f"UPDATE grants_{what}s SET revoked_at = ?"  # noqa: S608  # fixed names
+                f" WHERE agent = ? AND {what} = ? AND revoked_at = ''",
+                [(self._clock.now(), agent, name) for name in names],
+            )
+
+    def _places(self, what: str, agent: str) -> tuple[tuple[str, ...], ...]:
+        return tuple(
+            self._database.read(
+                f"SELECT id, agent, {what}, since, revoked_at, by, until FROM grants_{what}s"  # noqa: S608  # fixed
+                " WHERE agent = ? ORDER BY id",
+                (agent,),
+            )
         )
-        return frozenset(parse_grant(host) for (host,) in rows)
+
+    def _present(self, what: str, agent: str) -> tuple[str, ...]:
+        rows = self._database.read(
+            f"SELECT {what}, until FROM grants_{what}s WHERE agent = ? AND revoked_at = ''",  # noqa: S608  # fixed
+            (agent,),
+        )
+        return tuple(name for name, until in rows if not self._over(until))
+
+    def _over(self, until: str) -> bool:
+        return bool(until) and datetime.fromisoformat(self._clock.now()) >= datetime.fromisoformat(until)
+
+    def _period_began(self) -> str:
+        return instant(datetime.fromisoformat(self._clock.now()) - PERIOD)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from executor import Grants, Home, Manifest, Pins, Policy, PolicyError, Registry
+from executor import Grants, Home, Manifest, Pins, Policy, PolicyError, Registry, SystemClock
 
 
 def test_an_agent_holds_nothing_until_it_is_granted(home: Home) -> None:
@@ -73,14 +75,148 @@ def test_hosts_go_with_the_network_and_do_not_come_back_with_it(home: Home) -> N
 
 
 def test_a_home_from_before_hosts_could_be_granted_is_brought_up_to_date(home: Home) -> None:
-    Grants(home.db, home.clock).grant("did:key:a", ["read"])
     with home.db.write() as connection:  # as the first version of these tables left it
-        connection.execute("DROP TABLE grants_hosts")
-        connection.execute("UPDATE components SET version = 2 WHERE name = 'grants'")
+        connection.execute(
+            "CREATE TABLE grants (id TEXT PRIMARY KEY, agent TEXT NOT NULL, class TEXT NOT NULL,"
+            " since TEXT NOT NULL, revoked_at TEXT NOT NULL DEFAULT '') STRICT"
+        )
+        connection.execute(
+            "INSERT INTO grants VALUES ('01', 'did:key:a', 'read', '2026-01-01T00:00:00.000Z', '')"
+        )
+        connection.execute("INSERT OR REPLACE INTO components VALUES ('grants', 2)")
     grants = Grants(home.db, home.clock)
     grants.grant_hosts("did:key:a", ["example.org"])
     assert len(grants.hosts("did:key:a")) == 1
     assert grants.classes("did:key:a") == {"read"}
+    assert grants.list("did:key:a")[0].by == grants.list("did:key:a")[0].until == ""
+
+
+class Hand:
+    """A clock that a test sets."""
+
+    def __init__(self, at: str) -> None:
+        self.at, self.ids = at, SystemClock()
+
+    def now(self) -> str:
+        return self.at
+
+    def new_id(self) -> str:
+        return self.ids.new_id()
+
+
+def test_a_grant_holds_until_its_end_and_keeps_who_gave_it(home: Home) -> None:
+    clock = Hand("2026-11-21T10:00:00.000Z")
+    grants = Grants(home.db, clock)
+    end = "2026-11-22T10:00:00.000Z"
+    grants.grant("did:key:a", ["network", "shell"], by="did:key:user", until=end)
+    grants.grant_hosts("did:key:a", ["example.org"], by="did:key:user", until=end)
+    assert grants.classes("did:key:a") == {"network", "shell"}
+    assert len(grants.hosts("did:key:a")) == 1
+    clock.at = end
+    assert grants.classes("did:key:a") == frozenset()
+    assert grants.hosts("did:key:a") == frozenset()
+    assert {(one.by, one.until, one.revoked_at) for one in grants.list("did:key:a")} == {
+        ("did:key:user", end, "")
+    }
+    grants.grant("did:key:a", ["shell"])
+    assert grants.classes("did:key:a") == {"shell"}
+
+
+def test_granting_again_without_terms_leaves_the_terms_as_they_are(home: Home) -> None:
+    grants = Grants(home.db, home.clock)
+    grants.grant("did:key:a", ["network"], max_calls=3)
+    grants.grant("did:key:a", ["network"])
+    assert grants.held("did:key:a")["network"].max_calls == 3
+    grants.grant("did:key:a", ["network"], max_calls=5)
+    assert grants.held("did:key:a")["network"].max_calls == 5
+    assert [bool(one.revoked_at) for one in grants.list("did:key:a")] == [True, False]
+
+
+def test_calls_are_counted_over_24_hours_where_they_are_limited(home: Home) -> None:
+    clock = Hand("2026-11-21T10:00:00.000Z")
+    grants = Grants(home.db, clock)
+    grants.grant("did:key:a", ["network"], max_calls=2)
+    grants.grant("did:key:a", ["read"])
+    assert grants.count("did:key:a", ["read", "network"]) is None
+    assert grants.used("did:key:a", "read") == 0
+    clock.at = "2026-11-21T12:00:00.000Z"
+    assert grants.count("did:key:a", ["network"]) is None
+    spent = grants.count("did:key:a", ["network"])
+    assert spent is not None
+    assert (spent.side_effect, spent.max_calls) == ("network", 2)
+    assert grants.spent("did:key:a", ["network"]) == spent
+    assert grants.spent("did:key:a", ["read"]) is None
+    assert grants.used("did:key:b", "network") == 0
+    clock.at = "2026-11-22T10:00:00.000Z"  # the first of them is a day old
+    assert grants.count("did:key:a", ["network"]) is None
+    assert grants.count("did:key:a", ["network"]) == spent
+
+
+def test_of_many_processes_with_few_calls_left_just_those_get_one(home: Home) -> None:
+    Grants(home.db, home.clock).grant("did:key:a", ["network"], max_calls=5)
+    script = """
+import sys
+from pathlib import Path
+from executor import Grants, Home
+with Home.open(Path(sys.argv[1])) as home:
+    grants = Grants(home.db, home.clock)
+    print(sum(grants.count("did:key:a", ["network"]) is None for _ in range(4)))
+"""
+    racers = [
+        subprocess.Popen([sys.executable, "-c", script, str(home.path)], stdout=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    assert sum(int(racer.communicate(timeout=60)[0]) for racer in racers) == 5
+
+
+def test_folders_are_granted_by_what_they_are_and_taken_back(home: Home, tmp_path: Path) -> None:
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    (tmp_path / "shortcut").symlink_to(place)
+    grants = Grants(home.db, home.clock)
+    grants.grant_roots("did:key:a", [tmp_path / "shortcut", place], by="did:key:user")
+    assert grants.roots("did:key:a") == {str(place)}
+    assert grants.roots("did:key:b") == frozenset()
+    with pytest.raises(PolicyError) as caught:
+        grants.revoke_roots("did:key:a", [tmp_path])
+    assert caught.value.code == "NOT_GRANTED"
+    grants.revoke_roots("did:key:a", [tmp_path / "shortcut"])
+    assert grants.roots("did:key:a") == frozenset()
+    assert [one.by for one in grants.list_roots("did:key:a")] == ["did:key:user"]
+
+
+def test_a_folder_that_is_gone_can_still_be_taken_back(home: Home, tmp_path: Path) -> None:
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    grants = Grants(home.db, home.clock)
+    grants.grant_roots("did:key:a", [place])
+    place.rmdir()
+    grants.revoke_roots("did:key:a", [place])
+    assert grants.roots("did:key:a") == frozenset()
+
+
+@pytest.mark.parametrize(
+    "name", ["missing", "file.txt", ".ssh", "home", "home/keys", "/", "/proc", "/dev/shm"]
+)
+def test_a_folder_that_cannot_be_granted_changes_nothing(home: Home, tmp_path: Path, name: str) -> None:
+    (tmp_path / "file.txt").touch()
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / "good").mkdir()
+    grants = Grants(home.db, home.clock)
+    with pytest.raises(PolicyError) as caught:
+        grants.grant_roots("did:key:a", [tmp_path / "good", tmp_path / name])
+    assert caught.value.code == "BAD_ROOT"
+    assert grants.roots("did:key:a") == frozenset()
+
+
+def test_folders_go_with_reading_and_do_not_come_back_with_it(home: Home, tmp_path: Path) -> None:
+    grants = Grants(home.db, home.clock)
+    grants.grant("did:key:a", ["read"])
+    (tmp_path / "place").mkdir()
+    grants.grant_roots("did:key:a", [tmp_path / "place"])
+    grants.revoke("did:key:a", "read")
+    grants.grant("did:key:a", ["read"])
+    assert grants.roots("did:key:a") == frozenset()
 
 
 @pytest.mark.parametrize(
