@@ -12,7 +12,8 @@ ir.MclError
     ├── UnresolvedError  a `${node.output}` that leads nowhere
     ├── PolicyError      the operator's policy file or a grant that cannot be read
     ├── GateError        an attempt to get round the gate, or an answer to it that does not count
-    └── WalkError        a run that cannot begin or go on
+    ├── WalkError        a run that cannot begin or go on
+    └── UndoError        files that cannot be put back as they were
 """
 
 from __future__ import annotations
@@ -112,5 +113,11 @@ class GateError(ExecutorError):
 
 class WalkError(ExecutorError):
     """A run that cannot begin or go on; `place` is the intent or the node."""
+
+    exit_code = REFUSED
+
+
+class UndoError(ExecutorError):
+    """Files that cannot be put back as they were; `place` is the intent, or the sha256 of a content."""
 
     exit_code = REFUSED

@@ -1,0 +1,158 @@
+"""Before-images: one call before a tool that writes, one after it. What is kept, is durable before it runs.
+
+Contents lie in the home's folder ``undo``; what belongs to which call is two records of the journal,
+``record.undo.kept`` and ``record.undo.left``. A call whose effects cannot be put back (a process, the
+network, a file too large) is recorded as such: nothing is silently unprotected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from anyio import CancelScope, to_thread
+
+from executor.home import Home
+from executor.sandbox.paths import Workspace
+from executor.tools.manifest import Effect, Mode
+from executor.undo.look import FILE_LIMIT, Before, Looker
+from executor.undo.prune import make_room
+from executor.undo.records import KEPT, LEFT, Call, marks, read_history
+from executor.undo.store import ImageStore
+
+STORE_LIMIT: Final = 1 << 30  # bytes of contents in a home, after which old ones go
+
+_OUTSIDE: Final = {
+    "shell": "what a process does is not undone",
+    "network": "what was sent over the network is not undone",
+    "chain": "what was written to a chain is not undone",
+}
+_NO_FILE: Final = "what it changes is no file of the workspace"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A call that is about to run. uncovered: by path ("" = the call itself), why it will not be undone."""
+
+    id: str
+    intent: str
+    node: str
+    looker: Looker = field(repr=False)
+    before: Before = field(repr=False)
+
+    @property
+    def uncovered(self) -> Mapping[str, str]:
+        return self.before.uncovered
+
+
+class Images:
+    """The before-images of a home.
+
+    file_limit: bytes of one file; a larger one is marked as not covered. store_limit: bytes of all contents;
+    images of intents that have ended go first, then files are marked as not covered.
+    """
+
+    def __init__(self, home: Home, *, file_limit: int = FILE_LIMIT, store_limit: int = STORE_LIMIT) -> None:
+        self._home = home
+        self._file_limit = file_limit
+        self._store_limit = store_limit
+        self._store = ImageStore(home.path / "undo")
+        self._held = -1  # bytes of contents there, once they were counted
+        self._tried = 0  # bytes that were there when room was last made
+
+    async def before(
+        self,
+        workspace: Workspace,
+        paths: Sequence[tuple[str, Mode]],
+        effect: Effect,
+        *,
+        intent: str,
+        node: str,
+        tool: str,
+        attempt: int = 1,
+    ) -> Kept | None:
+        """Keep what a call may change, durably. None where it changes nothing.
+
+        Args:
+            workspace: where the paths lie.
+            paths: as the gate judged them; those that are written or added to count.
+            effect: what the gate allowed.
+            attempt: from 1. What the first attempt found counts, where a later one begins after a crash.
+
+        Raises:
+            ScopeError: a path that tools may not touch. HomeError: it could not be kept. The tool must not
+            run then.
+        """
+        if effect.operation == "read":
+            return None
+        written = [(path, mode) for path, mode in paths if mode in ("write", "add")]
+        interrupted = self._unfinished(intent, node) if attempt > 1 else None
+        known = _found(interrupted) if interrupted is not None else None
+        if written:
+            await to_thread.run_sync(self._prepare)
+        looker = Looker(workspace, self._store, self._file_limit, self._room)
+        with self._store.together():
+            before = await to_thread.run_sync(
+                lambda: looker.before(written, whole_folders="shell" not in effect.classes, known=known)
+            )
+            for name in sorted(effect.classes & _OUTSIDE.keys()):
+                before.uncovered[""] = _OUTSIDE[name]
+            if not written and "" not in before.uncovered:
+                before.uncovered[""] = _NO_FILE
+            body = {
+                "node": node,
+                "attempt": attempt,
+                "tool": tool,
+                "root": str(workspace.root),
+                "files": [state.to_body(path) for path, state in before.files.items()],
+                "folders": list(before.missing),
+                "listings": before.listings,
+                "uncovered": marks(before.uncovered),
+            }
+            row = self._home.journal.record(KEPT, body, intent=intent)
+        self._held += before.fresh
+        return Kept(row.id, intent, node, looker, before)
+
+    async def after(self, kept: Kept | None, answer: object = None) -> None:
+        """Record what a call left, however it ended; not interrupted by a cancel.
+
+        Args:
+            answer: what the tool said; None where it said nothing.
+        """
+        if kept is None:
+            return
+        with CancelScope(shield=True):
+            left = await to_thread.run_sync(kept.looker.after, kept.before, answer)
+        body: dict[str, Any] = {"of": kept.id, "node": kept.node}
+        body["files"] = [state.to_body(path) for path, state in left.files.items()]
+        body["folders"] = list(left.made)
+        body["uncovered"] = marks(left.uncovered)
+        self._home.journal.record(LEFT, body, intent=kept.intent)
+
+    async def settle(self, workspace: Workspace, *, intent: str, node: str) -> None:
+        """Take what is there now for what an interrupted call left: a person counted it as done."""
+        call = self._unfinished(intent, node)
+        if call is not None:
+            looker = Looker(workspace, self._store, self._file_limit)
+            await self.after(Kept(call.id, intent, node, looker, _found(call)))
+
+    def _unfinished(self, intent: str, node: str) -> Call | None:
+        """The call of a node that nobody saw end."""
+        calls = read_history(self._home.journal, intent).calls
+        return next((call for call in calls if call.node == node and call.after is None), None)
+
+    def _prepare(self) -> None:
+        """Know how much is there, and make room before it is needed."""
+        if self._held < 0:
+            self._held = sum(size for _, size in self._store.names())
+        if self._held > max(self._store_limit * 4 // 5, self._tried):
+            self._held = make_room(self._home, self._store, self._store_limit // 2)
+            self._tried = self._held + self._store_limit // 20
+
+    def _room(self, size: int) -> bool:
+        return self._held + size <= self._store_limit
+
+
+def _found(call: Call) -> Before:
+    return Before(dict(call.before), call.missing, dict(call.listings), dict(call.uncovered))
