@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 import socket
 import ssl
@@ -36,11 +37,12 @@ def packed(body: bytes, **headers: str) -> bytes:
 
 
 class Site:
-    """Pages by path. ``requests`` keeps the head of every request that came."""
+    """Pages by path. ``requests`` keeps the head of every request that came, ``bodies`` what came with it."""
 
     def __init__(self, listener: socket.socket, scheme: str) -> None:
         self.pages: dict[str, Handler] = {}
         self.requests: list[str] = []
+        self.bodies: list[bytes] = []
         self.connections = 0
         self._listener = listener
         self.port = listener.getsockname()[1]
@@ -75,7 +77,14 @@ class Site:
                 if head.startswith(b"\x16"):  # somebody speaks TLS to a site that does not
                     connection.sendall(page("what?", status="400 Bad Request"))
                     return
-            self.requests.append(head.decode("latin-1"))
+            head, _, body = head.partition(b"\r\n\r\n")
+            length = re.search(rb"(?i)\r\ncontent-length: *([0-9]+)", head)
+            while length and len(body) < int(length[1]):
+                if not (piece := connection.recv(65536)):
+                    return
+                body += piece
+            self.bodies.append(body)
+            self.requests.append(head.decode("latin-1") + "\r\n\r\n")
             answer = self.pages.get(self.paths[-1], page("nothing here", status="404 Not Found"))
             if isinstance(answer, bytes):
                 connection.sendall(answer)

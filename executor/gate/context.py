@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from executor.clock import Clock
@@ -11,6 +11,7 @@ from executor.errors import ScopeError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.call import Call, Deferred
+from executor.gate.credentials import Credentials
 from executor.gate.grants import Grants
 from executor.gate.locks import Locks, Place
 from executor.gate.mandate import Mandate
@@ -46,7 +47,8 @@ class Context:
     """Everything a guard may ask. Made once a run; what changes meanwhile is asked anew each time.
 
     agent: did of the agent that calls. mandate: what a person accepted, None for a call outside any intent.
-    view: the intent as the journal has it now. leased: does this process hold the run? record: where
+    credentials: where the values of ``$env:NAME`` would come from. view: the intent as the journal has it
+    now. leased: does this process hold the run? record: where
     decisions that are no plain allow are kept (kind is "refused" or "asked").
     """
 
@@ -64,6 +66,7 @@ class Context:
     view: Callable[[], View] = View
     spending: Spending | None = None
     leased: bool = False
+    credentials: Credentials = field(default_factory=lambda: Credentials({}))
 
     def manifest(self, call: Call) -> Manifest | None:
         """The manifest of the called tool, None for an unknown one."""

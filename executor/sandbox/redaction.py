@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import quote, quote_plus
 
-from ir import SECRET_PATTERNS
+from ir import SECRET_PATTERNS, MclError
 
 # A private key goes with everything up to its end, or to the end of the text where it was cut short.
 _WHOLE_KEY = (
@@ -42,6 +45,14 @@ _SHAPES = tuple(
     for kind, pattern in SECRET_PATTERNS
 )
 _MIN_VALUE = 8  # characters; shorter values would black out ordinary words
+_MIN_LINE = 16  # characters; shorter lines of a longer value may stand anywhere
+_MIN_PART = 6  # characters; a shorter piece of a value tells little, and may be a word
+_CUT = "…"  # what tools put where they cut a line
+# A token that was cut where its text ends: too short for its pattern, and still most of the secret.
+_CUT_TOKEN = re.compile(
+    r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|[rs]k_(?:live|test)_|AIza)[A-Za-z0-9_-]{6,}(?=…|\Z)"
+)
+_OF_THE_ENVIRONMENT = "[redacted: value of the environment]"
 _CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -50,26 +61,42 @@ _CONTROL = re.compile(
 class Redactor:
     """Replaces secrets by ``[redacted: <kind>]``: the shapes of ``ir.SECRET_PATTERNS`` and named values.
 
+    A value is also found as JSON, an address, base64 or hexadecimal digits write it, line by line where it
+    has several, and where it was cut at an end of the text.
+
     Args:
         environment: variables; the values of those whose names speak of secrets are taken out too.
+        credentials: more values, whatever they are called and look like.
     """
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
-        values = {
+    def __init__(self, environment: Mapping[str, str] | None = None, credentials: Iterable[str] = ()) -> None:
+        self._environment, self._credentials = environment, frozenset(credentials)
+        values = self._credentials | {
             value
             for name, value in (environment or {}).items()
             # A path (SSH_AUTH_SOCK, KEY_FILE) is not the secret itself.
             if _SECRET_NAME.search(name) and len(value) >= _MIN_VALUE and not value.startswith("/")
         }
-        self._values = sorted(values, key=len, reverse=True)
+        self._plain = sorted(values)
+        self._forms = sorted({form for value in values for form in _forms(value)}, key=len, reverse=True)
+
+    def knowing(self, credentials: Iterable[str]) -> Redactor:
+        """This one, with more values that are taken out."""
+        more = self._credentials.union(credentials)
+        return self if more == self._credentials else Redactor(self._environment, more)
 
     def text(self, text: str) -> str:
         """The text without its secrets."""
-        for value in self._values:
-            text = text.replace(value, "[redacted: value of the environment]")
+        for form in self._forms:
+            if form in text:
+                text = text.replace(form, _OF_THE_ENVIRONMENT)
+        for value in self._plain:
+            text = _without_parts(text, value)
         for kind, triggers, pattern in _SHAPES:
             if not triggers or any(trigger in text for trigger in triggers):
                 text = pattern.sub(f"[redacted: {kind}]", text)
+        if "_" in text or "-" in text or "AIza" in text:
+            text = _CUT_TOKEN.sub("[redacted: token]", text)
         return text
 
     def value(self, value: object) -> object:
@@ -83,6 +110,57 @@ class Redactor:
         return value
 
 
+def redact_error(problem: MclError, redactor: Redactor) -> None:
+    """Take secrets out of an error, wherever it may be shown or kept."""
+    problem.message, problem.fix = redactor.text(problem.message), redactor.text(problem.fix)
+    problem.place = redactor.text(problem.place)
+    problem.data = {redactor.text(name): redactor.value(value) for name, value in problem.data.items()}
+    problem.args = (f"{problem.place}: {problem.message}" if problem.place else problem.message,)
+    problem.__cause__, problem.__context__ = None, None  # they quote the same, and nobody needs them
+
+
 def visible(text: str) -> str:
     """Text that a terminal shows and does not obey: controls, directions and half characters are escaped."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def _forms(value: str) -> Iterator[str]:
+    """A value as it stands, and as others write it."""
+    yield value
+    yield from (line for line in _lines(value) if len(line) >= _MIN_LINE)
+    yield from (json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False))
+    data = value.encode("utf-8", "surrogateescape")
+    yield from (quote(data, safe=""), quote(data), quote_plus(data), data.hex(), data.hex().upper())
+    for before in range(3):  # base64 knows three spellings, by what stands before
+        whole = base64.b64encode(bytes(before) + data).decode().rstrip("=")
+        rest = (before + len(data)) % 3
+        own = whole[before + (before > 0) : len(whole) - (rest > 0)]
+        yield from (own, own.replace("+", "-").replace("/", "_"))
+
+
+def _lines(value: str) -> Sequence[str]:
+    """The lines of a value that has several, but for those that say what it is (-----BEGIN …)."""
+    lines = [line.strip() for line in value.splitlines()]
+    return [line for line in lines if not line.startswith("-----")] if len(lines) > 1 else []
+
+
+def _without_parts(text: str, value: str) -> str:
+    """The text without a beginning of the value where it was cut after it, or an end where it was before."""
+    place = text.find(value[:_MIN_PART])
+    while place >= 0:
+        length = _MIN_PART
+        while length < len(value) and text[place + length : place + length + 1] == value[length]:
+            length += 1
+        end = place + length
+        if end == len(text) or text[end] == _CUT:
+            text = text[:place] + _OF_THE_ENVIRONMENT + text[end:]
+        place = text.find(value[:_MIN_PART], place + 1)
+    place = text.find(value[-_MIN_PART:])
+    while place >= 0:
+        start, end, left = place, place + _MIN_PART, len(value) - _MIN_PART
+        while start and left and text[start - 1] == value[left - 1]:
+            start, left = start - 1, left - 1
+        if start == 0 or text[start - 1] == _CUT:
+            text = text[:start] + _OF_THE_ENVIRONMENT + text[end:]
+        place = text.find(value[-_MIN_PART:], start + 1)
+    return text

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from executor.clock import Clock
 from executor.errors import ManifestError, ToolError
 from executor.gate.call import Call
+from executor.gate.credentials import Credentials
 from executor.gate.decide import Allow
 from executor.hashing import is_json, json_bytes
 from executor.sandbox.paths import Workspace
-from executor.sandbox.redaction import Redactor
+from executor.sandbox.redaction import Redactor, redact_error
 from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import Manifest
 from executor.tools.tool import Bench, Tool
@@ -66,12 +67,15 @@ class Registry:
         clock: Clock,
         redactor: Redactor,
         idempotency_key: str = "",
+        credentials: Credentials | None = None,
     ) -> dict[str, object]:
         """Make the call that was allowed. The answer is checked, capped and free of secrets.
 
+        credentials: where the values of ``$env:NAME`` come from; the adapter alone gets to see them.
+
         Raises:
             GateError: the Allow is not for this call, or was used.
-            ToolError: TOOL_CRASHED, OUTPUT_TOO_LARGE, BAD_OUTPUT, and the tool's own.
+            ToolError: CREDENTIAL_MISSING, TOOL_CRASHED, OUTPUT_TOO_LARGE, BAD_OUTPUT, and the tool's own.
             ScopeError: the tool met a path it may not touch, or a host it may not go to.
         """
         if type(allow) is not Allow:
@@ -82,14 +86,21 @@ class Registry:
         tool = self.__tools[call.tool_ref]
         limit = tool.manifest.max_output
         bench = Bench(workspace, clock, allow.operation, limit, idempotency_key, allow.hosts)
+        args = tool.manifest.complete(call.args)
+        secrets = (credentials or Credentials({})).resolve(args, tool.manifest)
+        redactor = redactor.knowing(secrets.values())
         try:
-            answer = redactor.value(await tool.adapter(tool.manifest.complete(call.args), bench))
-        except (MclError, TimeoutError):
+            answer = redactor.value(await tool.adapter({**args, **secrets}, bench))
+        except TimeoutError:
+            raise
+        except MclError as problem:
+            if secrets:
+                redact_error(problem, redactor)
             raise
         except Exception as problem:  # a tool is foreign code: its mistakes fail its node only
             raise ToolError(
                 "TOOL_CRASHED",
-                f"{call.tool_ref} crashed: {type(problem).__name__}: {problem}",
+                redactor.text(f"{call.tool_ref} crashed: {type(problem).__name__}: {problem}"),
                 place=call.node_id,
                 fix="report it to the author of the tool",
             ) from problem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -15,6 +15,7 @@ from executor.errors import LifecycleError, WalkError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.context import RUNNABLE, Context
+from executor.gate.credentials import Credentials, credentials_of
 from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.mandate import Mandate
@@ -39,6 +40,7 @@ from executor.walker.preflight import Verdict, preflight
 from executor.walker.reasoner import Prompts, Reasoner
 from executor.walker.run import Run
 from executor.walker.tree import Scope
+from ir import PlanTree
 from ir.errors import UNVERIFIED
 
 _WATCH_S = 0.5  # how often the journal is looked at for a cancel by a person
@@ -56,7 +58,8 @@ class Walker:
         listener: who is told of every node's state.
         prompts: where the prompt blocks of skills are found.
         failures: where it is found what skills say of failures.
-        environment: variables whose secret values are taken out of outputs (default: this process's).
+        environment: variables that credentials come from, and whose secret values are taken out of outputs
+            (default: this process's).
         engine: who gives nodes their turn (default: this process, everything at once that may be).
 
     Raises:
@@ -85,7 +88,8 @@ class Walker:
         self._listener = listener or Silent()
         self._prompts = prompts
         self._failures = failures
-        self._redactor = Redactor(os.environ if environment is None else environment)
+        variables = os.environ if environment is None else environment
+        self._redactor, self._credentials = Redactor(variables), Credentials(variables)
         self._engine = engine or LocalEngine()
         self._workspace: Workspace | None = None
 
@@ -194,14 +198,15 @@ class Walker:
             assert isinstance(reply, Deny)
             refusal = Failure(reply.code, reply.reason, reply.fix, refused[0].node_id, denied=True)
             return Outcome(intent, "denied", failure=refusal, verdicts=verdicts)
-        asking = Asking(ledger, self._people, clock, self._redactor)
+        redactor = self._redactor.knowing(self._credentials.values(self._variables(plan)))
+        asking = Asking(ledger, self._people, clock, redactor)
         run = Run(
             Scope("", context, self._prompts, (plan.skill_ref,)),
             ledger,
             self._registry,
             asking,
             self._listener,
-            self._redactor,
+            redactor,
             earlier,
             self._reasoner,
         )
@@ -272,7 +277,14 @@ class Walker:
             view=lambda: home.journal.view(mandate.intent.id),
             spending=spending,
             leased=True,
+            credentials=self._credentials,
         )
+
+    def _variables(self, plan: PlanTree) -> Iterator[str]:
+        """The variables that the calls of a plan take credentials from."""
+        for call in (node.tool_call for node, _ in plan.root.walk() if node.tool_call):
+            if manifest := self._registry.find(call.tool_ref):
+                yield from credentials_of(call.args, manifest).values()
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from executor.gate.call import Call, Deferred
 from executor.gate.context import Context
+from executor.gate.credentials import credentials_of, missing, variable_of
 from executor.gate.verdict import Deny
-
-_CREDENTIAL = re.compile(r"\$env:[A-Za-z_][A-Za-z0-9_]*")
+from executor.tools.manifest import Manifest
 
 
 def check(call: Call, context: Context) -> Deny | None:
-    """INVALID_ARGS, with all that is wrong. What is not known yet is judged when it is."""
+    """INVALID_ARGS, with all that is wrong, or CREDENTIAL_MISSING. What is not known yet is judged when it
+    is."""
     manifest = context.manifest(call)
     if manifest is None:
         return None
     flaws = list(_flaws(call, context))
     if not flaws:
-        return None
+        return _credentials(call, context, manifest)
     names = ", ".join(
         name + ("" if name in _required(manifest.args) else "?") for name in manifest.properties
     )
@@ -32,24 +32,44 @@ def check(call: Call, context: Context) -> Deny | None:
     )
 
 
+def _credentials(call: Call, context: Context, manifest: Manifest) -> Deny | None:
+    for variable in credentials_of(call.known_args, manifest).values():
+        if flaw := context.credentials.flaw(variable):
+            return Deny("CREDENTIAL_MISSING", *missing(variable, flaw), data={"variable": variable})
+    return None
+
+
 def _flaws(call: Call, context: Context) -> Iterator[str]:
     known: Any = call.known_args
+    manifest = context.manifest(call)
+    takes = manifest.credentials if manifest else []
     for name, value in known.items():
-        if isinstance(value, str) and _CREDENTIAL.fullmatch(value):
-            yield f"{name}: this tool takes no credentials"
+        if variable_of(value) and name not in takes:
+            where = f"only in {', '.join(takes)}" if takes else "no credentials"
+            yield f"{name}: this tool takes {'credentials ' if takes else ''}{where}"
+        elif variable_of(value) and not _as_signed(call, name, value, context):
+            # An answer of a tool must not choose which variable is read.
+            yield f"{name}: a credential is named in the plan itself, not by what a tool answered"
     for error in context.tools.args_checker(call.tool_ref).iter_errors(known):
         place = ".".join(str(step) for step in error.absolute_path)
         if error.validator == "required" and not place:
             # One error names one missing property, but not in a field: each is looked for here, once.
             continue
         yield f"{place}: {error.message[:200]}" if place else error.message[:200]
-    manifest = context.manifest(call)
     for name in _required(manifest.args) if manifest else ():
         if name not in call.args:
             yield f"{name} is missing"
     for name, value in call.args.items():
         if isinstance(value, Deferred) and manifest and name not in manifest.properties:
             yield f"{name} is not an argument of this tool"
+
+
+def _as_signed(call: Call, name: str, value: object, context: Context) -> bool:
+    """Does the plan name just this credential there? A plan that no intent has is judged as it is."""
+    if context.mandate is None:
+        return True
+    node = context.mandate.nodes.get(call.node_id)
+    return node is not None and node.tool_call is not None and node.tool_call.args.get(name) == value
 
 
 def _required(schema: dict[str, object]) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ async def addresses_of(origin: Origin) -> tuple[IPAddress, ...]:
             f"{origin.host} could not be looked up: {problem}",
             place=str(origin),
             fix="check the name and the network",
+            transient=True,
         ) from problem
     known = tuple(dict.fromkeys(ip_address(str(where[4][0]).partition("%")[0]) for where in found))
     public = tuple(address for address in known if is_public(address))

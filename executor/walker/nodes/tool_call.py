@@ -10,6 +10,7 @@ from executor.engine.protocol import Again, Failure
 from executor.errors import ToolError, UnresolvedError
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.call import Call
+from executor.gate.credentials import credentials_of
 from executor.gate.decide import Allow, decide
 from executor.gate.verdict import Ask, Deny
 from executor.references import typed_args
@@ -36,6 +37,8 @@ async def attempt(place: Place, run: Run) -> Failure | Again | None:
         return allow
     call, leave = allow
     assert manifest is not None, "the gate allowed an unknown tool"
+    named = credentials_of(args, manifest).values()
+    run.redactor = run.redactor.knowing(context.credentials.values(named))
     key = run.begin_call(place)
     limit = (planned.timeout_ms or manifest.timeout_ms) / 1000
     left = context.spending.seconds_left() if context.spending else None
@@ -49,6 +52,7 @@ async def attempt(place: Place, run: Run) -> Failure | Again | None:
                     clock=context.clock,
                     redactor=run.redactor,
                     idempotency_key=key,
+                    credentials=context.credentials,
                 )
     except TimeoutError:
         if left is not None and left <= limit:
