@@ -1,4 +1,8 @@
-"""A node that was begun in an earlier run of the same plan, and nobody knows how far it came."""
+"""A node that was begun in an earlier run of the same plan, and nobody knows how far it came.
+
+What is idempotent is done again. Anything else may have happened: a person says whether it is to be done again,
+counts as done, or ends the run. Either way the decision is a record of the journal.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +14,58 @@ if TYPE_CHECKING:
     from executor.walker.run import Run
     from executor.walker.tree import Place
 
+_RETRY, _DONE, _STOP = OPTIONS = ("retry", "done", "stop")
+
 
 async def settle(place: Place, run: Run) -> tuple[bool, Failure | None]:
     """Decide about it, or have a person decide. True: nothing is left to do for it."""
-    call = place.node.tool_call
-    manifest = run.registry.find(call.tool_ref) if call else None
-    if call is None or (manifest is not None and manifest.idempotent):
+    what = _acts(place, run)
+    if not what:
+        _note(place, run, _RETRY, "")
         return False, None
-    answer = await run.asking.ask(
-        "in_doubt",
-        place.id,
-        f"Node {place.id} ({call.tool_ref}) was running when its process ended: "
-        "it may have happened. Do it again, count it as done, or stop?",
-        rule="matrix://rule/in-doubt",
-        options=("retry", "done", "stop"),
-    )
-    if isinstance(answer, Failure):
-        return True, answer
-    if answer[1].decision == "retry":
+    gate, decision = _decided(place, run)
+    if not decision:
+        answer = await run.asking.ask(
+            "in_doubt",
+            place.id,
+            f"Node {place.id} ({what}) was running when its process ended: "
+            "it may have happened. Do it again, count it as done, or stop?",
+            rule="matrix://rule/in-doubt",
+            options=OPTIONS,
+        )
+        if isinstance(answer, Failure):
+            return True, answer
+        gate, decision = answer[0], answer[1].decision
+    _note(place, run, decision, gate)
+    if decision == _RETRY:
         return False, None
-    if answer[1].decision == "done":
+    if decision == _DONE:
         run.outputs[place.id] = {}
         return True, None
     stop = Failure("GATE_DENIED", "neither 'retry' nor 'done'", "state the goal again", place.id, denied=True)
     return True, stop
+
+
+def _acts(place: Place, run: Run) -> str:
+    """The tool or the agent that may have acted, where acting twice is not acting once; else nothing."""
+    if (call := place.node.tool_call) is not None:
+        manifest = run.registry.find(call.tool_ref)
+        return "" if manifest is not None and manifest.idempotent else call.tool_ref
+    return place.node.sub_dispatch.agent_ref if place.node.sub_dispatch else ""
+
+
+def _decided(place: Place, run: Run) -> tuple[str, str]:
+    """What a person decided about this very start while no run was waiting: gate and decision."""
+    begun = run.earlier.begun.get(place.id)
+    for id, gate in reversed(run.ledger.view().gates.items()):
+        about = gate.node_id == place.id and gate.options == OPTIONS
+        if about and gate.decision and begun is not None and id > begun.id:
+            return id, gate.decision
+    return "", ""
+
+
+def _note(place: Place, run: Run, decision: str, gate: str) -> None:
+    """gate: id of the policy.gate, "" where nobody had to be asked."""
+    attempt = run.attempts.get(place.id, 0)
+    told = {"node": place.id, "attempt": attempt, "decision": decision, "gate": gate}
+    run.ledger.note("in_doubt", told)

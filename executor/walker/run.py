@@ -13,7 +13,9 @@ from executor.gate.context import RUNNABLE
 from executor.gate.mandate import Mandate
 from executor.hashing import json_bytes
 from executor.sandbox.redaction import Redactor, visible
+from executor.tools.manifest import Cost, Manifest
 from executor.tools.registry import Registry
+from executor.undo.images import Images
 from executor.walker import doubt
 from executor.walker.asking import Asking
 from executor.walker.earlier import Earlier
@@ -24,6 +26,7 @@ from executor.walker.reasoner import Reasoner
 from executor.walker.tree import Below, Place, Scope, Tree
 from ir import MclError
 
+LONGEST_DELAY_MS = 60_000  # between two attempts
 _PREVIEW = 120  # characters
 _DENIED = ("PROTECTED_PATH", "OUT_OF_SCOPE", "HOST_DENIED")  # what a tool met that the gate would refuse
 
@@ -40,7 +43,8 @@ _KINDS: Mapping[str, Attempt] = {
 class Run:
     """The state of a walk: what each node is and what it gave. It is the ``Work`` of an engine.
 
-    scope: the accepted plan with what the gate looks at. Nodes are named by their ids.
+    scope: the accepted plan with what the gate looks at. images: where files are kept as they were before a
+    call. Nodes are named by their ids.
     """
 
     scope: Scope
@@ -51,6 +55,7 @@ class Run:
     redactor: Redactor
     earlier: Earlier
     reasoner: Reasoner | None
+    images: Images | None = None
     states: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, object] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
@@ -59,7 +64,7 @@ class Run:
         self.tree = Tree(self.scope.mandate.plan.root, self.scope)
         self.attempts = dict(self.earlier.attempts)
         self._began: dict[str, float] = {}
-        self._doubtful = {id for id in self.earlier.states if self.earlier.in_doubt(id)}
+        self._doubtful = {id for id in self.earlier.attempts if self.earlier.in_doubt(id)}
 
     # ---- between nodes ----
 
@@ -77,6 +82,8 @@ class Run:
         ):
             return
         self.scope = replace(self.scope, context=replace(self.scope.context, mandate=mandate))
+        if (spending := self.scope.context.spending) is not None:
+            spending.limit(mandate.intent, mandate.plan)
         self.ledger.plan = mandate.plan
         self.tree.adopt(mandate.plan.root, self.scope)
 
@@ -113,13 +120,13 @@ class Run:
                 return failure
         return await _KINDS[place.node.kind](place, self)
 
-    async def close(self, node_id: str, failure: Failure | None) -> Failure | None:
+    async def close(self, node_id: str, failure: Failure | None, *, more: bool = False) -> Failure | None:
         """See ``Work``."""
         place = self.tree[node_id]
         state = "completed"
         if failure is not None:
             state = "denied" if failure.denied and not place.node.children else "failed"
-        self._end(place, state, failure)
+        self._end(place, state, failure, more=more)
         return failure
 
     def abandon(self, node_id: str) -> None:
@@ -144,20 +151,43 @@ class Run:
         """What the completed nodes of a plan gave, by their ids in that plan."""
         return Below(self.outputs, scope.prefix) if scope.prefix else self.outputs
 
-    def begin(self, place: Place) -> str:
-        """Write down that a node begins. Gives its idempotency key, another one for each attempt."""
+    def begin(self, place: Place, told: Mapping[str, object] | None = None) -> str:
+        """Write down that a node begins, and what is to be told of it. Gives its idempotency key, another one
+        for each attempt."""
         self.states[place.id] = "running"
         number = self.attempts[place.id] = self.attempts.get(place.id, 0) + 1
-        key = self.ledger.begin(place.id, number)
+        key = self.ledger.begin(place.id, number, told)
         self._tell(place, "running")
         return key
 
-    def begin_call(self, place: Place) -> str:
+    def begin_call(self, place: Place, cost: Cost | None = None) -> str:
         """The same for a call of a tool or a model, which the budget counts."""
-        key = self.begin(place)
         if (spending := place.scope.context.spending) is not None:
-            spending.begin()
-        return key
+            spending.begin(cost)
+        told = {"cost": {"asset": cost.asset, "amount": str(cost.amount)}} if cost else {}
+        return self.begin(place, {"calls": 1, **told})
+
+    def again(self, failure: Failure, manifest: Manifest, place: Place) -> Failure | Again:
+        """What follows from an attempt that failed as things fail that may pass.
+
+        Another attempt, where the manifest allows one more (those before a crash count), the budget has
+        another call, and the longest wait ends before the time does. The attempt's end is written down then.
+        """
+        number, spending = self.attempts[place.id], place.scope.context.spending
+        delay = min(manifest.retries.backoff_ms << min(number - 1, 20), LONGEST_DELAY_MS)
+        left = spending.seconds_left() if spending else None
+        if (
+            number > manifest.retries.max
+            or not manifest.idempotent
+            or (left is not None and left * 1000 <= delay)
+            or (spending is not None and spending.refusal(manifest.cost) is not None)
+        ):
+            times = f" ({number} attempts)" if number > 1 else ""
+            return replace(failure, message=failure.message + times)
+        self.ledger.end(place.id, "failed", error=self.redactor.value(failure.to_json()), ms=self._ms(place))
+        said = f"attempt {number}: {failure.code}: {failure.message}"
+        self._tell(place, "running", error=visible(self.redactor.text(said)))
+        return Again(failure, delay)
 
     def failure(self, problem: MclError, place: Place) -> Failure:
         """An error as the failure of a node."""
@@ -176,8 +206,10 @@ class Run:
                 "INTENT_NOT_ACTIVE", f"the intent is {state}", "start a new intent", place.id, denied=True
             )
         spending = place.scope.context.spending
-        refusal = spending.refusal() if spending else None
-        if refusal is None or place.node.kind == "tool_call":  # the gate says it of tools, and records it
+        if spending is None or place.node.kind == "tool_call":  # the gate says it of tools, and records it
+            return None
+        refusal = spending.refusal() if place.node.kind == "step" else spending.time_refusal()
+        if refusal is None:
             return None
         return Failure(refusal.code, refusal.reason, refusal.fix, place.id, denied=True)
 
@@ -188,18 +220,22 @@ class Run:
                 self.outputs[one.id] = self.earlier.outputs.get(one.id, {})
             self._tell(one, "completed", preview=self._preview(one.id))
 
-    def _end(self, place: Place, state: str, failure: Failure | None = None) -> None:
-        began = self._began.get(place.id)
-        ms = round((time.monotonic() - began) * 1000) if began else 0
+    def _end(self, place: Place, state: str, failure: Failure | None = None, *, more: bool = False) -> None:
+        ms = self._ms(place)
         output = self.outputs.get(place.id) if state == "completed" else None
         error = self.redactor.value(failure.to_json()) if failure else None
-        self.ledger.end(place.id, state, output=output, error=error, ms=ms)
+        self.ledger.end(place.id, state, output=output, error=error, ms=ms, more=more)
         said = visible(self.redactor.text(f"{failure.code}: {failure.message}")) if failure else ""
         preview = self._preview(place.id) if state == "completed" else ""
         verdict = "" if place.node.children or state == "cancelled" else "allow"
         if failure is not None and failure.denied and verdict:
             verdict = failure.code
         self._tell(place, state, verdict=verdict, ms=ms, preview=preview, error=said)
+
+    def _ms(self, place: Place) -> int:
+        """Milliseconds since the node's turn came."""
+        began = self._began.get(place.id)
+        return round((time.monotonic() - began) * 1000) if began else 0
 
     def _tell(
         self, place: Place, state: str, *, verdict: str = "", ms: int = 0, preview: str = "", error: str = ""
