@@ -50,9 +50,9 @@ def typed_args(
 ) -> dict[str, object]:
     """The arguments of a call, each turned once into the type that the schema names.
 
-    What does not fit the type stays text; the gate's guard of arguments refuses it. ``outputs`` is None
-    before
-    a run: arguments with references are then Deferred.
+    What does not fit the type stays text; the gate's guard of arguments refuses it. In a JSON document only
+    its texts may refer, so that no value becomes part of the document's form. ``outputs`` is None before a
+    run: arguments with references are then Deferred.
 
     Raises:
         UnresolvedError: as ``resolve``.
@@ -60,10 +60,13 @@ def typed_args(
     properties = manifest.properties if manifest else {}
     typed: dict[str, object] = {}
     for name, text in args.items():
+        kind = properties.get(name, {}).get("type")
         if outputs is None and _refers(text):
             typed[name] = Deferred(text)
+        elif kind in ("array", "object") and not _is_reference(text):
+            typed[name] = _document(text, outputs or {})
         else:
-            typed[name] = _typed(resolve(text, outputs or {}), properties.get(name, {}).get("type"))
+            typed[name] = _typed(resolve(text, outputs or {}), kind)
     return typed
 
 
@@ -79,6 +82,33 @@ def _refers(text: str) -> bool:
         return any(isinstance(piece, OutputRef) for piece in parse_references(text))
     except IrError:
         return False
+
+
+def _is_reference(text: str) -> bool:
+    """Is a text one reference and nothing else? Then it gives the document whole."""
+    try:
+        pieces = parse_references(text)
+    except IrError:
+        return False
+    return len(pieces) == 1 and isinstance(pieces[0], OutputRef)
+
+
+def _document(text: str, outputs: Mapping[str, object]) -> object:
+    """The JSON document of a plan with the references in its texts resolved; the text where it is none."""
+    try:
+        return _resolved(parse_json(text), outputs)
+    except DocumentError:
+        return text
+
+
+def _resolved(value: Any, outputs: Mapping[str, object]) -> object:
+    if isinstance(value, str):
+        return resolve(value, outputs)
+    if isinstance(value, dict):
+        return {name: _resolved(item, outputs) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_resolved(item, outputs) for item in value]
+    return value
 
 
 def _value(reference: OutputRef, outputs: Mapping[str, object]) -> object:
