@@ -40,14 +40,14 @@ class LocalEngine:
                     failure = turn.failure
                 else:
                     do = self._parallel if turn.order == "parallel" else self._attempts
-                    failure = await work.close(node, await do(node, work))
+                    failure = await work.close(node, await do(node, work), more=bool(branches))
                 node = None
                 while branches and node is None:
                     node = work.next_child(branches[-1]) if failure is None else None
                     if node is None:
                         if failure is not None:
                             work.drop(branches[-1], "skipped")
-                        failure = await work.close(branches[-1], failure)
+                        failure = await work.close(branches[-1], failure, more=len(branches) > 1)
                         branches.pop()
         except get_cancelled_exc_class():
             if node is not None and node not in branches:

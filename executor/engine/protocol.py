@@ -85,9 +85,13 @@ class Work(Protocol):
         """Do the work of a terminal once. None: it is done."""
         ...
 
-    async def close(self, node_id: str, failure: Failure | None) -> Failure | None:
+    async def close(self, node_id: str, failure: Failure | None, *, more: bool = False) -> Failure | None:
         """A node has ended, and this is written down. Gives what became of it, which may be a failure that
-        only shows now."""
+        only shows now.
+
+        more: the engine goes on in this run at once, and waits for nothing before it opens, drops or closes
+        another node. The end may then be written together with what comes next.
+        """
         ...
 
     def abandon(self, node_id: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from threading import Lock
 from typing import Final, TypeVar
 
@@ -64,11 +64,27 @@ class PersistentMap(Mapping[K, V]):
             return self._own()[key]
 
     def __iter__(self) -> Iterator[K]:
-        with self._lock:
-            return iter(list(self._own()))
+        return iter(self._copy())
 
     def __reversed__(self) -> Iterator[K]:
-        return reversed(list(self))
+        return reversed(self._copy())
+
+    def keys(self) -> KeysView[K]:
+        """As of a dict, in the order of insertion."""
+        return self._copy().keys()
+
+    def values(self) -> ValuesView[V]:
+        """As of a dict, in the order of insertion."""
+        return self._copy().values()
+
+    def items(self) -> ItemsView[K, V]:
+        """As of a dict, in the order of insertion."""
+        return self._copy().items()
+
+    def _copy(self) -> dict[K, V]:
+        """What can be looked through while newer versions are made."""
+        with self._lock:
+            return dict(self._own())
 
     def __len__(self) -> int:
         with self._lock:
