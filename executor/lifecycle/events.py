@@ -134,11 +134,16 @@ def _resolve(view: View, envelope: Envelope) -> Changes:
         raise illegal(view, envelope, "GATE_UNKNOWN", f"no gate {body.gate_of} was opened for this intent")
     if gate.decision:
         raise illegal(
-            view, envelope, "GATE_RESOLVED", f"the gate {body.gate_of} was decided: {gate.decision}"
+            view,
+            envelope,
+            "GATE_RESOLVED",
+            f"the gate {body.gate_of} was decided at {gate.at} by {gate.by}: {gate.decision}",
         )
     if _past(gate.expires_at, max(envelope.at, body.resolved_at, key=_moment)):
         raise illegal(view, envelope, "GATE_EXPIRED", f"the gate {body.gate_of} closed at {gate.expires_at}")
-    decided = replace(gate, decision=body.decision, answer=body.answer, by=envelope.from_)
+    decided = replace(
+        gate, decision=body.decision, answer=body.answer, by=envelope.from_, at=body.resolved_at
+    )
     return {"gates": having(view.gates, body.gate_of, decided)}
 
 

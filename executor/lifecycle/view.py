@@ -13,7 +13,7 @@ from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftB
 
 @dataclass(frozen=True)
 class GateState:
-    """A question to a person. `decision` is empty while it is open; `by`: the did that signed it."""
+    """A question to a person. `decision` is empty while it is open; `by`, `at`: who signed it, and when."""
 
     options: tuple[str, ...]
     expires_at: str
@@ -21,6 +21,7 @@ class GateState:
     decision: str = ""
     answer: str = ""
     by: str = ""
+    at: str = ""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ Mode = Literal["read", "write", "add", "list"]
 _URI = r"^matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+$"
 _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
-_LATER: Final = ("retries", "cost", "credentials", "environment")
+_LATER: Final = ("retries", "cost", "credentials", "environment", "annotated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,8 @@ class Manifest(_Closed):
     effects.
     args, output: JSON Schemas of objects. retries: for idempotent tools only. cost: of one call, also of one
     that fails. credentials: arguments whose value may name a variable (``$env:NAME``) in place of a secret.
-    environment: variables of this process that a command of the tool may see.
+    environment: variables of this process that a command of the tool may see. annotated: false for an outside
+    tool that says nothing of its effects; it counts as the worst until an operator classifies it (gate/pins).
     """
 
     uri: str = Field(pattern=_URI)
@@ -118,6 +119,7 @@ class Manifest(_Closed):
     cost: Cost | None = None
     credentials: list[str] = []
     environment: list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]] = []
+    annotated: bool = True
     args: dict[str, object]
     output: dict[str, object]
 
@@ -157,6 +159,10 @@ class Manifest(_Closed):
             raise ValueError(f"a credential is a string: {', '.join(spoken)}")
         if self.retries.max and not self.idempotent:
             raise ValueError("only a tool that is idempotent is tried again")
+        if not self.annotated and (
+            self.effects != ["network"] or self.operation != "destructive" or self.when
+        ):
+            raise ValueError("a tool that is not annotated has the effect network and is destructive")
         if self.environment and "shell" not in self.effects:
             raise ValueError("environment is for tools that run commands (effect shell)")
         return self
