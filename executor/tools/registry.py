@@ -68,10 +68,13 @@ class Registry:
         redactor: Redactor,
         idempotency_key: str = "",
         credentials: Credentials | None = None,
+        intent: str = "",
+        letter: bytes = b"",
     ) -> dict[str, object]:
         """Make the call that was allowed. The answer is checked, capped and free of secrets.
 
-        credentials: where the values of ``$env:NAME`` come from; the adapter alone gets to see them.
+        credentials: where the values of ``$env:NAME`` come from; the adapter alone gets to see them. intent,
+        letter: as of ``Bench``.
 
         Raises:
             GateError: the Allow is not for this call, or was used.
@@ -85,7 +88,17 @@ class Registry:
         allow.spend(call)
         tool = self.__tools[call.tool_ref]
         limit = tool.manifest.max_output
-        bench = Bench(workspace, clock, allow.operation, limit, idempotency_key, allow.hosts)
+        bench = Bench(
+            workspace,
+            clock,
+            allow.operation,
+            limit,
+            idempotency_key,
+            allow.hosts,
+            intent,
+            call.node_id,
+            letter,
+        )
         args = tool.manifest.complete(call.args)
         secrets = (credentials or Credentials({})).resolve(args, tool.manifest)
         redactor = redactor.knowing(secrets.values())

@@ -21,7 +21,8 @@ class Bench:
     """What an adapter may touch while it runs.
 
     operation: what the gate allowed this call to do; an adapter does no more. max_output: bytes. hosts: where
-    it may go over the network; empty for tools of another scope.
+    it may go over the network; empty for tools of another scope. intent, node_id: for what (a ULID) and at
+    which node it is called. letter: the signed envelope that goes out with the call, where one does.
     """
 
     workspace: Workspace
@@ -30,6 +31,9 @@ class Bench:
     max_output: int
     idempotency_key: str
     hosts: frozenset[Origin] = frozenset()
+    intent: str = ""
+    node_id: str = ""
+    letter: bytes = b""
 
 
 Adapter = Callable[[Mapping[str, object], Bench], Awaitable[dict[str, object]]]
