@@ -177,11 +177,11 @@ def test_the_repositorys_configuration_does_not_change_the_form(repo: Walks) -> 
 
 
 @pytest.mark.parametrize("path", ["--output=owned", "-p", ":(top)a.txt", "--no-index", "../outside"])
-def test_a_path_that_looks_like_an_option_is_a_path(repo: Walks, path: str) -> None:
+def test_a_path_that_looks_like_an_option_or_a_pattern_is_neither(repo: Walks, path: str) -> None:
     repo.write("a.txt", "changed\n")
     outcome = repo.go(diff(path=path))
     if outcome.failure is None:
         assert outcome.outputs["n1"]["files"] == []  # type: ignore[index]  # an object
     else:
-        assert outcome.failure.code == "GIT_FAILED"
+        assert outcome.failure.code == ("LOOKS_LIKE_OPTION" if path.startswith("-") else "GIT_FAILED")
     assert not (repo.workspace / "owned").exists()

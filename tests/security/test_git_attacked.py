@@ -30,6 +30,9 @@ ALL = sequence(
     tool("n2", "git/log", path="a.txt"),
     tool("n3", "git/branch"),
     tool("n4", "git/branch", "write", name="made"),
+    tool("n5", "git/diff"),
+    tool("n6", "git/show"),
+    tool("n7", "git/show", file="a.txt"),
 )
 
 
@@ -200,8 +203,33 @@ def test_names_of_files_and_branches_move_no_cursor(walks: Walks, trap: Path) ->
     assert "\\x1b[2J" in found.outputs["n1"]["text"]
 
 
-@pytest.mark.parametrize("path", ["--output=owned", "-p", ":(top)a.txt", "--ext-diff"])
-def test_a_path_that_looks_like_an_option_is_a_path(walks: Walks, trap: Path, path: str) -> None:
+@pytest.mark.parametrize("which", ["git/log", "git/diff", "git/show"])
+@pytest.mark.parametrize("path", ["--output=owned", "-p", "--ext-diff", "--", "-"])
+def test_a_path_that_looks_like_an_option_is_refused(walks: Walks, trap: Path, path: str, which: str) -> None:
+    assert walks.refusal(tool("n1", which, path=path)) == "LOOKS_LIKE_OPTION"
+    assert not (walks.workspace / "owned").exists()
+
+
+@pytest.mark.parametrize("path", [":(top)a.txt", ":!a.txt", "*.txt"])
+def test_a_path_that_looks_like_a_pattern_is_a_path(walks: Walks, trap: Path, path: str) -> None:
     found = walks.go(tool("n1", "git/log", path=path))
     assert found.outputs["n1"]["commits"] == []  # type: ignore[index]  # an object
-    assert not (walks.workspace / "owned").exists()
+
+
+def test_an_object_that_is_missing_is_fetched_from_nowhere(walks: Walks, trap: Path) -> None:
+    blob = walks.git("rev-parse", "HEAD:a.txt").strip()
+    place = walks.workspace / ".git/objects" / blob[:2] / blob[2:]
+    place.chmod(0o644)
+    place.unlink()
+    for name, value in {
+        "core.repositoryformatversion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": f"ext::{trap} %S",
+        "remote.origin.vcs": "ext",
+        "protocol.ext.allow": "always",
+    }.items():
+        walks.git("config", name, value)
+    for node in (tool("n1", "git/show", file="a.txt"), tool("n1", "git/show")):
+        assert walks.refusal(node) == "GIT_FAILED"
+    assert not (walks.workspace.parent / "mark").exists()

@@ -49,6 +49,9 @@ _OVERRIDES = {
     "core.excludesFile": os.devnull,
     "core.alternateRefsCommand": "",
     "core.sshCommand": "false",
+    "core.askPass": "false",
+    "credential.helper": "",
+    "protocol.allow": "never",
     "diff.external": "",
     "log.showSignature": "false",
     "status.submoduleSummary": "false",
@@ -128,6 +131,22 @@ async def repository(bench: Bench, path: str, *, branch: str = "") -> AsyncItera
             if name.startswith("filter.") and name.endswith((".clean", ".smudge", ".process", ".required"))
         }
         yield Git(program, place, {**_OVERRIDES, **filters})
+
+
+def plain_path(path: str) -> str:
+    """A path of the repository as it is handed to git, behind ``--``.
+
+    Raises:
+        ToolError: LOOKS_LIKE_OPTION.
+    """
+    if path.startswith("-"):
+        raise ToolError(
+            "LOOKS_LIKE_OPTION",
+            f"{path!r} begins like an option",
+            place=path,
+            fix=f"name it as ./{path}, if that is a file",
+        )
+    return path
 
 
 def text(data: bytes) -> str:

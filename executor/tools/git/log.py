@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from executor.sandbox.redaction import visible
-from executor.tools.git.command import failure, repository, text
+from executor.tools.git.command import failure, plain_path, repository, text
 from executor.tools.tool import Bench
 
 _COUNT = 10
@@ -15,7 +15,7 @@ _SHOWN = 500  # characters kept of an author's name and of a subject
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Answer with the commits reachable from HEAD."""
-    path = str(args.get("path", ""))
+    path = plain_path(str(args.get("path", "")))
     async with repository(bench, str(args.get("repo", "."))) as git:
         finished = await git.run(
             "log",
