@@ -201,8 +201,9 @@ class Pipeline:
             return f"{no_plan}, and {goal.model.version} writes no plans (a chat model does: mcl model add)"
         from executor.tools.registry import Registry
         from mcl.plans.written import Origin, write_plan
+        from mcl.tools import registry
 
-        tools = self.registry if isinstance(self.registry, Registry) else Registry.builtin()
+        tools = self.registry if isinstance(self.registry, Registry) else registry()
         origin = Origin(_plan_id(intent), intent.created_at, intent.agent)
         limits = {"nodes": rules.plan_nodes, "repairs": rules.plan_repairs}
         made = write_plan(writer, skill, intent, origin, tools, **limits)

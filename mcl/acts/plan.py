@@ -5,7 +5,6 @@ from pathlib import Path
 
 from executor.errors import WalkError
 from executor.home import Home
-from executor.tools.registry import Registry
 from executor.walker import Verdict, Walker
 from ir import Intent, PlanTree
 from mcl.acts.ids import find_intent
@@ -13,6 +12,7 @@ from mcl.acts.models import Models
 from mcl.acts.show import shown
 from mcl.home import open_home
 from mcl.reasoner import ModelReasoner
+from mcl.tools import registry
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def plan(intent: str, *, workspace: Path | None = None, home: Home | None = None
             fix=f"mcl show {found.id} says what can be done",
         )
     reasoner = ModelReasoner(Models(home).open)
-    walker = Walker(home, Registry.builtin(), workspace=workspace or Path.cwd(), reasoner=reasoner)
+    walker = Walker(home, registry(lambda: home), workspace=workspace or Path.cwd(), reasoner=reasoner)
     try:
         verdicts = walker.preflight(found.id)
     finally:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 from executor import View
 from executor.home import Home
-from executor.tools.registry import Registry
 from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed
 from ir.errors import MclError
 from ir.intent import CompileMetadata
@@ -27,6 +26,7 @@ from mcl.plans.planner import make_plan
 from mcl.plans.written import Origin, write_plan
 from mcl.skills import Skill, Skills, mtx_digest
 from mcl.stages.rules import Rules
+from mcl.tools import registry
 
 if TYPE_CHECKING:
     from mcl.model import Model
@@ -218,7 +218,7 @@ class _Again:
         rules, origin = Rules.of(core_of(self.home.path)), Origin(plan.id, plan.created_at, plan.created_by)
         try:
             made = write_plan(
-                writer, skill, self.intent, origin, Registry.builtin(),
+                writer, skill, self.intent, origin, registry(),
                 nodes=rules.plan_nodes, repairs=rules.plan_repairs,
             )  # fmt: skip
         except MclError as error:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from executor.home import Home
-from executor.tools.registry import Registry
 from executor.walker import Walker
 from ir import Intent, PlanTree
 from mcl.acts.compile import open_model
@@ -19,6 +18,7 @@ from mcl.failures import SkillFailures
 from mcl.home import open_home
 from mcl.reasoner import ModelReasoner, SkillPrompts
 from mcl.skills import Skill
+from mcl.tools import registry
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
@@ -57,7 +57,7 @@ def run(
     async def walk() -> "Outcome":
         walker = Walker(
             home,
-            Registry.builtin(),
+            registry(lambda: home),
             workspace=workspace or Path.cwd(),
             reasoner=ModelReasoner(lambda: open_model(home, model, ai=ai)),
             people=people,

@@ -51,9 +51,9 @@ class Installed:
     def tools(self) -> Mapping[str, Offer]:
         """The tools by address."""
         if self._tools is None:
-            from executor import Registry
+            from mcl.tools import registry
 
-            self._tools = {manifest.uri: _tool(manifest) for manifest in Registry.builtin().manifests}
+            self._tools = {manifest.uri: _tool(manifest) for manifest in registry().manifests}
         return self._tools
 
     def skills(self) -> Mapping[str, Offer]:

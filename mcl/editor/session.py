@@ -67,9 +67,9 @@ class Session:
     @cached_property
     def tools(self) -> Tools:
         """What a plan may call: the tools of this build."""
-        from executor import Registry
+        from mcl.tools import registry
 
-        return Registry.builtin()
+        return registry()
 
     def put(self, address: str, text: str, path: Path | None) -> None:
         """Take a new state of a text."""

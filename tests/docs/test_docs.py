@@ -189,14 +189,14 @@ def test_the_mistakes_that_the_page_shows_are_told_as_it_shows_them(
 
 
 def test_every_tool_is_described_as_its_manifest_has_it() -> None:
-    from executor import Registry
+    from mcl.tools import registry
 
     text = (ROOT / "docs" / "tools.md").read_text()
     cells = [
         line.strip("|").split("|") for line in text.splitlines() if re.match(r"\| `[a-z]+/[a-z]+@", line)
     ]
     rows = {name.strip(" `"): [cell.strip() for cell in more] for name, *more in cells}
-    tools = {tool.uri.removeprefix("matrix://tool/"): tool for tool in Registry.builtin().manifests}
+    tools = {tool.uri.removeprefix("matrix://tool/"): tool for tool in registry().manifests}
     assert list(rows) == list(tools)
     for name, (arguments, effects, safety, answer) in rows.items():
         tool = tools[name]

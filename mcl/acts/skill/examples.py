@@ -21,6 +21,7 @@ from mcl.home import open_home
 from mcl.mtx.core import Core, load_core
 from mcl.mtx.load import head_of
 from mcl.skills import Skill, Skills, load_skill
+from mcl.tools import registry
 
 if TYPE_CHECKING:
     from mcl.compiler import Outcome
@@ -90,7 +91,7 @@ def try_examples(
         found,
         open_model(home, model, ai=ai),
         load_core(cache=home.path / "cache"),
-        Registry.builtin(),
+        registry(lambda: home),
         at,
     )
     total = sum(len(one.examples) for one in wanted if isinstance(one, Skill))

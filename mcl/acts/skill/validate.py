@@ -52,9 +52,9 @@ def validate_skill(
     build). Never raises for what is in a file, nor for a path that cannot be read: that is a finding.
     """
     if tools is None:
-        from executor.tools.registry import Registry
+        from mcl.tools import registry
 
-        tools = Registry.builtin()
+        tools = registry()
     if Path(path).name == PLAN_FILE and not Path(path).is_dir():
         return (_lone_plan(str(path), tools),)
     try:

@@ -1,0 +1,1 @@
+"""Tools that look into memory, and add to it."""

@@ -1,0 +1,38 @@
+"""All tools there are, by address.
+
+The executor's own lie in executor/tools. What needs a part of mcl lies here, in the same shape: a folder a
+namespace, a manifest beside each adapter.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from executor.home import Home
+from executor.tools.builtin import builtin_tools
+from executor.tools.manifest import load_manifest
+from executor.tools.registry import Registry
+from executor.tools.tool import Bench, Tool
+from mcl.home import open_home
+
+_NAMES: Final = ("cortex/find", "cortex/put")
+
+
+def registry(home: Callable[[], Home] = open_home) -> Registry:
+    """The tools of this build, in the order of their addresses.
+
+    home: opened at the first call of a tool that needs it, not before.
+    """
+    here = Path(__file__).parent
+    own = [Tool(load_manifest(here / f"{name}.toml"), partial(_run, name, home)) for name in _NAMES]
+    return Registry(sorted([*builtin_tools(), *own], key=lambda tool: tool.manifest.uri))
+
+
+async def _run(
+    name: str, home: Callable[[], Home], args: Mapping[str, object], bench: Bench
+) -> dict[str, object]:
+    """A tool's work, whose module is loaded with the first call."""
+    answer: dict[str, object] = import_module(f"mcl.tools.{name.replace('/', '.')}").run(args, bench, home())
+    return answer
