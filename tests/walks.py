@@ -162,6 +162,7 @@ class Walks:
         verb: str = "build",
         criteria: Sequence[Mapping[str, Any]] = (),
         objects: Sequence[Mapping[str, Any]] = (),
+        constraints: Sequence[Mapping[str, Any]] = (),
         budget: Mapping[str, Any] | None = None,
         deadline: str = "",
     ) -> str:
@@ -173,7 +174,12 @@ class Walks:
             "actor": keys.user.did,
             "agent": keys.agent.did,
             "prose": "a goal in words",
-            "frame": {"verb": verb, "success_criteria": list(criteria), "objects": list(objects)},
+            "frame": {
+                "verb": verb,
+                "success_criteria": list(criteria),
+                "objects": list(objects),
+                "constraints": list(constraints),
+            },
             "state": "proposed",
             "confidence": 0.9,
             "created_at": clock.now(),

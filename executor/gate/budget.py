@@ -1,15 +1,21 @@
-"""Limits of a run: calls, time, deadline; and a breaker for a call that is refused again and again."""
+"""Limits of a run: calls, sub-agents, cost, time, deadline; a breaker for a call refused again and again."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from executor.clock import Clock
 from executor.gate.verdict import Deny
-from ir import DeadlineConstraint, Intent, PlanTree
+from ir import BudgetConstraint, DeadlineConstraint, Intent, PlanTree
+
+if TYPE_CHECKING:
+    from executor.tools.manifest import Cost
 
 _BREAKER = 3  # the same call refused so often is not judged again
 _DURATION = re.compile(
@@ -27,34 +33,140 @@ def duration(text: str) -> timedelta:
     return timedelta(seconds=min(seconds, _LONGEST))
 
 
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What was used: calls of tools and models, sub-agents, and amounts by asset."""
+
+    calls: int = 0
+    agents: int = 0
+    costs: Mapping[str, Decimal] = field(default_factory=dict)
+
+    def __add__(self, more: Used) -> Used:
+        costs = dict(self.costs)
+        for asset, amount in more.costs.items():
+            costs[asset] = costs.get(asset, Decimal(0)) + amount
+        return Used(self.calls + more.calls, self.agents + more.agents, costs)
+
+
 class Spending:
-    """What a run has used of its limits. Counted before a call, not after.
+    """What a run, or a sub-dispatch of it, has used of its limits. Counted before a call, not after.
 
     Args:
-        intent, plan: where the limits come from; of two limits the narrower counts.
-        started_at: ISO 8601 UTC, when the run first began. calls: calls begun before (a resumed run).
+        intent, plan: where the limits come from; of two limits the narrower counts. The Intent's hard
+            constraints of budget and deadline are limits like those of its budget.
+        started_at: ISO 8601 UTC, when it first began. used: what earlier runs of it used.
+        above: of a sub-dispatch, the spending of the plan that dispatches; what is used counts there too.
     """
 
     def __init__(
-        self, intent: Intent, plan: PlanTree, clock: Clock, *, started_at: str, calls: int = 0
+        self,
+        intent: Intent,
+        plan: PlanTree,
+        clock: Clock,
+        *,
+        started_at: str,
+        used: Used | None = None,
+        above: Spending | None = None,
     ) -> None:
+        self._clock = clock
+        self._started = datetime.fromisoformat(started_at)
+        self._above = above
+        self._refused: Counter[str] = Counter()
+        self.used = used or Used()
+        self.limit(intent, plan)
+
+    def limit(self, intent: Intent, plan: PlanTree) -> None:
+        """Take the limits from these documents, also while a run is under way (they were corrected)."""
         budgets = [budget for budget in (intent.budget, plan.budget) if budget]
         self._max_calls = min((budget.max_calls for budget in budgets if budget.max_calls), default=None)
+        self._max_agents = min((budget.max_agents for budget in budgets if budget.max_agents), default=None)
         times = [duration(budget.max_time) for budget in budgets if budget.max_time]
-        self._until = datetime.fromisoformat(started_at) + min(times) if times else None
+        self._until = self._started + min(times) if times else None
         self._deadline = min(_deadlines(intent), default=None)
-        self._clock = clock
-        self._refused: Counter[str] = Counter()
-        self.calls = calls
+        self._max_costs = [budget.max_cost for budget in budgets if budget.max_cost] + [
+            one.max
+            for one in intent.frame.constraints
+            if isinstance(one, BudgetConstraint) and one.hard and one.max
+        ]
 
-    def refusal(self) -> Deny | None:
-        """Why one more call may not begin now, or None."""
-        if self._max_calls is not None and self.calls >= self._max_calls:
+    def refusal(self, cost: Cost | None = None) -> Deny | None:
+        """Why one more call, which costs this, may not begin now, or None."""
+        if self._max_calls is not None and self.used.calls >= self._max_calls:
             return Deny(
                 "BUDGET_EXCEEDED",
                 f"the budget allows {self._max_calls} calls, and all are used",
                 "raise max_calls and have it accepted again, or do with less",
             )
+        if cost is not None and cost.value and (refused := self._too_dear(cost)):
+            return refused
+        if self._above is not None:
+            return self._own_time() or self._above.refusal(cost)
+        return self._own_time()
+
+    def agent_refusal(self) -> Deny | None:
+        """Why nothing more may be dispatched to another skill or agent now, or None."""
+        if self._max_agents is not None and self.used.agents >= self._max_agents:
+            return Deny(
+                "BUDGET_EXCEEDED",
+                f"the budget allows {self._max_agents} sub-agents, and all are used",
+                "raise max_agents and have it accepted again, or do with less",
+            )
+        return self._own_time() or (self._above.agent_refusal() if self._above else None)
+
+    def time_refusal(self) -> Deny | None:
+        """Why nothing more may begin at all, or None."""
+        return self._own_time() or (self._above.time_refusal() if self._above else None)
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the deadline or the end of the time budget, whichever is first, if any."""
+        ends = [end for end in (self._deadline, self._until) if end is not None]
+        lefts = [(end - datetime.fromisoformat(self._clock.now())).total_seconds() for end in ends]
+        if self._above is not None and (above := self._above.seconds_left()) is not None:
+            lefts.append(above)
+        return max(0.0, min(lefts)) if lefts else None
+
+    def begin(self, cost: Cost | None = None) -> None:
+        """Count one call that begins now."""
+        self._count(Used(1, 0, {cost.asset: cost.value} if cost else {}))
+
+    def begin_agent(self) -> None:
+        """Count one sub-agent that begins now."""
+        self._count(Used(0, 1))
+
+    def refused(self, call_hash: str) -> None:
+        """Count a refusal of this very call."""
+        self._refused[call_hash] += 1
+
+    def tripped(self, call_hash: str) -> bool:
+        """Was this very call refused too often?"""
+        return self._refused[call_hash] >= _BREAKER
+
+    def _count(self, used: Used) -> None:
+        self.used += used
+        if self._above is not None:
+            self._above._count(used)
+
+    def _too_dear(self, cost: Cost) -> Deny | None:
+        for limit in self._max_costs:
+            if limit.asset != cost.asset:
+                return Deny(
+                    "BUDGET_EXCEEDED",
+                    f"the call costs {cost.amount} {cost.asset}, and the budget is in {limit.asset}",
+                    f"agree on a budget in {cost.asset}, or use another tool",
+                )
+            spent = self.used.costs.get(cost.asset, Decimal(0))
+            if spent + cost.value > limit.value:
+                return Deny(
+                    "BUDGET_EXCEEDED",
+                    f"the call costs {cost.amount} {cost.asset}; of {limit.amount} {limit.asset}"
+                    f" {limit.value - spent} are left",
+                    "raise max_cost and have it accepted again, or do with less",
+                )
+        return None
+
+    def _own_time(self) -> Deny | None:
+        if self._deadline is None and self._until is None:
+            return None
         now = datetime.fromisoformat(self._clock.now())
         if self._deadline is not None and now > self._deadline:
             return Deny(
@@ -67,25 +179,6 @@ class Spending:
                 "raise max_time and accept again",
             )
         return None
-
-    def seconds_left(self) -> float | None:
-        """Seconds until the deadline or the end of the time budget, whichever is first, if any."""
-        ends = [end for end in (self._deadline, self._until) if end is not None]
-        if not ends:
-            return None
-        return max(0.0, (min(ends) - datetime.fromisoformat(self._clock.now())).total_seconds())
-
-    def begin(self) -> None:
-        """Count one call that begins now."""
-        self.calls += 1
-
-    def refused(self, call_hash: str) -> None:
-        """Count a refusal of this very call."""
-        self._refused[call_hash] += 1
-
-    def tripped(self, call_hash: str) -> bool:
-        """Was this very call refused too often?"""
-        return self._refused[call_hash] >= _BREAKER
 
 
 def _deadlines(intent: Intent) -> Iterable[datetime]:

@@ -1,7 +1,7 @@
 """A node that was begun in an earlier run of the same plan, and nobody knows how far it came.
 
-What is idempotent is done again. Anything else may have happened: a person says whether it is to be done again,
-counts as done, or ends the run. Either way the decision is a record of the journal.
+What is idempotent is done again. Anything else may have happened: a person says whether it is to be done
+again, counts as done, or ends the run. Either way the decision is a record of the journal.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _acts(place: Place, run: Run) -> str:
 def _decided(place: Place, run: Run) -> tuple[str, str]:
     """What a person decided about this very start while no run was waiting: gate and decision."""
     begun = run.earlier.begun.get(place.id)
-    for id, gate in reversed(run.ledger.view().gates.items()):
+    for id, gate in reversed(list(run.ledger.view().gates.items())):
         about = gate.node_id == place.id and gate.options == OPTIONS
         if about and gate.decision and begun is not None and id > begun.id:
             return id, gate.decision

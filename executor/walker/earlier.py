@@ -1,43 +1,75 @@
-"""What the journal says of an earlier attempt at the same plan."""
+"""What the journal says of earlier runs of the same plan."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
 
+from executor.gate.budget import Used
 from ir import Envelope, PlanStepBody
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The last time that a node began: id and time of the record, and what it says (attempt, key, …)."""
+
+    id: str
+    at: str
+    told: dict[str, Any]
 
 
 @dataclass(slots=True)
 class Earlier:
-    """By node id: last state, number of attempts, outputs of completed nodes. ``calls``: calls begun."""
+    """By node id: last state, number of attempts, outputs of completed nodes, the first and the last start,
+    and what was used of the budget."""
 
     states: dict[str, str] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
     outputs: dict[str, object] = field(default_factory=dict)
+    began: dict[str, str] = field(default_factory=dict)
+    begun: dict[str, Begun] = field(default_factory=dict)
+    used: dict[str, Used] = field(default_factory=dict)
     started_at: str = ""
-    calls: int = 0
 
     def in_doubt(self, node_id: str) -> bool:
         """Was the node begun, and nobody knows how far it came? What failed may have had effects too."""
         return bool(self.attempts.get(node_id)) and self.states.get(node_id) != "completed"
 
+    def used_below(self, prefix: str = "") -> Used:
+        """What the nodes whose ids begin like this used."""
+        return sum((used for id, used in self.used.items() if id.startswith(prefix)), Used())
 
-def read_earlier(envelopes: Iterable[Envelope], counted: frozenset[str]) -> Earlier:
-    """Read the plan.step envelopes since the last accept; ``counted`` are the nodes that a budget counts."""
+
+def read_earlier(envelopes: Iterable[Envelope]) -> Earlier:
+    """Read the plan.step envelopes of an intent.
+
+    States and outputs count since the last accept; starts, and what was used of the budget, for ever.
+    """
     earlier = Earlier()
     for envelope in envelopes:
         body = envelope.body
         if envelope.kind == "intent.accept":
-            earlier = Earlier()
+            earlier = Earlier(attempts=earlier.attempts, begun=earlier.begun, used=earlier.used)
         if not isinstance(body, PlanStepBody):
             continue
+        node = body.node_id
         earlier.started_at = earlier.started_at or envelope.at
-        earlier.states[body.node_id] = body.status
+        earlier.states[node] = body.status
         if body.status == "running":
-            earlier.attempts[body.node_id] = earlier.attempts.get(body.node_id, 0) + 1
-            earlier.calls += body.node_id in counted
+            told = json.loads(body.result) if body.result else {}
+            earlier.attempts[node] = earlier.attempts.get(node, 0) + 1
+            earlier.used[node] = earlier.used.get(node, Used()) + _used(told)
+            earlier.began.setdefault(node, envelope.at)
+            earlier.begun[node] = Begun(envelope.id, envelope.at, told)
         elif body.status == "completed" and body.result:
-            earlier.outputs[body.node_id] = json.loads(body.result)
+            earlier.outputs[node] = json.loads(body.result)
     return earlier
+
+
+def _used(told: dict[str, Any]) -> Used:
+    cost = told.get("cost")
+    costs = {cost["asset"]: Decimal(str(cost["amount"]))} if cost else {}
+    return Used(told.get("calls", 0), told.get("agents", 0), costs)

@@ -28,6 +28,7 @@ from executor.lifecycle.transitions import TERMINAL
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.tools.registry import Registry
+from executor.undo.images import Images
 from executor.walker.asking import Asking
 from executor.walker.earlier import Earlier, read_earlier
 from executor.walker.ending import close, judge
@@ -149,9 +150,7 @@ class Walker:
                         place=known,
                         fix="go on with it: mcl run --resume",
                     )
-                kinds = ("tool_call", "step")
-                counted = frozenset(node.id for node in mandate.nodes.values() if node.kind in kinds)
-                earlier = read_earlier(self._home.journal.envelopes(known), counted)
+                earlier = read_earlier(self._home.journal.envelopes(known))
             return await self._walk(mandate, earlier)
 
     def _mandate(self, intent: str) -> tuple[Mandate, View]:
@@ -185,7 +184,7 @@ class Walker:
         intent, plan = mandate.intent.id, mandate.plan
         clock = self._home.clock
         started = earlier.started_at or clock.now()
-        spending = Spending(mandate.intent, plan, clock, started_at=started, calls=earlier.calls)
+        spending = Spending(mandate.intent, plan, clock, started_at=started, used=earlier.used_below())
         context = self._context(mandate, spending)
         ledger = Ledger(self._home, intent, plan)
         verdicts = tuple(preflight(plan, context, reasoner=self._reasoner is not None))
@@ -209,6 +208,7 @@ class Walker:
             redactor,
             earlier,
             self._reasoner,
+            Images(self._home),
         )
         failure, cancelled = await self._watched(run, ledger)
         if cancelled:

@@ -1,4 +1,4 @@
-"""Guard 11: calls, time and deadline allow one more call, and it is not the same refused call again."""
+"""Guard 11: calls, cost, time and deadline allow one more call, and it is not the same refused call again."""
 
 from __future__ import annotations
 
@@ -17,4 +17,5 @@ def check(call: Call, context: Context) -> Deny | None:
             "this very call was refused again and again",
             "read the earlier refusals and do something else",
         )
-    return context.spending.refusal()
+    manifest = context.manifest(call)
+    return context.spending.refusal(manifest.cost if manifest else None)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import anyio
 
 from executor.engine.protocol import Failure
+from executor.errors import WalkError
 from executor.hashing import is_json
 from executor.references import as_text, resolve
 from ir import MclError
 
 if TYPE_CHECKING:
+    from executor.walker.reasoner import Reasoner
     from executor.walker.run import Run
     from executor.walker.tree import Place
 
@@ -39,14 +42,14 @@ async def attempt(place: Place, run: Run) -> Failure | None:
         user = user or "\n".join(f"{name}: {text}" for name, text in given.items())
         spending = scope.context.spending
         with anyio.fail_after(spending.seconds_left() if spending else None):
-            answer = await run.reasoner.reason(
-                system=system or _DEFAULT_PROMPT, user=user, outputs=wanted, kind=step.kind or "reason"
-            )
+            answer = await _ask(run.reasoner, system or _DEFAULT_PROMPT, user, wanted, step.kind or "reason")
     except TimeoutError:
         return Failure("TIMEOUT", "the model gave no answer in time", "allow more time", place.id)
     except MclError as problem:
         return run.failure(problem, place)
-    if set(answer) != set(wanted) or any(value is None for value in answer.values()):
+    if not isinstance(answer, dict):
+        said = f"with a {type(answer).__name__}, not {', '.join(wanted)}"
+    elif set(answer) != set(wanted) or any(value is None for value in answer.values()):
         said = f"with {', '.join(sorted(answer))!r}, not {', '.join(wanted)}"
     elif not is_json(answer, _MAX_ANSWER):
         said = f"with what is no JSON of at most {_MAX_ANSWER} bytes"
@@ -54,3 +57,17 @@ async def attempt(place: Place, run: Run) -> Failure | None:
         run.outputs[place.id] = run.redactor.value(dict(answer))
         return None
     return Failure("BAD_ANSWER", f"the model answered {said}", "try again", place.id)
+
+
+async def _ask(reasoner: Reasoner, system: str, user: str, outputs: Sequence[str], kind: str) -> object:
+    """The model's answer, which may be anything. Raises WalkError MODEL_CRASHED, and its own."""
+    try:
+        return await reasoner.reason(system=system, user=user, outputs=outputs, kind=kind)
+    except (MclError, TimeoutError):
+        raise
+    except Exception as problem:  # a model is foreign code: its mistakes fail its node only
+        raise WalkError(
+            "MODEL_CRASHED",
+            f"the model crashed: {type(problem).__name__}: {problem}",
+            fix="try again, or use another model",
+        ) from problem

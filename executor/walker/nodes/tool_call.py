@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import anyio
@@ -39,21 +41,23 @@ async def attempt(place: Place, run: Run) -> Failure | Again | None:
     assert manifest is not None, "the gate allowed an unknown tool"
     named = credentials_of(args, manifest).values()
     run.redactor = run.redactor.knowing(context.credentials.values(named))
-    key = run.begin_call(place)
+    key = run.begin_call(place, manifest.cost)
     limit = (planned.timeout_ms or manifest.timeout_ms) / 1000
     left = context.spending.seconds_left() if context.spending else None
     try:
         with context.locks.hold(context.written(call, manifest)):
-            with anyio.fail_after(limit if left is None else min(limit, left)):
-                run.outputs[place.id] = await run.registry.invoke(
-                    leave,
-                    call,
-                    workspace=context.workspace,
-                    clock=context.clock,
-                    redactor=run.redactor,
-                    idempotency_key=key,
-                    credentials=context.credentials,
-                )
+            async with _kept(call, manifest, place, run):
+                with anyio.fail_after(limit if left is None else min(limit, left)):
+                    run.outputs[place.id] = await run.registry.invoke(
+                        leave,
+                        call,
+                        workspace=context.workspace,
+                        clock=context.clock,
+                        redactor=run.redactor,
+                        idempotency_key=key,
+                        credentials=context.credentials,
+                        intent=run.ledger.intent_id,
+                    )
     except TimeoutError:
         if left is not None and left <= limit:
             message = f"no answer within {left:g} s, which is all that the budget or the deadline left"
@@ -61,17 +65,34 @@ async def attempt(place: Place, run: Run) -> Failure | Again | None:
         failure = Failure(
             "TIMEOUT", f"no answer within {limit:g} s", "allow more time (timeout_ms)", place.id
         )
-        return _again(failure, manifest, place, run)
+        return run.again(failure, manifest, place)
     except MclError as problem:
         failure = run.failure(problem, place)
         passing = isinstance(problem, ToolError) and problem.transient
-        return _again(failure, manifest, place, run) if passing else failure
+        return run.again(failure, manifest, place) if passing else failure
     return None
 
 
-def _again(failure: Failure, manifest: Manifest, place: Place, run: Run) -> Failure | Again:
-    """Whether the call is to be made again: the manifest allows it, and so do time and budget."""
-    return failure
+@asynccontextmanager
+async def _kept(call: Call, manifest: Manifest, place: Place, run: Run) -> AsyncIterator[None]:
+    """Keep what the call may change as it was, and record what it left, however it ends."""
+    if run.images is None:
+        yield
+        return
+    context = place.scope.context
+    kept = await run.images.before(
+        context.workspace,
+        context.paths(call, manifest),
+        context.effect(call, manifest),
+        intent=run.ledger.intent_id,
+        node=place.id,
+        tool=call.tool_ref,
+        attempt=run.attempts[place.id],
+    )
+    try:
+        yield
+    finally:
+        await run.images.after(kept, run.outputs.get(place.id))
 
 
 async def _leave(call: Call, place: Place, run: Run) -> tuple[Call, Allow] | Failure:
