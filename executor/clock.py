@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 _RANDOM_BITS: Final = 80
 _CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS: Final = tuple(one + other for one in _CROCKFORD for other in _CROCKFORD)  # ten bits each
 
 
 class Clock(Protocol):
@@ -31,7 +32,7 @@ def instant(moment: datetime) -> str:
 
 def ulid_text(number: int) -> str:
     """The 26 characters of a ULID. (Importing python-ulid would take longer than opening a home.)"""
-    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
 
 
 class _Ids:

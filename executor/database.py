@@ -91,9 +91,12 @@ class Database:
         The first number is SQLite's and differs after a commit of any other connection or process; the second
         counts the `write`s of this object, begun for this component or for any.
         """
-        with self._lock:
-            others = self.read("PRAGMA data_version")[0][0]
-            return others, self._writes.get(component, 0) + self._writes.get("", 0)
+        try:
+            with self._lock:
+                others = self._here().execute("PRAGMA data_version").fetchone()[0]
+                return others, self._writes.get(component, 0) + self._writes.get("", 0)
+        except sqlite3.Error as error:
+            raise explain(error, self.path) from error
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:

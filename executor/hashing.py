@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import Final
+
+# Made once: json.dumps makes an encoder for every call.
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
 def json_bytes(value: object) -> bytes:
     """UTF-8 JSON of a plain value; equal values give equal bytes."""
-    return json.dumps(
-        value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
-    ).encode()
+    return _ENCODER.encode(value).encode()
 
 
 def json_hash(value: object) -> str:

@@ -22,6 +22,7 @@ class _Place(NamedTuple):
     name: str
     shape: Shape
     required: bool
+    whole: str  # its place in an envelope, the body's name before its own
 
 
 def _at(key: int, shape: Shape, default: Any = MISSING) -> Any:
@@ -52,7 +53,9 @@ class Body:
         known: dict[int, _Place] | None = cls.__dict__.get("_layout")
         if known is None:
             known = {
-                one.metadata["key"]: _Place(one.name, one.metadata["shape"], one.default is MISSING)
+                one.metadata["key"]: _Place(
+                    one.name, one.metadata["shape"], one.default is MISSING, f"body.{one.name}"
+                )
                 for one in fields(cls)
             }
             cls._layout = known  # type: ignore[attr-defined]  # worked out once a class, at first use
@@ -68,12 +71,14 @@ class Body:
         for key, value in values.items():
             if key not in layout:
                 raise flaw(place, f"has an unknown key {key!r}")
-            name, shape, required = layout[key]
+            name, shape, required, whole = layout[key]
+            if place != "body":
+                whole = f"{place}.{name}"
             if not required and value in _EMPTY:
-                raise flaw(f"{place}.{name}", "is empty and should be left out")
-            found[name] = shape(value, f"{place}.{name}")
+                raise flaw(whole, "is empty and should be left out")
+            found[name] = shape(value, whole)
         if len(found) < len(layout):
-            for name, _, required in layout.values():
+            for name, _, required, _ in layout.values():
                 if required and name not in found:
                     raise flaw(f"{place}.{name}", "is missing")
         return cls(**found)
@@ -81,11 +86,13 @@ class Body:
     def to_map(self, place: str = "body") -> dict[int, Any]:
         """The CBOR map. Raises EnvelopeError BODY_SHAPE where a field does not have its shape."""
         written: dict[int, Any] = {}
-        for key, (name, shape, required) in self.layout().items():
+        for key, (name, shape, required, whole) in self.layout().items():
             value = getattr(self, name)
             if required or value:
-                where = f"{place}.{name}"
-                written[key] = value = _plain(value, where)
+                where = whole if place == "body" else f"{place}.{name}"
+                if type(value) is not str:
+                    value = _plain(value, where)
+                written[key] = value
                 shape(value, where)
         return written
 

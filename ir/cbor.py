@@ -23,9 +23,9 @@ Value: TypeAlias = bool | int | float | str | bytes | Sequence[Any] | Mapping[An
 
 def encode(value: Value) -> bytes:
     """The one encoding of a value. Raises CborError CBOR_TYPE, CBOR_TOO_DEEP, CBOR_TOO_LARGE."""
-    _check(value, MAX_DEPTH)
+    ordered = _check(value, MAX_DEPTH)
     try:
-        data = cbor2.dumps(value, canonical=True)
+        data = cbor2.dumps(value, canonical=not ordered)
     except UnicodeEncodeError as error:
         raise CborError("CBOR_TYPE", "a text holds a lone surrogate, which has no UTF-8 form") from error
     if len(data) > MAX_BYTES:
@@ -53,8 +53,7 @@ def decode(data: bytes) -> Any:
         )
     except cbor2.CBORDecodeError as error:
         raise CborError("CBOR_SYNTAX", f"not strict CBOR: {error}") from error
-    _check(value, MAX_DEPTH)
-    if cbor2.dumps(value, canonical=True) != data:
+    if cbor2.dumps(value, canonical=not _check(value, MAX_DEPTH)) != data:
         raise CborError("CBOR_NOT_CANONICAL", "not the deterministic encoding (RFC 8949, section 4.2.1)")
     return value
 
@@ -67,26 +66,36 @@ def _refuse_tag(*_: object) -> NoReturn:
 _NO_TAGS: Final = dict.fromkeys(range(1024), _refuse_tag)
 
 
-def _check(value: Any, room: int) -> None:
+def _check(value: Any, room: int) -> bool:
+    """Refuse what is not on the allow-list; tell whether the value is written the one way as it stands.
+
+    That is so where it holds no double, which has a shortest form to be found, and all keys are integers in
+    order: cbor2 then takes a third of the time.
+    """
     kind = type(value)
-    if kind is str or kind is bytes or value is None or kind is bool or kind is float:
-        return
+    if kind is str or kind is bytes or value is None or kind is bool:
+        return True
+    if kind is float:
+        return False
     if kind is int:
         if -_LARGEST - 1 <= value <= _LARGEST:
-            return
+            return True
         raise CborError("CBOR_TYPE", "an integer of more than 64 bits")
     if room == 0:
         raise CborError("CBOR_TOO_DEEP", f"nesting deeper than {MAX_DEPTH}")
+    ordered = True
     if kind is list or kind is tuple:
         for item in value:
-            _check(item, room - 1)
+            ordered &= _check(item, room - 1)
     elif isinstance(value, dict):
         kinds = {type(key) for key in value}
         if not (kinds <= {str} or (kinds == {int} and min(value) >= 0)):
             raise CborError(
                 "CBOR_TYPE", "a map with keys that are neither all texts nor all unsigned integers"
             )
+        ordered = kinds == {int} and max(value) <= _LARGEST and list(value) == sorted(value)
         for item in value.values():
-            _check(item, room - 1)
+            ordered &= _check(item, room - 1)
     else:
         raise CborError("CBOR_TYPE", f"{kind.__name__} is not allowed")
+    return ordered

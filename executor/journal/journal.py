@@ -120,15 +120,18 @@ class Journal:
         again to be checked; the lifecycle is, as in `append`.
         Raises what `append` and `ir.seal` raise, KeyringError where the key is sealed.
         """
-        envelopes = [self._sealed(f"matrix://intent/{intent_id(intent)}", one) for one in statements]
+        uri = f"matrix://intent/{intent_id(intent)}"
+        agent = self._keyring.agent
+        envelopes = []
+        for said in statements:
+            pair = agent if ROLE_OF_KIND.get(said.kind) != "user" else self._keyring.user
+            header = Header(self._clock.new_id(), said.at or self._clock.now(), pair.did, uri)
+            envelope = seal(said.kind, said.body, header, pair.signing_key)
+            if said.kind not in _PLAIN:
+                envelope = open_envelope(envelope.wire, self._keyring.resolver)
+            envelopes.append(envelope)
         self._store(envelopes)
         return tuple(envelopes)
-
-    def _sealed(self, uri: str, said: Statement) -> Envelope:
-        pair = self._keyring.user if ROLE_OF_KIND.get(said.kind) == "user" else self._keyring.agent
-        header = Header(self._clock.new_id(), said.at or self._clock.now(), pair.did, uri)
-        envelope = seal(said.kind, said.body, header, pair.signing_key)
-        return envelope if said.kind in _PLAIN else open_envelope(envelope.wire, self._keyring.resolver)
 
     def _store(self, messages: Sequence[Message]) -> tuple[Row, ...]:
         views: dict[str, _Seen] = {}
