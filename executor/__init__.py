@@ -19,6 +19,7 @@ from executor.errors import (
     PolicyError,
     ScopeError,
     ToolError,
+    UndoError,
     UnresolvedError,
     WalkError,
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from executor.tools.manifest import Manifest, load_manifest
     from executor.tools.registry import Registry
     from executor.tools.tool import Bench, Tool
+    from executor.undo import Images, UndoReport
     from executor.walker import Outcome, Verdict, Walker, preflight
     from executor.walker.listener import Listener, WalkEvent
     from executor.walker.people import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, People
@@ -74,6 +76,7 @@ __all__ = [
     "Home",
     "HomeError",
     "HostGrant",
+    "Images",
     "InclusionProof",
     "Journal",
     "JournalError",
@@ -102,6 +105,8 @@ __all__ = [
     "SystemClock",
     "Tool",
     "ToolError",
+    "UndoError",
+    "UndoReport",
     "UnresolvedError",
     "Verdict",
     "View",
@@ -136,6 +141,7 @@ _HOMES = {
     "executor.tools.manifest": ("Manifest", "load_manifest"),
     "executor.tools.registry": ("Registry",),
     "executor.tools.tool": ("Bench", "Tool"),
+    "executor.undo": ("Images", "UndoReport"),
     "executor.gate.verdict": ("Ask", "Deny"),
     "executor.walker": ("Outcome", "Verdict", "Walker", "preflight"),
 }

@@ -102,7 +102,7 @@ class Looker:
             now = self._now(path, left)
             if now is None:
                 continue
-            if now != was:
+            if now != was and not (was == ABSENT and now.kind == "folder"):
                 left.files[path] = now
             if now.kind == "folder":
                 made += self._fill(path, before, left)

@@ -101,13 +101,14 @@ class ImageStore:
 
     def names(self) -> Iterator[tuple[str, int]]:
         """The sha256 and size in bytes of each content there is."""
-        with suppress(FileNotFoundError):
-            for folder in sorted(self.folder.iterdir()):
-                if len(folder.name) == 2 and folder.is_dir():
-                    for place in sorted(folder.iterdir()):
-                        if _NAME.fullmatch(place.name):
-                            with suppress(FileNotFoundError):
-                                yield place.name, place.stat().st_size
+        try:
+            for folder in sorted(self.folder.glob("[0-9a-f][0-9a-f]")):
+                for place in sorted(folder.iterdir()):
+                    if _NAME.fullmatch(place.name):
+                        with suppress(FileNotFoundError):
+                            yield place.name, place.stat().st_size
+        except OSError as problem:
+            raise explain_os(problem, self.folder) from problem
 
     def sweep(self) -> None:
         """Remove what a killed process left half written; only under ``alone``."""

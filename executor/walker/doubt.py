@@ -40,6 +40,9 @@ async def settle(place: Place, run: Run) -> tuple[bool, Failure | None]:
     if decision == _RETRY:
         return False, None
     if decision == _DONE:
+        if run.images is not None:  # what is there now counts as what the call left
+            workspace = place.scope.context.workspace
+            await run.images.settle(workspace, intent=run.ledger.intent_id, node=place.id)
         run.outputs[place.id] = {}
         return True, None
     stop = Failure("GATE_DENIED", "neither 'retry' nor 'done'", "state the goal again", place.id, denied=True)
