@@ -77,7 +77,8 @@ class Redactor:
             # A path (SSH_AUTH_SOCK, KEY_FILE) is not the secret itself.
             if _SECRET_NAME.search(name) and len(value) >= _MIN_VALUE and not value.startswith("/")
         }
-        self._plain = sorted(values)
+        # The ends of a document (a key file as JSON) are those of many others.
+        self._cuttable = sorted(value for value in values if len(value.splitlines()) == 1)
         self._forms = sorted({form for value in values for form in _forms(value)}, key=len, reverse=True)
 
     def knowing(self, credentials: Iterable[str]) -> Redactor:
@@ -90,7 +91,7 @@ class Redactor:
         for form in self._forms:
             if form in text:
                 text = text.replace(form, _OF_THE_ENVIRONMENT)
-        for value in self._plain:
+        for value in self._cuttable:
             text = _without_parts(text, value)
         for kind, triggers, pattern in _SHAPES:
             if not triggers or any(trigger in text for trigger in triggers):
@@ -146,21 +147,22 @@ def _lines(value: str) -> Sequence[str]:
 
 def _without_parts(text: str, value: str) -> str:
     """The text without a beginning of the value where it was cut after it, or an end where it was before."""
-    place = text.find(value[:_MIN_PART])
+    pieces = text.split(_CUT)
+    for place, piece in enumerate(pieces):
+        if (length := _overlap(piece[-len(value) :], value)) >= _MIN_PART:
+            piece = piece[:-length] + _OF_THE_ENVIRONMENT
+        if (length := _overlap(value, piece[: len(value)])) >= _MIN_PART:
+            piece = _OF_THE_ENVIRONMENT + piece[length:]
+        pieces[place] = piece
+    return _CUT.join(pieces)
+
+
+def _overlap(before: str, after: str) -> int:
+    """Characters at the end of one text that are the beginning of the other."""
+    begins = after[:_MIN_PART]
+    place = before.find(begins) if len(begins) == _MIN_PART else -1
     while place >= 0:
-        length = _MIN_PART
-        while length < len(value) and text[place + length : place + length + 1] == value[length]:
-            length += 1
-        end = place + length
-        if end == len(text) or text[end] == _CUT:
-            text = text[:place] + _OF_THE_ENVIRONMENT + text[end:]
-        place = text.find(value[:_MIN_PART], place + 1)
-    place = text.find(value[-_MIN_PART:])
-    while place >= 0:
-        start, end, left = place, place + _MIN_PART, len(value) - _MIN_PART
-        while start and left and text[start - 1] == value[left - 1]:
-            start, left = start - 1, left - 1
-        if start == 0 or text[start - 1] == _CUT:
-            text = text[:start] + _OF_THE_ENVIRONMENT + text[end:]
-        place = text.find(value[-_MIN_PART:], start + 1)
-    return text
+        if after.startswith(before[place:]):
+            return len(before) - place
+        place = before.find(begins, place + 1)
+    return 0
