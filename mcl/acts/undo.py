@@ -1,0 +1,43 @@
+"""`mcl undo`: put files back as they were before an intent ran."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from executor.home import Home
+from executor.undo import Pruned, UndoReport
+from executor.undo import prune as prune_images
+from executor.undo import undo as undo_intent
+from mcl.acts.ids import find_intent
+from mcl.acts.show import read_view
+from mcl.home import open_home
+
+
+def undo(
+    intent: str,
+    *,
+    node: str = "",
+    leave: Collection[str] = (),
+    check: bool = False,
+    workspace: Path | None = None,
+    home: Home | None = None,
+) -> UndoReport:
+    """Put the files back that an ended intent changed, and nothing else: all of them or none.
+
+    node: only the calls of this node. leave: paths that stay as they are. check: only say what would happen.
+    workspace: where the folder lies now, if it was moved since. Raises InputError; UndoError NOT_ENDED,
+    NODE_UNKNOWN, CHANGED_SINCE (`data["changed"]` lists the files; nothing was touched), IMAGE_MISSING,
+    IMAGE_DAMAGED, UNDO_INTERRUPTED, WORKSPACE_MOVED, VERIFICATION_FAILED; WalkError ALREADY_RUNNING;
+    ScopeError where the folder is gone or cannot be written to.
+    """
+    home = home or open_home()
+    id = find_intent(home, intent)
+    read_view(home, id)
+    return undo_intent(home, id, node=node, leave=leave, check=check, workspace=workspace)
+
+
+def prune_undo(*, days: int = 30, home: Home | None = None) -> Pruned:
+    """Remove what is kept for undoing intents that ended more than `days` days ago.
+
+    Those can no longer be undone. Raises HomeError, JournalError.
+    """
+    return prune_images(home or open_home(), days=days)
