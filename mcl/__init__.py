@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from executor import Home, Outcome
+    from executor import Home, Outcome, UndoReport
     from ir import Envelope, Frame, Intent, MclError, PlanTree
     from mcl.acts.accept import Acceptance, accept
     from mcl.acts.answer import answer
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from mcl.acts.skill.new import NewSkill, new_skill
     from mcl.acts.skill.publish import Published, publish_skill
     from mcl.acts.skill.validate import CheckedFile, validate_skill
+    from mcl.acts.undo import prune_undo, undo
     from mcl.acts.verify import FileReport, verify
     from mcl.compiler import Clarify, Compiled, Refused
     from mcl.cortex.memory import Memory
@@ -86,6 +87,7 @@ __all__ = [
     "Summary",
     "TriedExample",
     "TriedSkill",
+    "UndoReport",
     "__version__",
     "accept",
     "answer",
@@ -110,18 +112,20 @@ __all__ = [
     "new_skill",
     "open_home",
     "plan",
+    "prune_undo",
     "publish_skill",
     "replay",
     "run",
     "show",
     "try_examples",
+    "undo",
     "validate_skill",
     "verify",
 ]
 __version__ = "0.1.0"
 
 _HOMES = {
-    "executor": ("Home", "Outcome"),
+    "executor": ("Home", "Outcome", "UndoReport"),
     "ir": ("Envelope", "Frame", "Intent", "MclError", "PlanTree"),
     "mcl.acts.accept": ("Acceptance", "accept"),
     "mcl.acts.answer": ("answer",),
@@ -152,6 +156,7 @@ _HOMES = {
     "mcl.acts.replay": ("Replay", "replay"),
     "mcl.acts.run": ("run",),
     "mcl.acts.show": ("Shown", "Summary", "list_intents", "show"),
+    "mcl.acts.undo": ("prune_undo", "undo"),
     "mcl.acts.verify": ("FileReport", "verify"),
     "mcl.acts.skill.examples": ("TriedExample", "TriedSkill", "try_examples"),
     "mcl.acts.skill.format": ("FormattedFile", "format_skill"),

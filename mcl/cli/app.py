@@ -17,6 +17,7 @@ NOUNS: Final = {
     "plan": ("plan",),
     "run": ("run",),
     "gate": ("gate",),
+    "undo": ("undo",),
     "log": ("log",),
     "replay": ("replay", "verify"),
     "key": ("key",),
