@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from executor.clock import Clock
-from executor.gate.approvals import APPROVE
+from executor.gate.approvals import APPROVE, DENY
 from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
 from executor.hashing import json_hash
+from executor.lifecycle.fold import GateState
 
 
 def binding_of(call: Call, context: Context, expires_at: str) -> str:
@@ -34,16 +35,16 @@ def claim(call: Call, context: Context) -> Deny | str | None:
 
     Returns:
         The gate's id; None where nobody was asked yet; a Deny where the answer named by ``call.approval`` is
-        no approval of this very call (or is none any more).
+        no approval of this very call (or is none any more), or where a person refused this node's call while
+        no run was waiting.
     """
     gates = context.view().gates
-    intent = context.mandate.intent.id if context.mandate else ""
     if call.approval:
         gate = gates.get(call.approval)
         if gate is None or not gate.decision:
             return Deny("GATE_PENDING", "nobody has decided about this call yet", "wait for the decision")
         if gate.decision != APPROVE:
-            return Deny("GATE_DENIED", "a person refused this call", "do without it, or change the plan")
+            return _refused(gate)
         if _expired(gate.expires_at, context.clock):
             return Deny("GATE_TIMEOUT", f"the approval was good until {gate.expires_at}", "ask again")
         if gate.node_id != call.node_id or gate.answer != binding_of(call, context, gate.expires_at):
@@ -52,22 +53,55 @@ def claim(call: Call, context: Context) -> Deny | str | None:
                 "the approval is for another call: the Intent, plan, node, tool, arguments or policy differ",
                 "ask for approval of this call as it is now",
             )
-        if not context.approvals.use(call.approval, intent=intent, node=call.node_id, binding=gate.answer):
-            return Deny("APPROVAL_CONSUMED", "this approval was used already; each is good once", "ask again")
-        return call.approval
+        if not _signed_by_person(gate, call, context):
+            return Deny(
+                "APPROVAL_MISMATCH",
+                f"the approval was signed with {gate.by}, a key that opens without a passphrase",
+                "have a person approve with a sealed key, or with one kept elsewhere",
+                example="MCL_PASSPHRASE=… mcl key new --role user, then mcl gate approve",
+            )
+        return call.approval if _use(call.approval, gate, context) else _consumed()
     for gate_id, gate in gates.items():
-        if (
-            gate.node_id != call.node_id
-            or gate.decision != APPROVE
-            or _expired(gate.expires_at, context.clock)
-        ):
+        if gate.node_id != call.node_id:
             continue
-        binding = binding_of(call, context, gate.expires_at)
-        if gate.answer == binding and context.approvals.use(
-            gate_id, intent=intent, node=call.node_id, binding=binding
+        if gate.decision == DENY:
+            return _refused(gate)
+        if (
+            gate.decision == APPROVE
+            and not _expired(gate.expires_at, context.clock)
+            and gate.answer == binding_of(call, context, gate.expires_at)
+            and _signed_by_person(gate, call, context)
+            and _use(gate_id, gate, context)
         ):
             return gate_id
     return None
+
+
+def _use(gate_id: str, gate: GateState, context: Context) -> bool:
+    intent = context.mandate.intent.id if context.mandate else ""
+    return context.approvals.use(gate_id, intent=intent, node=gate.node_id, binding=gate.answer)
+
+
+def _consumed() -> Deny:
+    return Deny("APPROVAL_CONSUMED", "this approval was used already; each is good once", "ask again")
+
+
+def _refused(gate: GateState) -> Deny:
+    why = f": {gate.answer}" if gate.answer and gate.decision == DENY else ""
+    return Deny(
+        "GATE_DENIED",
+        f"{gate.by} refused this call at {gate.at}{why}",
+        "do without it, or change the plan",
+        data={"by": gate.by, "at": gate.at},
+    )
+
+
+def _signed_by_person(gate: GateState, call: Call, context: Context) -> bool:
+    """A chain call needs the key of a person: one that no program on this machine can use unasked."""
+    manifest = context.manifest(call)
+    if manifest is None or "chain" not in context.effect(call, manifest).classes:
+        return True
+    return context.personal(gate.by)
 
 
 def _expired(expires_at: str, clock: Clock) -> bool:

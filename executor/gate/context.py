@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from executor.clock import Clock
@@ -13,13 +14,16 @@ from executor.gate.budget import Spending
 from executor.gate.call import Call, Deferred
 from executor.gate.credentials import Credentials
 from executor.gate.grants import Grants
-from executor.gate.locks import Locks, Place
+from executor.gate.locks import Locks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
+from executor.gate.places import Place
 from executor.gate.policy import Policy
+from executor.gate.taint import NONE, Taint, taints
 from executor.lifecycle.fold import View
 from executor.sandbox.origin import Origin, parse_url
 from executor.sandbox.paths import Workspace
+from executor.sandbox.reach import covers, is_elsewhere, plain_place
 from executor.tools.manifest import Effect, Manifest, Mode
 
 if TYPE_CHECKING:
@@ -49,7 +53,9 @@ class Context:
     agent: did of the agent that calls. mandate: what a person accepted, None for a call outside any intent.
     credentials: where the values of ``$env:NAME`` would come from. view: the intent as the journal has it
     now. leased: does this process hold the run? record: where
-    decisions that are no plain allow are kept (kind is "refused" or "asked").
+    decisions that are no plain allow are kept (kind is "refused" or "asked"). before: what lies upstream of
+    the whole plan (of a sub-plan its parent's part). personal: is a key, by its did, one that only a person
+    can sign with?
     """
 
     agent: str
@@ -67,6 +73,8 @@ class Context:
     spending: Spending | None = None
     leased: bool = False
     credentials: Credentials = field(default_factory=lambda: Credentials({}))
+    before: Taint = NONE
+    personal: Callable[[str], bool] = lambda did: False
 
     def manifest(self, call: Call) -> Manifest | None:
         """The manifest of the called tool, None for an unknown one."""
@@ -74,7 +82,19 @@ class Context:
 
     def effect(self, call: Call, manifest: Manifest) -> Effect:
         """What the call may do, as things stand in the workspace."""
+        if not manifest.annotated and (said := self.pins.classification(manifest)) is not None:
+            return said
         return manifest.effect(call.known_args, self._exists)
+
+    def taint(self, call: Call) -> Taint:
+        """What may have completed before the call; of a call that no plan holds the worst is thought."""
+        if self.mandate is None:
+            return self.before
+        return self._taints.get(call.node_id, Taint(call.node_id, call.node_id))
+
+    @cached_property
+    def _taints(self) -> dict[str, Taint]:
+        return taints(self.mandate.plan, self.tools.find, self.before) if self.mandate else {}
 
     def paths(self, call: Call, manifest: Manifest) -> list[tuple[str, Mode]]:
         """The call's paths that are known, also those that it leaves out, and what it does there."""
@@ -92,6 +112,25 @@ class Context:
             for path, mode in self.paths(call, manifest)
             if mode in ("write", "add")
         ]
+
+    def elsewhere(self, call: Call, manifest: Manifest) -> list[str]:
+        """The places outside the workspace that the call reads, as far as they are known.
+
+        Raises:
+            ScopeError: as ``plain_place``.
+        """
+        return [
+            plain_place(path)
+            for path, mode in self.paths(call, manifest)
+            if mode in ("read", "list") and is_elsewhere(path)
+        ]
+
+    def roots(self, places: Iterable[str]) -> dict[str, str]:
+        """For each of these places the granted folder that it lies in, "" where there is none."""
+        granted = self.grants.roots(self.agent)
+        return {
+            place: next((root for root in sorted(granted) if covers(root, place)), "") for place in places
+        }
 
     def origins(self, call: Call, manifest: Manifest) -> list[Origin]:
         """Where the call's address arguments that are known lead. Raises ScopeError HOST_DENIED."""

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from executor.errors import GateError
 from executor.gate.call import Call
 from executor.gate.context import Context
+from executor.gate.examples import EXAMPLES
 from executor.gate.guards import (
     approval,
     arguments,
@@ -28,6 +29,7 @@ from executor.gate.guards import (
     unchanged,
 )
 from executor.gate.verdict import Ask, Deny
+from executor.hashing import json_bytes
 from executor.sandbox.origin import Origin
 from executor.tools.manifest import Manifest, Operation
 
@@ -56,13 +58,19 @@ _SEAL: Final = object()
 class Allow:
     """Leave to make one exact call, once. Only ``decide`` can make one.
 
-    operation: what the call may do to what is there. hosts: where it may go over the network.
+    operation: what the call may do to what is there. hosts: where it may go over the network. roots: folders
+    and files outside the workspace that it may read.
     """
 
-    __slots__ = ("_call_hash", "_spent", "hosts", "operation")
+    __slots__ = ("_call_hash", "_spent", "hosts", "operation", "roots")
 
     def __init__(
-        self, seal: object, call: Call, operation: Operation, hosts: frozenset[Origin] = frozenset()
+        self,
+        seal: object,
+        call: Call,
+        operation: Operation,
+        hosts: frozenset[Origin] = frozenset(),
+        roots: frozenset[str] = frozenset(),
     ) -> None:
         if seal is not _SEAL:
             raise GateError(
@@ -75,6 +83,7 @@ class Allow:
         self._spent = False
         self.operation = operation
         self.hosts = hosts
+        self.roots = roots
 
     def spend(self, call: Call) -> None:
         """Use the leave for this call.
@@ -97,11 +106,12 @@ class Allow:
 
 def decide(call: Call, context: Context) -> Allow | Ask | Deny:
     """Judge one call. Whatever is not a plain allow is recorded before it is given back."""
-    verdict = foresee(call, context, GUARDS)
+    verdict = foresee(call, context, GUARDS) or _counted(call, context)
     if verdict is None:
         manifest = context.manifest(call)
         assert manifest is not None, "the guard tool_known let an unknown tool pass"
-        return Allow(_SEAL, call, context.effect(call, manifest).operation, _hosts(call, context, manifest))
+        operation = context.effect(call, manifest).operation
+        return Allow(_SEAL, call, operation, _hosts(call, context, manifest), _roots(call, context, manifest))
     if isinstance(verdict, Deny) and context.spending is not None:
         context.spending.refused(call.hash)
     context.record("refused" if isinstance(verdict, Deny) else "asked", _told(call, verdict))
@@ -115,8 +125,41 @@ def foresee(
     for name, guard in guards:
         verdict = guard(call, context)
         if verdict is not None:
-            return replace(verdict, guard=name)
+            return _signed(verdict, name)
     return None
+
+
+def weigh(
+    call: Call, context: Context, guards: tuple[tuple[str, Guard], ...] = BEFOREHAND
+) -> dict[str, Ask | Deny | None]:
+    """What each guard says for itself, by name. Where one refuses, whether a person would be asked is moot,
+    and not told."""
+    found: dict[str, Ask | Deny | None] = {}
+    for name, guard in guards:
+        if name == "approval" and any(found.values()):
+            break
+        verdict = guard(call, context)
+        found[name] = _signed(verdict, name) if verdict is not None else None
+    return found
+
+
+def _signed(verdict: Ask | Deny, guard: str) -> Ask | Deny:
+    """The verdict with the guard that gave it, and of a refusal an example of what would do."""
+    if isinstance(verdict, Ask):
+        return replace(verdict, guard=guard)
+    return replace(verdict, guard=guard, example=verdict.example or EXAMPLES.get(verdict.code, ""))
+
+
+def _counted(call: Call, context: Context) -> Deny | None:
+    """Count the call, which every guard allows, against the grants that limit it; refused where another
+    process had the last one meanwhile."""
+    manifest = context.manifest(call)
+    assert manifest is not None, "the guard tool_known let an unknown tool pass"
+    spent = context.grants.count(context.agent, context.effect(call, manifest).classes)
+    if spent is None:
+        return None
+    refusal = capability.used_up(spent)
+    return replace(refusal, guard="capability")
 
 
 def _hosts(call: Call, context: Context, manifest: Manifest) -> frozenset[Origin]:
@@ -126,5 +169,16 @@ def _hosts(call: Call, context: Context, manifest: Manifest) -> frozenset[Origin
     return context.grants.hosts(context.agent) | frozenset(context.origins(call, manifest))
 
 
+def _roots(call: Call, context: Context, manifest: Manifest) -> frozenset[str]:
+    """The granted folders that the call reads from; of what was not granted, but approved, just the place."""
+    return frozenset(
+        root or place for place, root in context.roots(context.elsewhere(call, manifest)).items()
+    )
+
+
 def _told(call: Call, verdict: Ask | Deny) -> dict[str, object]:
-    return {"node": call.node_id, "tool": call.tool_ref, "args_hash": call.args_hash, **verdict.to_json()}
+    told = {"node": call.node_id, "tool": call.tool_ref, "args_hash": call.args_hash, **verdict.to_json()}
+    if isinstance(verdict, Ask):  # whoever decides elsewhere must see the whole call
+        told["args_json"] = json_bytes(dict(call.args)).decode()
+        told["declared"] = call.declared
+    return told

@@ -4,35 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
 
-from executor.tools.manifest import Mode
-
-Place: TypeAlias = tuple[tuple[str, ...], Mode]  # components of a path; write or add
+from executor.errors import ScopeError
+from executor.gate.places import Contention, Place, clash
+from executor.gate.shared_locks import SharedLocks
 
 
 class Locks:
-    """The places that calls of this run are writing to. Those that only add do not keep each other out."""
+    """The places that calls of this run are writing to, and with ``shared`` those of other runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: SharedLocks | None = None) -> None:
         self._held: list[Place] = []
+        self._shared = shared
 
-    def contended(self, places: Iterable[Place]) -> tuple[str, ...] | None:
-        """The first of these paths that is being written, that lies below one that is, or above one."""
-        for path, mode in places:
-            for held, use in self._held:
-                shorter = min(len(path), len(held))
-                if path[:shorter] == held[:shorter] and not mode == use == "add":
-                    return path
-        return None
+    def contended(self, places: Iterable[Place]) -> Contention | None:
+        """The first of these paths that is being written, that lies below one that is, or above one.
+
+        Raises:
+            ScopeError, HomeError: as ``SharedLocks.contended``.
+        """
+        wanted = list(places)
+        for place in wanted:
+            if any(clash(place, held) for held in self._held):
+                return Contention(place[0])
+        return self._shared.contended(wanted) if self._shared else None
 
     @contextmanager
     def hold(self, places: Iterable[Place]) -> Iterator[None]:
-        """Hold places while a call runs."""
+        """Hold places while a call runs.
+
+        Raises:
+            ScopeError: SCOPE_CONTENTION, another run took one of them since the gate looked. HomeError.
+        """
         taken = list(places)
+        found = self._shared.take(taken, self._held) if self._shared else None
+        if found is not None:
+            raise ScopeError(
+                "SCOPE_CONTENTION",
+                f"the run of the intent {found.who} is writing to {'/'.join(found.path)!r} at this moment",
+                place="/".join(found.path),
+                fix="run it again when that run is done",
+            )
         self._held += taken
         try:
             yield
         finally:
             for place in taken:
                 self._held.remove(place)
+            if self._shared and taken:
+                self._shared.leave(self._held)

@@ -1,16 +1,42 @@
-"""Which manifest of each tool was approved: first used, or approved again after it changed."""
+"""Which manifest of each tool was approved: first used, or approved again after it changed.
+
+And what an operator says that an outside tool does which says nothing itself: said once, of one manifest.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import cast, get_args
+
 from executor.clock import Clock
 from executor.database import Database
-from executor.tools.manifest import Manifest
+from executor.errors import PolicyError
+from executor.tools.manifest import Effect, Manifest, Operation
+from ir import SIDE_EFFECTS
 
 _TABLES = [
     """CREATE TABLE tool_pins (
          uri TEXT PRIMARY KEY, pin TEXT NOT NULL, since TEXT NOT NULL, quarantined INTEGER NOT NULL DEFAULT 0
-       ) STRICT"""
+       ) STRICT""",
+    # Of one manifest, by its hash: an outside tool that changes is unknown again.
+    """CREATE TABLE tool_classes (
+         uri TEXT NOT NULL, pin TEXT NOT NULL, effects TEXT NOT NULL, operation TEXT NOT NULL,
+         by TEXT NOT NULL, since TEXT NOT NULL, PRIMARY KEY (uri, pin)
+       ) STRICT""",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """What an operator (by: did) says that an outside tool does, bound to the hash of its manifest (pin)."""
+
+    uri: str
+    pin: str
+    effects: tuple[str, ...]
+    operation: Operation
+    by: str
+    since: str
 
 
 class Pins:
@@ -50,3 +76,80 @@ class Pins:
         """The approved pin, or "" for a tool that is quarantined or was never approved."""
         rows = self._database.read("SELECT pin FROM tool_pins WHERE uri = ? AND NOT quarantined", (uri,))
         return str(rows[0][0]) if rows else ""
+
+    def classify(
+        self, manifest: Manifest, effects: Collection[str], operation: str, *, by: str
+    ) -> Classification:
+        """Say what an outside tool does that says nothing itself; good for just this manifest, and said once.
+
+        Args:
+            effects: side-effect classes. operation: read, write or destructive. by: did of the operator.
+
+        Raises:
+            PolicyError: TOOL_ANNOTATED (it says itself what it does), ALREADY_CLASSIFIED,
+                UNKNOWN_SIDE_EFFECT, BAD_CLASSIFICATION.
+        """
+        place = manifest.uri
+        if manifest.annotated:
+            raise PolicyError(
+                "TOOL_ANNOTATED",
+                "the tool says itself what it does",
+                place=place,
+                fix="close it where you disagree (policy.toml)",
+            )
+        if unknown := sorted(set(effects) - set(SIDE_EFFECTS)):
+            raise PolicyError(
+                "UNKNOWN_SIDE_EFFECT",
+                f"{unknown[0]!r} is no side-effect class",
+                place=place,
+                fix=f"some of {', '.join(SIDE_EFFECTS)}",
+            )
+        if (
+            operation not in get_args(Operation)
+            or not effects
+            or (operation != "read" and set(effects) == {"read"})
+        ):
+            raise PolicyError(
+                "BAD_CLASSIFICATION",
+                f"{operation} with {', '.join(sorted(effects)) or 'no class'} says nothing",
+                place=place,
+                fix="say one of read, write, destructive, and the classes; what only reads is read",
+            )
+        said = Classification(
+            place, manifest.pin, tuple(sorted(effects)), cast(Operation, operation), by, self._clock.now()
+        )
+        with self._database.write() as connection:
+            if self.classification(manifest) is not None:
+                raise PolicyError(
+                    "ALREADY_CLASSIFIED",
+                    "an operator has said already what it does",
+                    place=place,
+                    fix="take that back first",
+                )
+            connection.execute(
+                "INSERT INTO tool_classes VALUES (?, ?, ?, ?, ?, ?)",
+                (place, said.pin, " ".join(said.effects), operation, by, said.since),
+            )
+        return said
+
+    def unclassify(self, manifest: Manifest) -> None:
+        """Take back what was said of a manifest; the tool counts as the worst again."""
+        with self._database.write() as connection:
+            connection.execute(
+                "DELETE FROM tool_classes WHERE uri = ? AND pin = ?", (manifest.uri, manifest.pin)
+            )
+
+    def classification(self, manifest: Manifest) -> Effect | None:
+        """What an operator says that just this manifest does; None where nobody said anything."""
+        found = [one for one in self.classifications() if (one.uri, one.pin) == (manifest.uri, manifest.pin)]
+        return Effect(frozenset(found[0].effects), found[0].operation) if found else None
+
+    def classifications(self) -> tuple[Classification, ...]:
+        """All that operators said, by address."""
+        rows = self._database.read(
+            "SELECT uri, pin, effects, operation, by, since FROM tool_classes ORDER BY uri, pin"
+        )
+        return tuple(
+            Classification(uri, pin, tuple(effects.split()), operation, by, since)
+            for uri, pin, effects, operation, by, since in rows
+        )

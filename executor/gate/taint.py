@@ -95,7 +95,7 @@ def _left_by(node: PlanNode, find: Find) -> Taint:
     if node.tool_call is None:
         return NONE
     manifest = find(node.tool_call.tool_ref)
-    if manifest is None:
+    if manifest is None or not manifest.annotated:
         return Taint(node.id, node.id)
     # The most that the tool may do, not what this call does: its arguments may not be known yet.
     classes = {*manifest.effects, *(name for case in manifest.when for name in case.effects)}

@@ -9,28 +9,37 @@ from dataclasses import dataclass, field
 class Ask:
     """A person must decide about this very call.
 
-    binding: sha256 (hex) of everything the answer will be bound to. expires_at: ISO 8601 UTC.
+    binding: sha256 (hex) of everything the answer will be bound to. expires_at: ISO 8601 UTC. why: what makes
+    a person necessary, a sentence each.
     """
 
     question: str
     binding: str
     expires_at: str
     guard: str = "approval"
+    why: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """The verdict as a JSON object."""
-        return {"decision": "ask", "guard": self.guard, "question": self.question, "binding": self.binding}
+        return {
+            "decision": "ask",
+            "guard": self.guard,
+            "question": self.question,
+            "why": list(self.why),
+            "binding": self.binding,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Refused: a stable code, what was refused and why, and what to do instead."""
+    """Refused: a stable code, what was refused and why, what to do instead, and an example of that."""
 
     code: str
     reason: str
     fix: str
     guard: str = ""
     data: dict[str, object] = field(default_factory=dict)
+    example: str = ""
 
     def to_json(self) -> dict[str, object]:
         """The verdict as a JSON object."""
@@ -41,4 +50,5 @@ class Deny:
             "code": self.code,
             "reason": self.reason,
             "fix": self.fix,
+            "example": self.example,
         }

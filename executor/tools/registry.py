@@ -13,6 +13,7 @@ from executor.gate.credentials import Credentials
 from executor.gate.decide import Allow
 from executor.hashing import is_json, json_bytes
 from executor.sandbox.paths import Workspace
+from executor.sandbox.reach import reaching
 from executor.sandbox.redaction import Redactor, redact_error
 from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import Manifest
@@ -88,35 +89,36 @@ class Registry:
         allow.spend(call)
         tool = self.__tools[call.tool_ref]
         limit = tool.manifest.max_output
-        bench = Bench(
-            workspace,
-            clock,
-            allow.operation,
-            limit,
-            idempotency_key,
-            allow.hosts,
-            intent,
-            call.node_id,
-            letter,
-        )
-        args = tool.manifest.complete(call.args)
-        secrets = (credentials or Credentials({})).resolve(args, tool.manifest)
-        redactor = redactor.knowing(secrets.values())
-        try:
-            answer = redactor.value(await tool.adapter({**args, **secrets}, bench))
-        except TimeoutError:
-            raise
-        except MclError as problem:
-            if secrets:
-                redact_error(problem, redactor)
-            raise
-        except Exception as problem:  # a tool is foreign code: its mistakes fail its node only
-            raise ToolError(
-                "TOOL_CRASHED",
-                redactor.text(f"{call.tool_ref} crashed: {type(problem).__name__}: {problem}"),
-                place=call.node_id,
-                fix="report it to the author of the tool",
-            ) from problem
+        with reaching(workspace, allow.roots) as reach:
+            bench = Bench(
+                reach,
+                clock,
+                allow.operation,
+                limit,
+                idempotency_key,
+                allow.hosts,
+                intent,
+                call.node_id,
+                letter,
+            )
+            args = tool.manifest.complete(call.args)
+            secrets = (credentials or Credentials({})).resolve(args, tool.manifest)
+            redactor = redactor.knowing(secrets.values())
+            try:
+                answer = redactor.value(await tool.adapter({**args, **secrets}, bench))
+            except TimeoutError:
+                raise
+            except MclError as problem:
+                if secrets:
+                    redact_error(problem, redactor)
+                raise
+            except Exception as problem:  # a tool is foreign code: its mistakes fail its node only
+                raise ToolError(
+                    "TOOL_CRASHED",
+                    redactor.text(f"{call.tool_ref} crashed: {type(problem).__name__}: {problem}"),
+                    place=call.node_id,
+                    fix="report it to the author of the tool",
+                ) from problem
         if (
             not isinstance(answer, dict)
             or not is_json(answer, sys.maxsize)

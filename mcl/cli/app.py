@@ -21,7 +21,7 @@ NOUNS: Final = {
     "log": ("log",),
     "replay": ("replay", "verify"),
     "key": ("key",),
-    "grants": ("grants",),
+    "grants": ("grant", "revoke", "grants"),
     "skill": ("skill",),
     "model": ("model",),
     "cortex": ("cortex",),

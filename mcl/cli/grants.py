@@ -1,6 +1,7 @@
-"""`mcl grants`: what the agent may do at all, and which hosts it may reach."""
+"""`mcl grant`, `mcl revoke`, `mcl grants`: what an agent may do at all."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,8 @@ from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
-    from executor.gate.grants import Grants
+    from executor.gate.grants import Grant, HostGrant, RootGrant
+    from mcl.acts.grants import AgentGrants
 
 
 class SideEffect(StrEnum):
@@ -25,6 +27,9 @@ class SideEffect(StrEnum):
 Classes = Annotated[
     list[SideEffect], typer.Argument(metavar="CLASS...", help="read, write, network, shell, chain.")
 ]
+Agent = Annotated[
+    str, typer.Option("--agent", metavar="DID", help="Which agent (default: that of this home).")
+]
 Hosts = Annotated[
     list[str] | None,
     typer.Option(
@@ -34,97 +39,142 @@ Hosts = Annotated[
         " may be given several times.",
     ),
 ]
+Roots = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--root",
+        metavar="DIR",
+        help="With read: a folder outside the workspace that may be read, with all below it but secrets;"
+        " may be given several times.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    grants = typer.Typer(
-        name="grants",
-        help="Grants: what the agent may do at all.",
-        invoke_without_command=True,
-        rich_markup_mode=None,
+    host, root = "mcl grant network --host example.org --max-calls 50", "mcl grant read --root ~/reference"
+    app.command("grant", epilog=example("mcl grant shell --until P7D", host, root))(grant_command)
+    app.command("revoke", epilog=example("mcl revoke shell", "mcl revoke network --host example.org"))(
+        revoke_command
     )
-    give, take = "mcl grants give network --host example.org", "mcl grants take network --host example.org"
-    grants.callback(epilog=example("mcl grants", give, "mcl grants take write"))(list_grants)
-    grants.command("give", epilog=example("mcl grants give shell", give))(give_grants)
-    grants.command("take", epilog=example("mcl grants take write", take))(take_grants)
-    app.add_typer(grants)
+    app.command("grants", epilog=example("mcl grants", "mcl grants --json"))(grants_command)
 
 
-def list_grants(context: typer.Context, as_json: AsJson = False) -> None:
-    """What the agent may do at all; the gate still judges every single call."""
-    if context.invoked_subcommand is not None:
-        return
-    from dataclasses import asdict
+def grant_command(
+    classes: Classes,
+    host: Hosts = None,
+    root: Roots = None,
+    max_calls: Annotated[
+        int,
+        typer.Option(
+            "--max-calls", metavar="N", min=0, help="At most so many calls of each class in 24 hours."
+        ),
+    ] = 0,
+    until: Annotated[
+        str,
+        typer.Option("--until", metavar="WHEN", help="A date, a moment (ISO 8601), or P7D: a week from now."),
+    ] = "",
+    agent: Agent = "",
+    as_json: AsJson = False,
+) -> None:
+    """Let an agent do calls of these classes, where the gate allows them.
 
-    from executor.gate.grants import Grants
+    A call to a host, or a read of a folder outside the workspace, that was not granted is asked about each
+    time. What is held already keeps its terms, unless new ones are given.
+    """
+    from mcl.acts.grants import grant
+    from mcl.cli.home import use_home
+
+    found = grant(
+        [one.value for one in classes],
+        agent=agent,
+        hosts=host or (),
+        roots=root or (),
+        max_calls=max_calls,
+        until=until,
+        home=use_home(signs=True),
+    )
+    _say(found, as_json)
+
+
+def revoke_command(
+    classes: Classes, host: Hosts = None, root: Roots = None, agent: Agent = "", as_json: AsJson = False
+) -> None:
+    """Take classes back; calls of them are denied from now on.
+
+    With --host or --root only those are taken; network without --host takes all hosts too, and read without
+    --root all folders.
+    """
+    from mcl.acts.grants import revoke
+    from mcl.cli.home import use_home
+
+    names = [one.value for one in classes]
+    _say(revoke(names, agent=agent, hosts=host or (), roots=root or (), home=use_home(signs=True)), as_json)
+
+
+def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
+    """What an agent may do at all; the gate still judges every single call."""
+    from mcl.acts.grants import list_grants
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, listing, moment
 
-    home, out = use_home(), Output(as_json)
-    grants, agent = Grants(home.db, home.clock), home.keyring.agent.did
-    classes, hosts = grants.list(agent), grants.list_hosts(agent)
-    out.document(
-        {"agent": agent, "grants": [asdict(one) for one in classes], "hosts": [asdict(one) for one in hosts]}
-    )
-    granted = [(one.side_effect, one) for one in classes] + [(one.host, one) for one in hosts]
+    found, out = list_grants(agent=agent, home=use_home()), Output(as_json)
+    out.document(_document(found))
+    granted: list[tuple[str, Grant | HostGrant | RootGrant]] = [
+        *((one.side_effect, one) for one in found.classes),
+        *((one.host, one) for one in found.hosts),
+        *((one.root, one) for one in found.roots),
+    ]
     lines = [
         (
             (name, ""),
-            ("taken back", BAD) if one.revoked_at else ("granted", ""),
+            ("granted", "") if found.holds(one) else ("taken back" if one.revoked_at else "over", BAD),
             (moment(one.revoked_at or one.since), DIM),
+            (moment(one.until) if one.until else "", DIM),
+            (_calls(one, found), ""),
         )
         for name, one in granted
     ]
     if not as_json:
-        out.tell([listing(("class or host", "", "since"), lines)])
+        out.tell([listing(("class, host or folder", "", "since", "until", "calls in 24 h"), lines)])
 
 
-def give_grants(classes: Classes, host: Hosts = None) -> None:
-    """Let the agent do calls of these classes, where the gate allows them; on the network, to these hosts.
-
-    A call to another host is asked about each time.
-    """
-    from executor.gate.grants import Grants
-    from mcl.cli.home import use_home
-
-    _require_network(classes, host)
-    home = use_home()
-    grants, agent = Grants(home.db, home.clock), home.keyring.agent.did
-    with home.db.write():
-        grants.grant_hosts(agent, host or ())
-        held = grants.classes(agent)
-        grants.grant(agent, [one.value for one in classes if one.value not in held])
-    _say(grants, agent)
+def _calls(one: "Grant | HostGrant | RootGrant", found: "AgentGrants") -> str:
+    most = getattr(one, "max_calls", 0)
+    if not most:
+        return ""
+    used = found.used.get(getattr(one, "side_effect", ""), 0)
+    return f"{used} of {most}" if found.holds(one) else f"at most {most}"
 
 
-def take_grants(classes: Classes, host: Hosts = None) -> None:
-    """Take classes back; calls of them are denied from now on.
+def _document(found: "AgentGrants") -> dict[str, object]:
+    from dataclasses import asdict
 
-    With --host only the hosts are taken; network without it takes all hosts too.
-    """
-    from executor.gate.grants import Grants
-    from mcl.cli.home import use_home
-
-    _require_network(classes, host)
-    home = use_home()
-    grants, agent = Grants(home.db, home.clock), home.keyring.agent.did
-    with home.db.write():
-        grants.revoke_hosts(agent, host or ())
-        for one in classes:
-            if not (host and one is SideEffect.network):
-                grants.revoke(agent, one.value)
-    _say(grants, agent)
+    return {
+        "agent": found.agent,
+        "grants": [asdict(one) for one in found.classes],
+        "hosts": [asdict(one) for one in found.hosts],
+        "roots": [asdict(one) for one in found.roots],
+        "used": dict(found.used),
+    }
 
 
-def _require_network(classes: list[SideEffect], hosts: list[str] | None) -> None:
-    if hosts and SideEffect.network not in classes:
-        raise typer.BadParameter("--host goes with the class network")
+def _say(found: "AgentGrants", as_json: bool) -> None:
+    Output(as_json).document(_document(found))
+    if as_json:
+        return
+    from mcl.cli.safe import safe
+    from mcl.cli.views.layout import moment
 
-
-def _say(grants: "Grants", agent: str) -> None:
-    classes = grants.classes(agent)
-    note(f"the agent may: {', '.join(sorted(classes)) or 'nothing'}")
-    if "network" in classes:
-        hosts = ", ".join(sorted(origin.short for origin in grants.hosts(agent)))
-        note(f"and reach: {hosts or 'no host unasked (mcl grants give network --host example.org)'}")
+    held = [one for one in found.classes if found.holds(one)]
+    told = []
+    for one in sorted(held, key=lambda one: one.side_effect):
+        terms = [f"{one.max_calls} calls in 24 hours"] if one.max_calls else []
+        terms += [f"until {moment(one.until)}"] if one.until else []
+        told.append(one.side_effect + (f" ({', '.join(terms)})" if terms else ""))
+    note(f"the agent may: {', '.join(told) or 'nothing'}")
+    if any(one.side_effect == "network" for one in held):
+        hosts = ", ".join(one.host.removeprefix("https://") for one in found.hosts if found.holds(one))
+        note(f"and reach: {hosts or 'no host unasked (mcl grant network --host example.org)'}")
+    if roots := [one.root for one in found.roots if found.holds(one)]:
+        note(f"and read in: {safe(', '.join(roots))}")

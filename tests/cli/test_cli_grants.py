@@ -1,4 +1,4 @@
-"""mcl grants: classes and hosts, given, listed and taken."""
+"""mcl grant, revoke and grants: classes, hosts and folders, given, listed and taken back."""
 
 from __future__ import annotations
 
@@ -6,35 +6,87 @@ from typing import Any
 
 import pytest
 
+OTHER = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+
 
 def test_hosts_are_given_listed_and_taken(mcl: Any) -> None:
-    given = mcl("grants", "give", "network", "--host", "Example.org", "--host", "http://127.0.0.1:8080")
+    given = mcl("grant", "network", "--host", "Example.org", "--host", "http://127.0.0.1:8080")
     assert given.code == 0
-    assert "and reach: example.org, http://127.0.0.1:8080" in given.err
+    assert "and reach: http://127.0.0.1:8080, example.org" in given.err
     listed = mcl("grants", "--json").document
     assert [(one["host"], one["revoked_at"]) for one in listed["hosts"]] == [
         ("http://127.0.0.1:8080", ""),
         ("https://example.org", ""),
     ]
     assert "network" in [one["side_effect"] for one in listed["grants"]]
-    assert mcl("grants", "take", "network", "--host", "example.org").code == 0
+    assert mcl("revoke", "network", "--host", "example.org").code == 0
     assert "https://example.org    taken back" in mcl("grants").out
-    taken = mcl("grants", "take", "network")
+    taken = mcl("revoke", "network")
     assert "the agent may: read, write" in taken.err
     assert all(one["revoked_at"] for one in mcl("grants", "--json").document["hosts"])
+
+
+def test_a_grant_for_so_long_and_so_many_calls_says_so(mcl: Any) -> None:
+    given = mcl("grant", "shell", "network", "--max-calls", "5", "--until", "2199-12-31")
+    assert "network (5 calls in 24 hours, until 2200-01-01 00:00 UTC), read, shell (5 calls" in given.err
+    listed = mcl("grants", "--json").document
+    shell = next(one for one in listed["grants"] if one["side_effect"] == "shell")
+    assert (shell["max_calls"], shell["until"]) == (5, "2200-01-01T00:00:00.000Z")
+    assert shell["by"].startswith("did:key:z6Mk")
+    assert listed["used"] == {"network": 0, "shell": 0}
+    assert "0 of 5" in mcl("grants").out
+
+
+def test_a_folder_outside_the_workspace_is_given_and_taken(mcl: Any) -> None:
+    place = mcl.folder.parent / "reference"
+    place.mkdir()
+    given = mcl("grant", "read", "--root", str(place))
+    assert f"and read in: {place}" in given.err
+    assert [one["root"] for one in mcl("grants", "--json").document["roots"]] == [str(place)]
+    assert mcl("revoke", "read", "--root", str(place)).code == 0
+    listed = mcl("grants", "--json").document
+    assert all(one["revoked_at"] for one in listed["roots"])
+    assert [one["side_effect"] for one in listed["grants"] if not one["revoked_at"]] == ["read", "write"]
+
+
+def test_each_change_is_a_record_in_the_journal(mcl: Any) -> None:
+    mcl("grant", "shell", "--max-calls", "2")
+    mcl("revoke", "shell")
+    mcl("grants")
+    rows = mcl("log", "--json").document["rows"]
+    assert [row["kind"] for row in rows] == ["record.grant.given", "record.grant.taken"]
+    assert mcl("log", "verify").code == 0
+
+
+def test_another_agent_has_grants_of_its_own(mcl: Any) -> None:
+    given = mcl("grant", "read", "--agent", OTHER, "--json").document
+    assert (given["agent"], [one["side_effect"] for one in given["grants"]]) == (OTHER, ["read"])
+    assert "write" in mcl("grants").out
+    assert "write" not in mcl("grants", "--agent", OTHER).out
 
 
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (("give", "network", "--host", "*.example.org"), "BAD_HOST"),
-        (("give", "network", "--host", "example.org/path"), "BAD_HOST"),
-        (("take", "network", "--host", "example.org"), "NOT_GRANTED"),
-        (("give", "shell", "--host", "example.org"), "USAGE"),
+        (("grant", "network", "--host", "*.example.org"), "BAD_HOST"),
+        (("grant", "network", "--host", "example.org/path"), "BAD_HOST"),
+        (("revoke", "network", "--host", "example.org"), "NOT_GRANTED"),
+        (("grant", "shell", "--host", "example.org"), "NEEDS_CLASS"),
+        (("grant", "network", "--root", "."), "NEEDS_CLASS"),
+        (("grant", "shell", "read", "--root", "missing"), "BAD_ROOT"),
+        (("grant", "shell", "--until", "yesterday"), "BAD_UNTIL"),
+        (("grant", "shell", "--until", "2020-01-01"), "BAD_UNTIL"),
+        (("grant", "shell", "--until", "2199-01-01T00:00:00"), "BAD_UNTIL"),
+        (("grant", "shell", "--until", "P"), "BAD_UNTIL"),
+        (("grant", "shell", "--max-calls", "-1"), "USAGE"),
+        (("grant", "shell", "--agent", "did:key:nobody"), "DID_NOT_ED25519"),
+        (("grant", "all"), "USAGE"),
+        (("grant",), "USAGE"),
     ],
 )
 def test_what_cannot_be_given_or_taken_changes_nothing(mcl: Any, words: tuple[str, ...], code: str) -> None:
     before = mcl("grants", "--json").document
-    refused = mcl("grants", *words)
-    assert (refused.code, f"code  {code}" in refused.err) == (2, True)
+    refused = mcl(*words)
+    assert (refused.code, f"code  {code}" in refused.err) == (2, True), refused.err
     assert mcl("grants", "--json").document == before
+    assert mcl("log", "--json").document["rows"] == []

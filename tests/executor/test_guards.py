@@ -240,7 +240,9 @@ def test_arguments_all_flaws_are_told_at_once(walks: Walks) -> None:
     ("path", "expected"),
     [
         ("../x", "OUT_OF_SCOPE"),
-        ("/etc/passwd", "OUT_OF_SCOPE"),
+        ("/etc/passwd", "ASK"),
+        ("/proc/self/environ", "OUT_OF_SCOPE"),
+        ("/home/me/.ssh/id_rsa", "PROTECTED_PATH"),
         (".env", "PROTECTED_PATH"),
         ("sub/.git/config", "PROTECTED_PATH"),
         ("missing.txt", "ALLOW"),
@@ -267,7 +269,7 @@ def test_capability_the_network_is_not_granted_at_first(walks: Walks) -> None:
     reply = decide(call_of(node), context_of(walks, walks.accept(node, verb="find")))
     assert isinstance(reply, Deny)
     assert (reply.code, reply.guard) == ("CAPABILITY_DENIED", "capability")
-    assert "(mcl grants give network --host example.org)" in reply.fix
+    assert "(mcl grant network --host example.org)" in reply.fix
 
 
 @pytest.mark.parametrize(
@@ -299,7 +301,7 @@ def test_scope_the_question_names_the_host_in_plain_letters_and_how_to_grant_it(
     node = fetch("https://ex\u0430mple.org/")  # the a is Cyrillic
     reply = decide(call_of(node), context_of(walks, walks.accept(node, verb="find")))
     assert isinstance(reply, Ask)
-    assert "mcl grants give network --host xn--exmple-4nf.org" in reply.question
+    assert "mcl grant network --host xn--exmple-4nf.org" in reply.question
 
 
 def test_scope_what_an_allow_opens_is_what_was_granted_and_nothing_for_other_tools(walks: Walks) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from walks import NODE, Walks, context_of, tool
+from walks import NODE, Says, Walks, context_of, tool
 
 from executor import Call, Outcome, ScopeError, Workspace
 from executor.gate.guards import scope
@@ -78,9 +78,9 @@ def refused(outcome: Outcome, *codes: str) -> None:
         "..",
         "./..",
         "a/..",
-        "/etc/passwd",
-        "//etc/passwd",
         "/proc/self/root/etc/passwd",
+        "/etc/../etc/passwd",
+        "/",
         "~/secret",
         "a\0.txt",
         "a\n.txt",
@@ -93,6 +93,31 @@ def test_a_path_that_leads_out_or_is_malformed_is_refused_by_every_tool(walks: W
     (walks.workspace / "a").mkdir()
     closed(walks, path, "OUT_OF_SCOPE")
     assert sorted(found.name for found in walks.workspace.parent.iterdir()) == ["home", "outside", "work"]
+
+
+@pytest.mark.parametrize("way", ["{}", "/{}", "/.{}"])
+def test_a_place_outside_is_read_when_a_person_says_so_and_never_written(walks: Walks, way: str) -> None:
+    path = way.format(walks.workspace.parent / "outside" / "secret.txt")
+    before = Path(path).read_bytes()
+    for node in attempts(path):
+        writes = (
+            node["tool_call"]["side_effect_class"] == "write"
+            and node["tool_call"]["args"].get("path") == path
+        )
+        people = Says("deny")
+        outcome = walks.go(node, people=people)
+        assert SECRET not in str(outcome.to_json())
+        assert outcome.failure is not None
+        if not people.asked:
+            assert outcome.failure.code in ("OUT_OF_SCOPE", "INVALID_ARGS")  # of arguments, all flaws at once
+        else:
+            assert outcome.failure.code == "GATE_DENIED"
+            assert not writes or "data/chart" in node["tool_call"]["tool_ref"]
+            assert "outside the workspace" in people.asked[0].question
+        with pytest.raises(ScopeError):
+            context_of(walks, None).workspace.read(path, 10)
+    assert Path(path).read_bytes() == before
+    assert sorted(found.name for found in Path(path).parent.iterdir()) == ["secret.txt"]
 
 
 @pytest.mark.parametrize(

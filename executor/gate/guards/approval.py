@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Final
 
 from executor.clock import instant
 from executor.gate.call import Call, Deferred
 from executor.gate.claim import binding_of, claim
 from executor.gate.context import Context
 from executor.gate.effects import need_of
+from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
+from executor.hashing import json_bytes
 from executor.sandbox.redaction import visible
+from executor.tools.manifest import Manifest
 
-_SHOWN = 200  # characters of an argument in the question
+MOST_SHOWN: Final = 3 << 20  # bytes of arguments as JSON; nobody approves what cannot be shown whole
+_SHOWN: Final = 200  # characters of an argument in the question
 
 
 def check(call: Call, context: Context) -> Ask | Deny | None:
@@ -20,33 +26,65 @@ def check(call: Call, context: Context) -> Ask | Deny | None:
 
     An approval that fits is used up here, before the call is made.
     """
-    if not _needs_person(call, context):
+    why = tuple(_why(call, context))
+    if not why:
         return None
     found = claim(call, context)
     if isinstance(found, Deny):
         return found
-    return None if found else _question(call, call, context)
+    if found:
+        return None
+    if (size := len(json_bytes(dict(call.args)))) > MOST_SHOWN:
+        return Deny(
+            "INVALID_ARGS",
+            f"a person must approve this call, and cannot be shown arguments of {size:,} bytes",
+            f"give at most {MOST_SHOWN:,} bytes",
+        )
+    return _question(call, call, context, why)
 
 
 def foresee(call: Call, context: Context) -> Ask | None:
     """The question that the call will raise as things stand now; uses nothing up."""
-    if not _needs_person(call, context):
+    why = tuple(_why(call, context))
+    if not why:
         return None
     known = {name: value.text if isinstance(value, Deferred) else value for name, value in call.args.items()}
-    return _question(call, Call(call.tool_ref, known, call.declared, call.node_id), context)
+    return _question(call, Call(call.tool_ref, known, call.declared, call.node_id), context, why)
 
 
-def _needs_person(call: Call, context: Context) -> bool:
+def _why(call: Call, context: Context) -> Iterator[str]:
+    """What makes a person necessary, a sentence each; nothing where nothing does."""
     manifest = context.manifest(call)
     if manifest is None:
-        return True
-    need = need_of(context.effect(call, manifest))
-    if need == "exact" or (need == "plan" and context.mandate is None):
-        return True
-    return bool(context.ungranted(call, manifest))
+        yield "The tool is not known."
+        return
+    effect = context.effect(call, manifest)
+    need = need_of(effect)
+    if need == "exact":
+        classes = ", ".join(sorted(effect.classes))
+        yield f"It is {effect.operation} ({classes}), which no verb and no plan covers."
+    elif need == "plan" and context.mandate is None:
+        yield f"It is {effect.operation}, and no accepted plan covers it."
+    if "chain" in effect.classes:
+        yield "It acts on a chain: only a key with a passphrase, or one kept elsewhere, may approve."
+    yield from _places(call, context, manifest)
+    taint = context.taint(call) if carries(effect) else None
+    if taint is not None and taint.both:
+        yield (
+            f"Before it {taint.private} reads what is private and {taint.untrusted} brings what strangers"
+            " wrote: it could carry the one to the other."
+        )
 
 
-def _question(asked: Call, call: Call, context: Context) -> Ask:
+def _places(call: Call, context: Context, manifest: Manifest) -> Iterator[str]:
+    for host in context.ungranted(call, manifest):
+        yield f"{host.short} was not granted (always: mcl grant network --host {host.short})."
+    for place, root in context.roots(context.elsewhere(call, manifest)).items():
+        if not root:
+            yield f"{visible(place)} lies outside the workspace and was not granted."
+
+
+def _question(asked: Call, call: Call, context: Context, why: tuple[str, ...]) -> Ask:
     """The question about a call. ``call`` is the same with all arguments as texts, as a person sees them."""
     manifest = context.manifest(call)
     effect = context.effect(asked, manifest) if manifest else None
@@ -54,16 +92,13 @@ def _question(asked: Call, call: Call, context: Context) -> Ask:
     args = ", ".join(f"{name} = {_shown(value)}" for name, value in sorted(call.args.items()))
     what = f"{effect.operation}: {', '.join(sorted(effect.classes))}" if effect else "unknown"
     expires_at = instant(until)
-    hosts = context.ungranted(asked, manifest) if manifest else []
-    news = "".join(
-        f" {host.short} was not granted (always: mcl grants give network --host {host.short})."
-        for host in hosts
-    )
+    said = "".join(f" {one}" for one in why)
     return Ask(
-        question=f"Node {call.node_id} wants to call {call.tool_ref} ({what}). {args}.{news}"
+        question=f"Node {call.node_id} wants to call {call.tool_ref} ({what}). {args}.{said}"
         " Allow exactly this?",
         binding=binding_of(call, context, expires_at),
         expires_at=expires_at,
+        why=why,
     )
 
 

@@ -1,10 +1,11 @@
-"""Guard 7: the agent was granted what the call does."""
+"""Guard 7: the agent was granted what the call does, and the grant is not used up."""
 
 from __future__ import annotations
 
 from executor.errors import ScopeError
 from executor.gate.call import Call
 from executor.gate.context import Context
+from executor.gate.grants import Grant
 from executor.gate.verdict import Deny
 from executor.tools.manifest import Manifest
 
@@ -14,15 +15,31 @@ def check(call: Call, context: Context) -> Deny | None:
     manifest = context.manifest(call)
     if manifest is None:
         return None
-    missing = context.effect(call, manifest).classes - context.grants.classes(context.agent)
+    wanted = context.effect(call, manifest).classes
+    missing = wanted - context.grants.classes(context.agent)
     if missing:
+        command = _command(missing, call, context, manifest)
         return Deny(
             "CAPABILITY_DENIED",
             f"the agent holds no grant for {', '.join(sorted(missing))}",
-            f"have the user grant it ({_command(missing, call, context, manifest)}), or do with less",
+            f"have the user grant it ({command}), or do with less",
             data={"agent": context.agent, "missing": sorted(missing)},
+            example=command,
         )
-    return None
+    spent = context.grants.spent(context.agent, wanted)
+    return used_up(spent) if spent is not None else None
+
+
+def used_up(grant: Grant) -> Deny:
+    """CAPABILITY_DENIED, for a grant of so many calls that were all made."""
+    more = f"mcl grant {grant.side_effect} --max-calls {2 * grant.max_calls}"
+    return Deny(
+        "CAPABILITY_DENIED",
+        f"the grant of {grant.side_effect} is for {grant.max_calls} calls in 24 hours, and all were made",
+        f"wait until the first of them is a day old, or have the user grant more ({more})",
+        data={"agent": grant.agent, "spent": grant.side_effect, "max_calls": grant.max_calls},
+        example=more,
+    )
 
 
 def _command(missing: frozenset[str], call: Call, context: Context, manifest: Manifest) -> str:
@@ -32,4 +49,6 @@ def _command(missing: frozenset[str], call: Call, context: Context, manifest: Ma
             hosts = "".join(f" --host {origin.short}" for origin in context.ungranted(call, manifest))
         except ScopeError:  # no host at all: a later guard says so
             hosts = ""
-    return f"mcl grants give {' '.join(sorted(missing))}{hosts}"
+    usual = context.mandate.intent.agent if context.mandate else context.agent
+    agent = f" --agent {context.agent}" if context.agent != usual else ""
+    return f"mcl grant {' '.join(sorted(missing))}{hosts}{agent}"

@@ -13,11 +13,22 @@ def check(call: Call, context: Context) -> Deny | None:
     manifest = context.manifest(call)
     if manifest is None:
         return None
-    contended = context.locks.contended(context.written(call, manifest))
+    try:
+        contended = context.locks.contended(context.written(call, manifest))
+    except ScopeError as error:
+        return Deny(error.code, error.message, error.fix)
+    if contended is not None and contended.who:
+        return Deny(
+            "SCOPE_CONTENTION",
+            f"the run of the intent {contended.who} is writing to {'/'.join(contended.path)!r} now",
+            "run it again when that run is done",
+            data={"intent": contended.who},
+            example=f"mcl show {contended.who}",
+        )
     if contended is not None:
         return Deny(
             "SCOPE_CONTENTION",
-            f"another call is writing to {'/'.join(contended)!r} at this moment",
+            f"another call is writing to {'/'.join(contended.path)!r} at this moment",
             "write one after the other: put both nodes under a sequential node",
         )
     base = call.args.get("base")
