@@ -74,7 +74,7 @@ class Body:
             name, shape, required, whole = layout[key]
             if place != "body":
                 whole = f"{place}.{name}"
-            if not required and value in _EMPTY:
+            if not (value or required) and value in _EMPTY:
                 raise flaw(whole, "is empty and should be left out")
             found[name] = shape(value, whole)
         if len(found) < len(layout):

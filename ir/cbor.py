@@ -73,29 +73,31 @@ def _check(value: Any, room: int) -> bool:
     order: cbor2 then takes a third of the time.
     """
     kind = type(value)
-    if kind is str or kind is bytes or value is None or kind is bool:
-        return True
-    if kind is float:
-        return False
-    if kind is int:
-        if -_LARGEST - 1 <= value <= _LARGEST:
-            return True
-        raise CborError("CBOR_TYPE", "an integer of more than 64 bits")
-    if room == 0:
-        raise CborError("CBOR_TOO_DEEP", f"nesting deeper than {MAX_DEPTH}")
-    ordered = True
     if kind is list or kind is tuple:
-        for item in value:
-            ordered &= _check(item, room - 1)
+        items, ordered = value, True
     elif isinstance(value, dict):
         kinds = {type(key) for key in value}
         if not (kinds <= {str} or (kinds == {int} and min(value) >= 0)):
             raise CborError(
                 "CBOR_TYPE", "a map with keys that are neither all texts nor all unsigned integers"
             )
-        ordered = kinds == {int} and max(value) <= _LARGEST and list(value) == sorted(value)
-        for item in value.values():
-            ordered &= _check(item, room - 1)
+        items, keys = value.values(), list(value)
+        ordered = kinds == {int} and keys == sorted(keys) and keys[-1] <= _LARGEST
     else:
-        raise CborError("CBOR_TYPE", f"{kind.__name__} is not allowed")
+        items, ordered, room = (value,), True, room + 1
+    if room == 0:
+        raise CborError("CBOR_TOO_DEEP", f"nesting deeper than {MAX_DEPTH}")
+    for item in items:
+        kind = type(item)
+        if kind is str or kind is bytes or kind is bool or item is None:
+            continue
+        if kind is int:
+            if not -_LARGEST - 1 <= item <= _LARGEST:
+                raise CborError("CBOR_TYPE", "an integer of more than 64 bits")
+        elif kind is float:
+            ordered = False
+        elif kind is list or kind is tuple or isinstance(item, dict):
+            ordered &= _check(item, room - 1)
+        else:
+            raise CborError("CBOR_TYPE", f"{kind.__name__} is not allowed")
     return ordered

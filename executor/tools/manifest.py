@@ -93,6 +93,21 @@ class Cost(_Closed):
         return Decimal(self.amount)
 
 
+class Command(_Closed):
+    """The command that a tool runs, where its operator declared one (see ``process/commands.py``).
+
+    argv: the program and its arguments, with ``{name}`` where an argument of the call stands. folder: where
+    it runs. outputs: folders that it may write in though it is declared to read. flags: the option that a
+    boolean argument stands for. ok: exit statuses that are a success.
+    """
+
+    argv: list[str] = Field(min_length=1, max_length=256)
+    folder: str = "."
+    outputs: list[str] = []
+    flags: dict[str, str] = {}
+    ok: list[int] = [0]
+
+
 class Manifest(_Closed):
     """A tool's manifest.
 
@@ -120,6 +135,7 @@ class Manifest(_Closed):
     credentials: list[str] = []
     environment: list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]] = []
     annotated: bool = True
+    command: Command | None = None
     args: dict[str, object]
     output: dict[str, object]
 
@@ -163,8 +179,8 @@ class Manifest(_Closed):
             self.effects != ["network"] or self.operation != "destructive" or self.when
         ):
             raise ValueError("a tool that is not annotated has the effect network and is destructive")
-        if self.environment and "shell" not in self.effects:
-            raise ValueError("environment is for tools that run commands (effect shell)")
+        if (self.environment or self.command) and "shell" not in self.effects:
+            raise ValueError("environment and command are for tools that run commands (effect shell)")
         return self
 
     def _unseen(self, name: str) -> bool:
@@ -192,14 +208,21 @@ class Manifest(_Closed):
 
     def complete(self, args: Mapping[str, object]) -> dict[str, object]:
         """The arguments of a call, with the defaults of those that are left out."""
-        defaults = {name: one["default"] for name, one in self.properties.items() if "default" in one}
-        return {**defaults, **args}
+        return {**self._defaults, **args}
+
+    @cached_property
+    def _defaults(self) -> dict[str, object]:
+        return {name: one["default"] for name, one in self.properties.items() if "default" in one}
 
     def effect(self, args: Mapping[str, object], exists: Callable[[str], bool]) -> Effect:
         """What a call with these arguments may do; ``exists`` tells whether a path is there."""
         for case in self.when:
             if case.fits(args, exists):
                 return Effect(frozenset(case.effects or self.effects), case.operation or self.operation)
+        return self._most
+
+    @cached_property
+    def _most(self) -> Effect:
         return Effect(frozenset(self.effects), self.operation)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from executor.clock import Clock
 from executor.sandbox.origin import Origin
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Manifest, Operation
+from executor.tools.plain import Checker
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -60,4 +61,5 @@ class Tool:
 def _validator(schema: Mapping[str, object]) -> Validator:
     from jsonschema import Draft202012Validator  # 0.1 s of imports that only a run needs
 
-    return Draft202012Validator(schema)
+    # The one method of a validator that is asked of it, sooner answered.
+    return cast("Validator", Checker(schema, Draft202012Validator(schema)))
