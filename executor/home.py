@@ -12,7 +12,6 @@ from executor.errors import HomeError, KeyringError
 from executor.journal.journal import TABLES, Journal
 from executor.keys.keyfile import exclusive
 from executor.keys.keyring import Keyring
-from executor.lifecycle.fold import Materiality, always_material
 
 
 class Home:
@@ -32,7 +31,6 @@ class Home:
         *,
         passphrase: bytes | None = None,
         clock: Clock | None = None,
-        material: Materiality = always_material,
     ) -> Home:
         """Open the home in folder `path`; make it (0700), its database and keys where they are missing.
 
@@ -63,7 +61,7 @@ class Home:
         except BaseException:
             db.close()
             raise
-        return cls(path, db, Journal(db, keyring, clock, material=material), keyring, clock)
+        return cls(path, db, Journal(db, keyring, clock), keyring, clock)
 
     def close(self) -> None:
         """Close the database."""

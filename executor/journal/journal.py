@@ -15,7 +15,7 @@ from executor.errors import JournalError, KeyringError
 from executor.journal.merkle import Frontier, consistency_path, inclusion_path, leaf_hash
 from executor.journal.record import Record, is_record, open_record, seal_record
 from executor.keys.keyring import Keyring
-from executor.lifecycle.fold import Materiality, View, advance, always_material, fold, intent_id
+from executor.lifecycle.fold import View, advance, fold, intent_id
 from ir import ROLE_OF_KIND, Body, Envelope, Header, PublicKey, open_envelope, seal
 
 if TYPE_CHECKING:  # proving and verifying are fetched when they are asked for: a compile only appends
@@ -82,19 +82,12 @@ class _Seen:
 
 
 class Journal:
-    """The journal of a home.
+    """The journal of a home. Intents may be named by URI or ULID."""
 
-    material: whether an intent.correct needs a new accept (see lifecycle).
-    Intents may be named by URI or ULID.
-    """
-
-    def __init__(
-        self, database: Database, keyring: Keyring, clock: Clock, *, material: Materiality = always_material
-    ) -> None:
+    def __init__(self, database: Database, keyring: Keyring, clock: Clock) -> None:
         self._database = database
         self._keyring = keyring
         self._clock = clock
-        self._material = material
         self._views: OrderedDict[str, _Seen] = OrderedDict()
         self._tree: tuple[Stamp | None, Frontier] = (None, Frontier())  # as it was at that stamp
 
@@ -147,7 +140,7 @@ class Journal:
                 if isinstance(message, Envelope):
                     intent = intent_id(message.intent)
                     seen = views.get(intent) or self._read_on(intent, before)
-                    views[intent] = _Seen(now, row.seq, advance(seen.view, message, material=self._material))
+                    views[intent] = _Seen(now, row.seq, advance(seen.view, message))
                 _insert(connection, row)
                 tree.append(row.leaf)
                 rows.append(row)
@@ -256,7 +249,7 @@ class Journal:
         rows = self.rows(intent, after=seen.seq)
         messages = [self.open(row.wire) for row in rows]
         envelopes = [message for message in messages if isinstance(message, Envelope)]
-        view = fold(envelopes, seen.view, material=self._material)
+        view = fold(envelopes, seen.view)
         return _Seen(stamp, rows[-1].seq if rows else seen.seq, view)
 
     # ---- the tree ----
@@ -314,7 +307,7 @@ class Journal:
 
         with self._database.snapshot() as connection:
             only = intent_id(intent) if intent else None
-            return verify_rows(connection, self._keyring, only=only, heads=heads, material=self._material)
+            return verify_rows(connection, self._keyring, only=only, heads=heads)
 
     def _leaves(self, size: int | None) -> list[bytes]:
         limit = -1 if size is None else size

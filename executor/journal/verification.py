@@ -12,7 +12,7 @@ from executor.journal.merkle import Frontier, leaf_hash
 from executor.journal.proofs import Head
 from executor.journal.record import is_record, open_record
 from executor.keys.keyring import Keyring
-from executor.lifecycle.fold import Materiality, View, advance, intent_id
+from executor.lifecycle.fold import View, advance, intent_id
 from ir import Envelope, MclError, PublicKey, key_of, open_envelope
 
 _MOST: Final = 1000  # findings in one report
@@ -62,11 +62,10 @@ def verify_rows(
     *,
     only: str | None,
     heads: Iterable[Head],
-    material: Materiality,
 ) -> Report:
     """Check the journal that `connection` sees (a snapshot); see Journal.verify."""
     connection.text_factory = bytes  # a flipped byte may no longer be UTF-8
-    check = _Check(connection, keyring, material)
+    check = _Check(connection, keyring)
     try:
         if only is not None:
             check.one_intent(only)
@@ -79,14 +78,13 @@ def verify_rows(
 
 
 class _Check:
-    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, material: Materiality) -> None:
+    def __init__(self, connection: sqlite3.Connection, keyring: Keyring) -> None:
         self.report = Report()
         self.seq = 0
         self._connection = connection
         self._entries = {entry.did: entry for entry in keyring.entries()}
         # Revocation is judged by the date of a row, so that what was signed before it stays good.
         self._keys = {did: PublicKey(did, entry.role, key_of(did)) for did, entry in self._entries.items()}
-        self._material = material
         self._views: dict[str, View | None] = {}  # None: a row of it is broken, so its story cannot be told
         self._ids: set[str] = set()
 
@@ -101,7 +99,7 @@ class _Check:
         # The column is not believed alone: a row that says elsewhere that it is about this intent counts too.
         claim = _INTENT_FIELD + f"matrix://intent/{intent}".encode()
         for row in self._rows("WHERE intent = ? OR instr(wire, ?) > 0", (intent, claim)):
-            self._row(*row)
+            self._row(*row, leaf_hash(bytes(row[7])))
         count, last, size = self._connection.execute(
             "SELECT count(*), max(seq), (SELECT size FROM tree) FROM journal"
         ).fetchone()
@@ -118,9 +116,11 @@ class _Check:
                 self._add(
                     "SEQUENCE", f"row {row[0]} stands where {tree.size + 1} should be", seq=tree.size + 1
                 )
-            self._row(*row)
-            tree.append(leaf_hash(bytes(row[7])))
-            self._compare_heads(roots.pop(tree.size, []), tree)
+            leaf = leaf_hash(bytes(row[7]))
+            self._row(*row, leaf)
+            tree.append(leaf)
+            if tree.size in roots:
+                self._compare_heads(roots.pop(tree.size), tree)
         self.report.root = tree.root()
         for size in sorted(roots):
             self._add("TRUNCATED", f"a signed head says {size} rows; there are {tree.size}", seq=tree.size)
@@ -142,10 +142,11 @@ class _Check:
         hash: bytes,
         leaf: bytes,
         wire: bytes,
+        true_leaf: bytes,
     ) -> None:
         self.seq = seq
         self.report.rows += 1
-        if leaf != leaf_hash(bytes(wire)):
+        if leaf != true_leaf:
             self._add("LEAF_MISMATCH", "the leaf is not the hash of the row's bytes")
         try:
             message = (open_record if is_record(wire) else open_envelope)(wire, self._keys.get)
@@ -153,16 +154,11 @@ class _Check:
             self._add(error.code, str(error))
             self._views[(intent or b"").decode(errors="replace")] = None
             return
-        stated = {
-            "id": (id, message.id),
-            "kind": (kind, message.kind),
-            "intent": (intent, intent_id(message.intent) or None),
-            "at": (at, message.at),
-            "self_hash": (hash, message.self_hash),
-        }
-        for column, (stored, true) in stated.items():
-            if stored != (true.encode() if true is not None else None):
-                self._add("COLUMN_MISMATCH", f"column {column} says {stored!r}, the signed bytes {true!r}")
+        about = intent_id(message.intent) or None
+        stated = (id, kind, intent, at, hash)
+        true = (message.id, message.kind, about, message.at, message.self_hash)
+        if stated != tuple([one.encode() if one is not None else None for one in true]):
+            self._compare_columns(stated, true)
         if message.id in self._ids:
             self._add("ID_REUSED", f"the id {message.id} was used before")
         self._ids.add(message.id)
@@ -172,13 +168,19 @@ class _Check:
         if isinstance(message, Envelope):
             self._transition(message)
 
+    def _compare_columns(self, stated: tuple[bytes | None, ...], true: tuple[str | None, ...]) -> None:
+        names = ("id", "kind", "intent", "at", "self_hash")
+        for column, stored, said in zip(names, stated, true, strict=True):
+            if stored != (said.encode() if said is not None else None):
+                self._add("COLUMN_MISMATCH", f"column {column} says {stored!r}, the signed bytes {said!r}")
+
     def _transition(self, envelope: Envelope) -> None:
         intent = intent_id(envelope.intent)
         view = self._views.get(intent, View())
         if view is None:
             return
         try:
-            view = advance(view, envelope, material=self._material)
+            view = advance(view, envelope)
         except LifecycleError as error:
             self._add(error.code, str(error))
             self._views[intent] = None

@@ -96,15 +96,39 @@ def _accept(view: View, envelope: Envelope) -> Changes:
         "accepted_hash": body.intent_hash,
         "accepted_plan_hash": body.plan_hash,
         "accepted_by": envelope.from_,
-        "nodes": PersistentMap(),
+        "base_intent": view.intent,
+        "base_plan": view.plan,
+        "walked": None,
+        "retry_from": "",
         "gates": PersistentMap(),
+        **_carried(view),
     }
+
+
+def _carried(view: View) -> Changes:
+    """What is kept of the run that a correction stopped."""
+    if view.walked is None or view.plan is None:
+        return {"nodes": PersistentMap()}
+    from executor.lifecycle.correcting import carried  # heavy, and seldom needed
+
+    return carried(view, view.walked, view.plan)
 
 
 def _step(view: View, envelope: Envelope) -> Changes:
     body: Any = envelope.body
+    if view.state == "proposed" and view.walked is None:
+        raise illegal(view, envelope, "ILLEGAL_EVENT", "no run of this intent has begun")
     _require_plan(view, envelope, body.plan_id)
     last = view.nodes.get(body.node_id, "pending")
+    if body.node_id in view.again:
+        left = {"again": view.again - {body.node_id}}
+        if body.status != "running":  # it began before a correction that has it run again
+            return {**left, "state": view.state}
+        return {**left, "nodes": having(view.nodes, body.node_id, body.status)}
+    if view.state == "proposed" and (last != "running" or body.status == "running"):
+        raise illegal(
+            view, envelope, "NOT_ACCEPTED", f"{body.node_id} was not running when the intent was corrected"
+        )
     if view.state == "cancelled" and (last != "running" or body.status in ("pending", "running")):
         raise illegal(
             view, envelope, "CANCELLED", f"{body.node_id} was not running when the intent was cancelled"
@@ -113,7 +137,19 @@ def _step(view: View, envelope: Envelope) -> Changes:
         raise illegal(
             view, envelope, "NODE_COMPLETED", f"{body.node_id} is completed and cannot be {body.status}"
         )
-    return {"nodes": having(view.nodes, body.node_id, body.status)}
+    changes: Changes = {"nodes": having(view.nodes, body.node_id, body.status)}
+    if (
+        view.state == "accepted"
+        and last == "running"
+        and body.status != "running"
+        and not _is_root(view, body)
+    ):
+        changes["state"] = "accepted"  # of the run that a correction stopped; the next has not begun
+    return changes
+
+
+def _is_root(view: View, body: Any) -> bool:
+    return view.plan is not None and view.plan.root.id == body.node_id
 
 
 def _output(view: View, envelope: Envelope) -> Changes:
@@ -151,15 +187,13 @@ def _unchanged(view: View, envelope: Envelope) -> Changes:
     return {}
 
 
-def correct(view: View, envelope: Envelope, material: bool) -> Changes:
-    """What intent.correct changes: where it is material, nothing stays accepted."""
-    changes: Changes = {"corrections": (*view.corrections, envelope)}
-    if material:
-        nothing = dict.fromkeys(
-            ("intent_hash", "plan_hash", "accepted_hash", "accepted_plan_hash", "accepted_by"), ""
-        )
-        changes |= {"state": "proposed", "intent": None, "plan": None, **nothing}
-    return changes
+def _correct(view: View, envelope: Envelope) -> Changes:
+    """Where it is material, nothing stays accepted."""
+    from executor.lifecycle.correcting import corrected  # heavy, and seldom needed
+
+    body: Any = envelope.body
+    changes = corrected(view, body, at=envelope.at, intent=envelope.intent)
+    return {**changes, "corrections": (*view.corrections, envelope)}
 
 
 def _attest(view: View, envelope: Envelope) -> Changes:
@@ -189,7 +223,7 @@ EFFECTS: Final[Mapping[str, Callable[[View, Envelope], Changes]]] = {
     "policy.gate": _gate,
     "policy.gate.resolve": _resolve,
     "intent.dispatch": _unchanged,
-    "intent.correct": _unchanged,
+    "intent.correct": _correct,
     "intent.attest": _attest,
     "intent.fail": _fail,
     "intent.cancel": _cancel,
@@ -211,12 +245,11 @@ def _read(view: View, envelope: Envelope, model: type[Any], data: bytes) -> Any:
 
 
 def _require_plan(view: View, envelope: Envelope, plan_id: str) -> None:
-    if view.plan is None or not view.accepted_plan_hash:
+    plan = view.plan if view.accepted_plan_hash else view.walked
+    if plan is None:
         raise illegal(view, envelope, "NO_PLAN_ACCEPTED", "no plan was accepted, so none can run")
-    if plan_id != view.plan.id:
-        raise illegal(
-            view, envelope, "PLAN_HASH_MISMATCH", f"the accepted plan is {view.plan.id}, not {plan_id}"
-        )
+    if plan_id != plan.id:
+        raise illegal(view, envelope, "PLAN_HASH_MISMATCH", f"the accepted plan is {plan.id}, not {plan_id}")
 
 
 def _moment(text: str) -> datetime:

@@ -5,10 +5,9 @@ States are never stored: they are derived by replaying the envelopes of an inten
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from collections.abc import Iterable
 
-from executor.lifecycle.events import EFFECTS, correct, illegal
+from executor.lifecycle.events import EFFECTS, illegal
 from executor.lifecycle.transitions import TABLE, TERMINAL
 from executor.lifecycle.view import GateState, View, intent_id
 from ir import Envelope
@@ -17,33 +16,22 @@ __all__ = [
     "TABLE",
     "TERMINAL",
     "GateState",
-    "Materiality",
     "View",
     "advance",
-    "always_material",
     "check",
     "fold",
     "intent_id",
 ]
 
-Materiality: TypeAlias = Callable[[View, Envelope], bool]
 
-
-def always_material(view: View, correction: Envelope) -> bool:
-    """The careful answer: every correction needs a new accept."""
-    return True
-
-
-def fold(
-    envelopes: Iterable[Envelope], view: View | None = None, *, material: Materiality = always_material
-) -> View:
+def fold(envelopes: Iterable[Envelope], view: View | None = None) -> View:
     """Replay envelopes of one intent, in journal order, from `view` (default: from the start).
 
-    material: whether an intent.correct needs a new accept. Raises LifecycleError at the first illegal event.
+    Raises LifecycleError at the first illegal event.
     """
     view = view or View()
     for envelope in envelopes:
-        view = advance(view, envelope, material=material)
+        view = advance(view, envelope)
     return view
 
 
@@ -52,14 +40,12 @@ def check(view: View, envelope: Envelope) -> None:
     advance(view, envelope)
 
 
-def advance(view: View, envelope: Envelope, *, material: Materiality = always_material) -> View:
+def advance(view: View, envelope: Envelope) -> View:
     """The view after one more event. Raises LifecycleError; `view` is unchanged."""
     if envelope.kind not in TABLE[view.state]:
         raise illegal(
             view, envelope, "ILLEGAL_EVENT", f"{envelope.kind} is not legal while the intent is {view.state}"
         )
     changes = EFFECTS[envelope.kind](view, envelope)
-    if envelope.kind == "intent.correct":
-        changes |= correct(view, envelope, material(view, envelope))
     states = TABLE[view.state][envelope.kind]
     return view.having({"state": states[0], **changes, "last_id": envelope.id})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from threading import Lock
-from typing import Final, TypeVar
+from typing import Final, TypeVar, overload
 
 K = TypeVar("K")
 V = TypeVar("V")
+D = TypeVar("D")
 _ABSENT: Final = object()
 
 
@@ -62,6 +63,19 @@ class PersistentMap(Mapping[K, V]):
     def __getitem__(self, key: K) -> V:
         with self._lock:
             return self._own()[key]
+
+    @overload
+    def get(self, key: K, /) -> V | None: ...
+    @overload
+    def get(self, key: K, /, default: V | D) -> V | D: ...
+    def get(self, key: K, /, default: object = None) -> object:
+        """As of a dict."""
+        with self._lock:
+            return self._own().get(key, default)  # type: ignore[arg-type]  # any default will do
+
+    def __contains__(self, key: object) -> bool:
+        with self._lock:
+            return key in self._own()
 
     def __iter__(self) -> Iterator[K]:
         return iter(self._copy())

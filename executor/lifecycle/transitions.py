@@ -28,13 +28,14 @@ TABLE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "proposed": {
         "plan.proposed": ("proposed",),
+        "plan.step": ("proposed",),  # only the end of a node that was running when a correction came
         "intent.compiled": ("proposed",),  # only after a correction that asks for a new accept
         "intent.accept": ("accepted",),
         "intent.fail": ("failed",),
         "intent.cancel": ("cancelled",),
     },
     "accepted": {
-        "plan.step": ("executing",),  # the walk starts
+        "plan.step": ("executing", "accepted"),  # the walk starts; or a node of the corrected one ends
         "policy.gate": ("accepted",),
         "policy.gate.resolve": ("accepted",),
         "intent.fail": ("failed",),

@@ -28,8 +28,13 @@ class GateState:
 class View:
     """What the envelopes of one intent add up to. Empty texts, None and () where there is nothing yet.
 
-    questions: those of the last clarify that are not answered. nodes: node id -> last status, since the last
-    accept. gates: id of the policy.gate envelope -> its state. reason: why it failed or was cancelled.
+    questions: those of the last clarify that are not answered. gates: id of the policy.gate envelope -> its
+    state. reason: why it failed or was cancelled. nodes: node id -> last status in the run of the accepted
+    plan; a new accept after a correction keeps those of nodes that are what they were.
+
+    intent and plan are as corrected; base_intent and base_plan as they were last accepted. After a correction
+    that needs a new accept, walked is the plan that the nodes are of, and retry_from what it says. again:
+    nodes whose end does not count, because a correction has them run once more; restarts: how often it did.
     """
 
     state: str = NEW
@@ -49,6 +54,12 @@ class View:
     nodes: Mapping[str, str] = field(default_factory=PersistentMap)
     gates: Mapping[str, GateState] = field(default_factory=PersistentMap)
     corrections: tuple[Envelope, ...] = ()
+    base_intent: Intent | None = None
+    base_plan: PlanTree | None = None
+    walked: PlanTree | None = None
+    retry_from: str = ""
+    again: frozenset[str] = frozenset()
+    restarts: int = 0
     outcome: str = ""
     reason: str = ""
     last_id: str = ""

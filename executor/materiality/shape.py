@@ -73,23 +73,25 @@ class Shape:
         waiting = [node.id for node in self.order if has_effect(node)]
         found: set[str] = set()
         while waiting:
-            named = set(self._named(waiting.pop())) - found
-            found |= named
-            waiting.extend(named)
+            more = self.named(waiting.pop()) - found
+            found |= more
+            waiting.extend(more)
         return frozenset(found)
 
-    def _named(self, node_id: str) -> Iterator[str]:
+    def named(self, node_id: str) -> set[str]:
+        """Ids of the nodes whose outputs the texts of a node name, or of a node below it, and those below."""
         node = self.nodes.get(node_id)
-        below = [one for one, _ in node.walk()] if node is not None else []
-        for one in below:  # the output of a branch is that of what stands below it
-            yield one.id
+        found: set[str] = set()
+        for one in (below for below, _ in node.walk()) if node is not None else ():
+            if one.id != node_id:
+                found.add(one.id)  # the output of a branch is that of what stands below it
             for text in texts_of(one):
                 try:
-                    yield from (
-                        part.node_id for part in parse_references(text) if isinstance(part, OutputRef)
-                    )
+                    parts = parse_references(text)
                 except IrError:
                     continue
+                found.update(part.node_id for part in parts if isinstance(part, OutputRef))
+        return found
 
 
 def texts_of(node: PlanNode) -> Iterator[str]:

@@ -16,6 +16,8 @@ from walks import Walks
 import ir
 from executor import Home, KeyPair, Row, View
 
+_ANOTHER_VERB = b'[{"op":"replace","path":"/frame/verb","value":"build"}]'  # material
+
 
 class Story:
     """Makes the envelopes of one intent, each fitting what was said before unless told otherwise."""
@@ -70,7 +72,7 @@ class Story:
             "plan.proposed": ir.PlanProposedBody(plan_json=ir.canonical_bytes(self.plan)),
             "plan.step": ir.PlanStepBody(plan_id=self.plan.id, node_id="n0", status="running"),
             "plan.output": ir.PlanOutputBody(plan_id=self.plan.id, node_id="n0", sequence=0, chunk="a line"),
-            "intent.correct": ir.IntentCorrectBody(target=self.id, patches=b"[]"),
+            "intent.correct": ir.IntentCorrectBody(target=view.intent_hash or self.id, patches=_ANOTHER_VERB),
             "intent.dispatch": ir.IntentDispatchBody(sub_intent_json=b"{}"),
             "intent.attest": ir.IntentAttestBody(outcome="success", completed_at=now),
             "intent.fail": ir.IntentFailBody(reason="TOOL_FAILED", failed_at=now),

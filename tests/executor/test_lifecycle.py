@@ -29,6 +29,7 @@ clarifying intent.clarify       clarifying
 clarifying intent.fail          failed
 clarifying intent.cancel        cancelled
 proposed   plan.proposed        proposed
+proposed   plan.step            proposed
 proposed   intent.compiled      proposed
 proposed   intent.accept        accepted
 proposed   intent.fail          failed
@@ -74,7 +75,7 @@ class Told:
             "intent.answer": not self.asked,
             "intent.accept": not self.compiled,
             "plan.proposed": not self.compiled,
-            "plan.step": not self.planned or self.state == "cancelled",  # the story only ever starts nodes
+            "plan.step": not self.planned or self.state in ("cancelled", "proposed"),  # it only starts nodes
             "policy.gate.resolve": not self.gate_open,
         }
         if refused.get(kind):
@@ -313,9 +314,15 @@ def test_a_gate_is_decided_once_in_time_and_only_if_it_was_opened(story: Story) 
 
 def test_a_correction_that_is_not_material_lets_the_walk_go_on(story: Story) -> None:
     view = replay(story, *HAPPY)
-    corrected = advance(view, story.make("intent.correct", view), material=lambda *_: False)
+    patch = b'[{"op":"add","path":"/budget","value":{"max_calls":3}}]'
+    body = ir.IntentCorrectBody(target=view.intent_hash, patches=patch)
+    corrected = advance(view, story.seal("intent.correct", body))
     assert corrected.state == "executing"
-    assert corrected.accepted_hash == story.intent.hash
+    assert corrected.intent is not None
+    assert corrected.intent.budget == ir.Budget(max_calls=3)
+    assert corrected.accepted_hash == corrected.intent_hash == ir.content_hash(corrected.intent)
+    assert corrected.accepted_hash != story.intent.hash
+    assert (corrected.accepted_plan_hash, corrected.nodes) == (story.plan.hash, {"n0": "running"})
     assert len(corrected.corrections) == 1
 
 
