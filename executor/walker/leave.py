@@ -1,0 +1,39 @@
+"""Getting leave for one call: the gate is asked, and people where the gate wants them asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from executor.engine.protocol import Failure
+from executor.gate.approvals import APPROVE, DENY
+from executor.gate.call import Call
+from executor.gate.context import Context
+from executor.gate.decide import Allow, decide
+from executor.gate.verdict import Ask, Deny
+from executor.walker.asking import Asking
+
+
+async def get_leave(call: Call, context: Context, asking: Asking) -> tuple[Call, Allow] | Failure:
+    """The call as it was allowed, with the leave to make it; else why there is none."""
+    reply = decide(call, context)
+    if isinstance(reply, Ask):
+        answer = await asking.ask(
+            "approval",
+            call.node_id,
+            reply.question,
+            rule="matrix://rule/exact-call",
+            options=(APPROVE, DENY),
+            expires_at=reply.expires_at,
+            tool_ref=call.tool_ref,
+            args=call.args,
+            binding=reply.binding,
+        )
+        if isinstance(answer, Failure):
+            return answer
+        call = replace(call, approval=answer[0])
+        reply = decide(call, context)
+    if isinstance(reply, Allow):
+        return call, reply
+    if isinstance(reply, Deny):
+        return Failure(reply.code, reply.reason, reply.fix, call.node_id, denied=True)
+    return Failure("GATE_PENDING", "the gate asks again", "state the goal again", call.node_id, denied=True)
