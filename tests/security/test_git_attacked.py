@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -33,7 +34,17 @@ ALL = sequence(
     tool("n5", "git/diff"),
     tool("n6", "git/show"),
     tool("n7", "git/show", file="a.txt"),
+    tool("n8", "git/diff", staged="true"),
+    tool("n9", "code/search", pattern="one"),
 )
+LOOKS = [
+    tool("n1", "git/status"),
+    tool("n1", "git/log"),
+    tool("n1", "git/branch"),
+    tool("n1", "git/diff"),
+    tool("n1", "git/show"),
+    tool("n1", "code/search", pattern="secret-out"),
+]
 
 
 def nothing_ran(walks: Walks) -> None:
@@ -233,3 +244,140 @@ def test_an_object_that_is_missing_is_fetched_from_nowhere(walks: Walks, trap: P
     for node in (tool("n1", "git/show", file="a.txt"), tool("n1", "git/show")):
         assert walks.refusal(node) == "GIT_FAILED"
     assert not (walks.workspace.parent / "mark").exists()
+
+
+# What git reads line by line it quotes where a line is wrong: a link there would show a file outside.
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("shallow", "info/grafts", "info/exclude", "info/attributes", "info/sparse-checkout", "packed-refs"),
+        *("HEAD", "config", "index", "description", "MERGE_HEAD", "reftable", "modules", "worktrees"),
+        *("objects/info/alternates", "objects/info/commit-graph", "objects/pack", "objects/00"),
+        *("refs/heads", "refs/tags", "refs/heads/leak", "refs/tags/leak", "logs/HEAD"),
+    ],
+)
+@pytest.mark.parametrize("how", ["link", "hard link"])
+def test_nothing_below_git_shows_a_file_outside(walks: Walks, trap: Path, name: str, how: str) -> None:
+    secret, place = walks.workspace.parent / "outside/secret.txt", walks.workspace / ".git" / name
+    if how == "hard link" and (place.is_dir() or name in ("reftable", "modules", "worktrees", "objects/00")):
+        pytest.skip("a folder has no second name")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if place.is_dir():
+        place.rename(walks.workspace.parent / "kept")
+    place.unlink(missing_ok=True)
+    if how == "link":
+        place.symlink_to(secret)
+    else:
+        os.link(secret, place)
+    for node in LOOKS:
+        outcome = walks.go(node)
+        assert outcome.failure is None or outcome.failure.code in (
+            *("REPOSITORY_ELSEWHERE", "NOT_A_REPOSITORY", "GIT_FAILED", "UNKNOWN_COMMIT"),
+        )
+        assert "the-secret" not in str(outcome.to_json())
+    assert secret.read_text() == "the-secret-outside"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"trace2.normalTarget": "{outside}/trace", "trace2.eventTarget": "{outside}/events"},
+        {"core.attributesFile": "{outside}/secret.txt", "core.excludesFile": "{outside}/secret.txt"},
+        {"mailmap.file": "{outside}/secret.txt", "blame.ignoreRevsFile": "{outside}/secret.txt"},
+        {"include.path": "{outside}/secret.txt"},
+        {"include.path": "/dev/zero"},
+        {"core.bare": "true"},
+        {"core.logAllRefUpdates": "always", "core.sharedRepository": "0777"},
+        {"format.pretty": "%(trailers)%x1b[2J", "log.date": "format:%n%n%%", "log.decorate": "full"},
+        {"diff.noprefix": "true", "diff.orderFile": "{outside}/secret.txt", "diff.submodule": "log"},
+        {"core.splitIndex": "true", "core.untrackedCache": "true", "feature.manyFiles": "true"},
+        {"core.worktree": "{outside}", "submodule.recurse": "true", "fetch.recurseSubmodules": "true"},
+        {"extensions.partialClone": "origin", "remote.origin.promisor": "true", "remote.origin.vcs": "trap"},
+    ],
+    ids=lambda found: next(iter(found)),
+)
+def test_no_setting_makes_git_write_or_show_anything_outside(
+    walks: Walks, trap: Path, settings: dict[str, str]
+) -> None:
+    outside = walks.workspace.parent / "outside"
+    for name, value in settings.items():
+        walks.git("config", name, value.replace("{outside}", str(outside)))
+    for node in [*LOOKS, tool("n1", "git/branch", "write", name="made")]:
+        outcome = walks.go(node)
+        assert outcome.failure is None or outcome.failure.code == "GIT_FAILED"
+        told = str(outcome.to_json())
+        assert "the-secret" not in told
+        assert "\\x1b" not in told
+    assert sorted(one.name for one in walks.workspace.parent.iterdir()) == ["home", "outside", "trap", "work"]
+    assert [one.name for one in outside.iterdir()] == ["secret.txt"]
+
+
+def test_a_submodule_whose_address_or_name_is_a_trap_runs_nothing(walks: Walks, trap: Path) -> None:
+    outside = walks.workspace.parent / "outside"
+    walks.write(
+        ".gitmodules",
+        f'[submodule "../../../outside/owned"]\n\tpath = -u\n\turl = -u{trap}\n'
+        f'[submodule "x"]\n\tpath = sub\n\turl = ext::{trap}\n\tupdate = !{trap}\n'
+        f"\tbranch = --upload-pack={trap}\n",
+    )
+    commit = walks.git("rev-parse", "HEAD").strip()
+    for path in ("sub", "-u"):
+        walks.git("update-index", "--add", "--cacheinfo", f"160000,{commit},{path}")
+    walks.git("config", "submodule.x.update", f"!{trap}")
+    walks.git("config", "submodule.x.active", "true")
+    walks.git("config", "protocol.ext.allow", "always")
+    nothing_ran(walks)
+    assert [one.name for one in outside.iterdir()] == ["secret.txt"]
+
+
+@pytest.mark.parametrize(
+    "name", ["-x", "--output=owned", "a\nb", "\x1b[2J", "\u202egpj.sh", "$(id)", " ", "\udcff\udcfe"]
+)
+def test_files_of_any_name_are_told_of_and_do_nothing(walks: Walks, trap: Path, name: str) -> None:
+    (walks.workspace / name).write_text("one\n")
+    walks.git("add", "--", name)
+    walks.git("commit", "-q", "-m", f"Add {name}")
+    (walks.workspace / name).write_text("two\n")
+    outcome = walks.go(ALL)
+    assert outcome.failure is None, outcome.failure
+    told = "".join(str(one) for output in outcome.outputs.values() for one in output.values())  # type: ignore[attr-defined]  # objects
+    assert not {"\x1b", "\u202e", "\udcff"} & set(told)
+    assert sorted(one.name for one in walks.workspace.iterdir()) == sorted([".git", "a.txt", name])
+
+
+def test_the_past_of_a_secret_file_is_as_closed_as_the_file(walks: Walks, trap: Path) -> None:
+    for path in (".env", "deep/id_rsa", "server.pem.bak"):
+        walks.write(path, "the-secret-of-then")
+    walks.git("add", "-f", ".")
+    walks.git("commit", "-q", "-m", "Add secrets")
+    for path in (".env", "deep/id_rsa", "server.pem.bak"):
+        walks.git("rm", "-q", path)
+    walks.git("commit", "-q", "-m", "Remove them")
+    for commit in ("HEAD", "HEAD~1"):
+        found = walks.ask(tool("n1", "git/show", commit=commit))
+        assert "the-secret" not in str(found)
+        assert found["hidden"] == 3
+    for path in (".env", "deep/../.env", "deep/id_rsa", "DEEP/ID_RSA", "server.pem.bak", "./.env"):
+        assert walks.refusal(tool("n1", "git/show", commit="HEAD~1", file=path)) in (
+            "PROTECTED_PATH",
+            "OUT_OF_SCOPE",
+        )
+
+
+@pytest.mark.parametrize(
+    "commit",
+    [
+        *("-p", "--output=owned", "HEAD:.env", ":.env", "HEAD:../outside", "HEAD\n", "HEAD --output=owned"),
+        *("HEAD..main", "^HEAD", "@{u}", "main@{upstream}", "HEAD^{blob}", "HEAD^{tree}", "refs/../../x"),
+        *("HEAD^{/(a*)*b}", "a" * 199, "@", "HEAD@{99999999999999}", "HEAD~99999999999"),
+    ],
+)
+def test_no_name_of_a_commit_is_an_option_or_shows_what_is_none(
+    walks: Walks, trap: Path, commit: str
+) -> None:
+    outcome = walks.go(tool("n1", "git/show", commit=commit))
+    if outcome.failure is None:
+        assert outcome.outputs["n1"]["commit"] == walks.git("rev-parse", "HEAD").strip()  # type: ignore[index]  # an object
+    else:
+        assert outcome.failure.code in ("INVALID_ARGS", "UNKNOWN_COMMIT")
+    assert not (walks.workspace / "owned").exists()

@@ -60,13 +60,11 @@ _OVERRIDES = {
     "maintenance.auto": "false",
     "color.ui": "never",
 }
-# Inside .git none of these may be a link, and the last two would lead git to objects elsewhere.
-_OWN = (
-    *("HEAD", "config", "config.worktree", "packed-refs", "index", "info", "logs", "logs/HEAD"),
-    *("objects", "objects/info", "objects/pack"),
-    *("refs", "refs/heads", "logs/refs", "logs/refs/heads"),
-)
-_ELSEWHERE = ("commondir", "objects/info/alternates")
+# Folders of .git in which nothing may be a link: git follows them, and quotes lines that it cannot read.
+_OWN = (".", "info", "logs", "logs/refs", "objects", "objects/info", "refs", "refs/heads", "refs/tags")
+_UNUSED = ("hooks",)  # may lead anywhere: it is switched off
+_COPIED = ("objects",)  # a clone on the same disk shares files with what it was cloned from
+_ELSEWHERE = ("commondir", "objects/info/alternates")  # would lead git to objects elsewhere
 
 
 class Git:
@@ -177,10 +175,9 @@ def _check_repository(folder: int, path: str, branch: str) -> None:
     steps = ["/".join(branch.split("/")[: count + 1]) for count in range(branch.count("/") + 1)]
     written = [f"{place}/{step}" for place in ("refs/heads", "logs/refs/heads") for step in steps if step]
     links = [
-        name
-        for name in (*_OWN, *written)
-        if (found := _status(f".git/{name}", folder)) and stat.S_ISLNK(found.st_mode)
+        name for name in written if (found := _status(f".git/{name}", folder)) and stat.S_ISLNK(found.st_mode)
     ]
+    links += [name for place in _OWN for name in _links(place, folder)]
     if away := links or [name for name in _ELSEWHERE if _status(f".git/{name}", folder)]:
         raise ToolError(
             "REPOSITORY_ELSEWHERE",
@@ -188,6 +185,33 @@ def _check_repository(folder: int, path: str, branch: str) -> None:
             place=path,
             fix="use a clone that keeps everything in its own .git folder",
         )
+
+
+def _links(place: str, folder: int) -> list[str]:
+    """What in a folder of .git is a link, or has another name that may lie outside the workspace."""
+    try:
+        below = os.open(
+            f".git/{place}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder
+        )
+    except OSError:  # not there; a link in its place was found in the folder above
+        return []
+    try:
+        with os.scandir(below) as found:
+            return sorted(
+                f"{place}/{entry.name}".removeprefix("./")
+                for entry in found
+                if entry.name not in _UNUSED
+                and (
+                    entry.is_symlink()
+                    or (
+                        place not in _COPIED
+                        and entry.is_file(follow_symlinks=False)
+                        and entry.stat(follow_symlinks=False).st_nlink > 1
+                    )
+                )
+            )
+    finally:
+        os.close(below)
 
 
 def _status(name: str, folder: int) -> os.stat_result | None:
