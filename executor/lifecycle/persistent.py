@@ -71,7 +71,7 @@ class PersistentMap(Mapping[K, V]):
     def get(self, key: K, /, default: object = None) -> object:
         """As of a dict."""
         with self._lock:
-            return self._own().get(key, default)  # type: ignore[arg-type]  # any default will do
+            return self._own().get(key, default)
 
     def __contains__(self, key: object) -> bool:
         with self._lock:
