@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from executor.lifecycle.fold import View
-from ir import Intent, PlanNode, PlanTree, content_hash
+from ir import ExternalPredicate, Intent, PlanNode, PlanTree, ToolCall, content_hash
+from ir.scalars import FrozenMap
+
+_LOOK: Final = "matrix://tool/http/request@1.0.0"  # how an external success criterion is looked at
 
 
 @dataclass(frozen=True)
 class Mandate:
     """An Intent and its plan, with the two hashes that the person's accept names.
 
-    accepted_by: did of the person. The signatures were checked where the journal was read.
+    accepted_by: did of the person. The signatures were checked where the journal was read. above: of a
+    sub-dispatch, the mandate of the plan that dispatches; its own hashes are then those of what the accepted
+    skill made. classes: side-effect classes that the dispatch gives at most; None: all that the agent has.
     """
 
     intent: Intent
@@ -21,6 +27,8 @@ class Mandate:
     accepted_hash: str
     accepted_plan_hash: str
     accepted_by: str
+    above: Mandate | None = None
+    classes: frozenset[str] | None = None
 
     @classmethod
     def of(cls, view: View) -> Mandate | None:
@@ -28,6 +36,11 @@ class Mandate:
         if view.intent is None or view.plan is None or not view.accepted_hash or not view.accepted_plan_hash:
             return None
         return cls(view.intent, view.plan, view.accepted_hash, view.accepted_plan_hash, view.accepted_by)
+
+    @cached_property
+    def verbs(self) -> tuple[str, ...]:
+        """The verb of the Intent and those of the Intents above it: none of them may be gone beyond."""
+        return (self.intent.frame.verb, *(self.above.verbs if self.above else ()))
 
     @cached_property
     def intent_hash(self) -> str:
@@ -43,3 +56,27 @@ class Mandate:
     def nodes(self) -> dict[str, PlanNode]:
         """The plan's nodes by id."""
         return {node.id: node for node, _ in self.plan.root.walk()}
+
+    @cached_property
+    def criteria(self) -> dict[str, ToolCall]:
+        """The calls that the Intent's success criteria make at the end, by id (``criterion_id``)."""
+        return {
+            self.criterion_id(place): ToolCall(
+                tool_ref=_LOOK,
+                args=FrozenMap({"method": "GET", "url": predicate.url}),
+                side_effect_class="network",
+            )
+            for place, predicate in enumerate(self.intent.frame.success_criteria)
+            if isinstance(predicate, ExternalPredicate) and predicate.url
+        }
+
+    def call_at(self, node_id: str) -> ToolCall | None:
+        """The call that the person signed, at a node or for a success criterion; None where there is none."""
+        node = self.nodes.get(node_id)
+        return self.criteria.get(node_id) if node is None else node.tool_call
+
+    def criterion_id(self, place: int) -> str:
+        """What a success criterion is called where nodes have their ids: ``success[0]``, and below the node
+        ``n1`` that dispatches ``n1/success[0]``."""
+        above, slash, _ = self.plan.root.id.rpartition("/") if self.above else ("", "", "")
+        return f"{above}{slash}success[{place}]"

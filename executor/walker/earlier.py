@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from executor.gate.budget import Used
-from ir import Envelope, PlanStepBody
+from ir import Envelope, IntentDispatchBody, PlanStepBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Begun:
 @dataclass(slots=True)
 class Earlier:
     """By node id: last state, number of attempts, outputs of completed nodes, the first and the last start,
-    and what was used of the budget."""
+    and what was used of the budget. dispatched: ids of the Intents that were handed on."""
 
     states: dict[str, str] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
@@ -32,6 +32,7 @@ class Earlier:
     began: dict[str, str] = field(default_factory=dict)
     begun: dict[str, Begun] = field(default_factory=dict)
     used: dict[str, Used] = field(default_factory=dict)
+    dispatched: set[str] = field(default_factory=set)
     started_at: str = ""
 
     def in_doubt(self, node_id: str) -> bool:
@@ -53,6 +54,8 @@ def read_earlier(envelopes: Iterable[Envelope]) -> Earlier:
         body = envelope.body
         if envelope.kind == "intent.accept":
             earlier = Earlier(attempts=earlier.attempts, begun=earlier.begun, used=earlier.used)
+        if isinstance(body, IntentDispatchBody):
+            earlier.dispatched.add(json.loads(body.sub_intent_json)["id"])
         if not isinstance(body, PlanStepBody):
             continue
         node = body.node_id
@@ -60,7 +63,7 @@ def read_earlier(envelopes: Iterable[Envelope]) -> Earlier:
         earlier.states[node] = body.status
         if body.status == "running":
             told = json.loads(body.result) if body.result else {}
-            earlier.attempts[node] = earlier.attempts.get(node, 0) + 1
+            earlier.attempts[node] = told.get("attempt", earlier.attempts.get(node, 0) + 1)
             earlier.used[node] = earlier.used.get(node, Used()) + _used(told)
             earlier.began.setdefault(node, envelope.at)
             earlier.begun[node] = Begun(envelope.id, envelope.at, told)

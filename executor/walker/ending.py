@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from executor.gate.mandate import Mandate
 from executor.home import Home
-from executor.sandbox.paths import Workspace
 from executor.walker.asking import Asking
+from executor.walker.external import external
 from executor.walker.ledger import Ledger
 from executor.walker.outcome import Failure, FailureMode, FailureModes
 from executor.walker.predicates import Criterion, attested, delivered, unsupported
-from ir import AttestationPredicate, DeliveredPredicate, Envelope, SignedOffPredicate
+from ir import (
+    AttestationPredicate,
+    DeliveredPredicate,
+    Envelope,
+    ExternalPredicate,
+    SignedOffPredicate,
+)
+
+if TYPE_CHECKING:
+    from executor.gate.context import Context
+    from executor.walker.run import Run
 
 # Code of the first failure -> reason of intent.fail (the closed set that skills use too).
 _REASONS = {
@@ -26,21 +37,33 @@ _REASONS = {
 }
 
 
-async def judge(mandate: Mandate, home: Home, workspace: Workspace, asking: Asking) -> tuple[Criterion, ...]:
-    """Look at every success criterion, in order."""
+async def judge(context: Context, run: Run, home: Home) -> tuple[Criterion, ...]:
+    """Look at every success criterion of the Intent that a context is about, in order."""
+    mandate, workspace = context.mandate, context.workspace
+    assert mandate is not None, "criteria are those of a mandate"
     found: list[Criterion] = []
-    for predicate in mandate.intent.frame.success_criteria:
+    for place, predicate in enumerate(mandate.intent.frame.success_criteria):
         if isinstance(predicate, DeliveredPredicate):
             found.append(delivered(predicate, mandate.intent, workspace))
         elif isinstance(predicate, SignedOffPredicate):
-            found.append(await _signed_off(predicate, mandate, home, asking))
+            found.append(await _signed_off(predicate, mandate, home, run.asking))
         elif isinstance(predicate, AttestationPredicate):
             rows = home.journal.rows(kind="intent.attest")
             opened = (home.journal.open(row.wire) for row in rows)
             found.append(attested(predicate, (one for one in opened if isinstance(one, Envelope))))
+        elif isinstance(predicate, ExternalPredicate):
+            found.append(await external(predicate, mandate.criterion_id(place), context, run))
         else:
             found.append(unsupported(predicate))
     return tuple(found)
+
+
+def left_behind(run: Run) -> tuple[Criterion, ...]:
+    """What a run that failed has delivered all the same: the criteria of that kind that hold."""
+    mandate, workspace = run.scope.mandate, run.scope.context.workspace
+    asked = [one for one in mandate.intent.frame.success_criteria if isinstance(one, DeliveredPredicate)]
+    found = (delivered(predicate, mandate.intent, workspace) for predicate in asked)
+    return tuple(criterion for criterion in found if criterion.holds)
 
 
 async def _signed_off(
@@ -48,8 +71,10 @@ async def _signed_off(
 ) -> Criterion:
     who = predicate.by.removeprefix("matrix://user/") or mandate.accepted_by
     evidence: dict[str, object] = {"by": who}
-    if who not in (mandate.accepted_by, home.keyring.user.did):
-        return Criterion(predicate, False, f"{who} is no user of this home, so nobody can ask", evidence)
+    key = home.keyring.resolver(who)
+    if who != mandate.accepted_by and (key is None or key.role != "user" or key.revoked):
+        why = f"{who} is no user whose signature counts here (mcl key trust … --role user)"
+        return Criterion(predicate, False, why, evidence)
     answer = await asking.ask(
         "sign_off",
         "",
@@ -70,7 +95,8 @@ def close(
     criteria: tuple[Criterion, ...],
     known: FailureModes | None = None,
 ) -> tuple[Envelope, Failure | None]:
-    """Write intent.attest, or intent.fail with the first thing that went wrong.
+    """Write intent.attest, or intent.fail with the first thing that went wrong and what there is all the
+    same.
 
     known: what the skill says of failures. Its reason is not taken for what the gate, a person or a budget
     refused: that is not the skill's to name.
@@ -79,7 +105,7 @@ def close(
     if failure is None and unmet is not None:
         failure = Failure(
             "CRITERION_NOT_MET",
-            f"the success criterion {unmet.predicate.type} is not met: {unmet.reason}",
+            f"the success criterion {unmet.name} is not met: {unmet.reason}",
             "see what the run left, then state the goal again",
         )
     mode = FailureMode()
@@ -93,15 +119,18 @@ def close(
         "criteria": [criterion.to_json() for criterion in criteria],
         **({"failure": failure.to_json()} if failure else {}),
     }
+    cited = tuple(
+        f"file:{one.evidence['artifact']}"
+        for one in criteria
+        if one.predicate.type == "delivered" and one.holds
+    )
     if failure is None:
-        cited = tuple(
-            f"file:{one.evidence['artifact']}" for one in criteria if one.predicate.type == "delivered"
-        )
         return ledger.attest(evidence, cited), None
     default = "policy_violation" if failure.denied else "tool_failure"
     message = f"{failure.node_id}: {failure.message}" if failure.node_id else failure.message
     reason = _REASONS.get(failure.code, default)
-    return ledger.fail(reason if failure.denied else mode.reason or reason, message, evidence), failure
+    named = reason if failure.denied else mode.reason or reason
+    return ledger.fail(named, message, evidence, cited), failure
 
 
 def _mode(failure: Failure, mandate: Mandate, known: FailureModes) -> FailureMode:

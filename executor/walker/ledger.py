@@ -13,12 +13,15 @@ from executor.lifecycle.fold import View
 from ir import (
     Body,
     Envelope,
+    Intent,
     IntentAttestBody,
+    IntentDispatchBody,
     IntentFailBody,
     PlanStepBody,
     PlanTree,
     PolicyGateBody,
     PolicyGateResolveBody,
+    canonical_bytes,
 )
 
 _ENDS = ("completed", "failed", "cancelled", "denied", "skipped")
@@ -92,6 +95,10 @@ class Ledger:
         body = PolicyGateBody(rule, question, self.plan.id, node_id, options, expires_at)
         return self._append("policy.gate", body)
 
+    def dispatch(self, intent: Intent, scope_uri: str) -> Envelope:
+        """A part of the work is handed to another skill, or another agent (intent.dispatch)."""
+        return self._append("intent.dispatch", IntentDispatchBody(canonical_bytes(intent), scope_uri))
+
     def resolve(self, gate_id: str, decision: str, answer: str) -> None:
         """A person's decision, given at this process and signed with the user's key."""
         body = PolicyGateResolveBody(gate_id, decision, self._home.clock.now(), answer)
@@ -103,7 +110,8 @@ class Ledger:
         self._home.journal.append(envelope)
 
     def note(self, kind: str, body: dict[str, object]) -> None:
-        """A record of the gate: ``kind`` is asked, refused, timeout or in_doubt."""
+        """A record of the gate: ``kind`` is asked, refused, timeout, in_doubt or looked (at an external
+        criterion)."""
         self._write()
         self._home.journal.record(f"record.gate.{kind}", _cbor(body), intent=self.intent_id)
 
@@ -112,10 +120,12 @@ class Ledger:
         now = self._home.clock.now()
         return self._append("intent.attest", IntentAttestBody("success", now, cited, json_bytes(evidence)))
 
-    def fail(self, reason: str, message: str, evidence: object) -> Envelope:
-        """The run did not reach its goal; ``reason`` is one of the closed set of failure reasons."""
+    def fail(self, reason: str, message: str, evidence: object, partial: tuple[str, ...] = ()) -> Envelope:
+        """The run did not reach its goal; ``reason`` is one of the closed set of failure reasons, ``partial``
+        what it delivered all the same."""
         now = self._home.clock.now()
-        return self._append("intent.fail", IntentFailBody(reason, now, message, json_bytes(evidence)))
+        body = IntentFailBody(reason, now, message, json_bytes(evidence), partial)
+        return self._append("intent.fail", body)
 
     def _step(
         self,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from executor.errors import ScopeError
 from executor.sandbox.paths import Workspace
+from executor.sandbox.redaction import visible
 from ir import (
     AttestationPredicate,
     DeliveredPredicate,
@@ -27,6 +28,12 @@ class Criterion:
     holds: bool
     reason: str = ""
     evidence: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The predicate in a few words, such as ``delivered report.md``."""
+        said = self.predicate.model_dump(exclude={"type", "schema", "data"})
+        return visible(" ".join([self.predicate.type, *(str(text) for text in said.values() if text)]))[:300]
 
     def to_json(self) -> dict[str, object]:
         """The finding as a JSON object."""
@@ -64,10 +71,5 @@ def attested(predicate: AttestationPredicate, envelopes: Iterable[Envelope]) -> 
 
 
 def unsupported(predicate: Predicate) -> Criterion:
-    """A predicate that nothing here can look at holds never."""
-    why = (
-        "no network tool is there to look at the address"
-        if predicate.type == "external"
-        else f"{predicate.type} cannot be checked here"
-    )
-    return Criterion(predicate, False, why)
+    """A predicate of somebody else's making holds never: nothing here can look at it."""
+    return Criterion(predicate, False, f"nothing here knows how to look at {visible(predicate.type)[:100]}")

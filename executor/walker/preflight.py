@@ -3,18 +3,25 @@ asked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from executor.errors import UnresolvedError
+from executor.errors import UnresolvedError, WalkError
 from executor.gate.call import Call
 from executor.gate.context import Context
-from executor.gate.decide import BEFOREHAND, foresee
+from executor.gate.decide import BEFOREHAND, Guard, foresee
 from executor.gate.verdict import Ask, Deny
 from executor.references import typed_args
-from ir import PlanNode, PlanTree, check_plan
+from executor.walker.dispatch import SubSkills, expand
+from executor.walker.tree import Scope
+from ir import MclError, PlanNode, PlanTree, ToolCall, check_plan
+from ir.plan import MAX_NODES
 
 _UNSIGNED = ("integrity", "state")
+_NO_MODEL = Deny(
+    "NO_MODEL", "this step needs a model, and none is loaded", "give one with --model", guard="model"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,58 +54,114 @@ class Verdict:
 
 
 def preflight(
-    plan: PlanTree, context: Context, *, reasoner: bool = True, accepted: bool = True
+    plan: PlanTree,
+    context: Context,
+    *,
+    reasoner: bool = True,
+    accepted: bool = True,
+    sub_skills: SubSkills | None = None,
+    skills: tuple[str, ...] = (),
 ) -> list[Verdict]:
-    """Judge every node of a plan, in walk order; flaws of the plan itself come first.
+    """Judge every node of a plan, in walk order; flaws of the plan itself come first, success criteria last.
+
+    The plans of sub-dispatches are judged where they stand, as far as their Frames are known.
 
     Args:
         reasoner: is there a model for step nodes?
         accepted: False for a plan that is still proposed: who signed what is then not asked.
+        sub_skills: makes the plans of sub-dispatches. skills: addresses of the skills that lead to this plan,
+            its own last; () where it is not below another.
     """
-    intent_id = context.mandate.intent.id if context.mandate else None
-    flaws = [
-        Verdict(finding.node_id, "plan", Deny(finding.code, finding.message, finding.fix, guard="plan"))
-        for finding in check_plan(plan, intent_id=intent_id)
-    ]
-    if any(
-        flaw.reply and getattr(flaw.reply, "code", "") in ("TOO_MANY_NODES", "TOO_DEEP") for flaw in flaws
-    ):
-        return flaws
-    nodes = (node for node, _ in plan.root.walk() if not node.children)
-    return flaws + [_judge(node, context, reasoner=reasoner, accepted=accepted) for node in nodes]
+    guards = BEFOREHAND if accepted else tuple(one for one in BEFOREHAND if one[0] not in _UNSIGNED)
+    look = _Look(reasoner, guards, sub_skills, MAX_NODES)
+    return list(look.at(plan, Scope(context, None, skills or (skill_address(plan),))))
 
 
-def _judge(node: PlanNode, context: Context, *, reasoner: bool, accepted: bool) -> Verdict:
-    if node.kind == "step":
-        lacking = Deny(
-            "NO_MODEL", "this step needs a model, and none is loaded", "give one with --model", guard="model"
-        )
-        return Verdict(node.id, node.kind, None if reasoner else lacking)
-    if node.kind == "gate" and node.gate:
-        return Verdict(node.id, node.kind, Ask(node.gate.question, binding="", expires_at="", guard="gate"))
-    if node.kind == "tool_call" and node.tool_call:
-        planned = node.tool_call
-        manifest = context.tools.find(planned.tool_ref)
+def skill_address(plan: PlanTree) -> str:
+    """The address of the skill that a plan is of, without its version."""
+    return plan.skill_ref.partition("@")[0]
+
+
+@dataclass
+class _Look:
+    """One preflight. ``room``: how many nodes may still be looked at, those of sub-dispatches counted."""
+
+    reasoner: bool
+    guards: tuple[tuple[str, Guard], ...]
+    sub_skills: SubSkills | None
+    room: int
+
+    def at(self, plan: PlanTree, scope: Scope) -> Iterator[Verdict]:
+        mandate = scope.context.mandate
+        flaws = check_plan(plan, intent_id=mandate.intent.id if mandate else None)
+        for flaw in flaws:
+            refusal = Deny(flaw.code, flaw.message, flaw.fix, guard="plan")
+            yield Verdict(flaw.node_id, "plan", refusal)
+        if any(flaw.code in ("TOO_MANY_NODES", "TOO_DEEP") for flaw in flaws):
+            return
+        for node, _ in plan.root.walk():
+            self.room -= 1
+            if not node.children:
+                yield from self._judge(node, scope)
+        for id, call in mandate.criteria.items() if mandate else ():
+            yield _judge_call(id, "criterion", call, scope.context, self.guards)
+
+    def _judge(self, node: PlanNode, scope: Scope) -> Iterator[Verdict]:
+        if node.kind == "step":
+            yield Verdict(node.id, node.kind, None if self.reasoner else _NO_MODEL)
+        elif node.kind == "gate" and node.gate:
+            question = Ask(node.gate.question, binding="", expires_at="", guard="gate")
+            yield Verdict(node.id, node.kind, question)
+        elif node.kind == "tool_call" and node.tool_call:
+            yield _judge_call(node.id, node.kind, node.tool_call, scope.context, self.guards)
+        elif node.kind == "sub_dispatch" and node.sub_dispatch:
+            yield from self._dispatch(node, scope)
+        else:
+            message = f"this executor runs no {node.kind!r} nodes"
+            refusal = Deny("UNKNOWN_NODE_KIND", message, "use another kind", guard="walker")
+            yield Verdict(node.id, node.kind, refusal)
+
+    def _dispatch(self, node: PlanNode, scope: Scope) -> Iterator[Verdict]:
+        if node.sub_dispatch and node.sub_dispatch.agent_ref:
+            refusal = Deny(
+                "AGENT_UNKNOWN",
+                f"nobody here knows how to reach {node.sub_dispatch.agent_ref}",
+                "leave agent_ref out to have the skill run here",
+                guard="walker",
+            )
+            yield Verdict(node.id, node.kind, refusal)
+            return
         try:
-            args = typed_args(planned.args, manifest, None)
-        except UnresolvedError as problem:
-            refusal = Deny("INVALID_ARGS", problem.message, problem.fix, guard="arguments")
-            return Verdict(node.id, node.kind, refusal, planned.tool_ref)
-        call = Call(planned.tool_ref, args, planned.side_effect_class, node.id, planned.timeout_ms)
-        guards = BEFOREHAND if accepted else tuple(one for one in BEFOREHAND if one[0] not in _UNSIGNED)
-        effect = context.effect(call, manifest) if manifest else None
-        return Verdict(
-            node.id,
-            node.kind,
-            foresee(call, context, guards),
-            planned.tool_ref,
-            tuple(sorted(effect.classes)) if effect else (),
-            effect.operation if effect else "",
-        )
-    refusal = Deny(
-        "SUB_DISPATCH_UNAVAILABLE" if node.kind == "sub_dispatch" else "UNKNOWN_NODE_KIND",
-        f"this executor runs no {node.kind!r} nodes",
-        "put the steps of the sub-skill into this plan",
-        guard="walker",
+            if self.room <= 0:
+                message = f"more than {MAX_NODES} nodes, those of sub-dispatches counted"
+                raise WalkError("TOO_MANY_NODES", message, place=node.id, fix="dispatch less")
+            below = expand(node, scope, self.sub_skills, None)
+        except MclError as problem:
+            refusal = Deny(problem.code, problem.message, problem.fix, guard="walker")
+            yield Verdict(node.id, node.kind, refusal)
+            return
+        yield Verdict(node.id, node.kind)
+        if below is not None:
+            yield from self.at(below.mandate.plan, below)
+
+
+def _judge_call(
+    id: str, kind: str, planned: ToolCall, context: Context, guards: tuple[tuple[str, Guard], ...]
+) -> Verdict:
+    """The verdict on one call of the plan, or of a success criterion."""
+    manifest = context.tools.find(planned.tool_ref)
+    try:
+        args = typed_args(planned.args, manifest, None)
+    except UnresolvedError as problem:
+        refusal = Deny("INVALID_ARGS", problem.message, problem.fix, guard="arguments")
+        return Verdict(id, kind, refusal, planned.tool_ref)
+    call = Call(planned.tool_ref, args, planned.side_effect_class, id, planned.timeout_ms)
+    effect = context.effect(call, manifest) if manifest else None
+    return Verdict(
+        id,
+        kind,
+        foresee(call, context, guards),
+        planned.tool_ref,
+        tuple(sorted(effect.classes)) if effect else (),
+        effect.operation if effect else "",
     )
-    return Verdict(node.id, node.kind, refusal)

@@ -12,18 +12,20 @@ from executor.errors import ExecutorError
 from executor.gate.context import RUNNABLE
 from executor.gate.mandate import Mandate
 from executor.hashing import json_bytes
+from executor.home import Home
 from executor.sandbox.redaction import Redactor, visible
 from executor.tools.manifest import Cost, Manifest
 from executor.tools.registry import Registry
 from executor.undo.images import Images
 from executor.walker import doubt
 from executor.walker.asking import Asking
+from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier
 from executor.walker.ledger import Ledger
 from executor.walker.listener import Listener, WalkEvent
 from executor.walker.nodes import gate, step, sub_dispatch, tool_call
 from executor.walker.reasoner import Reasoner
-from executor.walker.tree import Below, Place, Scope, Tree
+from executor.walker.tree import Place, Scope, Tree
 from ir import MclError
 
 LONGEST_DELAY_MS = 60_000  # between two attempts
@@ -56,6 +58,8 @@ class Run:
     earlier: Earlier
     reasoner: Reasoner | None
     images: Images | None = None
+    home: Home | None = None
+    sub_skills: SubSkills | None = None
     states: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, object] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
@@ -65,6 +69,7 @@ class Run:
         self.attempts = dict(self.earlier.attempts)
         self._began: dict[str, float] = {}
         self._doubtful = {id for id in self.earlier.attempts if self.earlier.in_doubt(id)}
+        self._unended = {id for id, state in self.earlier.states.items() if state == "running"}
 
     # ---- between nodes ----
 
@@ -99,6 +104,11 @@ class Run:
             self._restore(place)
             return Turn("settled")
         self._began[node_id] = time.monotonic()
+        if sub_dispatch.is_near(place):
+            failure = self._stopped(place) or sub_dispatch.open_plan(place, self)
+            if failure is not None:
+                self._end(place, "denied" if failure.denied else "failed", failure)
+            return Turn("settled", failure) if failure else Turn("sequential")
         if place.node.kind == "sequential" or place.node.kind == "parallel":
             self.begin(place)
             return Turn("sequential" if place.node.kind == "sequential" else "parallel")
@@ -123,9 +133,11 @@ class Run:
     async def close(self, node_id: str, failure: Failure | None, *, more: bool = False) -> Failure | None:
         """See ``Work``."""
         place = self.tree[node_id]
+        if failure is None and sub_dispatch.is_near(place):
+            failure = await sub_dispatch.close_plan(place, self)
         state = "completed"
         if failure is not None:
-            state = "denied" if failure.denied and not place.node.children else "failed"
+            state = "denied" if failure.denied and not self.tree.is_branch(place) else "failed"
         self._end(place, state, failure, more=more)
         return failure
 
@@ -147,15 +159,14 @@ class Run:
 
     # ---- what the kinds of nodes call ----
 
-    def outputs_in(self, scope: Scope) -> Mapping[str, object]:
-        """What the completed nodes of a plan gave, by their ids in that plan."""
-        return Below(self.outputs, scope.prefix) if scope.prefix else self.outputs
-
     def begin(self, place: Place, told: Mapping[str, object] | None = None) -> str:
         """Write down that a node begins, and what is to be told of it. Gives its idempotency key, another one
-        for each attempt."""
+        for each attempt. An attempt that died with its process is made again under its own key: who knows the
+        key does not do it twice."""
         self.states[place.id] = "running"
-        number = self.attempts[place.id] = self.attempts.get(place.id, 0) + 1
+        number = self.attempts.get(place.id, 0) + (place.id not in self._unended)
+        self.attempts[place.id] = number
+        self._unended.discard(place.id)
         key = self.ledger.begin(place.id, number, told)
         self._tell(place, "running")
         return key
@@ -218,7 +229,17 @@ class Run:
         for one in (place, *self.tree.below(place.id)):
             if not one.node.children:
                 self.outputs[one.id] = self.earlier.outputs.get(one.id, {})
+            if sub_dispatch.is_near(one):
+                self._restore_below(one.id)
             self._tell(one, "completed", preview=self._preview(one.id))
+
+    def _restore_below(self, node_id: str) -> None:
+        """The nodes of a sub-dispatch that completed; nobody needs its plan any more."""
+        for id, state in self.earlier.states.items():
+            if id.startswith(f"{node_id}/"):
+                self.states[id] = state
+                if id in self.earlier.outputs:
+                    self.outputs[id] = self.earlier.outputs[id]
 
     def _end(self, place: Place, state: str, failure: Failure | None = None, *, more: bool = False) -> None:
         ms = self._ms(place)
@@ -227,7 +248,7 @@ class Run:
         self.ledger.end(place.id, state, output=output, error=error, ms=ms, more=more)
         said = visible(self.redactor.text(f"{failure.code}: {failure.message}")) if failure else ""
         preview = self._preview(place.id) if state == "completed" else ""
-        verdict = "" if place.node.children or state == "cancelled" else "allow"
+        verdict = "" if self.tree.is_branch(place) or state == "cancelled" else "allow"
         if failure is not None and failure.denied and verdict:
             verdict = failure.code
         self._tell(place, state, verdict=verdict, ms=ms, preview=preview, error=said)

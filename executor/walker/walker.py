@@ -30,14 +30,16 @@ from executor.sandbox.redaction import Redactor
 from executor.tools.registry import Registry
 from executor.undo.images import Images
 from executor.walker.asking import Asking
+from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier, read_earlier
-from executor.walker.ending import close, judge
+from executor.walker.ending import close, judge, left_behind
 from executor.walker.lease import lease
 from executor.walker.ledger import Ledger
 from executor.walker.listener import Listener, Silent
 from executor.walker.outcome import Failure, FailureModes, Outcome
 from executor.walker.people import AlwaysDeny, People
-from executor.walker.preflight import Verdict, preflight
+from executor.walker.predicates import Criterion
+from executor.walker.preflight import Verdict, preflight, skill_address
 from executor.walker.reasoner import Prompts, Reasoner
 from executor.walker.run import Run
 from executor.walker.tree import Scope
@@ -62,6 +64,7 @@ class Walker:
         environment: variables that credentials come from, and whose secret values are taken out of outputs
             (default: this process's).
         engine: who gives nodes their turn (default: this process, everything at once that may be).
+        sub_skills: what makes the plans of sub-dispatches; without it they are refused.
 
     Raises:
         ScopeError: the workspace cannot be used. PolicyError: the operator's policy cannot be read.
@@ -80,6 +83,7 @@ class Walker:
         failures: FailureModes | None = None,
         environment: Mapping[str, str] | None = None,
         engine: Engine | None = None,
+        sub_skills: SubSkills | None = None,
     ) -> None:
         self._home = home
         self._registry = registry
@@ -92,6 +96,7 @@ class Walker:
         variables = os.environ if environment is None else environment
         self._redactor, self._credentials = Redactor(variables), Credentials(variables)
         self._engine = engine or LocalEngine()
+        self._sub_skills = sub_skills
         self._workspace: Workspace | None = None
 
     async def __aenter__(self) -> Self:
@@ -119,12 +124,21 @@ class Walker:
         mandate = Mandate.of(view)
         if mandate is not None and view.state in RUNNABLE:
             context = self._context(mandate)
-            return preflight(mandate.plan, context, reasoner=self._reasoner is not None)
+            return self._judge(mandate, context)
         if view.intent is None or view.plan is None:
             raise _no_plan(intent)
         proposed = Mandate(view.intent, view.plan, view.intent.hash, view.plan.hash, view.drafted_by)
         context = self._context(proposed)
-        return preflight(proposed.plan, context, reasoner=self._reasoner is not None, accepted=False)
+        return self._judge(proposed, context, accepted=False)
+
+    def _judge(self, mandate: Mandate, context: Context, *, accepted: bool = True) -> list[Verdict]:
+        return preflight(
+            mandate.plan,
+            context,
+            reasoner=self._reasoner is not None,
+            accepted=accepted,
+            sub_skills=self._sub_skills,
+        )
 
     async def run(self, intent: str, *, resume: bool = False) -> Outcome:
         """Run the accepted plan of an intent.
@@ -187,7 +201,7 @@ class Walker:
         spending = Spending(mandate.intent, plan, clock, started_at=started, used=earlier.used_below())
         context = self._context(mandate, spending)
         ledger = Ledger(self._home, intent, plan)
-        verdicts = tuple(preflight(plan, context, reasoner=self._reasoner is not None))
+        verdicts = tuple(self._judge(mandate, context))
         if refused := [verdict for verdict in verdicts if isinstance(verdict.reply, Deny)]:
             for verdict in refused:
                 ledger.note(
@@ -200,7 +214,7 @@ class Walker:
         redactor = self._redactor.knowing(self._credentials.values(self._variables(plan)))
         asking = Asking(ledger, self._people, clock, redactor)
         run = Run(
-            Scope("", context, self._prompts, (plan.skill_ref,)),
+            Scope(context, self._prompts, (skill_address(plan),)),
             ledger,
             self._registry,
             asking,
@@ -209,14 +223,14 @@ class Walker:
             earlier,
             self._reasoner,
             Images(self._home),
+            self._home,
+            self._sub_skills,
         )
-        failure, cancelled = await self._watched(run, ledger)
+        failure, criteria, cancelled = await self._watched(run, ledger)
         if cancelled:
             return Outcome(intent, "cancelled", run.states, run.outputs, failure, verdicts=verdicts)
-        workspace = context.workspace
-        criteria = () if failure else await judge(mandate, self._home, workspace, asking)
         try:
-            envelope, failure = close(ledger, mandate, failure, criteria, self._failures)
+            envelope, failure = close(ledger, run.scope.mandate, failure, criteria, self._failures)
         except LifecycleError as problem:
             if problem.state != "cancelled":
                 raise
@@ -226,10 +240,11 @@ class Walker:
             state = "denied" if failure.denied else "failed"
         return Outcome(intent, state, run.states, run.outputs, failure, criteria, verdicts, envelope.id)
 
-    async def _watched(self, run: Run, ledger: Ledger) -> tuple[Failure | None, bool]:
-        """Walk, and stop as soon as a person cancels the intent. Gives the failure, and whether it was
-        cancelled."""
+    async def _watched(self, run: Run, ledger: Ledger) -> tuple[Failure | None, tuple[Criterion, ...], bool]:
+        """Walk, look at the success criteria, and stop as soon as a person cancels the intent. Gives the
+        failure, the criteria, and whether it was cancelled."""
         failure: Failure | None = None
+        criteria: tuple[Criterion, ...] = ()
         try:
             async with anyio.create_task_group() as tasks:
 
@@ -240,13 +255,14 @@ class Walker:
 
                 tasks.start_soon(watch)
                 failure = await self._engine.walk(run.tree.root, run)
+                criteria = left_behind(run) if failure else await judge(run.scope.context, run, self._home)
                 tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             first = _first(group)
             # Cancelled between a look at the journal and a write to it: the journal refused the write.
             if not (isinstance(first, LifecycleError) and first.state == "cancelled"):
                 raise first from group
-        return failure, ledger.view().state == "cancelled"
+        return failure, criteria, ledger.view().state == "cancelled"
 
     def _open(self) -> Workspace:
         if self._workspace is None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from executor.errors import UnresolvedError
 from executor.gate.call import Call, Deferred
 from executor.gate.context import Context
+from executor.gate.mandate import Mandate
 from executor.gate.verdict import Deny
 from executor.hashing import json_bytes
 from executor.references import typed_args
@@ -15,9 +16,15 @@ from executor.tools.manifest import Manifest
 
 def check(call: Call, context: Context) -> Deny | None:
     """INTENT_HASH_MISMATCH, PLAN_HASH_MISMATCH. A call outside any intent is the next guard's matter."""
-    mandate = context.mandate
-    if mandate is None:
+    if context.mandate is None:
         return None
+    return _unchanged(context.mandate) or _planned(call, context.mandate, context)
+
+
+def _unchanged(mandate: Mandate) -> Deny | None:
+    """Of a sub-dispatch the plans above it are looked at too: they are what the person signed."""
+    if mandate.above is not None and (refused := _unchanged(mandate.above)) is not None:
+        return refused
     if not mandate.intent_hash == mandate.intent.hash == mandate.accepted_hash:
         return Deny(
             "INTENT_HASH_MISMATCH",
@@ -30,8 +37,12 @@ def check(call: Call, context: Context) -> Deny | None:
             f"the plan has the hash {mandate.plan_hash}, the person signed {mandate.accepted_plan_hash}",
             "propose the plan again and have it accepted",
         )
-    node = mandate.nodes.get(call.node_id)
-    planned = node.tool_call if node else None
+    return None
+
+
+def _planned(call: Call, mandate: Mandate, context: Context) -> Deny | None:
+    """Whether the call is one of the plan's, or looks at a success criterion of the Intent."""
+    planned = mandate.call_at(call.node_id)
     if (
         planned is None
         or planned.tool_ref != call.tool_ref

@@ -18,8 +18,7 @@ def check(call: Call, context: Context) -> Deny | None:
     manifest, mandate = context.manifest(call), context.mandate
     if manifest is None or mandate is None:
         return None
-    verb = mandate.intent.frame.verb
-    if not verb:
+    if not all(mandate.verbs):
         return Deny("MISSING_INTENT", "the Intent has no verb", "compile the goal again")
     if not call.declared:
         return Deny(
@@ -40,7 +39,9 @@ def check(call: Call, context: Context) -> Deny | None:
             f"the node declares {call.declared}, but {manifest.uri} does {', '.join(sorted(effect.classes))}",
             "declare what the tool does, or use a tool that does less",
         )
-    if over_ceiling(verb, call.declared, effect.operation):
+    for verb in mandate.verbs:
+        if not over_ceiling(verb, call.declared, effect.operation):
+            continue
         able = [name for name in VERB_CEILING if not over_ceiling(name, call.declared, effect.operation)]
         return Deny(
             "INTENT_MISMATCH",

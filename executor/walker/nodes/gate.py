@@ -18,7 +18,7 @@ async def attempt(place: Place, run: Run) -> Failure | None:
     gate = place.node.gate
     assert gate is not None
     try:
-        question = as_text(resolve(gate.question, run.outputs_in(place.scope)))
+        question = as_text(resolve(gate.question, run.outputs))
     except UnresolvedError as problem:
         return run.failure(problem, place)
     run.begin(place)

@@ -30,8 +30,7 @@ async def attempt(place: Place, run: Run) -> Failure | None:
         return Failure("NO_MODEL", "this step needs a model", "give one with --model", place.id)
     wanted = step.expected_outputs or ("text",)
     try:
-        outputs = run.outputs_in(scope)
-        given = {name: as_text(resolve(text, outputs)) for name, text in step.inputs.items()}
+        given = {name: as_text(resolve(text, run.outputs)) for name, text in step.inputs.items()}
         system = user = ""
         if scope.prompts is not None:
             system, user = scope.prompts.prompt(scope.mandate.plan.skill_ref, step.prompt_name, given)

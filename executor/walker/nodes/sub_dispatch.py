@@ -1,18 +1,129 @@
-"""A sub_dispatch node: the plan of another skill, walked below this node."""
+"""A sub_dispatch node: the plan of another skill, walked below this node as if it stood there."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from executor.engine.protocol import Failure
+from executor.engine.protocol import Again, Failure
+from executor.gate.budget import Spending
+from executor.gate.verdict import Deny
+from executor.walker.dispatch import expand
+from executor.walker.ending import judge
+from executor.walker.preflight import preflight
+from ir import MclError
+from ir.plan import MAX_NODES
 
 if TYPE_CHECKING:
     from executor.walker.run import Run
-    from executor.walker.tree import Place
+    from executor.walker.tree import Place, Scope
 
 
-async def attempt(place: Place, run: Run) -> Failure | None:
-    """Nothing here dispatches yet."""
+def is_near(place: Place) -> bool:
+    """Is it dispatched within this process, rather than to another agent?"""
+    return place.node.sub_dispatch is not None and not place.node.sub_dispatch.agent_ref
+
+
+def open_plan(place: Place, run: Run) -> Failure | None:
+    """Make the plan, judge it as a whole, write down that it begins, and hang it below the node."""
+    sub, spending = place.node.sub_dispatch, place.scope.context.spending
+    assert sub is not None, "the node is a sub_dispatch"
+    begun = run.earlier.begun.get(place.id)
+    if begun is None and spending is not None and (refusal := spending.agent_refusal()) is not None:
+        return _refused(refusal, place)
+    try:
+        scope = expand(place.node, place.scope, run.sub_skills, run.outputs)
+    except MclError as problem:
+        return replace(run.failure(problem, place), denied=True)
+    assert scope is not None, "at run time every reference is resolved"
+    mandate = scope.mandate
+    if begun is not None and begun.told.get("plan_hash") not in (None, mandate.plan_hash):
+        message = "the plan that was begun here is another one than the skill makes now"
+        return Failure("SKILL_CHANGED", message, "state the goal again", place.id, denied=True)
+    if (flaw := _flaw(scope, place, run)) is not None:
+        return flaw
+    scope = _limited(scope, place, run)
+    told = {"agents": 0 if begun else 1, "intent": mandate.intent.id, "plan_hash": mandate.plan_hash}
+    if begun is None and spending is not None:
+        spending.begin_agent()
+    run.begin(place, told)
+    if mandate.intent.id not in run.earlier.dispatched:
+        run.ledger.dispatch(mandate.intent, sub.scope_uri)
+    run.tree.graft(place, scope)
+    return None
+
+
+async def attempt(place: Place, run: Run) -> Failure | Again | None:
+    """Send the work to another agent."""
+    assert place.node.sub_dispatch is not None
     return Failure(
-        "SUB_DISPATCH_UNAVAILABLE", "this executor runs no sub-dispatch", "", place.id, denied=True
+        "AGENT_UNKNOWN",
+        f"nobody here knows how to reach {place.node.sub_dispatch.agent_ref}",
+        "leave agent_ref out to have the skill run here",
+        place.id,
+        denied=True,
     )
+
+
+async def close_plan(place: Place, run: Run) -> Failure | None:
+    """The plan below the node has completed: are its own success criteria met? Its last node's output is the
+    output of the dispatch."""
+    (root,) = run.tree.children(place)
+    assert run.home is not None, "a run that dispatches has a home"
+    for criterion in await judge(root.scope.context, run, run.home):
+        if not criterion.holds:
+            message = f"the success criterion {criterion.predicate.type} is not met: {criterion.reason}"
+            return Failure("CRITERION_NOT_MET", message, "see what the run left", place.id)
+    run.outputs[place.id] = _given(root, run, f"{place.id}/")
+    return None
+
+
+def _given(place: Place, run: Run, prefix: str) -> object:
+    """What a node gave: a sequential one what its last child gave, a parallel one what each gave, by name."""
+    node = place.node
+    while node.kind == "sequential":
+        node = node.children[-1]
+    if node.kind != "parallel":
+        return run.outputs.get(node.id, {})
+    children = run.tree.children(run.tree[node.id])
+    return {child.id.removeprefix(prefix): _given(child, run, prefix) for child in children}
+
+
+def _flaw(scope: Scope, place: Place, run: Run) -> Failure | None:
+    """The first thing that the gate, or the rules of plans, say against the plan as a whole."""
+    nodes = [node for node, _ in scope.mandate.plan.root.walk()]
+    if len(run.tree) + len(nodes) > MAX_NODES:
+        message = f"with the plan below it the run has more than {MAX_NODES} nodes"
+        return Failure("TOO_MANY_NODES", message, "dispatch less", place.id, denied=True)
+    taken = next((node.id for node in nodes if run.tree.find(node.id)), "")
+    if taken:
+        message = f"the node {taken} is there already"
+        return Failure("NODE_ID_REPEATED", message, "give the node another id", place.id, denied=True)
+    plan, reasoner = scope.mandate.plan, run.reasoner is not None
+    verdicts = preflight(
+        plan, scope.context, reasoner=reasoner, sub_skills=run.sub_skills, skills=scope.skills
+    )
+    for verdict in verdicts:
+        if isinstance(verdict.reply, Deny):
+            run.ledger.note("refused", {"node": verdict.node_id, **verdict.reply.to_json()})
+            return _refused(verdict.reply, place, verdict.node_id)
+    return None
+
+
+def _limited(scope: Scope, place: Place, run: Run) -> Scope:
+    """The scope with a budget of its own, of which the budget above also counts everything."""
+    context, mandate = scope.context, scope.mandate
+    own = Spending(
+        mandate.intent,
+        mandate.plan,
+        context.clock,
+        started_at=run.earlier.began.get(place.id) or context.clock.now(),
+        used=run.earlier.used_below(f"{place.id}/"),
+        above=place.scope.context.spending,
+    )
+    return replace(scope, context=replace(context, spending=own))
+
+
+def _refused(refusal: Deny, place: Place, node_id: str = "") -> Failure:
+    where = f"{node_id}: " if node_id and node_id != place.id else ""
+    return Failure(refusal.code, where + refusal.reason, refusal.fix, place.id, denied=True)

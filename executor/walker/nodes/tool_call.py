@@ -10,12 +10,10 @@ import anyio
 
 from executor.engine.protocol import Again, Failure
 from executor.errors import ToolError, UnresolvedError
-from executor.gate.approvals import APPROVE, DENY
 from executor.gate.call import Call
 from executor.gate.credentials import credentials_of
-from executor.gate.decide import Allow, decide
-from executor.gate.verdict import Ask, Deny
 from executor.references import typed_args
+from executor.walker.leave import get_leave
 from ir import MclError
 
 if TYPE_CHECKING:
@@ -30,11 +28,11 @@ async def attempt(place: Place, run: Run) -> Failure | Again | None:
     assert planned is not None
     manifest = run.registry.find(planned.tool_ref)
     try:
-        args = typed_args(planned.args, manifest, run.outputs_in(place.scope))
+        args = typed_args(planned.args, manifest, run.outputs)
     except UnresolvedError as problem:
         return run.failure(problem, place)
     call = Call(planned.tool_ref, args, planned.side_effect_class, place.id, planned.timeout_ms)
-    allow = await _leave(call, place, run)
+    allow = await get_leave(call, context, run.asking)
     if isinstance(allow, Failure):
         return allow
     call, leave = allow
@@ -93,38 +91,3 @@ async def _kept(call: Call, manifest: Manifest, place: Place, run: Run) -> Async
         yield
     finally:
         await run.images.after(kept, run.outputs.get(place.id))
-
-
-async def _leave(call: Call, place: Place, run: Run) -> tuple[Call, Allow] | Failure:
-    """Ask the gate, and people where the gate wants them asked."""
-    context = place.scope.context
-    reply = decide(call, context)
-    if isinstance(reply, Ask):
-        answer = await run.asking.ask(
-            "approval",
-            place.id,
-            reply.question,
-            rule="matrix://rule/exact-call",
-            options=(APPROVE, DENY),
-            expires_at=reply.expires_at,
-            tool_ref=call.tool_ref,
-            args=call.args,
-            binding=reply.binding,
-        )
-        if isinstance(answer, Failure):
-            return answer
-        call = Call(
-            call.tool_ref,
-            call.args,
-            call.declared,
-            call.node_id,
-            call.timeout_ms,
-            answer[0],
-            call.declaration,
-        )
-        reply = decide(call, context)
-    if isinstance(reply, Allow):
-        return call, reply
-    if isinstance(reply, Deny):
-        return Failure(reply.code, reply.reason, reply.fix, place.id, denied=True)
-    return Failure("GATE_PENDING", "the gate asks again", "state the goal again", place.id, denied=True)

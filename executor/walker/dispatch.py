@@ -1,0 +1,233 @@
+"""A sub-dispatch within this process: from a node to the plan that is walked below it.
+
+The plan is what the skill that the node names makes of the node's Frame. Executor and person must mean the
+same skill, so the node names it by its digest. What the skill may do shrinks on the way down: its verb may do
+no more than the verbs above it, its budget counts against theirs, and ``scope_uri`` may leave it fewer
+side-effect classes (``matrix://scope/read+write``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, Final, Protocol
+
+from executor.clock import ulid_text
+from executor.errors import WalkError
+from executor.gate.call import Call
+from executor.gate.mandate import Mandate
+from executor.references import as_text, resolve
+from executor.walker.reasoner import Prompts
+from executor.walker.tree import Scope
+from ir import (
+    SIDE_EFFECTS,
+    Frame,
+    Intent,
+    MclError,
+    OutputRef,
+    PlanNode,
+    PlanTree,
+    canonical_bytes,
+    content_hash,
+    parse_references,
+    with_hash,
+)
+
+MAX_DISPATCHES: Final = 8  # above one another
+_BOUND: Final = re.compile(r"[^@\s]+@sha256:[0-9a-f]{64}")
+_SCOPE: Final = "matrix://scope/"
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What a skill makes of a Frame: an Intent of its own, the plan for it, and the texts of its prompts."""
+
+    intent: Intent
+    plan: PlanTree
+    prompts: Prompts | None = None
+
+
+class SubSkills(Protocol):
+    """Filled in by whoever has skills."""
+
+    def expand(self, skill_ref: str, frame: Frame, parent: Intent, *, id: str, prose: str) -> Expansion:
+        """What a skill makes of a Frame; always the same for the same arguments.
+
+        skill_ref: its address and digest, ``matrix://skill/<id>@sha256:<hex>``. parent: the Intent above.
+        id: a ULID for the new Intent. prose: what it is about, for people and prompts.
+
+        Raises MclError where the skill is not here, is another one, or makes no plan of this.
+        """
+        ...
+
+
+def expand(
+    node: PlanNode, scope: Scope, sub_skills: SubSkills | None, outputs: Mapping[str, object] | None
+) -> Scope | None:
+    """The plan below a dispatching node, with what the gate looks at; its nodes are named ``node/theirs``.
+
+    outputs: what the completed nodes gave. None beforehand: then, where the Frame refers to any, there is no
+    plan yet, and None is given.
+
+    Raises:
+        WalkError: SUB_DISPATCH_UNAVAILABLE, SUB_SKILL_UNBOUND, SUB_DISPATCH_TOO_DEEP, SUB_DISPATCH_CYCLE,
+            SUB_DISPATCH_SCOPE, SUB_INTENT_INVALID, SUB_DISPATCH_FLAWED. Also what resolving references and
+            the skill raise.
+    """
+    sub, above = node.sub_dispatch, scope.mandate
+    assert sub is not None, "the node is a sub_dispatch"
+    if sub_skills is None:
+        raise _refusal("SUB_DISPATCH_UNAVAILABLE", "nobody here knows other skills", node, "run it with mcl")
+    skills = _chain(node, scope, sub.skill_ref)
+    classes = _classes(node, above)
+    frame = sub.sub_intent or Frame()
+    if outputs is None and any(_refers(text) for text in _texts(json.loads(canonical_bytes(frame)))):
+        return None
+    frame = _resolved(frame, outputs or {}, node)
+    id = _child_id(above.intent, node.id)
+    prose = node.description or above.intent.prose
+    made = sub_skills.expand(sub.skill_ref, frame, above.intent, id=id, prose=prose)
+    _require(made, frame, above.intent, id, node)
+    plan = _below(made.plan, node.id)
+    mandate = Mandate(
+        made.intent, plan, made.intent.hash, plan.hash, above.accepted_by, above=above, classes=classes
+    )
+    upstream = scope.context.taint(Call("", {}, "", node.id))
+    context = replace(scope.context, mandate=mandate, before=upstream)
+    return Scope(context, made.prompts, skills)
+
+
+def _chain(node: PlanNode, scope: Scope, skill_ref: str) -> tuple[str, ...]:
+    skill = skill_ref.partition("@")[0]
+    if not _BOUND.fullmatch(skill_ref):
+        fix = "compile the goal again: a plan names the skills below it by their digests"
+        raise _refusal("SUB_SKILL_UNBOUND", f"{skill_ref} does not say which content it means", node, fix)
+    if skill in scope.skills:
+        way = " → ".join((*scope.skills, skill))
+        raise _refusal("SUB_DISPATCH_CYCLE", f"skills that dispatch in a circle: {way}", node, "break it")
+    if len(scope.skills) > MAX_DISPATCHES:
+        message = f"more than {MAX_DISPATCHES} sub-dispatches below one another"
+        raise _refusal("SUB_DISPATCH_TOO_DEEP", message, node, "put the steps of the lowest into its parent")
+    return (*scope.skills, skill)
+
+
+def _classes(node: PlanNode, above: Mandate) -> frozenset[str] | None:
+    """The side-effect classes that the node leaves to the plan below it."""
+    said = node.sub_dispatch.scope_uri if node.sub_dispatch else ""
+    if not said:
+        return above.classes
+    classes = frozenset(said.removeprefix(_SCOPE).split("+"))
+    if not said.startswith(_SCOPE) or not classes <= set(SIDE_EFFECTS):
+        message = f"{said!r} names no side-effect classes"
+        fix = f"write {_SCOPE}read or {_SCOPE}read+write, of: {', '.join(SIDE_EFFECTS)}"
+        raise _refusal("SUB_DISPATCH_SCOPE", message, node, fix)
+    return classes if above.classes is None else classes & above.classes
+
+
+def _resolved(frame: Frame, outputs: Mapping[str, object], node: PlanNode) -> Frame:
+    """The Frame with its references resolved; an object whose value is a list becomes an object each."""
+    document: dict[str, Any] = json.loads(canonical_bytes(frame))
+    objects = []
+    for entry in document.pop("objects", []):
+        value = resolve(entry.get("value", ""), outputs)
+        values = value if isinstance(value, list) else [value]
+        objects += [{**_filled(entry, outputs), "value": as_text(one)} for one in values]
+    document = {**_filled(document, outputs), "objects": objects}
+    try:
+        return Frame.from_json(json.dumps(document))
+    except MclError as problem:
+        raise _refusal("SUB_INTENT_INVALID", problem.message, node, "mend the sub_intent") from problem
+
+
+def _filled(value: Any, outputs: Mapping[str, object]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(item, outputs) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, outputs) for item in value]
+    return as_text(resolve(value, outputs)) if isinstance(value, str) else value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+    elif isinstance(value, str):
+        yield value
+
+
+def _refers(text: str) -> bool:
+    try:
+        return any(isinstance(piece, OutputRef) for piece in parse_references(text))
+    except MclError:
+        return False  # resolving it says what is wrong
+
+
+def _child_id(parent: Intent, node_id: str) -> str:
+    """A ULID that follows from the Intent above and the node, of the moment of that Intent."""
+    tail = sha256(f"{parent.id} {node_id}".encode()).hexdigest()[:20]
+    return parent.id[:10] + ulid_text(int(tail, 16))[10:]
+
+
+def _require(made: Expansion, frame: Frame, parent: Intent, id: str, node: PlanNode) -> None:
+    """Hold what was made against what was asked for."""
+    intent, plan = made.intent, made.plan
+    wanted = {
+        "id": (intent.id, id),
+        "parent": (intent.parent, f"matrix://intent/{parent.id}"),
+        "actor": (intent.actor, parent.actor),
+        "agent": (intent.agent, parent.agent),
+        "verb": (intent.frame.verb, frame.verb),
+        "constraints": (intent.frame.constraints, frame.constraints),
+        "success_criteria": (intent.frame.success_criteria, frame.success_criteria),
+        "hash": (intent.hash, content_hash(intent)),
+        "the plan's intent_id": (plan.intent_id, id),
+        "the plan's hash": (plan.hash, content_hash(plan)),
+    }
+    wrong = [name for name, (found, right) in wanted.items() if found != right]
+    if wrong or any(gap.severity == "blocking" for gap in intent.unknowns):
+        what = ", ".join(wrong) or "questions are open"
+        raise _refusal("SUB_DISPATCH_FLAWED", f"the skill made no Intent of this: {what}", node, "report it")
+
+
+def _below(plan: PlanTree, parent: str) -> PlanTree:
+    """The plan with its nodes named ``parent/node``, also where they refer to one another."""
+    document = json.loads(canonical_bytes(plan))
+    waiting = [document["root"]]
+    while waiting:
+        node = waiting.pop()
+        node["id"] = f"{parent}/{node.get('id', '')}"
+        waiting += node.get("children", [])
+        for kind, field in (("tool_call", "args"), ("step", "inputs"), ("sub_dispatch", "sub_intent")):
+            if field in node.get(kind, {}):
+                node[kind][field] = _renamed(node[kind][field], parent)
+        if "question" in node.get("gate", {}):
+            node["gate"]["question"] = _renamed(node["gate"]["question"], parent)
+    return with_hash(PlanTree.from_json(json.dumps(document)))
+
+
+def _renamed(value: Any, parent: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _renamed(item, parent) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_renamed(item, parent) for item in value]
+    if not isinstance(value, str) or "${" not in value:
+        return value
+    try:
+        pieces = parse_references(value)
+    except MclError:
+        return value  # the checks of the plan say what is wrong
+    return "".join(_written(piece, parent) for piece in pieces)
+
+
+def _written(piece: str | OutputRef, parent: str) -> str:
+    if isinstance(piece, str):
+        return piece.replace("${", "$${")
+    path = "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in piece.path)
+    return f"${{{parent}/{piece.node_id}.output{path}}}"
+
+
+def _refusal(code: str, message: str, node: PlanNode, fix: str) -> WalkError:
+    return WalkError(code, message, place=node.id, fix=fix)
