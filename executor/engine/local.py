@@ -10,7 +10,7 @@ from anyio import get_cancelled_exc_class
 
 from executor.engine.protocol import Again, Failure, Work
 
-MAX_PARALLEL = 16  # children of one parallel node that run at once
+MAX_PARALLEL = 32  # children of one parallel node that run at once
 
 
 class LocalEngine:

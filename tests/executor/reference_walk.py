@@ -10,7 +10,7 @@ import heapq
 from dataclasses import dataclass, replace
 from typing import Literal
 
-PLACES = 16  # children of one parallel node that run at once
+PLACES = 32  # children of one parallel node that run at once
 
 End = Literal["completed", "failed", "denied"]
 

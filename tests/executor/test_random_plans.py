@@ -130,7 +130,7 @@ def grown(seed: int, size: int) -> Branch:
         nonlocal count
         count += 1
         id, kind = f"n{count}", chance.choice(("sequential", "parallel"))
-        wide = chance.choice((1, 2, 3, 5, 8, 24))
+        wide = chance.choice((1, 2, 3, 5, 8, 24, 48))
         children: list[Node] = []
         while len(children) < wide and room > 0:
             if depth < 8 and chance.random() < 0.4:
