@@ -28,6 +28,7 @@ from executor.gate.guards import (
     tool_known,
     unchanged,
 )
+from executor.gate.readable import described, unreadable
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_bytes
 from executor.sandbox.origin import Origin
@@ -106,6 +107,9 @@ class Allow:
 
 def decide(call: Call, context: Context) -> Allow | Ask | Deny:
     """Judge one call. Whatever is not a plain allow is recorded before it is given back."""
+    if (refusal := unreadable(call)) is not None:
+        context.record("refused", described(call, refusal))
+        return refusal
     verdict = foresee(call, context, GUARDS) or _counted(call, context)
     if verdict is None:
         manifest = context.manifest(call)
