@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         cortex_verify,
         cortex_verify_proof,
     )
+    from mcl.acts.graph import graph
     from mcl.acts.plan import Planned, plan
     from mcl.acts.replay import Replay, replay
     from mcl.acts.run import run
@@ -107,6 +108,7 @@ __all__ = [
     "cortex_verify",
     "cortex_verify_proof",
     "format_skill",
+    "graph",
     "hash_skill",
     "list_intents",
     "new_skill",
@@ -152,6 +154,7 @@ _HOMES = {
     "mcl.cortex.store": ("Snapshot",),
     "mcl.cortex.proof": ("Proof",),
     "mcl.cortex.verification": ("CortexReport",),
+    "mcl.acts.graph": ("graph",),
     "mcl.acts.plan": ("Planned", "plan"),
     "mcl.acts.replay": ("Replay", "replay"),
     "mcl.acts.run": ("run",),

@@ -5,7 +5,8 @@ MclError                 ir.errors: every error of this project
 ├── SkillError           a skill, core module or plan template that is missing, wrong or cannot be used
 ├── InputError           what cannot be compiled: a goal, time, id, zone, slot, verb, skill or answer
 ├── BatchError           a batch whose input or output cannot be used
-└── CortexError          a memory that cannot be stored, found or proved
+├── CortexError          a memory that cannot be stored, found or proved
+└── GraphError           a picture of a plan that cannot be drawn
 
 Codes are stable and UPPER_SNAKE; messages may change.
 """
@@ -33,3 +34,7 @@ class BatchError(MclError):
 
 class CortexError(MclError):
     """A memory that cannot be stored, found or proved; `place` is its address."""
+
+
+class GraphError(MclError):
+    """A picture of a plan that cannot be drawn."""

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, AnyStr
 
 from mcl.cli.safe import safe
 
@@ -38,6 +38,12 @@ def write_text(text: str) -> None:
     _write(sys.stdout, text)
 
 
+def write_bytes(data: bytes) -> None:
+    """Write the bytes of a file, as they are, to standard output."""
+    sys.stdout.flush()
+    _write(sys.stdout.buffer, data)
+
+
 def note_error(error: "MclError") -> None:
     """Say on standard error what was wrong, where, and what to do."""
     coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
@@ -47,7 +53,7 @@ def note_error(error: "MclError") -> None:
     note("\n".join([*lines, f"  {'code':<6}{error.code}"]))
 
 
-def _write(stream: IO[str], text: str) -> None:
+def _write(stream: IO[AnyStr], text: AnyStr) -> None:
     try:
         stream.write(text)
         stream.flush()
@@ -58,7 +64,7 @@ def _write(stream: IO[str], text: str) -> None:
         raise
 
 
-def hush(stream: IO[str]) -> None:
+def hush(stream: IO[Any]) -> None:
     """Let a stream that takes no more swallow the rest: what was begun is still finished."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())

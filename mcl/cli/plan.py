@@ -1,12 +1,28 @@
 """`mcl plan`: what would run, and what the gate says to it."""
 
+import sys
+from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mcl.cli.arguments import AsJson, IntentId, Workspace, example
 from mcl.cli.groups import ShowsByDefault
 from mcl.cli.output import Output
+
+if TYPE_CHECKING:
+    from executor.home import Home
+    from mcl.acts.plan import Planned
+
+
+class GraphForm(Enum):
+    """How a plan is drawn."""
+
+    SVG = "svg"
+    PNG = "png"
+    MERMAID = "mermaid"
+    DOT = "dot"
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +41,19 @@ def register(app: typer.Typer) -> None:
     app.add_typer(plans)
 
 
-def plan_command(intent: IntentId, workspace: Workspace = None, as_json: AsJson = False) -> None:
+def plan_command(
+    intent: IntentId,
+    form: Annotated[
+        GraphForm | None,
+        typer.Option("--graph", help="Draw the tree with its states: svg and png (by Graphviz), or text."),
+    ] = None,
+    place: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Where the picture goes (default: standard output)."),
+    ] = None,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
     """Show what would run, and what the gate says to it.
 
     The plan as a tree with side effects and verdicts; nothing runs.
@@ -34,9 +62,29 @@ def plan_command(intent: IntentId, workspace: Workspace = None, as_json: AsJson 
     from mcl.cli.documents import of_planned
     from mcl.cli.home import use_home
 
-    seen, out = plan(intent, home=use_home(), workspace=workspace or Path.cwd()), Output(as_json)
+    if (place is not None and form is None) or (as_json and form is not None):
+        raise typer.BadParameter("--out goes with --graph, and --json without it")
+    home = use_home()
+    seen, out = plan(intent, home=home, workspace=workspace or Path.cwd()), Output(as_json)
+    if form is not None:
+        _draw(seen, form, place, home)
+        return
     out.document(of_planned(seen))
     if not as_json:
         from mcl.cli.views.plan import plan_view
 
         out.tell(plan_view(seen, out.people))
+
+
+def _draw(seen: "Planned", form: GraphForm, place: Path | None, home: "Home") -> None:
+    from mcl.acts.graph import drawn
+    from mcl.cli.output import note, write_bytes
+
+    picture = drawn(seen, form.value, home)
+    if place is None:
+        if form is GraphForm.PNG and sys.stdout.isatty():
+            raise typer.BadParameter("a png is nothing for a terminal: name a file with --out")
+        write_bytes(picture)
+    else:
+        place.write_bytes(picture)
+        note(f"{place}: {len(picture):,} bytes")

@@ -19,6 +19,7 @@ PUBLIC = {
     *("cortex_prove", "cortex_put", "cortex_show", "cortex_snapshot", "cortex_verify", "cortex_verify_proof"),
     *("CortexReport", "Imported", "Memory", "Proof", "ProofReport", "Snapshot"),
     *("BatchSummary", "compile_batch"),
+    *("UndoReport", "graph", "prune_undo", "undo"),
     *("Envelope", "Frame", "Home", "Intent", "MclError", "Outcome", "PlanTree"),
 }
 
