@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from executor.clock import Clock
 from executor.sandbox.origin import Origin
@@ -61,5 +61,21 @@ class Tool:
 def _validator(schema: Mapping[str, object]) -> Validator:
     from jsonschema import Draft202012Validator  # 0.1 s of imports that only a run needs
 
+    known = _as_python(schema)
     # The one method of a validator that is asked of it, sooner answered.
-    return cast("Validator", Checker(schema, Draft202012Validator(schema)))
+    return cast("Validator", Checker(known, Draft202012Validator(known)))
+
+
+def _as_python(schema: Any) -> Any:
+    """The schema with patterns that mean in Python what they mean in JSON Schema: `$` is the end of a text and
+    nothing else, not also the place before a last line end."""
+    if isinstance(schema, list):
+        return [_as_python(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        name: f"{value[:-1]}\\Z"
+        if name == "pattern" and isinstance(value, str) and value.endswith("$") and value[-2:] != "\\$"
+        else _as_python(value)
+        for name, value in schema.items()
+    }
