@@ -60,7 +60,12 @@ def _says(journal: Journal, row: Row) -> tuple[str, str]:
 
 
 def _short(value: object) -> object:
-    return f"({len(value)} bytes)" if isinstance(value, bytes) else value
+    if isinstance(value, bytes):
+        return f"({len(value)} bytes)"
+    if isinstance(value, list):  # of files, say: their paths tell more than the rest
+        told = (item.get("path", item) if isinstance(item, dict) else item for item in value)
+        return ", ".join(map(str, told)) or "none"
+    return value or "none" if isinstance(value, str | dict) else value
 
 
 def _told(body: Body) -> tuple[str, str]:
