@@ -67,8 +67,8 @@ def _validator(schema: Mapping[str, object]) -> Validator:
 
 
 def _as_python(schema: Any) -> Any:
-    """The schema with patterns that mean in Python what they mean in JSON Schema: `$` is the end of a text and
-    nothing else, not also the place before a last line end."""
+    """The schema with patterns that mean in Python what they mean in JSON Schema: `$` is the end of a text,
+    and not also the place before a last line end."""
     if isinstance(schema, list):
         return [_as_python(one) for one in schema]
     if not isinstance(schema, Mapping):
