@@ -26,7 +26,7 @@ from executor.sandbox.files import (
     status_of,
 )
 from executor.sandbox.protected import is_protected
-from executor.sandbox.writing import alone, append_to, put
+from executor.sandbox.writing import alone, append_to, put, tidy
 
 MAX_PATH = 4096  # bytes, as PATH_MAX
 MAX_COMPONENT = 255  # bytes, as NAME_MAX
@@ -114,6 +114,7 @@ class Workspace:
             self._fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as problem:
             explain(problem, str(root))
+        self.forbidden = tuple(place.resolve() for place in forbidden if place.exists())
         self._closed = frozenset(
             (status.st_dev, status.st_ino)
             for status in (place.stat() for place in forbidden if place.exists())
@@ -193,6 +194,14 @@ class Workspace:
                 explain(problem, path)
             yield descriptor
 
+    def make_folder(self, path: str) -> None:
+        """Make a folder and those on the way where they are missing. Raises ScopeError as ``check``."""
+        try:
+            with self._folder(self.split(path), path, create=True):
+                pass
+        except OSError as problem:
+            explain(problem, path)
+
     def read(self, path: str, limit: int) -> tuple[bytes, int]:
         """Read at most ``limit`` bytes of a file; give them and the file's whole size in bytes."""
         with self.open_file(path) as descriptor:
@@ -256,6 +265,7 @@ class Workspace:
             raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
         try:
             with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path, check):
+                tidy(folder, parts[-1])
                 created = put(folder, parts[-1], data, path, replace=replace, base=base)
         except OSError as problem:
             explain(problem, path)
@@ -279,6 +289,7 @@ class Workspace:
             raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
         try:
             with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path, check):
+                tidy(folder, parts[-1])
                 if status_of(parts[-1], folder) is None:
                     put(folder, parts[-1], data, path, replace=False)
                     return Written("/".join(parts), hashlib.sha256(data).hexdigest(), len(data), True)
@@ -315,6 +326,7 @@ class Workspace:
             raise ScopeError("NOT_A_FILE", f"{path!r} is a folder", place=path, fix="name a file in it")
         try:
             with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path, check):
+                tidy(folder, parts[-1])
                 there = self._content(folder, parts[-1], path, limit)
                 data = change(there)
                 base = None if there is None else hashlib.sha256(there).hexdigest()

@@ -6,16 +6,17 @@ import errno
 import fcntl
 import hashlib
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import IO
 
 from executor.errors import ScopeError
 from executor.sandbox.files import digest_of, open_plain, refuse_existing, status_of
 
 _TAIL = 4096  # bytes at the end of a file that tell how its lines end
+_NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
 _PATIENCE = 20.0  # seconds to wait for another writer
 _PAUSE = 0.005  # seconds between two tries
@@ -60,8 +61,20 @@ def _taken(lock: int) -> bool:
     return True
 
 
+def tidy(folder: int, name: str) -> None:
+    """Remove the temporary file that a writer of this file left who was killed. Held by ``alone``."""
+    with suppress(FileNotFoundError):
+        os.unlink(_spare(name), dir_fd=folder)
+
+
+def _spare(name: str) -> str:
+    """The temporary file of a file: always the same one, so that the next writer finds what is left of it."""
+    return f".mcl-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}.tmp"
+
+
 def put(folder: int, name: str, data: bytes, path: str, *, replace: bool, base: str | None = None) -> bool:
-    """Put a whole file in place at once: temporary file beside it, fsync, rename. Held by ``alone``.
+    """Put a whole file in place at once: temporary file beside it, fsync, rename; a new file gets its name
+    when it is whole. Held by ``alone``.
 
     Tells whether the file is new. What is there already is not written again.
 
@@ -88,7 +101,17 @@ def put(folder: int, name: str, data: bytes, path: str, *, replace: bool, base: 
         raise ScopeError(
             "STALE_FILE", f"{path!r} is gone since it was read", place=path, fix="read the folder again"
         )
-    spare = f".mcl-{secrets.token_hex(8)}.tmp"
+    if there is None and (unnamed := _unnamed(folder)) is not None:
+        with os.fdopen(unnamed, "wb") as file:
+            _fill(file, data)
+            try:
+                # A name for what has none: at no moment does the file have two, as with link and unlink.
+                os.link(f"/proc/self/fd/{unnamed}", name, dst_dir_fd=folder)
+            except FileExistsError:
+                refuse_existing(path)
+        os.fsync(folder)
+        return True
+    spare = _spare(name)
     mode = stat.S_IMODE(there.st_mode) & 0o777 if there is not None else 0o666
     descriptor = os.open(
         spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder
@@ -97,9 +120,7 @@ def put(folder: int, name: str, data: bytes, path: str, *, replace: bool, base: 
         with os.fdopen(descriptor, "wb") as file:
             if there is not None:
                 os.fchmod(file.fileno(), mode)  # the umask has no say in what was there before
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            _fill(file, data)
         if there is not None:
             os.rename(spare, name, src_dir_fd=folder, dst_dir_fd=folder)
         else:
@@ -110,6 +131,24 @@ def put(folder: int, name: str, data: bytes, path: str, *, replace: bool, base: 
         raise
     os.fsync(folder)
     return there is None
+
+
+def _unnamed(folder: int) -> int | None:
+    """A file of an open folder that has no name yet; None where there can be none."""
+    if not hasattr(os, "O_TMPFILE") or not os.path.exists("/proc/self/fd"):  # noqa: PTH110 - no path of ours
+        return None
+    try:
+        return os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o666, dir_fd=folder)
+    except OSError as problem:
+        if problem.errno not in _NO_UNNAMED:
+            raise
+        return None
+
+
+def _fill(file: IO[bytes], data: bytes) -> None:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def place_new(spare: str, name: str, folder: int, path: str) -> None:
