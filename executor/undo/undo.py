@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,7 +40,8 @@ class UndoReport:
     state: undone; ready (with ``check``: nothing stands against it); changed (with ``check``: refused as it
     stands); already (everything was put back before); nothing (the calls changed no file).
     restored: files that are what they were. removed: files that the calls had made. folders: that they had
-    made, and are gone; left: those that hold something. changed: what stands against it.
+    made, and are gone; left: those that hold something. changed: what stands against it. not_undone: effects
+    that stay. record: id of the journal's record of it.
     """
 
     intent: str
@@ -164,8 +165,8 @@ class _Work:
         report = self._report(want, "undone", folders=gone, left=left)
         body = {"of": putting.id, "restored": list(report.restored), "removed": list(report.removed)}
         body |= {"folders": gone, "leave": sorted(self.leave)}
-        self.home.journal.record(DONE, body, intent=self.intent)
-        return report
+        row = self.home.journal.record(DONE, body, intent=self.intent)
+        return replace(report, record=row.id)
 
     def _put(self, putting: Putting, begun: Undone | None) -> None:
         try:
