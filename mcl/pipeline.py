@@ -20,6 +20,7 @@ from mcl.mtx.core import Core
 from mcl.mtx.digest import value_digest
 from mcl.mtx.interpret import ResolveRule, SlotValue
 from mcl.outcome import Clarify, Compiled, Outcome, Refused
+from mcl.plans.binding import Bindings
 from mcl.plans.planner import Tools, make_plan
 from mcl.skills import Skill, Skills, mtx_digest
 from mcl.stages.classify import Classified, OutOfScope, classify
@@ -180,6 +181,7 @@ class Pipeline:
                 created_at=intent.created_at,
                 created_by=intent.agent,
                 registry=self.registry,
+                binder=Bindings(self.skills),
             )
         except SkillError as error:
             if error.code == "SLOT_EMPTY":

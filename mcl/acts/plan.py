@@ -1,17 +1,20 @@
 """`mcl plan`: what would run, and what the gate says to it; nothing runs."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from executor.errors import WalkError
 from executor.home import Home
 from executor.walker import Verdict, Walker
-from ir import Intent, PlanTree
+from ir import Intent, PlanNode, PlanTree
 from mcl.acts.ids import find_intent
 from mcl.acts.models import Models
 from mcl.acts.show import shown
+from mcl.acts.skills import installed
 from mcl.home import open_home
 from mcl.reasoner import ModelReasoner
+from mcl.subskills import InstalledSkills
 from mcl.tools import registry
 
 
@@ -28,9 +31,24 @@ class Planned:
     accepted: bool
     verdicts: tuple[Verdict, ...]
 
+    @property
+    def unfolded(self) -> PlanTree:
+        """The plan with those of its sub-dispatches below their nodes, as far as they are known. It is for
+        eyes, not for hashes."""
+        below = {verdict.node_id: verdict.below.root for verdict in self.verdicts if verdict.below}
+        return self.plan.model_copy(update={"root": _unfolded(self.plan.root, below)}) if below else self.plan
 
-def plan(intent: str, *, workspace: Path | None = None, home: Home | None = None) -> Planned:
+
+def plan(
+    intent: str,
+    *,
+    workspace: Path | None = None,
+    skills: Sequence[Path] = (),
+    home: Home | None = None,
+) -> Planned:
     """The plan of an intent, judged as it would be run in `workspace` (default: the current folder).
+
+    skills: further folders of skills, for sub-dispatches.
 
     Raises InputError; WalkError NO_PLAN; ScopeError where the workspace cannot be used.
     """
@@ -44,10 +62,24 @@ def plan(intent: str, *, workspace: Path | None = None, home: Home | None = None
             fix=f"mcl show {found.id} says what can be done",
         )
     reasoner = ModelReasoner(Models(home).open)
-    walker = Walker(home, registry(lambda: home), workspace=workspace or Path.cwd(), reasoner=reasoner)
+    tools, here = registry(lambda: home, commands=home.path), home.path
+    walker = Walker(
+        home,
+        tools,
+        workspace=workspace or Path.cwd(),
+        reasoner=reasoner,
+        sub_skills=InstalledSkills(lambda: installed(here, skills), tools),
+    )
     try:
         verdicts = walker.preflight(found.id)
     finally:
         walker.close()
     accepted = bool(found.view.accepted_plan_hash) and found.view.accepted_plan_hash == found.plan.hash
     return Planned(found.intent, found.plan, found.state, accepted, tuple(verdicts))
+
+
+def _unfolded(node: PlanNode, below: Mapping[str, PlanNode]) -> PlanNode:
+    children = (below[node.id],) if node.id in below else node.children
+    if not children:
+        return node
+    return node.model_copy(update={"children": tuple(_unfolded(child, below) for child in children)})

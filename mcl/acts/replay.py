@@ -22,6 +22,7 @@ from mcl.home import open_home
 from mcl.model.cues import with_cues
 from mcl.model.planning import plan_writer
 from mcl.mtx.core import core_of
+from mcl.plans.binding import Bindings
 from mcl.plans.planner import make_plan
 from mcl.plans.written import Origin, write_plan
 from mcl.skills import Skill, Skills, mtx_digest
@@ -204,7 +205,12 @@ class _Again:
             return self._written(plan, skill)
         try:
             again = make_plan(
-                skill, self.intent, id=plan.id, created_at=plan.created_at, created_by=plan.created_by
+                skill,
+                self.intent,
+                id=plan.id,
+                created_at=plan.created_at,
+                created_by=plan.created_by,
+                binder=Bindings(self.skills),
             )
         except MclError as error:
             return _missing("plan", plan.hash, f"{error.code}: {error.message}")

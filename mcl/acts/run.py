@@ -18,6 +18,7 @@ from mcl.failures import SkillFailures
 from mcl.home import open_home
 from mcl.reasoner import ModelReasoner, SkillPrompts
 from mcl.skills import Skill
+from mcl.subskills import InstalledSkills
 from mcl.tools import registry
 
 if TYPE_CHECKING:
@@ -55,14 +56,16 @@ def run(
         prompts = SkillPrompts(found.intent, _skill_of(home, found.intent, skills))
 
     async def walk() -> "Outcome":
+        tools = registry(lambda: home, commands=home.path)
         walker = Walker(
             home,
-            registry(lambda: home),
+            tools,
             workspace=workspace or Path.cwd(),
             reasoner=ModelReasoner(lambda: open_model(home, model, ai=ai)),
             people=people,
             listener=listener,
             prompts=prompts,
+            sub_skills=InstalledSkills(lambda: installed(home.path, skills), tools),
             failures=SkillFailures(lambda: _skill_of(home, found.intent, skills)),
         )
         async with walker:

@@ -308,6 +308,10 @@ def _texts(node: PlanNode, steps: Steps) -> Iterator[tuple[str, Steps]]:
         yield from ((text, (*steps, "step", "inputs", name)) for name, text in node.step.inputs.items())
     if node.gate is not None:
         yield node.gate.question, (*steps, "gate", "question")
+    if node.sub_dispatch is not None and node.sub_dispatch.sub_intent is not None:
+        place = (*steps, "sub_dispatch", "sub_intent", "objects")
+        for index, entry in enumerate(node.sub_dispatch.sub_intent.objects):
+            yield entry.value, (*place, index, "value")
 
 
 def _refers(text: str, flaw: Flaw) -> bool:

@@ -10,6 +10,7 @@ from ir import Intent, PlanNode, PlanTree, check_plan, with_hash
 from mcl.errors import SkillError
 from mcl.mtx.finding import nearest
 from mcl.mtx.interpret import interpret, objects_by_slot
+from mcl.plans.binding import Binder, bind
 from mcl.plans.places import PLACE, is_runtime, slot_place
 from mcl.plans.steps import check_steps
 from mcl.plans.template import Case
@@ -27,13 +28,24 @@ class Tools(Protocol):
 
 
 def make_plan(
-    skill: Skill, intent: Intent, *, id: str, created_at: str, created_by: str, registry: Tools | None = None
+    skill: Skill,
+    intent: Intent,
+    *,
+    id: str,
+    created_at: str,
+    created_by: str,
+    registry: Tools | None = None,
+    binder: Binder | None = None,
 ) -> PlanTree:
     """The plan of the first case that holds for this Intent, with its hash, checked.
 
     id: ULID. created_at: ISO 8601 UTC. created_by: DID of the agent. registry: the installed tools (None: not
-    compared). Raises SkillError: NO_PLAN (the skill has no plan for this goal), SLOT_EMPTY (a text needs a
-    slot that nothing fills), TOOL_MISSING, PLAN_FLAWED (`data["findings"]`, from ir.check_plan).
+    compared). binder: names the skills that are dispatched to by their content (None: they keep their
+    versions, and such a plan does not run).
+
+    Raises SkillError: NO_PLAN (the skill has no plan for this goal), SLOT_EMPTY (a text needs a slot that
+    nothing fills), TOOL_MISSING, PLAN_FLAWED (`data["findings"]`, from ir.check_plan), SUB_SKILL_MISSING,
+    SUB_SKILL_CYCLE.
     """
     filling = _Filling(skill, intent)
     root = filling.node(filling.choose().root)
@@ -64,6 +76,8 @@ def make_plan(
             fix=findings[0].fix,
             data={"findings": told},
         )
+    if binder is not None:
+        plan = plan.model_copy(update={"root": bind(plan.root, binder)})
     return with_hash(plan)
 
 

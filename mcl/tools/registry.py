@@ -17,17 +17,30 @@ from executor.tools.registry import Registry
 from executor.tools.tool import Bench, Tool
 from mcl.home import open_home
 
+COMMANDS: Final = "commands.toml"  # in a home: commands that its operator declared
 _NAMES: Final = ("cortex/find", "cortex/put")
 
 
-def registry(home: Callable[[], Home] = open_home) -> Registry:
+def registry(home: Callable[[], Home] = open_home, *, commands: Path | None = None) -> Registry:
     """The tools of this build, in the order of their addresses.
 
-    home: opened at the first call of a tool that needs it, not before.
+    home: opened at the first call of a tool that needs it, not before. commands: the folder of a home, whose
+    operator may have declared commands (commands.toml): each is a tool too.
+
+    Raises ManifestError: BAD_COMMANDS.
     """
     here = Path(__file__).parent
     own = [Tool(load_manifest(here / f"{name}.toml"), partial(_run, name, home)) for name in _NAMES]
-    return Registry(sorted([*builtin_tools(), *own], key=lambda tool: tool.manifest.uri))
+    tools = [*builtin_tools(), *own, *(_declared(commands / COMMANDS) if commands else ())]
+    return Registry(sorted(tools, key=lambda tool: tool.manifest.uri))
+
+
+def _declared(place: Path) -> tuple[Tool, ...]:
+    if not place.exists():
+        return ()
+    from executor.tools.process.commands import declared_commands
+
+    return declared_commands(place)
 
 
 async def _run(

@@ -441,7 +441,7 @@ def test_a_call_below_that_a_person_must_approve_is_approved_as_the_call_that_it
     walks: Walks, shelf: Shelf
 ) -> None:
     walks.write("b.txt", "old")
-    shelf.put("over", tool("w", "fs/write", "write", path="b.txt", content="new"))
+    shelf.put("over", tool("w", "fs/write", "write", path="b.txt", content="new", overwrite="true"))
     people = Says("approve")
     outcome = walks.run(walks.accept(dispatch(shelf, "sub", "over")), sub_skills=shelf, people=people)
     assert (outcome.state, outcome.failure) == ("completed", None)

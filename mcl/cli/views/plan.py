@@ -113,9 +113,20 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
             )
         )
     elif (sub := node.sub_dispatch) is not None:
+        frame = sub.sub_intent
+        values = (f"{one.name}={quoted(one.value or one.uri)}" for one in (frame.objects if frame else ()))
         yield joined(
-            (("skill", DIM), (sub.skill_ref.removeprefix("matrix://skill/"), ""), (sub.agent_ref, DIM))
+            (
+                ("skill", DIM),
+                (sub.skill_ref.removeprefix("matrix://skill/"), ""),
+                (sub.agent_ref, DIM),
+                (frame.verb if frame else "", ""),
+                ("  ".join(values), ""),
+                (sub.scope_uri, DIM),
+            )
         )
+        if not (node.children or sub.agent_ref):
+            yield plain("its plan is made, and judged, when what it is given is known", DIM)
     elif (gate := node.gate) is not None:
         yield joined((("asks", DIM), (gate.question, ""), (" / ".join(gate.options), DIM)))
 
@@ -142,8 +153,8 @@ def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
 def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
     """The plan with the gate's verdicts, and the hash that is signed."""
     cells = verdict_cells(planned.verdicts)
-    yield plan_head(planned.plan)
-    yield plan_table(planned.plan, console, cells)
+    yield plan_head(planned.unfolded)
+    yield plan_table(planned.unfolded, console, cells)
     yield rows([("plan hash", plain(planned.plan.hash, DIM))])
     said = Counter(verdict.decision for verdict in planned.verdicts)
     if said["deny"]:
