@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mcl.acts.batch import BatchSummary, compile_batch
     from mcl.acts.cancel import cancel
     from mcl.acts.compile import compile_goal
+    from mcl.acts.correct import Corrected, Proposal, correct, propose_correction, sign_correction
     from mcl.acts.cortex import (
         Imported,
         ProofReport,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         cortex_verify_proof,
     )
     from mcl.acts.graph import graph
+    from mcl.acts.materiality import MaterialityReport, materiality
     from mcl.acts.plan import Planned, plan
     from mcl.acts.replay import Replay, replay
     from mcl.acts.run import run
@@ -63,6 +65,7 @@ __all__ = [
     "CheckedFile",
     "Clarify",
     "Compiled",
+    "Corrected",
     "CortexReport",
     "Envelope",
     "FileReport",
@@ -72,6 +75,7 @@ __all__ = [
     "Home",
     "Imported",
     "Intent",
+    "MaterialityReport",
     "MclError",
     "Memory",
     "NewSkill",
@@ -80,6 +84,7 @@ __all__ = [
     "Planned",
     "Proof",
     "ProofReport",
+    "Proposal",
     "Published",
     "Refused",
     "Replay",
@@ -95,6 +100,7 @@ __all__ = [
     "cancel",
     "compile_batch",
     "compile_goal",
+    "correct",
     "cortex_find",
     "cortex_forget",
     "cortex_history",
@@ -111,14 +117,17 @@ __all__ = [
     "graph",
     "hash_skill",
     "list_intents",
+    "materiality",
     "new_skill",
     "open_home",
     "plan",
+    "propose_correction",
     "prune_undo",
     "publish_skill",
     "replay",
     "run",
     "show",
+    "sign_correction",
     "try_examples",
     "undo",
     "validate_skill",
@@ -134,6 +143,8 @@ _HOMES = {
     "mcl.acts.batch": ("BatchSummary", "compile_batch"),
     "mcl.acts.cancel": ("cancel",),
     "mcl.acts.compile": ("compile_goal",),
+    "mcl.acts.correct": ("Corrected", "Proposal", "correct", "propose_correction", "sign_correction"),
+    "mcl.acts.materiality": ("MaterialityReport", "materiality"),
     "mcl.acts.cortex": (
         "Imported",
         "ProofReport",

@@ -16,6 +16,7 @@ NOUNS: Final = {
     "accept": ("accept", "cancel"),
     "plan": ("plan",),
     "run": ("run",),
+    "correct": ("correct", "materiality"),
     "gate": ("gate",),
     "undo": ("undo",),
     "log": ("log",),

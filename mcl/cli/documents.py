@@ -8,6 +8,7 @@ from ir.document import Document
 
 if TYPE_CHECKING:
     from executor.walker.listener import WalkEvent
+    from mcl.acts.correct import Corrected
     from mcl.acts.plan import Planned
     from mcl.acts.replay import Replay
     from mcl.acts.show import Shown
@@ -102,6 +103,22 @@ def of_planned(planned: "Planned") -> dict[str, object]:
         "accepted": planned.accepted,
         "plan": of_document(planned.plan),
         "verdicts": [verdict.to_json() for verdict in planned.verdicts],
+    }
+
+
+def of_correction(done: "Corrected") -> dict[str, object]:
+    """What was signed, and what follows."""
+    commands = [f"mcl accept {done.intent_id}", f"mcl run {done.intent_id}"] if done.material else []
+    return {
+        "intent": done.intent_id,
+        "state": done.state,
+        "material": done.material,
+        "changes": [change.to_json() for change in done.changes],
+        "again": list(done.again),
+        "intent_hash": done.intent_hash,
+        "plan_hash": done.plan_hash,
+        "envelope": done.envelope,
+        "next": commands,
     }
 
 

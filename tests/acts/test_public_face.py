@@ -20,6 +20,8 @@ PUBLIC = {
     *("CortexReport", "Imported", "Memory", "Proof", "ProofReport", "Snapshot"),
     *("BatchSummary", "compile_batch"),
     *("UndoReport", "graph", "prune_undo", "undo"),
+    *("Corrected", "MaterialityReport", "Proposal", "correct", "materiality"),
+    *("propose_correction", "sign_correction"),
     *("Envelope", "Frame", "Home", "Intent", "MclError", "Outcome", "PlanTree"),
 }
 

@@ -11,6 +11,7 @@ from ir import (
     IntentCancelBody,
     IntentClarifyBody,
     IntentCompiledBody,
+    IntentCorrectBody,
     IntentDraftBody,
     IntentFailBody,
     PlanProposedBody,
@@ -91,6 +92,10 @@ def _told(body: Body) -> tuple[str, str]:
             return "  ".join(
                 part for part in (node, status, took, one_line(error, 120)) if part
             ), _STATUS.get(status, "")
+        case IntentCorrectBody(patches=patches, reason=reason, retry_from=retry):
+            again = f"again from {retry}" if retry else ""
+            said = (reason, again, patches.decode(errors="replace"))
+            return one_line("  ".join(part for part in said if part), 160), "yellow"
         case IntentAttestBody(outcome=outcome):
             return outcome, "green" if outcome == "success" else BAD
         case IntentFailBody(reason=reason, message=message):

@@ -1,0 +1,157 @@
+"""`mcl correct` and `mcl materiality`: change what a run is to do, and what such a change would need."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, IntentId, example
+from mcl.cli.output import Output, note
+
+NEEDS_ACCEPT = 10
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.command(
+        "correct",
+        epilog=example(
+            "mcl correct @last --set budget.max_calls=5",
+            'mcl correct @last --set "plan.search.args.query=fox" --reason "typing error"',
+            "mcl correct 01K --patch changes.json --retry-from search --yes --json",
+        ),
+    )(correct_command)
+    app.command(
+        "materiality",
+        epilog=example("mcl materiality before.json after.json --json", "mcl materiality 01K 01M"),
+    )(materiality_command)
+
+
+def correct_command(
+    intent: IntentId,
+    patch: Annotated[
+        str,
+        typer.Option(
+            "--patch",
+            metavar="FILE",
+            help="RFC 6902 operations on /intent/… and /plan/… as JSON; - reads standard input.",
+        ),
+    ] = "",
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Set a field; may be given several times."),
+    ] = None,
+    removed: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unset", metavar="PATH", help="Take a field or node away; may be given several times."
+        ),
+    ] = None,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")
+    ] = "",
+    retry_from: Annotated[
+        str,
+        typer.Option("--retry-from", metavar="NODE", help="Run this node, and what waits for it, again."),
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Correct a run that has begun: its Intent, its plan, or both.
+
+    Shows every difference and whether it is material, asks, and signs with your key. What is not material
+    takes effect at the run's next node; what is stops the run until mcl accept and mcl run.
+
+    Exit codes: 0 corrected, 10 corrected and needs a new accept, 4 refused.
+    """
+    from ir.errors import REFUSED
+    from mcl.acts.correct import propose_correction, sign_correction
+    from mcl.cli.documents import of_correction
+    from mcl.cli.home import use_home
+    from mcl.cli.views.changes import changes_view, verdict_line
+    from mcl.cli.views.layout import commands, plain
+
+    if not (patch or changes or removed or retry_from):
+        raise typer.BadParameter("say what shall be different: --set, --unset, --patch or --retry-from")
+    home, out = use_home(signs=True), Output(as_json)
+    proposal = propose_correction(
+        intent,
+        patches=_read(patch) if patch else (),
+        changes=changes or (),
+        removed=removed or (),
+        reason=reason,
+        retry_from=retry_from,
+        home=home,
+    )
+    if not (as_json and yes):
+        out.tell(changes_view(proposal.changes))
+        if proposal.again:
+            out.tell([plain(f"Runs again: {', '.join(proposal.again)}", "yellow")])
+        out.tell(["", verdict_line(proposal.material)])
+    if not yes and not _agreed(material=proposal.material):
+        note("not corrected; nothing was signed")
+        return REFUSED
+    done = sign_correction(proposal, home=home)
+    out.document(of_correction(done))
+    if not as_json:
+        out.tell(["", plain(f"corrected, signed by {home.keyring.user.did}", "green")])
+        if done.material:
+            out.tell(
+                [
+                    commands(
+                        [(f"mcl accept {done.intent_id}", "sign it"), (f"mcl run {done.intent_id}", "go on")]
+                    )
+                ]
+            )
+    return NEEDS_ACCEPT if done.material else 0
+
+
+def materiality_command(
+    before: Annotated[str, typer.Argument(metavar="A", help="A file (Intent, plan or both) or an intent.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="What it would become: a file or an intent.")],
+    at: Annotated[
+        str, typer.Option("--at", metavar="TIME", help="Judge deadlines from this moment (default: now).")
+    ] = "",
+    as_json: AsJson = False,
+) -> int:
+    """Say whether the difference between two documents needs a new accept.
+
+    Exit codes: 0 no, 10 yes, 2 they cannot be compared.
+    """
+    from mcl.acts.materiality import materiality
+    from mcl.cli.views.changes import changes_view, verdict_line
+
+    out = Output(as_json)
+    found = materiality(before, after, at=at or None)
+    out.document(
+        {"material": found.material, "at": found.at, "changes": [one.to_json() for one in found.changes]}
+    )
+    out.view([*changes_view(found.changes), "", verdict_line(found.material)])
+    return NEEDS_ACCEPT if found.material else 0
+
+
+def _read(name: str) -> bytes:
+    """The bytes of a file, or of standard input, as far as patches may be long."""
+    from executor.lifecycle.patches import MAX_BYTES
+    from mcl.errors import InputError
+
+    try:
+        if name == "-":
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
+        with Path(name).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError("FILE_UNREADABLE", why, place=name, fix="name a file of RFC 6902 patches") from error
+
+
+def _agreed(*, material: bool) -> bool:
+    """Whether the person says yes; end of input, nothing, or anything else is no."""
+    what = "It will stop until it is accepted again. " if material else ""
+    sys.stderr.write(f"\n{what}Sign this correction? [y/N] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        sys.stderr.write("\n")
+    return answer.strip().lower() in ("y", "yes")

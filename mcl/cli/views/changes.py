@@ -1,0 +1,48 @@
+"""The differences between two documents, and whether they need a new accept."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from mcl.cli.safe import one_line
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
+
+if TYPE_CHECKING:
+    from executor.materiality import Change
+
+_LONGEST = 400  # characters of a value; what is signed is in the journal in full
+
+
+def changes_view(changes: "Sequence[Change]") -> Iterator[RenderableType]:
+    """Each change with what was and what is, the material ones first."""
+    if not changes:
+        yield plain("No difference.", DIM)
+    ordered = sorted(changes, key=lambda change: not change.material)
+    for change in ordered:
+        style = WARN if change.material else ""
+        word = "needs a new accept" if change.material else "goes on"
+        yield joined(((change.place, STRONG), (change.code, style), (word, style or DIM)))
+        yield rows(
+            [
+                ("was", _value(change.before, BAD)),
+                ("is to be", _value(change.after, GOOD)),
+                ("why", plain(change.why, DIM)),
+            ]
+        )
+
+
+def verdict_line(material: bool) -> Text:
+    """The last word."""
+    if material:
+        return plain("Material: it needs a new accept.", WARN)
+    return plain("Not material: no new accept is needed.", GOOD)
+
+
+def _value(value: object, style: str) -> Text:
+    if value is None:
+        return plain("nothing", DIM)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return plain(one_line(text, _LONGEST), style)
