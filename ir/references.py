@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ir.errors import IrError
@@ -22,6 +23,7 @@ _REFERENCE: Final = re.compile(
     r"\$\{(?P<node>[^\s{}$]{1,200}?)\.output(?P<path>(?:\.[A-Za-z_][A-Za-z0-9_-]*|\[(?:0|[1-9]\d{0,8})\])*)\}",
     re.ASCII,
 )
+_SHORT: Final = 200  # characters
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 
 
@@ -32,6 +34,15 @@ def parse_references(text: str) -> tuple[str | OutputRef, ...]:
     """
     if "${" not in text:
         return (text,) if text else ()
+    return _short(text) if len(text) <= _SHORT else _pieces(text)
+
+
+@lru_cache(maxsize=512)  # the arguments of a node are looked at before a run, by the gate and for the call
+def _short(text: str) -> tuple[str | OutputRef, ...]:
+    return _pieces(text)
+
+
+def _pieces(text: str) -> tuple[str | OutputRef, ...]:
     pieces: list[str | OutputRef] = []
     literal, position = "", 0
     while opening := _OPENING.search(text, position):

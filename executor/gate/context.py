@@ -127,10 +127,9 @@ class Context:
 
     def roots(self, places: Iterable[str]) -> dict[str, str]:
         """For each of these places the granted folder that it lies in, "" where there is none."""
-        granted = self.grants.roots(self.agent)
-        return {
-            place: next((root for root in sorted(granted) if covers(root, place)), "") for place in places
-        }
+        asked = list(places)
+        granted = sorted(self.grants.roots(self.agent)) if asked else []
+        return {place: next((root for root in granted if covers(root, place)), "") for place in asked}
 
     def origins(self, call: Call, manifest: Manifest) -> list[Origin]:
         """Where the call's address arguments that are known lead. Raises ScopeError HOST_DENIED."""

@@ -307,7 +307,10 @@ class Journal:
 
         with self._database.snapshot() as connection:
             only = intent_id(intent) if intent else None
-            return verify_rows(connection, self._keyring, only=only, heads=heads)
+            report = verify_rows(connection, self._keyring, only=only, heads=heads)
+        if only is not None and report.ok and report.view is not None:  # `view` goes on from there
+            self._remember(only, _Seen(None, report.last, report.view))
+        return report
 
     def _leaves(self, size: int | None) -> list[bytes]:
         limit = -1 if size is None else size

@@ -34,11 +34,16 @@ class JournalFinding:
 
 @dataclass(slots=True)
 class Report:
-    """What was checked and found; `root`: 32 bytes, computed from the rows (b"" for one intent)."""
+    """What was checked and found; `root`: 32 bytes, computed from the rows (b"" for one intent).
+
+    For one intent also the last of its rows, and the view that they add up to unless something was found.
+    """
 
     rows: int = 0
     root: bytes = b""
     findings: list[JournalFinding] = field(default_factory=list)
+    last: int = 0
+    view: View | None = field(default=None, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -87,6 +92,7 @@ class _Check:
         self._keys = {did: PublicKey(did, entry.role, key_of(did)) for did, entry in self._entries.items()}
         self._views: dict[str, View | None] = {}  # None: a row of it is broken, so its story cannot be told
         self._ids: set[str] = set()
+        self._many = False
 
     def file(self) -> None:
         """What SQLite says about its pages and indexes."""
@@ -99,7 +105,8 @@ class _Check:
         # The column is not believed alone: a row that says elsewhere that it is about this intent counts too.
         claim = _INTENT_FIELD + f"matrix://intent/{intent}".encode()
         for row in self._rows("WHERE intent = ? OR instr(wire, ?) > 0", (intent, claim)):
-            self._row(*row, leaf_hash(bytes(row[7])))
+            self._row(leaf_hash(bytes(row[7])), *row)
+        self.report.last, self.report.view = self.seq, self._views.get(intent)
         count, last, size = self._connection.execute(
             "SELECT count(*), max(seq), (SELECT size FROM tree) FROM journal"
         ).fetchone()
@@ -108,6 +115,7 @@ class _Check:
 
     def whole(self, heads: list[Head]) -> None:
         """All rows, the sequence, the tree, the heads."""
+        self._many = True
         roots = self._read_heads(heads)
         tree = Frontier()
         self._compare_heads(roots.pop(0, []), tree)
@@ -117,7 +125,7 @@ class _Check:
                     "SEQUENCE", f"row {row[0]} stands where {tree.size + 1} should be", seq=tree.size + 1
                 )
             leaf = leaf_hash(bytes(row[7]))
-            self._row(*row, leaf)
+            self._row(leaf, *row)
             tree.append(leaf)
             if tree.size in roots:
                 self._compare_heads(roots.pop(tree.size), tree)
@@ -134,6 +142,7 @@ class _Check:
 
     def _row(
         self,
+        true_leaf: bytes,
         seq: int,
         id: bytes,
         kind: bytes,
@@ -142,7 +151,6 @@ class _Check:
         hash: bytes,
         leaf: bytes,
         wire: bytes,
-        true_leaf: bytes,
     ) -> None:
         self.seq = seq
         self.report.rows += 1
@@ -185,8 +193,8 @@ class _Check:
             self._add(error.code, str(error))
             self._views[intent] = None
         else:
-            # Most stories are over: only what a late event could still ask about is kept of them.
-            over = view.state in ("completed", "failed")
+            # Most stories are over: of many intents only what a late event could still ask about is kept.
+            over = self._many and view.state in ("completed", "failed")
             self._views[intent] = View(state=view.state, nodes=view.nodes) if over else view
 
     def _read_heads(self, given: list[Head]) -> dict[int, list[bytes]]:

@@ -203,7 +203,9 @@ class Keyring:
     # ---- reading and writing the folder ----
 
     def _current(self, role: Role) -> KeyPair:
-        self._refresh()
+        # Asked before each signature that is made: only the file that the pair came from is looked at.
+        if not self._seen or self._stamp_of(role) != self._seen[ROLES.index(role)]:
+            self._refresh()
         return self._pairs[role]
 
     def _find(self, did: str) -> KeyEntry | None:
