@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from executor.clock import Clock, instant
 from executor.database import Database
@@ -100,6 +100,7 @@ class Grants:
         database.migrate("grants", _TABLES)
         self._database = database
         self._clock = clock
+        self._made: dict[str, tuple[list[tuple[Any, ...]], tuple[Grant, ...]]] = {}  # agent: rows, as grants
 
     def ensure_default(self, agent: str) -> None:
         """Give a new agent the default grants; an agent that ever had a grant keeps what it has."""
