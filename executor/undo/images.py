@@ -71,6 +71,7 @@ class Images:
         node: str,
         tool: str,
         attempt: int = 1,
+        resumed: bool = False,
     ) -> Kept | None:
         """Keep what a call may change, durably. None where it changes nothing.
 
@@ -78,7 +79,8 @@ class Images:
             workspace: where the paths lie.
             paths: as the gate judged them; those that are written or added to count.
             effect: what the gate allowed.
-            attempt: from 1. What the first attempt found counts, where a later one begins after a crash.
+            attempt: from 1.
+            resumed: did this node begin in an earlier run? What a call found counts that nobody saw end.
 
         Raises:
             ScopeError: a path that tools may not touch. HomeError: it could not be kept. The tool must not
@@ -87,7 +89,7 @@ class Images:
         if effect.operation == "read":
             return None
         written = [(path, mode) for path, mode in paths if mode in ("write", "add")]
-        interrupted = self._unfinished(intent, node) if attempt > 1 else None
+        interrupted = self._unfinished(intent, node) if resumed else None
         known = _found(interrupted) if interrupted is not None else None
         if written:
             await to_thread.run_sync(self._prepare)
