@@ -30,7 +30,7 @@ def drawn(seen: Planned, form: GraphForm, home: Home) -> bytes:
 
     states = read_view(home, seen.intent.id).nodes
     picture = picture_of(
-        seen.plan, goal=seen.intent.prose, state=seen.state, verdicts=seen.verdicts, states=states
+        seen.unfolded, goal=seen.intent.prose, state=seen.state, verdicts=seen.verdicts, states=states
     )
     if form == "mermaid":
         return mermaid_text(picture).encode()

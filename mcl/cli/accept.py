@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, Workspace, example
+from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, example
 from mcl.cli.output import Output, note
 
 
@@ -26,6 +26,7 @@ def accept_command(
         ),
     ] = "",
     workspace: Workspace = None,
+    skills: SkillDirectories = None,
     as_json: AsJson = False,
 ) -> int:
     """Read an intent and its plan, and sign both.
@@ -49,7 +50,7 @@ def accept_command(
     if not (as_json and yes):
         out.tell(intent_view(found.intent, out.people, state=found.state))
         if found.plan is not None:
-            seen = plan(found.id, home=home, workspace=workspace or Path.cwd())
+            seen = plan(found.id, home=home, workspace=workspace or Path.cwd(), skills=skills or ())
             out.tell(["", *plan_view(seen, out.people)])
         else:
             out.tell(["", plain("No plan: this skill only understands; there is nothing to run.", "dim")])
@@ -57,7 +58,9 @@ def accept_command(
         note("not accepted; nothing was signed")
         return REFUSED
     seen_hash = plan_hash or (None if yes else found.view.plan_hash)
-    signed = accept(found.id, home=home, intent_hash=found.intent.hash, plan_hash=seen_hash)
+    signed = accept(
+        found.id, home=home, intent_hash=found.intent.hash, plan_hash=seen_hash, skills=skills or ()
+    )
     out.document({**asdict(signed), "next": f"mcl run {found.id}"})
     if not as_json:
         out.tell(["", plain(f"accepted, signed by {signed.signed_by}", "green")])

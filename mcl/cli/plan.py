@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, Workspace, example
+from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, example
 from mcl.cli.groups import ShowsByDefault
 from mcl.cli.output import Output
 
@@ -52,6 +52,7 @@ def plan_command(
         typer.Option("--out", metavar="FILE", help="Where the picture goes (default: standard output)."),
     ] = None,
     workspace: Workspace = None,
+    skills: SkillDirectories = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what would run, and what the gate says to it.
@@ -65,7 +66,8 @@ def plan_command(
     if (place is not None and form is None) or (as_json and form is not None):
         raise typer.BadParameter("--out goes with --graph, and --json without it")
     home = use_home()
-    seen, out = plan(intent, home=home, workspace=workspace or Path.cwd()), Output(as_json)
+    seen = plan(intent, home=home, workspace=workspace or Path.cwd(), skills=skills or ())
+    out = Output(as_json)
     if form is not None:
         _draw(seen, form, place, home)
         return

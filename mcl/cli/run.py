@@ -10,9 +10,11 @@ from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectorie
 from mcl.cli.output import Output, write_event
 
 if TYPE_CHECKING:
+    from executor.home import Home
     from executor.walker.listener import Listener, WalkEvent
     from executor.walker.people import People
     from ir import PlanTree
+    from mcl.acts.show import Shown
 
 
 def register(app: typer.Typer) -> None:
@@ -60,7 +62,8 @@ def run_command(
         raise typer.BadParameter("--yes-gates and --deny-gates exclude each other")
     home, out = use_home(signs=True), Output(as_json)
     found = show(intent, home=home)
-    display, listener = _display(found.plan, out)
+    tree = _with_plans_below(found, home, workspace, skills)
+    display, listener = _display(tree, out)
     with display:
         outcome = run(
             found.id,
@@ -76,7 +79,7 @@ def run_command(
     if as_json:
         write_event({"event": "outcome", **outcome.to_json()})
     else:
-        out.tell(["", *outcome_view(outcome, found.plan)])
+        out.tell(["", *outcome_view(outcome, tree)])
         out.tell(
             [
                 commands(
@@ -88,6 +91,17 @@ def run_command(
             ]
         )
     return outcome.exit
+
+
+def _with_plans_below(
+    found: "Shown", home: "Home", workspace: Path | None, skills: "list[Path] | None"
+) -> "PlanTree | None":
+    """The plan as it is watched: those of its sub-dispatches below their nodes."""
+    if found.plan is None or not any(node.sub_dispatch for node, _ in found.plan.root.walk()):
+        return found.plan
+    from mcl.acts.plan import plan
+
+    return plan(found.id, home=home, workspace=workspace, skills=skills or ()).unfolded
 
 
 class _Events:

@@ -12,6 +12,7 @@ from ir import (
     IntentClarifyBody,
     IntentCompiledBody,
     IntentCorrectBody,
+    IntentDispatchBody,
     IntentDraftBody,
     IntentFailBody,
     PlanProposedBody,
@@ -92,6 +93,12 @@ def _told(body: Body) -> tuple[str, str]:
             return "  ".join(
                 part for part in (node, status, took, one_line(error, 120)) if part
             ), _STATUS.get(status, "")
+        case IntentDispatchBody(sub_intent_json=data, scope_uri=scope):
+            intent = Intent.from_json(data)
+            made = intent.compile_metadata
+            skill = f"{made.skill_id}@{made.skill_version}" if made else ""
+            told = (intent.frame.verb, skill, f"intent {intent.id}", scope)
+            return one_line("  ".join(part for part in told if part), 160), ""
         case IntentCorrectBody(patches=patches, reason=reason, retry_from=retry):
             again = f"again from {retry}" if retry else ""
             said = (reason, again, patches.decode(errors="replace"))

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from executor.gate.verdict import Ask, Deny
-from ir import PlanNode, PlanTree
+from ir import OutputRef, PlanNode, PlanTree, parse_references
 from ir.plan import BRANCH_KINDS
 from mcl.cli.safe import safe
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
@@ -114,7 +114,8 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
         )
     elif (sub := node.sub_dispatch) is not None:
         frame = sub.sub_intent
-        values = (f"{one.name}={quoted(one.value or one.uri)}" for one in (frame.objects if frame else ()))
+        objects = [one for one in (frame.objects if frame else ()) if one.value or one.uri]
+        values = (f"{one.name}={quoted(one.value or one.uri)}" for one in objects)
         yield joined(
             (
                 ("skill", DIM),
@@ -125,10 +126,14 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
                 (sub.scope_uri, DIM),
             )
         )
-        if not (node.children or sub.agent_ref):
+        if not (node.children or sub.agent_ref) and any(_refers(one.value) for one in objects):
             yield plain("its plan is made, and judged, when what it is given is known", DIM)
     elif (gate := node.gate) is not None:
         yield joined((("asks", DIM), (gate.question, ""), (" / ".join(gate.options), DIM)))
+
+
+def _refers(text: str) -> bool:
+    return any(isinstance(piece, OutputRef) for piece in parse_references(text))
 
 
 def quoted(value: str) -> str:

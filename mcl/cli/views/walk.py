@@ -115,4 +115,8 @@ def outcome_view(outcome: "Outcome", plan: PlanTree | None) -> Iterator[Renderab
 def _leaves(plan: PlanTree | None) -> list[tuple[str, str]]:
     if plan is None:
         return []
-    return [(node.id, node.description) for node, _ in plan.root.walk() if node.tool_call or node.step]
+    return [
+        (node.id, node.description)
+        for node, _ in plan.root.walk()
+        if node.tool_call or node.step or (node.sub_dispatch and not node.children)
+    ]
