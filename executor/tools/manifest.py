@@ -22,7 +22,7 @@ Mode = Literal["read", "write", "add", "list"]
 _URI = r"^matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+$"
 _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
-_LATER: Final = ("retries", "cost", "credentials", "environment", "annotated")
+_LATER: Final = ("retries", "cost", "credentials", "environment", "annotated", "command")
 
 
 @dataclass(frozen=True, slots=True)

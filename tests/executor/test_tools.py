@@ -57,7 +57,7 @@ def test_every_manifest_is_complete_and_its_schemas_are_schemas() -> None:
     there = sorted(
         place.relative_to(TOOLS).with_suffix("").as_posix()
         for place in TOOLS.glob("*/*.toml")
-        if place.read_text().startswith("uri = ")
+        if "\nuri = " in f"\n{place.read_text()}"
     )
     known = [one.uri.removeprefix("matrix://tool/") for one in Registry.builtin().manifests]
     assert known == [f"{name}@1.0.0" for name in there]

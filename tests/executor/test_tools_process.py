@@ -16,6 +16,7 @@ from executor.tools.process.environment import safe_path
 from executor.tools.process.suites import Folder, command, detect
 from executor.tools.process.summary import counts
 
+pytestmark = pytest.mark.usefixtures("unsandboxed")
 SOME = "def test_good(): pass\ndef test_bad(): assert not 'so'\n"
 
 

@@ -19,6 +19,9 @@ from walks import Walks, gone, parallel, tool
 from executor import Grants, Outcome
 
 
+pytestmark = pytest.mark.usefixtures("unsandboxed")  # the tests look for processes by their ids
+
+
 @pytest.fixture
 def project(walks: Walks) -> Walks:
     """A workspace with an interpreter, whose agent may run commands."""

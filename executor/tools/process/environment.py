@@ -30,14 +30,16 @@ _FIXED = {
 
 @asynccontextmanager
 async def private_environment(root: Path, own: Mapping[str, str]) -> AsyncIterator[dict[str, str]]:
-    """Variables with an empty home and folder for temporary files, both removed in the end.
+    """Variables with an empty home and a folder for temporary files in it, removed in the end.
 
     Args:
         root: the workspace; no program of it is found by name alone.
         own: the variables of this process. Only PATH, and where Rust keeps its compilers, go on from it.
     """
-    home = Path(tempfile.mkdtemp(prefix="mcl-"))
+    place = Path(tempfile.mkdtemp(prefix="mcl-"))
+    home = place / "home"
     try:
+        home.mkdir(mode=0o700)
         (home / "tmp").mkdir()
         found = {"HOME": str(home), "TMPDIR": str(home / "tmp"), "PATH": safe_path(own.get("PATH", ""), root)}
         compilers = Path(own.get("RUSTUP_HOME") or Path(own.get("HOME", "/nonexistent"), ".rustup"))
@@ -46,7 +48,7 @@ async def private_environment(root: Path, own: Mapping[str, str]) -> AsyncIterat
         yield {**_FIXED, **found}
     finally:
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(partial(shutil.rmtree, home, ignore_errors=True))
+            await to_thread.run_sync(partial(shutil.rmtree, place, ignore_errors=True))
 
 
 def safe_path(path: str, root: Path) -> str:

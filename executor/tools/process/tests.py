@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from datetime import datetime
 
 from executor.errors import ToolError
-from executor.sandbox.process import Finished, run_command
 from executor.sandbox.redaction import visible
-from executor.tools.process.environment import private_environment
-from executor.tools.process.suites import Folder, command, detect
+from executor.tools.process.confined import Ran, run_confined
+from executor.tools.process.folder import Folder
+from executor.tools.process.suites import command, detect
 from executor.tools.process.summary import counts
 from executor.tools.tool import Bench
 
-_MAX_LOG = 1 << 18  # bytes of the log that are kept: its end
-_MAX_TEXT = 100_000  # characters of the answer's text
 _SIGNS = 1000  # characters at the end of a log in which a suite says that it could not run
 # suite, exit status, what the log says then, code, message
 _NOT_RUN = (
@@ -40,28 +36,26 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         folder = Folder(bench.workspace, path, descriptor)
         suite = str(args.get("suite", "auto"))
         suite = detect(folder) if suite == "auto" else suite
-        async with private_environment(bench.workspace.root, os.environ) as environment:
-            argv = command(suite, folder, select, environment)
-            started = datetime.fromisoformat(bench.clock.now())
-            finished = await run_command(
-                argv, cwd=folder.place, environment=environment, max_output=_MAX_LOG, keep="tail", merged=True
-            )
-    seconds = (datetime.fromisoformat(bench.clock.now()) - started).total_seconds()
-    log = finished.out.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    found = counts(suite, log)
-    _require_tests(suite, finished, log, found, path)
-    return _told(suite, finished, visible(log), found, seconds)
+        ran = await run_confined(
+            bench, folder, lambda environment: command(suite, folder, select, environment)
+        )
+    found = counts(suite, ran.log)
+    _require_tests(suite, ran, found, path)
+    passed = ran.status == 0
+    said = ", ".join(f"{number} {name}" for name, number in found.items() if number)
+    line = f"{suite}: {'passed' if passed else 'failed'}{f' ({said})' if said else ''}"
+    return {"suite": suite, "passed": passed, **found, **ran.told(line)}
 
 
-def _require_tests(suite: str, finished: Finished, log: str, found: Mapping[str, int], path: str) -> None:
+def _require_tests(suite: str, ran: Ran, found: Mapping[str, int], path: str) -> None:
     """Tell a suite that ran from one that could not.
 
     Raises:
         ToolError: COMMAND_NOT_FOUND, NO_TESTS, TESTS_NOT_RUN.
     """
     for name, status, sign, code, why in _NOT_RUN:
-        if suite == name and finished.status == status and sign in log[-_SIGNS:]:
-            said = visible(log[-_SIGNS:].strip()) if code == "TESTS_NOT_RUN" else ""
+        if suite == name and ran.status == status and sign in ran.log[-_SIGNS:]:
+            said = visible(ran.log[-_SIGNS:].strip()) if code == "TESTS_NOT_RUN" else ""
             raise ToolError(
                 code,
                 f"{why}: {said}" if said else why,
@@ -70,24 +64,5 @@ def _require_tests(suite: str, finished: Finished, log: str, found: Mapping[str,
             )
     # The others count no test as a success.
     empty = {"cargo": not sum(found.values()), "go": not found}
-    if finished.status == 0 and empty.get(suite):
+    if ran.status == 0 and empty.get(suite):
         raise ToolError("NO_TESTS", f"{suite} found no test to run", place=path, fix="check path and select")
-
-
-def _told(
-    suite: str, finished: Finished, log: str, found: Mapping[str, int], seconds: float
-) -> dict[str, object]:
-    passed = finished.status == 0
-    said = ", ".join(f"{number} {name}" for name, number in found.items() if number)
-    line = f"{suite}: {'passed' if passed else 'failed'}{f' ({said})' if said else ''} in {seconds:.1f} s"
-    truncated = finished.truncated or len(log) > _MAX_TEXT
-    gap = "(the beginning is left out)\n" if truncated else ""
-    return {
-        "suite": suite,
-        "passed": passed,
-        "status": finished.status,
-        **found,
-        "seconds": seconds,
-        "truncated": truncated,
-        "text": f"{line}\n\n{gap}{log[-_MAX_TEXT:]}".rstrip(),
-    }

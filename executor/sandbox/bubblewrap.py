@@ -1,0 +1,179 @@
+"""A command behind bubblewrap: it sees the system's programs, the workspace, and nothing else of the machine.
+
+No network, its own processes, an empty /tmp, no home. Secret files of the workspace are empty in there, and
+what version control keeps cannot be written. Linux with user namespaces only.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from executor.sandbox.paths import Workspace
+from executor.sandbox.process import run_command
+from executor.sandbox.protected import PROTECTED_FOLDERS, is_protected
+
+Sandbox = Literal["bubblewrap", "none"]
+
+_OWN_PLACES: Final = "/usr/bin:/bin:/usr/local/bin"  # where bwrap is looked for; a PATH can be led astray
+_SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_MORE: Final = ("/opt", "/nix/store", "/gnu/store")
+_ETC: Final = (
+    *("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "passwd", "group", "nsswitch.conf"),
+    *("hosts", "host.conf", "localtime", "timezone", "mime.types", "protocols", "services", "os-release"),
+    *("ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust", "ca-certificates", "fonts"),
+    *("java", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk", "debian_version"),
+)
+_HISTORY: Final = (".git", ".hg", ".jj", ".svn")
+# Large folders that tools of others make; secrets in them are those others' examples.
+_VENDORED: Final = frozenset({"node_modules", ".venv", "venv", "target", "__pycache__", ".tox", "vendor"})
+# Keys and certificates by their endings are the material of many tests.
+_MATERIAL: Final = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore")
+_LOOKED_AT: Final = 50_000  # entries of the workspace that are looked at for secret files
+_TRIAL: Final = 4096  # bytes kept of what a trial says
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a command sees besides the system, each at its own path.
+
+    private: its home with its temporary files, which it may write; what is needed beside it is made in the
+    folder above. writes: may it write in the workspace? outputs:
+    folders of the workspace that it may write in any case. programs: folders with programs to run.
+    """
+
+    workspace: Workspace
+    private: Path
+    writes: bool
+    outputs: tuple[Path, ...] = ()
+    programs: tuple[Path, ...] = ()
+    network: bool = False
+
+
+def find_bubblewrap() -> str | None:
+    """The program, None where there is none (or no Linux)."""
+    return shutil.which("bwrap", path=_OWN_PLACES) if sys.platform == "linux" else None
+
+
+async def confined(
+    argv: list[str], cwd: Path, view: View, environment: Mapping[str, str]
+) -> list[str] | None:
+    """The argument list that runs a command behind bubblewrap; None where that does not work here.
+
+    It is tried with the same view first: a machine may have the program and forbid what it needs.
+    """
+    program = find_bubblewrap()
+    root = view.workspace.root
+    if program is None or root == Path("/"):
+        return None
+    head = [program, *_arguments(view), "--chdir", str(cwd), "--"]
+    trial = await run_command(
+        [*head, "/bin/true"], cwd=root, environment=environment, max_output=_TRIAL, keep="tail"
+    )
+    return [*head, *argv] if trial.status == 0 else None
+
+
+def programs_of(places: Iterable[Path], root: Path) -> tuple[Path, ...]:
+    """The folders that the programs in these folders (or these programs) live in, beyond the system's.
+
+    A ``bin`` brings what is installed beside it, unless that is a person's own folder (``~``, ``~/.local``):
+    then it comes alone. Folders that hold the workspace ``root`` or the person's home do not come at all.
+    """
+    found: dict[Path, None] = {}
+    for place in places:
+        for one in (place, place.resolve()):
+            folder = one if one.is_dir() else one.parent
+            for step in (folder, *_behind(folder)):
+                if step.is_dir() and not any(step.is_relative_to(system) for system in (*_SYSTEM, *_MORE)):
+                    found[_installed(step)] = None
+    return tuple(one for one in found if not any(kept.is_relative_to(one) for kept in (root, Path.home())))
+
+
+def _behind(folder: Path) -> Iterator[Path]:
+    """Where the interpreter of a virtual environment really is."""
+    if (folder.parent / "pyvenv.cfg").is_file() and (folder / "python").exists():
+        yield (folder / "python").resolve().parent
+
+
+def _installed(folder: Path) -> Path:
+    above = folder.parent
+    if folder.name not in ("bin", "sbin"):
+        return folder
+    if (above / "pyvenv.cfg").is_file() or (above / "conda-meta").is_dir():
+        return above
+    own = above.parent == Path.home() and above.name.startswith(".")
+    return above if (above / "lib").is_dir() and not own else folder
+
+
+def _arguments(view: View) -> list[str]:
+    root = view.workspace.root
+    said = ["--die-with-parent", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
+    said += ["--unshare-cgroup-try", *([] if view.network else ["--unshare-net"])]
+    said += [*_system(), "--proc", "/proc", "--dev", "/dev"]
+    said += ["--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp"]  # noqa: S108  # empty ones, of its own
+    if view.network:
+        said += ["--ro-bind-try", "/etc/resolv.conf", "/etc/resolv.conf"]
+    for place in view.programs:
+        said += ["--ro-bind-try", str(place), str(place)]
+    said += ["--bind" if view.writes else "--ro-bind", str(root), str(root)]
+    for place in view.outputs:
+        said += ["--bind", str(place), str(place)]
+    for closed in view.workspace.forbidden:  # our own home, wherever one of these brings it
+        if any(closed.is_relative_to(place) for place in (root, *view.programs)):
+            said += ["--tmpfs", str(closed)]
+    empty = view.private.parent / "empty"
+    empty.touch()
+    for path, kind in _kept(view.workspace):
+        if kind == "file":
+            said += ["--ro-bind", str(empty), path]
+        elif kind == "folder":
+            said += ["--tmpfs", path]
+        elif view.writes:
+            said += ["--ro-bind", path, path]
+    return [*said, "--bind", str(view.private), str(view.private)]
+
+
+def _system() -> Iterator[str]:
+    for place in _SYSTEM:
+        if Path(place).is_symlink():
+            yield from ("--symlink", str(Path(place).readlink()), place)
+        elif Path(place).is_dir():
+            yield from ("--ro-bind", place, place)
+    for place in (*_MORE, *(f"/etc/{name}" for name in _ETC)):
+        yield from ("--ro-bind-try", place, place)
+
+
+def _kept(workspace: Workspace) -> Iterator[tuple[str, Literal["file", "folder", "history"]]]:
+    """The places of a workspace that a command may not read, or (history) not write."""
+    left = _LOOKED_AT
+    for here, folders, files, descriptor in os.fwalk(workspace.root):
+        entered: list[str] = []
+        for name in sorted(folders):
+            left -= 1
+            if name in _VENDORED or not _is(stat.S_ISDIR, name, descriptor):
+                continue
+            if name in _HISTORY:
+                yield f"{here}/{name}", "history"
+            elif is_protected((name,)) and name.casefold() in PROTECTED_FOLDERS:
+                yield f"{here}/{name}", "folder"
+            elif Path(here, name) not in workspace.forbidden:
+                entered.append(name)
+        for name in sorted(files):
+            left -= 1
+            secret = is_protected((name,)) and not name.casefold().endswith(_MATERIAL)
+            if secret and _is(stat.S_ISREG, name, descriptor):
+                yield f"{here}/{name}", "file"
+        folders[:] = entered if left > 0 else []
+
+
+def _is(kind: Callable[[int], bool], name: str, folder: int) -> bool:
+    with suppress(OSError):  # gone, or not ours to look at
+        return kind(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    return False

@@ -1,0 +1,197 @@
+"""Commands that the operator declared: ``commands.toml`` in the home makes a tool of each."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from executor.errors import ManifestError
+from executor.tools.manifest import Manifest
+from executor.tools.process.template import parse
+from executor.tools.tool import Bench, Tool
+
+FOLDER: Final = "folder"  # the argument that tells the gate where a command works
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,40}")
+_MAX_FILE = 1 << 20  # bytes
+_LONGEST = 4096  # characters of a value, where nothing else is said
+_OUTPUT: Final = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["status", "sandbox", "seconds", "truncated", "text"],
+    "properties": {
+        "status": {"type": "integer"},
+        "sandbox": {"enum": ["bubblewrap", "none"], "description": "What it was confined by."},
+        "seconds": {"type": "number"},
+        "truncated": {"type": "boolean"},
+        "text": {"type": "string", "description": "One line of result, then the end of the log."},
+    },
+}
+
+_ArgumentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class _Argument(_Closed):
+    """A value of the command. flag: the option that a boolean stands for. writes: of a path."""
+
+    type: Literal["string", "integer", "number", "boolean", "path"]
+    description: str = ""
+    optional: bool = False
+    default: str | int | float | bool | None = None
+    enum: list[str] = []
+    pattern: str = ""
+    max_length: int = Field(default=_LONGEST, gt=0, le=100_000)
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+    flag: str = Field(default="", pattern=r"^(-[^\s{}]*)?$")
+    writes: bool = False
+
+
+class _Declared(_Closed):
+    """One command, as the file has it."""
+
+    description: str = Field(min_length=1, max_length=1000)
+    argv: list[str] = Field(min_length=1, max_length=256)
+    version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")
+    effect: Literal["read", "write"] = "write"
+    folder: str = "."
+    outputs: list[str] = []
+    ok: list[int] = [0]
+    idempotent: bool = False
+    timeout_ms: int = Field(default=600_000, gt=0, le=7_200_000)
+    environment: list[str] = []
+    args: dict[_ArgumentName, _Argument] = {}
+
+
+def declared_commands(place: Path) -> tuple[Tool, ...]:
+    """The tools ``matrix://tool/process/run-<name>`` of a file, in the order of their names; none without it.
+
+    Raises:
+        ManifestError: BAD_COMMANDS with file, command and what is wrong. Nothing of such a file is used.
+    """
+    try:
+        data = place.read_bytes()
+    except FileNotFoundError:
+        return ()
+    except OSError as problem:
+        raise _bad(place, str(problem)) from problem
+    if len(data) > _MAX_FILE:
+        raise _bad(place, "the file is larger than 1 MiB")
+    try:
+        document = tomllib.loads(data.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
+        raise _bad(place, str(problem)) from problem
+    tools = []
+    for name, said in sorted(document.items()):
+        try:
+            if not _NAME.fullmatch(name):
+                raise ValueError("a command's name is a-z, 0-9, - and _, beginning with a letter")
+            tools.append(_tool(name, _Declared.model_validate(said)))
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise _bad(place, f"{name}: {where}: {first['msg']}") from problem
+        except (ValueError, re.error) as problem:
+            raise _bad(place, f"{name}: {problem}") from problem
+    return tuple(tools)
+
+
+def _tool(name: str, said: _Declared) -> Tool:
+    named = {one for element in parse(said.argv) for one in element.names}
+    if FOLDER in said.args:
+        raise ValueError(f"an argument cannot be called {FOLDER}: that is where the command runs")
+    if odd := sorted(named.symmetric_difference(said.args)):
+        raise ValueError(f"argv and args do not name the same values: {', '.join(odd)}")
+    for one, argument in said.args.items():
+        _require_usable(one, argument, said)
+    reads = said.effect == "read"
+    mode = "list" if reads else "write"
+    paths = {one: "write" if arg.writes else "read" for one, arg in said.args.items() if arg.type == "path"}
+    manifest = Manifest.model_validate(
+        {
+            "uri": f"matrix://tool/process/run-{name}@{said.version}",
+            "description": said.description,
+            "effects": ["shell"] if reads else ["shell", "write"],
+            "operation": said.effect,
+            "idempotent": said.idempotent,
+            "timeout_ms": said.timeout_ms,
+            "max_output": 1 << 20,
+            "safety": "D",
+            "scope": {"kind": "workspace", "paths": {FOLDER: mode, **paths}},
+            "environment": said.environment,
+            "command": {
+                "argv": said.argv,
+                "folder": said.folder,
+                "outputs": said.outputs,
+                "flags": {one: argument.flag for one, argument in said.args.items() if argument.flag},
+                "ok": said.ok,
+            },
+            "args": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": [
+                    one for one, arg in said.args.items() if not arg.optional and arg.default is None
+                ],
+                "properties": {
+                    FOLDER: {"type": "string", "enum": [said.folder], "default": said.folder},
+                    **{one: _schema(argument) for one, argument in said.args.items()},
+                },
+            },
+            "output": _OUTPUT,
+        }
+    )
+    return Tool(manifest, partial(_run, manifest))
+
+
+def _require_usable(name: str, said: _Argument, command: _Declared) -> None:
+    if (said.type == "boolean") != bool(said.flag):
+        raise ValueError(f"{name}: a boolean, and nothing else, has a flag: the option that it stands for")
+    if said.flag and any(name in one.names and not one.alone for one in parse(command.argv)):
+        raise ValueError(f"{name}: a flag stands alone in argv")
+    if said.writes and (said.type != "path" or command.effect == "read"):
+        raise ValueError(f"{name}: only a path of a command that writes is written")
+    if said.type == "path" and said.optional and said.default is None:
+        raise ValueError(f"{name}: a path that may be left out needs a default")
+    if (said.enum or said.pattern) and said.type != "string":
+        raise ValueError(f"{name}: enum and pattern are of strings")
+    re.compile(said.pattern)
+
+
+def _schema(said: _Argument) -> dict[str, Any]:
+    kind = "string" if said.type == "path" else said.type
+    schema: dict[str, Any] = {"type": kind}
+    if kind == "string":
+        schema |= {"minLength": 1, "maxLength": said.max_length}
+    more = {
+        "description": said.description,
+        "enum": said.enum,
+        "pattern": said.pattern,
+        "minimum": said.minimum,
+        "maximum": said.maximum,
+        "default": said.default,
+    }
+    return schema | {name: one for name, one in more.items() if one not in ("", [], None)}
+
+
+async def _run(manifest: Manifest, args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    from executor.tools.process.declared import run
+
+    return await run(manifest, args, bench)
+
+
+def _bad(place: Path, why: str) -> ManifestError:
+    return ManifestError(
+        "BAD_COMMANDS",
+        f"the declared commands cannot be read: {why}",
+        place=str(place),
+        fix="repair the file or remove it",
+    )
