@@ -30,6 +30,7 @@ from executor.keys.keyring import KeyEntry, KeyPair, Keyring
 from executor.lifecycle.fold import View, check, fold, intent_id
 
 if TYPE_CHECKING:
+    from executor.agents import Agent, Agents
     from executor.gate.approvals import Approvals
     from executor.gate.call import Call, Declaration
     from executor.gate.context import Context
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GUARDS",
+    "Agent",
+    "Agents",
     "Allow",
     "AlwaysApprove",
     "AlwaysDeny",
@@ -125,6 +128,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "executor.agents": ("Agent", "Agents"),
     "executor.journal.proofs": ("ConsistencyProof", "Head", "InclusionProof"),
     "executor.journal.verification": ("JournalFinding", "Report"),
     "executor.gate.approvals": ("Approvals",),

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Final
 
 from executor.lifecycle.fold import View
-from ir import ExternalPredicate, Intent, PlanNode, PlanTree, ToolCall, content_hash
+from ir import ExternalPredicate, Intent, PlanNode, PlanTree, SubDispatch, ToolCall, content_hash
 from ir.scalars import FrozenMap
 
+DISPATCH: Final = "matrix://tool/agent/dispatch@1.0.0"  # how work is handed to another agent
 _LOOK: Final = "matrix://tool/http/request@1.0.0"  # how an external success criterion is looked at
 
 
@@ -73,10 +74,21 @@ class Mandate:
     def call_at(self, node_id: str) -> ToolCall | None:
         """The call that the person signed, at a node or for a success criterion; None where there is none."""
         node = self.nodes.get(node_id)
-        return self.criteria.get(node_id) if node is None else node.tool_call
+        if node is None:
+            return self.criteria.get(node_id)
+        handed = node.sub_dispatch is not None and node.sub_dispatch.agent_ref
+        return _handing(node.sub_dispatch) if handed and node.sub_dispatch else node.tool_call
 
     def criterion_id(self, place: int) -> str:
         """What a success criterion is called where nodes have their ids: ``success[0]``, and below the node
         ``n1`` that dispatches ``n1/success[0]``."""
         above, slash, _ = self.plan.root.id.rpartition("/") if self.above else ("", "", "")
         return f"{above}{slash}success[{place}]"
+
+
+def _handing(sub: SubDispatch) -> ToolCall:
+    """The call that hands work to another agent. What the operator has entered, and what earlier nodes give,
+    is known when it is made: here it stands as a reference."""
+    args = {"agent_ref": sub.agent_ref, "skill_ref": sub.skill_ref, "scope_uri": sub.scope_uri}
+    later = {name: f"${{agent.output.{name}}}" for name in ("did", "endpoint", "sub_intent")}
+    return ToolCall(tool_ref=DISPATCH, args=FrozenMap({**args, **later}), side_effect_class="network")

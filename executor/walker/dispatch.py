@@ -82,12 +82,12 @@ def expand(
     if sub_skills is None:
         raise _refusal("SUB_DISPATCH_UNAVAILABLE", "nobody here knows other skills", node, "run it with mcl")
     skills = _chain(node, scope, sub.skill_ref)
-    classes = _classes(node, above)
+    classes = left_classes(node, above)
     frame = sub.sub_intent or Frame()
-    if outputs is None and any(_refers(text) for text in _texts(json.loads(canonical_bytes(frame)))):
+    if outputs is None and refers(frame):
         return None
-    frame = _resolved(frame, outputs or {}, node)
-    id = _child_id(above.intent, node.id)
+    frame = resolved_frame(frame, outputs or {}, node)
+    id = child_id(above.intent, node.id)
     prose = node.description or above.intent.prose
     made = sub_skills.expand(sub.skill_ref, frame, above.intent, id=id, prose=prose)
     _require(made, frame, above.intent, id, node)
@@ -114,7 +114,12 @@ def _chain(node: PlanNode, scope: Scope, skill_ref: str) -> tuple[str, ...]:
     return (*scope.skills, skill)
 
 
-def _classes(node: PlanNode, above: Mandate) -> frozenset[str] | None:
+def refers(frame: Frame) -> bool:
+    """Does anything in a Frame wait for what a node gives?"""
+    return any(_refers(text) for text in _texts(json.loads(canonical_bytes(frame))))
+
+
+def left_classes(node: PlanNode, above: Mandate) -> frozenset[str] | None:
     """The side-effect classes that the node leaves to the plan below it."""
     said = node.sub_dispatch.scope_uri if node.sub_dispatch else ""
     if not said:
@@ -127,7 +132,7 @@ def _classes(node: PlanNode, above: Mandate) -> frozenset[str] | None:
     return classes if above.classes is None else classes & above.classes
 
 
-def _resolved(frame: Frame, outputs: Mapping[str, object], node: PlanNode) -> Frame:
+def resolved_frame(frame: Frame, outputs: Mapping[str, object], node: PlanNode) -> Frame:
     """The Frame with its references resolved; an object whose value is a list becomes an object each."""
     document: dict[str, Any] = json.loads(canonical_bytes(frame))
     objects = []
@@ -165,7 +170,7 @@ def _refers(text: str) -> bool:
         return False  # resolving it says what is wrong
 
 
-def _child_id(parent: Intent, node_id: str) -> str:
+def child_id(parent: Intent, node_id: str) -> str:
     """A ULID that follows from the Intent above and the node, of the moment of that Intent."""
     tail = sha256(f"{parent.id} {node_id}".encode()).hexdigest()[:20]
     return parent.id[:10] + ulid_text(int(tail, 16))[10:]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from executor.gate.mandate import Mandate
 from executor.home import Home
+from executor.journal.record import Record
 from executor.walker.asking import Asking
 from executor.walker.external import external
-from executor.walker.ledger import Ledger
+from executor.walker.ledger import ANSWERED, Ledger
 from executor.walker.outcome import Failure, FailureMode, FailureModes
 from executor.walker.predicates import Criterion, attested, delivered, unsupported
 from ir import (
@@ -17,6 +20,7 @@ from ir import (
     DeliveredPredicate,
     Envelope,
     ExternalPredicate,
+    MclError,
     SignedOffPredicate,
 )
 
@@ -48,14 +52,27 @@ async def judge(context: Context, run: Run, home: Home) -> tuple[Criterion, ...]
         elif isinstance(predicate, SignedOffPredicate):
             found.append(await _signed_off(predicate, mandate, home, run.asking))
         elif isinstance(predicate, AttestationPredicate):
-            rows = home.journal.rows(kind="intent.attest")
-            opened = (home.journal.open(row.wire) for row in rows)
-            found.append(attested(predicate, (one for one in opened if isinstance(one, Envelope))))
+            found.append(attested(predicate, _attestations(home)))
         elif isinstance(predicate, ExternalPredicate):
             found.append(await external(predicate, mandate.criterion_id(place), context, run))
         else:
             found.append(unsupported(predicate))
     return tuple(found)
+
+
+def _attestations(home: Home) -> Iterator[Envelope]:
+    """What was attested here, and by agents that work was handed to; signatures are checked again."""
+    for row in home.journal.rows(kind="intent.attest"):
+        envelope = home.journal.open(row.wire)
+        if isinstance(envelope, Envelope):
+            yield envelope
+    for row in home.journal.rows(kind=ANSWERED):
+        record = home.journal.open(row.wire)
+        if isinstance(record, Record):
+            with suppress(MclError):  # its key was revoked before it signed
+                envelope = home.journal.open(record.body["answer"])
+                if isinstance(envelope, Envelope):
+                    yield envelope
 
 
 def left_behind(run: Run) -> tuple[Criterion, ...]:

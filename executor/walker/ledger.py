@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Final
 
 from executor.errors import LifecycleError
 from executor.hashing import json_bytes, json_hash
 from executor.home import Home
 from executor.journal.journal import Statement
 from executor.lifecycle.fold import View
+from executor.walker.pausing import Superseded
 from ir import (
     Body,
     Envelope,
+    Header,
     Intent,
     IntentAttestBody,
     IntentDispatchBody,
@@ -22,8 +25,10 @@ from ir import (
     PolicyGateBody,
     PolicyGateResolveBody,
     canonical_bytes,
+    seal,
 )
 
+ANSWERED: Final = "record.dispatch.answer"
 _ENDS = ("completed", "failed", "cancelled", "denied", "skipped")
 
 
@@ -34,6 +39,7 @@ class Ledger:
 
     Raises:
         LifecycleError: the event is not legal any more (a person cancelled the intent meanwhile).
+        Superseded: nor is it, because a person corrected it.
     """
 
     def __init__(self, home: Home, intent_id: str, plan: PlanTree) -> None:
@@ -41,10 +47,31 @@ class Ledger:
         self.plan = plan
         self.intent_id = intent_id
         self._ended: list[Statement] = []  # ends of nodes that are yet to be written
+        self._under: tuple[str, str, int] | None = None
 
     def view(self) -> View:
         """The intent as the journal has it now."""
         return self._home.journal.view(self.intent_id)
+
+    def bind(self, view: View) -> None:
+        """From now on nothing begins, and the run does not end, but under what counts in this view: where
+        a correction comes in between, they raise Superseded, and nothing is written."""
+        self._under = _counting(view)
+
+    def flush(self) -> None:
+        """Write the ends that are yet to be written."""
+        self._write()
+
+    def _holds(self, view: View) -> None:
+        if self._under not in (None, _counting(view)):
+            raise LifecycleError(
+                "CORRECTED",
+                "what was accepted was corrected meanwhile",
+                place=self.intent_id,
+                fix="look at it again",
+                state=view.state,
+                legal=view.legal(),
+            )
 
     def begin(self, node_id: str, attempt: int, told: Mapping[str, object] | None = None) -> str:
         """A node begins. Returns its idempotency key (sha256 of plan hash, node and attempt, hex).
@@ -53,7 +80,7 @@ class Ledger:
         """
         key = json_hash([self.plan.hash, node_id, attempt])
         result = json_bytes({**(told or {}), "attempt": attempt, "key": key}).decode()
-        self._step(node_id, "running", result=result)
+        self._step(node_id, "running", result=result, bound=True)
         return key
 
     def end(
@@ -99,13 +126,28 @@ class Ledger:
         """A part of the work is handed to another skill, or another agent (intent.dispatch)."""
         return self._append("intent.dispatch", IntentDispatchBody(canonical_bytes(intent), scope_uri))
 
+    def hand_over(self, intent: Intent, scope_uri: str, *, to: str) -> Envelope:
+        """The same, addressed to the agent (its did) that is to do it; the envelope is what is sent."""
+        agent, clock = self._home.keyring.agent, self._home.clock
+        header = Header(clock.new_id(), clock.now(), agent.did, f"matrix://intent/{self.intent_id}", to)
+        body = IntentDispatchBody(canonical_bytes(intent), scope_uri)
+        envelope = seal("intent.dispatch", body, header, agent.signing_key)
+        self.take(envelope)
+        return envelope
+
+    def answered(self, node_id: str, dispatch: Envelope, answer: Envelope) -> None:
+        """What another agent answered to a dispatch, with its bytes, so that anybody can check it again."""
+        told = {"node": node_id, "dispatch": dispatch.id, "answer": answer.wire, "agent": answer.from_}
+        self._write()
+        self._home.journal.record(ANSWERED, told, intent=self.intent_id)
+
     def resolve(self, gate_id: str, decision: str, answer: str) -> None:
         """A person's decision, given at this process and signed with the user's key."""
         body = PolicyGateResolveBody(gate_id, decision, self._home.clock.now(), answer)
         self._append("policy.gate.resolve", body)
 
     def take(self, envelope: Envelope) -> None:
-        """A decision that a person signed elsewhere."""
+        """An envelope that was signed apart."""
         self._write()
         self._home.journal.append(envelope)
 
@@ -118,14 +160,15 @@ class Ledger:
     def attest(self, evidence: object, cited: tuple[str, ...]) -> Envelope:
         """The run reached its goal."""
         now = self._home.clock.now()
-        return self._append("intent.attest", IntentAttestBody("success", now, cited, json_bytes(evidence)))
+        body = IntentAttestBody("success", now, cited, json_bytes(evidence))
+        return self._write(Statement("intent.attest", body), bound=True)[-1]
 
     def fail(self, reason: str, message: str, evidence: object, partial: tuple[str, ...] = ()) -> Envelope:
         """The run did not reach its goal; ``reason`` is one of the closed set of failure reasons, ``partial``
         what it delivered all the same."""
         now = self._home.clock.now()
         body = IntentFailBody(reason, now, message, json_bytes(evidence), partial)
-        return self._append("intent.fail", body)
+        return self._write(Statement("intent.fail", body), bound=True)[-1]
 
     def _step(
         self,
@@ -136,6 +179,7 @@ class Ledger:
         error: str = "",
         ms: int = 0,
         more: bool = False,
+        bound: bool = False,
     ) -> None:
         told: tuple[Statement, ...] = ()
         view = self.view() if state in _ENDS else None
@@ -146,22 +190,30 @@ class Ledger:
         if more:
             self._ended += told
         else:
-            self._write(*told)
+            self._write(*told, bound=bound)
 
     def _append(self, kind: str, body: Body) -> Envelope:
         return self._write(Statement(kind, body))[-1]
 
-    def _write(self, *statements: Statement) -> tuple[Envelope, ...]:
+    def _write(self, *statements: Statement, bound: bool = False) -> tuple[Envelope, ...]:
         """Write these, after the ends that are yet to be written."""
         ended, self._ended = self._ended, []
         if not (ended or statements):
             return ()
+        holds = self._holds if bound else None
         try:
-            return self._home.journal.tell(self.intent_id, *ended, *statements)
-        except LifecycleError:
+            return self._home.journal.tell(self.intent_id, *ended, *statements, holds=holds)
+        except LifecycleError as problem:
             if ended and statements:  # what follows became illegal meanwhile; what ended, ended all the same
                 self._home.journal.tell(self.intent_id, *ended)
+            if problem.code == "CORRECTED" or problem.state == "proposed":
+                raise Superseded from problem
             raise
+
+
+def _counting(view: View) -> tuple[str, str, int]:
+    """What a walk goes by."""
+    return view.accepted_hash, view.accepted_plan_hash, view.restarts
 
 
 def _cbor(body: dict[str, object]) -> dict[str, object]:

@@ -23,7 +23,7 @@ from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier
 from executor.walker.ledger import Ledger
 from executor.walker.listener import Listener, WalkEvent
-from executor.walker.nodes import gate, step, sub_dispatch, tool_call
+from executor.walker.nodes import gate, handed, step, sub_dispatch, tool_call
 from executor.walker.reasoner import Reasoner
 from executor.walker.tree import Place, Scope, Tree
 from ir import MclError
@@ -37,7 +37,7 @@ _KINDS: Mapping[str, Attempt] = {
     "tool_call": tool_call.attempt,
     "step": step.attempt,
     "gate": gate.attempt,
-    "sub_dispatch": sub_dispatch.attempt,
+    "sub_dispatch": handed.attempt,
 }
 
 

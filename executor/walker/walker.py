@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 import anyio
 
+from executor.agents import Agents
 from executor.engine import Engine, LocalEngine
 from executor.errors import LifecycleError, WalkError
 from executor.gate.approvals import Approvals
@@ -21,8 +22,10 @@ from executor.gate.locks import Locks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import Policy
+from executor.gate.shared_locks import SharedLocks
 from executor.gate.verdict import Deny
 from executor.home import Home
+from executor.keys.personal import is_personal
 from executor.lifecycle.fold import View, intent_id
 from executor.lifecycle.transitions import TERMINAL
 from executor.sandbox.paths import Workspace
@@ -138,6 +141,7 @@ class Walker:
             reasoner=self._reasoner is not None,
             accepted=accepted,
             sub_skills=self._sub_skills,
+            agents=Agents(self._home),
         )
 
     async def run(self, intent: str, *, resume: bool = False) -> Outcome:
@@ -180,7 +184,7 @@ class Walker:
                 exit=UNVERIFIED,
                 data={"findings": [finding.to_json() for finding in report.findings]},
             )
-        view = self._home.journal.view(intent, fresh=True)
+        view = self._home.journal.view(intent)  # goes on from the rows that were just checked
         mandate = Mandate.of(view)
         if view.state not in RUNNABLE:
             raise WalkError(
@@ -209,7 +213,7 @@ class Walker:
                 )
             reply = refused[0].reply
             assert isinstance(reply, Deny)
-            refusal = Failure(reply.code, reply.reason, reply.fix, refused[0].node_id, denied=True)
+            refusal = Failure(reply.code, reply.reason, reply.fix, refused[0].node_id, True, reply.example)
             return Outcome(intent, "denied", failure=refusal, verdicts=verdicts)
         redactor = self._redactor.knowing(self._credentials.values(self._variables(plan)))
         asking = Asking(ledger, self._people, clock, redactor)
@@ -270,7 +274,7 @@ class Walker:
         return self._workspace
 
     def _context(self, mandate: Mandate, spending: Spending | None = None) -> Context:
-        home, agent = self._home, self._home.keyring.agent.did
+        home, agent, workspace = self._home, self._home.keyring.agent.did, self._open()
         pins, grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
         pins.admit(self._registry.manifests)
         grants.ensure_default(agent)
@@ -281,19 +285,20 @@ class Walker:
         return Context(
             agent=agent,
             tools=self._registry,
-            workspace=self._open(),
+            workspace=workspace,
             policy=Policy.load(home.path / "policy.toml"),
             pins=pins,
             grants=grants,
             approvals=Approvals(home.db, home.clock),
             clock=home.clock,
             record=record,
-            locks=Locks(),
+            locks=Locks(SharedLocks(home.path / "locks", workspace.root, mandate.intent.id)),
             mandate=mandate,
             view=lambda: home.journal.view(mandate.intent.id),
             spending=spending,
             leased=True,
             credentials=self._credentials,
+            personal=lambda did: is_personal(home.keyring, did),
         )
 
     def _variables(self, plan: PlanTree) -> Iterator[str]:

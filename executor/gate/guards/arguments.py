@@ -68,8 +68,8 @@ def _as_signed(call: Call, name: str, value: object, context: Context) -> bool:
     """Does the plan name just this credential there? A plan that no intent has is judged as it is."""
     if context.mandate is None:
         return True
-    node = context.mandate.nodes.get(call.node_id)
-    return node is not None and node.tool_call is not None and node.tool_call.args.get(name) == value
+    planned = context.mandate.call_at(call.node_id)
+    return planned is not None and planned.args.get(name) == value
 
 
 def _required(schema: dict[str, object]) -> tuple[str, ...]:

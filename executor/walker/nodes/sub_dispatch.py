@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from executor.engine.protocol import Again, Failure
+from executor.agents import Agents
+from executor.engine.protocol import Failure
 from executor.gate.budget import Spending
 from executor.gate.verdict import Deny
 from executor.walker.dispatch import expand
@@ -53,18 +54,6 @@ def open_plan(place: Place, run: Run) -> Failure | None:
     return None
 
 
-async def attempt(place: Place, run: Run) -> Failure | Again | None:
-    """Send the work to another agent."""
-    assert place.node.sub_dispatch is not None
-    return Failure(
-        "AGENT_UNKNOWN",
-        f"nobody here knows how to reach {place.node.sub_dispatch.agent_ref}",
-        "leave agent_ref out to have the skill run here",
-        place.id,
-        denied=True,
-    )
-
-
 async def close_plan(place: Place, run: Run) -> Failure | None:
     """The plan below the node has completed: are its own success criteria met? Its last node's output is the
     output of the dispatch."""
@@ -101,7 +90,12 @@ def _flaw(scope: Scope, place: Place, run: Run) -> Failure | None:
         return Failure("NODE_ID_REPEATED", message, "give the node another id", place.id, denied=True)
     plan, reasoner = scope.mandate.plan, run.reasoner is not None
     verdicts = preflight(
-        plan, scope.context, reasoner=reasoner, sub_skills=run.sub_skills, skills=scope.skills
+        plan,
+        scope.context,
+        reasoner=reasoner,
+        sub_skills=run.sub_skills,
+        agents=Agents(run.home) if run.home else None,
+        skills=scope.skills,
     )
     for verdict in verdicts:
         if isinstance(verdict.reply, Deny):

@@ -1,0 +1,1 @@
+"""Tools that speak to other agents."""
