@@ -33,7 +33,7 @@ from typing import Literal, Protocol
 class Failure:
     """Why a node, or the run, did not complete: stable code, message, way out, and the node.
 
-    denied: refused, by the gate or by a person.
+    denied: refused, by the gate or by a person. example: of what would not have been refused so.
     """
 
     code: str
@@ -41,10 +41,12 @@ class Failure:
     fix: str = ""
     node_id: str = ""
     denied: bool = False
+    example: str = ""
 
     def to_json(self) -> dict[str, object]:
         """The failure as a JSON object."""
-        return {"code": self.code, "message": self.message, "fix": self.fix, "node": self.node_id}
+        shown = {"example": self.example} if self.example else {}
+        return {"code": self.code, "message": self.message, "fix": self.fix, "node": self.node_id, **shown}
 
 
 @dataclass(frozen=True, slots=True)

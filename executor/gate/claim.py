@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from executor.clock import Clock
@@ -13,21 +14,29 @@ from executor.hashing import json_hash
 from executor.lifecycle.fold import GateState
 
 
-def binding_of(call: Call, context: Context, expires_at: str) -> str:
-    """sha256 (hex) of all that an approval is bound to: Intent, plan, node, tool pin, arguments, policy,
-    expiry."""
+def bound_to(call: Call, context: Context, expires_at: str) -> dict[str, str]:
+    """All that an approval is bound to: Intent, plan, tool manifest, arguments and policy by their hashes,
+    node and expiry by themselves."""
     manifest, mandate = context.manifest(call), context.mandate
-    return json_hash(
-        {
-            "intent": mandate.accepted_hash if mandate else "",
-            "plan": mandate.accepted_plan_hash if mandate else "",
-            "node": call.node_id,
-            "tool": manifest.pin if manifest else "",
-            "args": call.args_hash,
-            "policy": context.policy.version,
-            "expires_at": expires_at,
-        }
-    )
+    return {
+        "intent": mandate.accepted_hash if mandate else "",
+        "plan": mandate.accepted_plan_hash if mandate else "",
+        "node": call.node_id,
+        "tool": manifest.pin if manifest else "",
+        "args": call.args_hash,
+        "policy": context.policy.version,
+        "expires_at": expires_at,
+    }
+
+
+def binding_of(call: Call, context: Context, expires_at: str) -> str:
+    """sha256 (hex) of what an approval of this call is bound to."""
+    return binding_hash(bound_to(call, context, expires_at))
+
+
+def binding_hash(parts: Mapping[str, str]) -> str:
+    """The binding that the parts of ``bound_to`` make."""
+    return json_hash(dict(parts))
 
 
 def claim(call: Call, context: Context) -> Deny | str | None:

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from executor.errors import GateError
 from executor.gate.call import Call
+from executor.gate.claim import bound_to
 from executor.gate.context import Context
 from executor.gate.examples import EXAMPLES
 from executor.gate.guards import (
@@ -118,7 +119,7 @@ def decide(call: Call, context: Context) -> Allow | Ask | Deny:
         return Allow(_SEAL, call, operation, _hosts(call, context, manifest), _roots(call, context, manifest))
     if isinstance(verdict, Deny) and context.spending is not None:
         context.spending.refused(call.hash)
-    context.record("refused" if isinstance(verdict, Deny) else "asked", _told(call, verdict))
+    context.record("refused" if isinstance(verdict, Deny) else "asked", _told(call, context, verdict))
     return verdict
 
 
@@ -180,9 +181,14 @@ def _roots(call: Call, context: Context, manifest: Manifest) -> frozenset[str]:
     )
 
 
-def _told(call: Call, verdict: Ask | Deny) -> dict[str, object]:
+def _told(call: Call, context: Context, verdict: Ask | Deny) -> dict[str, object]:
     told = {"node": call.node_id, "tool": call.tool_ref, "args_hash": call.args_hash, **verdict.to_json()}
-    if isinstance(verdict, Ask):  # whoever decides elsewhere must see the whole call
-        told["args_json"] = json_bytes(dict(call.args)).decode()
-        told["declared"] = call.declared
-    return told
+    if isinstance(verdict, Deny):
+        return told
+    # Whoever decides elsewhere must see the whole call, and what the approval will be bound to.
+    return {
+        **told,
+        "args_json": json_bytes(dict(call.args)).decode(),
+        "declared": call.declared,
+        "bound": bound_to(call, context, verdict.expires_at),
+    }

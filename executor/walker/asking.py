@@ -18,6 +18,7 @@ from executor.walker.outcome import Failure
 from executor.walker.people import GateAnswer, GateQuestion, People, approves
 from ir import PolicyGateResolveBody
 
+CORRECTED = "CORRECTED"  # code of the failure of a question that a correction made idle
 _LOOK_S = 0.5  # how often the journal is looked at for a decision made by another process
 
 
@@ -69,11 +70,14 @@ class Asking:
         )
         async with self._one_at_a_time:
             timely = await self._decision(asked)
-        state = self._ledger.view().gates[gate.id]
+        view = self._ledger.view()
+        state = view.gates.get(gate.id)
+        if state is None or view.state == "proposed":  # nobody needs an answer any more
+            return Failure(CORRECTED, "the run was corrected while this was asked", "", node_id, denied=True)
         if state.decision and approves(state.decision, options) and (not binding or state.answer == binding):
             return gate.id, state
         if state.decision or timely:
-            said = f"the answer was {visible(state.decision)!r}" if state.decision else "nobody answered"
+            said = _said(state) if state.decision else "nobody answered"
             return Failure(
                 "GATE_DENIED", said, "state the goal again and approve, or another goal", node_id, denied=True
             )
@@ -89,8 +93,9 @@ class Asking:
         state = next((gate for gate in reversed(states) if gate.decision), None)
         if state is None or approves(state.decision, options):
             return state
-        said = f"the answer was {visible(state.decision)!r}"
-        return Failure("GATE_DENIED", said, "state a new goal, or change the plan", node_id, denied=True)
+        return Failure(
+            "GATE_DENIED", _said(state), "state a new goal, or change the plan", node_id, denied=True
+        )
 
     async def _decision(self, asked: GateQuestion) -> bool:
         """Wait until the gate is decided; False when its time is over."""
@@ -101,7 +106,7 @@ class Asking:
             async with anyio.create_task_group() as tasks:
 
                 async def elsewhere() -> None:
-                    while not self._ledger.view().gates[asked.gate_id].decision:
+                    while self._is_open(asked.gate_id):
                         await anyio.sleep(_LOOK_S)
                     tasks.cancel_scope.cancel()
 
@@ -113,6 +118,11 @@ class Asking:
                 self._keep(asked, answer)
                 tasks.cancel_scope.cancel()
         return not limit.cancelled_caught
+
+    def _is_open(self, gate_id: str) -> bool:
+        view = self._ledger.view()
+        gate = view.gates.get(gate_id)
+        return gate is not None and not gate.decision and view.state != "proposed"
 
     def _keep(self, asked: GateQuestion, answer: GateAnswer | None) -> None:
         if answer is None:
@@ -130,8 +140,13 @@ class Asking:
                 told = asked.binding if approved else ""
                 self._ledger.resolve(asked.gate_id, decision, told or answer.answer or _listed(answer, asked))
         except LifecycleError as problem:
-            if problem.code not in ("GATE_RESOLVED", "GATE_EXPIRED", "ILLEGAL_EVENT"):
+            if problem.code not in ("GATE_RESOLVED", "GATE_EXPIRED", "GATE_UNKNOWN", "ILLEGAL_EVENT"):
                 raise  # else: somebody else was first, or it is too late; the journal says what holds
+
+
+def _said(state: GateState) -> str:
+    why = f": {visible(state.answer)}" if state.answer not in ("", state.decision) else ""
+    return f"the answer was {visible(state.decision)!r}, by {state.by} at {state.at}{why}"
 
 
 def _listed(answer: GateAnswer, asked: GateQuestion) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from executor.engine.protocol import Failure
+from executor.errors import ScopeError
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.decide import Allow, decide
+from executor.gate.examples import EXAMPLES
 from executor.gate.verdict import Ask, Deny
 from executor.walker.asking import Asking
 
@@ -35,5 +37,13 @@ async def get_leave(call: Call, context: Context, asking: Asking) -> tuple[Call,
     if isinstance(reply, Allow):
         return call, reply
     if isinstance(reply, Deny):
-        return Failure(reply.code, reply.reason, reply.fix, call.node_id, denied=True)
+        return Failure(reply.code, reply.reason, reply.fix, call.node_id, True, reply.example)
     return Failure("GATE_PENDING", "the gate asks again", "state the goal again", call.node_id, denied=True)
+
+
+def contended(problem: ScopeError, call: Call, context: Context) -> Failure:
+    """The refusal of a call that was allowed, whose place another run took meanwhile; it is recorded too."""
+    example = EXAMPLES.get(problem.code, "")
+    refusal = Deny(problem.code, problem.message, problem.fix, guard="locks", example=example)
+    context.record("refused", {"node": call.node_id, "tool": call.tool_ref, **refusal.to_json()})
+    return Failure(problem.code, problem.message, problem.fix, call.node_id, True, example)

@@ -10,7 +10,6 @@ from typing import Literal, Self
 
 import anyio
 
-from executor.agents import Agents
 from executor.engine import Engine, LocalEngine
 from executor.errors import LifecycleError, WalkError
 from executor.gate.approvals import Approvals
@@ -141,7 +140,6 @@ class Walker:
             reasoner=self._reasoner is not None,
             accepted=accepted,
             sub_skills=self._sub_skills,
-            agents=Agents(self._home),
         )
 
     async def run(self, intent: str, *, resume: bool = False) -> Outcome:
@@ -184,7 +182,7 @@ class Walker:
                 exit=UNVERIFIED,
                 data={"findings": [finding.to_json() for finding in report.findings]},
             )
-        view = self._home.journal.view(intent)  # goes on from the rows that were just checked
+        view = self._home.journal.view(intent, fresh=True)
         mandate = Mandate.of(view)
         if view.state not in RUNNABLE:
             raise WalkError(

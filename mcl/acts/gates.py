@@ -1,15 +1,27 @@
-"""Questions of running plans that wait for a person, and deciding them from another process."""
+"""Questions of running plans that wait for a person: seen whole, and decided from another process.
 
-from dataclasses import dataclass
+Whether the walker that asked still runs does not matter: a decision is a signed row of the journal, and the
+run that goes on finds it there.
+"""
 
-from executor import Home, Record, Row
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from executor import GateError, Home, LifecycleError, Record, Row, View
 from executor.gate.approvals import APPROVE, DENY
+from executor.gate.claim import binding_hash
+from executor.hashing import json_hash
+from executor.journal.record import seal_record
+from executor.lifecycle.fold import GateState
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.acts.seal import sealed
 from mcl.errors import InputError
 from mcl.home import open_home
 
-_EXACT_CALL = "matrix://rule/exact-call"
+EXACT_CALL = "matrix://rule/exact-call"
+MAX_REASON = 1000  # characters
 _ASKED = "record.gate.asked"
 
 
@@ -31,70 +43,221 @@ class OpenGate:
     binding: str
 
 
+@dataclass(frozen=True)
+class ShownGate(OpenGate):
+    """One question with all that a person must see before deciding it.
+
+    goal: the person's words. state: that of the intent. standing: "open", "decided", "expired", "closed" (the
+    intent has ended) or "asked again" (a resumed run has put the question once more). decision, reason, by,
+    decided_at: of a decided one. Of an exact call: tool, declared side-effect class, args as they would be
+    passed, why a person is asked, and ``bound``: what an approval is bound to. holds: are these arguments
+    and these hashes what the binding was made of? Where not, the question cannot be trusted.
+    """
+
+    goal: str = ""
+    state: str = ""
+    standing: str = "open"
+    decision: str = ""
+    reason: str = ""
+    by: str = ""
+    decided_at: str = ""
+    tool: str = ""
+    declared: str = ""
+    args: Mapping[str, Any] = field(default_factory=dict)
+    why: tuple[str, ...] = ()
+    bound: Mapping[str, str] = field(default_factory=dict)
+    holds: bool = True
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision that is in the journal now. envelope: its id."""
+
+    gate: OpenGate
+    decision: str
+    reason: str
+    by: str
+    at: str
+    envelope: str
+
+
 def open_gates(*, home: Home | None = None) -> tuple[OpenGate, ...]:
-    """The undecided questions of intents that have not ended and have not run out of time, oldest first."""
-    home = home or open_home()
-    found = (_open(home, row) for row in home.journal.rows(kind="policy.gate"))
-    return tuple(gate for gate in found if gate is not None)
+    """The undecided questions of intents that have not ended and have not run out of time, oldest first.
 
-
-def decide_gate(gate: str, decision: str, *, home: Home | None = None) -> OpenGate:
-    """Decide a question, signed with the user's key; the run that asked it goes on, or stops.
-
-    gate: its id or a unique beginning of it. decision: "approve", "deny", or a listed option.
-    Raises InputError GATE_UNKNOWN, NOT_AN_OPTION; LifecycleError where it was decided or closed meanwhile.
+    Of a question that a resumed run has put again, the last.
     """
     home = home or open_home()
-    gates = open_gates(home=home)
-    fitting = [one for one in gates if one.id.startswith(gate.upper())]
-    if len(fitting) != 1:
-        waiting = ", ".join(one.id for one in gates) or "none"
-        raise InputError(
-            "GATE_UNKNOWN", f"{gate} names {len(fitting)} open gates", place="gate", fix=f"open: {waiting}"
-        )
-    found = fitting[0]
-    allowed = {APPROVE, DENY, *found.options}
-    if decision not in allowed:
-        raise InputError(
-            "NOT_AN_OPTION",
-            f"{decision!r} is no answer to this",
-            place=found.id,
-            fix=f"one of: {sorted(allowed)}",
-        )
+    return tuple(
+        _gate(home, row, envelope)
+        for row, envelope, state, view in _believed(home)
+        if _standing(home, row.id, state, view) == "open"
+    )
+
+
+def show_gate(gate: str, *, home: Home | None = None) -> ShownGate:
+    """One question, open or not, with all that belongs to it.
+
+    gate: its id or a unique beginning of it. Raises InputError GATE_UNKNOWN.
+    """
+    home = home or open_home()
+    row, envelope, state, view = _named(home, gate)
+    found = _gate(home, row, envelope)
+    asked = _asked(home, row, found.node_id) if found.binding else {}
+    args: Any = json.loads(str(asked.get("args_json", "{}")))
+    bound = {**asked.get("bound", {}), "args": json_hash(args)} if asked else {}
+    return ShownGate(
+        **vars(found),
+        goal=view.draft.prose if view.draft else "",
+        state=view.state,
+        standing=_standing(home, row.id, state, view),
+        decision=state.decision,
+        reason=state.answer if state.answer not in (found.binding, state.decision) else "",
+        by=state.by,
+        decided_at=state.at,
+        tool=str(asked.get("tool", "")),
+        declared=str(asked.get("declared", "")),
+        args=args,
+        why=tuple(map(str, asked.get("why", ()))),
+        bound=bound,
+        holds=not found.binding or binding_hash(bound) == found.binding,
+    )
+
+
+def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None = None) -> Decided:
+    """Decide a question, signed with the user's key; the run that asked it goes on, or stops.
+
+    Args:
+        gate: its id or a unique beginning of it. decision: "approve", "deny", or a listed option.
+        reason: why, at most 1,000 characters; it is kept, and a run that is refused says it.
+
+    Raises:
+        InputError: GATE_UNKNOWN, NOT_AN_OPTION, REASON_TOO_LONG.
+        GateError: GATE_RESOLVED (somebody was first: ``data`` says who, when and what), GATE_EXPIRED,
+            GATE_CLOSED (the intent has ended, or the question was put again).
+    """
+    home = home or open_home()
+    row, envelope, state, view = _named(home, gate)
+    found = _gate(home, row, envelope)
+    if decision not in (allowed := {APPROVE, DENY, *found.options}):
+        message, fix = f"{decision!r} is no answer to this", f"one of: {', '.join(sorted(allowed))}"
+        raise InputError("NOT_AN_OPTION", message, place=found.id, fix=fix)
+    if len(reason) > MAX_REASON:
+        message = f"the reason has {len(reason)} characters"
+        raise InputError("REASON_TOO_LONG", message, place="reason", fix=f"at most {MAX_REASON}")
+    _require_open(home, row.id, state, view)
     at = home.clock.now()
-    told = found.binding if decision == APPROVE else ""
-    body = PolicyGateResolveBody(gate_of=found.id, decision=decision, resolved_at=at, answer=told)
-    home.journal.append(
-        sealed(home, "policy.gate.resolve", body, intent=found.intent_id, at=at, causation=found.id)
-    )
-    return found
-
-
-def _open(home: Home, row: Row) -> OpenGate | None:
-    """The gate of a row, or None where it is decided, closed, or cannot be believed."""
-    assert row.intent is not None, "a gate is always about an intent"
+    bound = bool(found.binding) and decision == APPROVE
+    answer = found.binding if bound else reason or (decision if decision in found.options else "")
+    body = PolicyGateResolveBody(gate_of=found.id, decision=decision, resolved_at=at, answer=answer)
+    signed = sealed(home, "policy.gate.resolve", body, intent=found.intent_id, at=at, causation=found.id)
+    messages: list[Envelope | Record] = [signed]
+    if bound and reason:  # what such an approval says is its binding, and nothing else
+        messages.append(_why(home, found, reason, signed))
     try:
-        view = home.journal.view(row.intent)
-        envelope = home.journal.open(row.wire)
-    except MclError:
-        return None
-    state = view.gates.get(row.id)
-    if not isinstance(envelope, Envelope) or state is None or state.decision or view.terminal:
-        return None
-    if state.expires_at and state.expires_at < home.clock.now():
-        return None
-    body = envelope.body
-    assert isinstance(body, PolicyGateBody), "the journal checks bodies by kind"
-    binding = _binding(home, row, body.node_id) if body.rule_ref == _EXACT_CALL else ""
-    return OpenGate(
-        row.id, row.intent, body.node_id, body.question, body.options, body.expires_at, row.at, binding
+        home.journal.append_many(messages)
+    except LifecycleError as problem:
+        # Somebody was first after all, or it ended meanwhile: the journal says which.
+        view = home.journal.view(found.intent_id)
+        _require_open(home, row.id, view.gates.get(row.id, state), view)
+        raise problem
+    return Decided(found, decision, reason, signed.from_, at, signed.id)
+
+
+def _why(home: Home, gate: OpenGate, reason: str, signed: Envelope) -> Record:
+    body = {"gate": gate.id, "by": signed.from_, "resolve": signed.id, "reason": reason}
+    return seal_record(
+        "record.gate.reason",
+        body,
+        id=home.clock.new_id(),
+        at=signed.at,
+        intent=signed.intent,
+        signer=home.keyring.agent,
     )
 
 
-def _binding(home: Home, gate: Row, node_id: str) -> str:
+def _require_open(home: Home, gate: str, state: GateState, view: View) -> None:
+    match _standing(home, gate, state, view):
+        case "decided":
+            raise GateError(
+                "GATE_RESOLVED",
+                f"the question was decided at {state.at} by {state.by}: {state.decision}",
+                place=gate,
+                fix=f"the first decision counts; mcl gate show {gate}",
+                data={"decision": state.decision, "by": state.by, "at": state.at},
+            )
+        case "expired":
+            message = f"the question closed at {state.expires_at}"
+            fix = (
+                f"mcl run {_intent(view)} --resume asks again"
+                if not view.terminal
+                else "state the goal again"
+            )
+            raise GateError("GATE_EXPIRED", message, place=gate, fix=fix)
+        case "closed":
+            message, fix = f"the intent is {view.state}", "there is nothing to decide any more"
+            raise GateError("GATE_CLOSED", message, place=gate, fix=fix)
+        case "asked again":
+            raise GateError(
+                "GATE_CLOSED", "a resumed run has put the question again", place=gate, fix="mcl gate list"
+            )
+
+
+def _intent(view: View) -> str:
+    return view.intent.id if view.intent else ""
+
+
+def _standing(home: Home, gate: str, state: GateState, view: View) -> str:
+    if state.decision:
+        return "decided"
+    if view.terminal:
+        return "closed"
+    later = [id for id, one in view.gates.items() if one.node_id == state.node_id and id > gate]
+    if later:
+        return "asked again"
+    return "expired" if state.expires_at and state.expires_at < home.clock.now() else "open"
+
+
+def _believed(home: Home, prefix: str = "") -> Iterator[tuple[Row, Envelope, GateState, View]]:
+    """The gates whose rows can be believed, oldest first."""
+    for row in home.journal.rows(kind="policy.gate"):
+        if not row.id.startswith(prefix) or row.intent is None:
+            continue
+        try:
+            view, envelope = home.journal.view(row.intent), home.journal.open(row.wire)
+        except MclError:
+            continue
+        state = view.gates.get(row.id)
+        if isinstance(envelope, Envelope) and state is not None:
+            yield row, envelope, state, view
+
+
+def _named(home: Home, text: str) -> tuple[Row, Envelope, GateState, View]:
+    """The gate that a text names: of several that fit, the only open one."""
+    found = list(_believed(home, text.upper()))
+    fitting = [one for one in found if _standing(home, one[0].id, one[2], one[3]) == "open"]
+    if len(found) > 1 and len(fitting) == 1:
+        return fitting[0]
+    if len(found) == 1:
+        return found[0]
+    waiting = ", ".join(gate.id for gate in open_gates(home=home)) or "none"
+    raise InputError("GATE_UNKNOWN", f"{text} names {len(found)} gates", place="gate", fix=f"open: {waiting}")
+
+
+def _gate(home: Home, row: Row, envelope: Envelope) -> OpenGate:
+    body: Any = envelope.body
+    assert isinstance(body, PolicyGateBody), "the journal checks bodies by kind"
+    exact = body.rule_ref == EXACT_CALL
+    binding = str(_asked(home, row, body.node_id).get("binding", "")) if exact else ""
+    intent = row.intent or ""
+    return OpenGate(
+        row.id, intent, body.node_id, body.question, body.options, body.expires_at, row.at, binding
+    )
+
+
+def _asked(home: Home, gate: Row, node_id: str) -> Mapping[str, Any]:
     """What the gate recorded about this call when it asked."""
     for row in reversed(home.journal.rows(gate.intent, kind=_ASKED)):
         record = home.journal.open(row.wire)
         if row.seq < gate.seq and isinstance(record, Record) and record.body.get("node") == node_id:
-            return str(record.body.get("binding", ""))
-    return ""
+            return record.body
+    return {}

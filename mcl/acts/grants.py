@@ -65,7 +65,7 @@ def grant(
         raise InputError("BAD_LIMIT", f"{max_calls} calls are none", place="max_calls", fix="1 or more")
     end = _moment(until, home.clock.now()) if until else ""
     by = home.keyring.user.did
-    body = {"agent": agent, "by": by, "classes": list(classes), "hosts": list(hosts)}
+    body: dict[str, object] = {"agent": agent, "by": by, "classes": list(classes), "hosts": list(hosts)}
     body |= {"roots": [str(root) for root in roots], "max_calls": max_calls, "until": end}
     with home.db.write():
         grants.grant(agent, classes, by=by, until=end, max_calls=max_calls)
@@ -96,8 +96,8 @@ def revoke(
     grants.grant(agent, [name for name in classes if name not in SIDE_EFFECTS])  # raises for these
     kept = {"network" if hosts else "", "read" if roots else ""}
     taken = [name for name in classes if name not in kept]
-    body = {"agent": agent, "by": home.keyring.user.did, "classes": taken, "hosts": list(hosts)}
-    body |= {"roots": [str(root) for root in roots]}
+    body: dict[str, object] = {"agent": agent, "by": home.keyring.user.did, "classes": taken}
+    body |= {"hosts": list(hosts), "roots": [str(root) for root in roots]}
     with home.db.write():
         grants.revoke_hosts(agent, hosts)
         grants.revoke_roots(agent, roots)

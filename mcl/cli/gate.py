@@ -1,24 +1,29 @@
-"""`mcl gate`: questions of running plans, decided from another terminal."""
+"""`mcl gate`: questions of running plans, seen whole and decided from another terminal."""
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
 
+if TYPE_CHECKING:
+    from mcl.acts.gates import ShownGate
+
 GateId = Annotated[str, typer.Argument(metavar="GATE", help="Id of a gate, or a unique beginning of it.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
     gates = typer.Typer(name="gate", help="Gates: questions that wait for you.", rich_markup_mode=None)
     gates.command("list", epilog=example("mcl gate list"))(list_gates)
+    gates.command("show", epilog=example("mcl gate show 01K"))(show_one)
     gates.command("approve", epilog=example("mcl gate approve 01K", "mcl gate approve 01K --option retry"))(
         approve_gate
     )
-    gates.command("deny", epilog=example("mcl gate deny 01K"))(deny_gate)
+    gates.command("deny", epilog=example('mcl gate deny 01K --reason "not this file"'))(deny_gate)
     app.add_typer(gates)
 
 
@@ -44,22 +49,69 @@ def list_gates(as_json: AsJson = False) -> None:
         out.tell([listing(("gate", "node", "until", "question"), lines)] if lines else ["nothing is waiting"])
 
 
+def show_one(gate: GateId, as_json: AsJson = False) -> None:
+    """Show a question with all that a decision is about.
+
+    Arguments are shown whole, line by line, control characters written out.
+    """
+    from mcl.acts.gates import show_gate
+    from mcl.cli.home import use_home
+
+    found, out = show_gate(gate, home=use_home()), Output(as_json)
+    out.document(asdict(found))
+    if not as_json:
+        _show(found, out)
+
+
 def approve_gate(
     gate: GateId,
     option: Annotated[str, typer.Option("--option", metavar="WORD", help="A listed answer.")] = "approve",
+    reason: Reason = "",
+    as_json: AsJson = False,
 ) -> None:
-    """Approve, signed with your key."""
-    _decide(gate, option)
+    """Approve, signed with your key.
+
+    Exit code 4 when somebody was first, when it is too late, or when the intent has ended.
+    """
+    _decide(gate, option, reason, as_json)
 
 
-def deny_gate(gate: GateId) -> None:
-    """Refuse, signed with your key."""
-    _decide(gate, "deny")
+def deny_gate(gate: GateId, reason: Reason = "", as_json: AsJson = False) -> None:
+    """Refuse, signed with your key.
+
+    Exit code 4 when somebody was first, when it is too late, or when the intent has ended.
+    """
+    _decide(gate, "deny", reason, as_json)
 
 
-def _decide(gate: str, decision: str) -> None:
+def _decide(gate: str, decision: str, reason: str, as_json: bool) -> None:
     from mcl.acts.gates import decide_gate
     from mcl.cli.home import use_home
+    from mcl.cli.safe import safe
 
-    found = decide_gate(gate, decision, home=use_home(signs=True))
-    note(f"{decision}: {found.question}")
+    done = decide_gate(gate, decision, reason=reason, home=use_home(signs=True))
+    Output(as_json).document(
+        {
+            "gate": done.gate.id,
+            "intent_id": done.gate.intent_id,
+            "decision": done.decision,
+            "reason": done.reason,
+            "by": done.by,
+            "at": done.at,
+            "envelope": done.envelope,
+        }
+    )
+    note(safe(f"{decision}: {done.gate.question}"))
+
+
+def _show(found: "ShownGate", out: Output) -> None:
+    from mcl.cli.output import write_line
+    from mcl.cli.views.gate import gate_view, whole
+
+    out.tell(gate_view(found))
+    for name, value in found.args.items():
+        write_line(f"  {name}")
+        for line in whole(value):  # not through the layout: it would wrap, and a line must be seen as one
+            write_line(f"    | {line}")
+    for line in found.why:
+        write_line(f"  {line}")

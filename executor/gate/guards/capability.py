@@ -16,6 +16,15 @@ def check(call: Call, context: Context) -> Deny | None:
     if manifest is None:
         return None
     wanted = context.effect(call, manifest).classes
+    if context.mandate is not None and (given := context.mandate.classes) is not None and wanted - given:
+        return Deny(
+            "CAPABILITY_DENIED",
+            f"the dispatch gives {', '.join(sorted(given)) or 'nothing'},"
+            f" not {', '.join(sorted(wanted - given))}",
+            "widen the scope_uri of the sub_dispatch and have the plan accepted, or do with less",
+            data={"missing": sorted(wanted - given)},
+            example=f"scope_uri = matrix://scope/{'+'.join(sorted(wanted | given))}",
+        )
     missing = wanted - context.grants.classes(context.agent)
     if missing:
         command = _command(missing, call, context, manifest)

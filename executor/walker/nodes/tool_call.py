@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 import anyio
 
 from executor.engine.protocol import Again, Failure
-from executor.errors import ToolError, UnresolvedError
+from executor.errors import ScopeError, ToolError, UnresolvedError
 from executor.gate.call import Call
 from executor.gate.credentials import credentials_of
 from executor.references import typed_args
-from executor.walker.leave import get_leave
+from executor.walker.leave import contended, get_leave
 from ir import MclError
 
 if TYPE_CHECKING:
+    from executor.gate.decide import Allow
     from executor.tools.manifest import Manifest
     from executor.walker.run import Run
     from executor.walker.tree import Place
@@ -37,25 +38,37 @@ async def attempt(place: Place, run: Run) -> Failure | Again | None:
         return allow
     call, leave = allow
     assert manifest is not None, "the gate allowed an unknown tool"
-    named = credentials_of(args, manifest).values()
+    with ExitStack() as held:
+        try:
+            held.enter_context(context.locks.hold(context.written(call, manifest)))
+        except ScopeError as problem:  # another run took the path since the gate looked
+            return contended(problem, call, context)
+        return await _make(call, leave, manifest, place, run)
+
+
+async def _make(
+    call: Call, leave: Allow, manifest: Manifest, place: Place, run: Run
+) -> Failure | Again | None:
+    """Make the call that was allowed."""
+    context = place.scope.context
+    named = credentials_of(call.args, manifest).values()
     run.redactor = run.redactor.knowing(context.credentials.values(named))
     key = run.begin_call(place, manifest.cost)
-    limit = (planned.timeout_ms or manifest.timeout_ms) / 1000
+    limit = (call.timeout_ms or manifest.timeout_ms) / 1000
     left = context.spending.seconds_left() if context.spending else None
     try:
-        with context.locks.hold(context.written(call, manifest)):
-            async with _kept(call, manifest, place, run):
-                with anyio.fail_after(limit if left is None else min(limit, left)):
-                    run.outputs[place.id] = await run.registry.invoke(
-                        leave,
-                        call,
-                        workspace=context.workspace,
-                        clock=context.clock,
-                        redactor=run.redactor,
-                        idempotency_key=key,
-                        credentials=context.credentials,
-                        intent=run.ledger.intent_id,
-                    )
+        async with _kept(call, manifest, place, run):
+            with anyio.fail_after(limit if left is None else min(limit, left)):
+                run.outputs[place.id] = await run.registry.invoke(
+                    leave,
+                    call,
+                    workspace=context.workspace,
+                    clock=context.clock,
+                    redactor=run.redactor,
+                    idempotency_key=key,
+                    credentials=context.credentials,
+                    intent=run.ledger.intent_id,
+                )
     except TimeoutError:
         if left is not None and left <= limit:
             message = f"no answer within {left:g} s, which is all that the budget or the deadline left"

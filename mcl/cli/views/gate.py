@@ -1,0 +1,53 @@
+"""A question of a running plan, with all that a person must see before deciding it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+
+from executor.hashing import json_bytes
+from mcl.cli.safe import safe
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, moment, plain, rows
+
+if TYPE_CHECKING:
+    from mcl.acts.gates import ShownGate
+
+_STYLES = {"open": WARN, "decided": GOOD, "expired": BAD, "closed": DIM, "asked again": DIM}
+
+
+def gate_view(found: "ShownGate") -> Iterator[RenderableType]:
+    """The question and what it is about, but for the arguments."""
+    yield joined((("Gate", STRONG), (found.id, STRONG), (found.standing, _STYLES[found.standing])))
+    pairs: list[tuple[str, RenderableType]] = [
+        ("goal", plain(found.goal)),
+        ("intent", joined(((found.intent_id, ""), (found.state, DIM)))),
+        ("node", plain(found.node_id)),
+        ("asked", plain(moment(found.asked_at))),
+    ]
+    if found.expires_at:
+        pairs.append(("until", plain(moment(found.expires_at))))
+    pairs.append(("answers", plain(" / ".join(found.options) or "approve / deny")))
+    if found.decision:
+        pairs.append(("decision", joined(((found.decision, STRONG), (moment(found.decided_at), DIM)))))
+        pairs.append(("by", plain(found.by)))
+    if found.reason:
+        pairs.append(("reason", plain(found.reason)))
+    pairs.append(("question", plain(found.question)))
+    if found.tool:
+        pairs.append(("tool", joined(((found.tool, ""), (f"declared {found.declared}", DIM)))))
+        pairs += [
+            (f"bound to {name}", plain(value, DIM))
+            for name, value in found.bound.items()
+            if name not in ("node", "expires_at")
+        ]
+    yield rows(pairs, label=16)
+    if not found.holds:
+        yield plain("  What is shown is not what was asked about: do not approve this.", BAD)
+
+
+def whole(value: object) -> Iterator[str]:
+    """Every line of an argument, as it is passed; what could not be seen is written out."""
+    text = value if isinstance(value, str) else json_bytes(value).decode()
+    for line in text.split("\n"):
+        end = len(line.rstrip(" \t"))
+        yield safe(line[:end]) + line[end:].replace(" ", "\\x20").replace("\t", "\\t")
