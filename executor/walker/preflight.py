@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from executor.agents import Agents
 from executor.errors import UnresolvedError, WalkError
 from executor.gate.call import Call
 from executor.gate.context import Context
@@ -15,6 +16,7 @@ from executor.gate.decide import BEFOREHAND, Guard, weigh
 from executor.gate.verdict import Ask, Deny
 from executor.references import typed_args
 from executor.walker.dispatch import SubSkills, expand
+from executor.walker.handing import handing
 from executor.walker.tree import Scope
 from ir import MclError, PlanNode, PlanTree, ToolCall, canonical_bytes, check_plan
 from ir.plan import MAX_NODES
@@ -68,6 +70,7 @@ def preflight(
     reasoner: bool = True,
     accepted: bool = True,
     sub_skills: SubSkills | None = None,
+    agents: Agents | None = None,
     skills: tuple[str, ...] = (),
 ) -> list[Verdict]:
     """Judge every node of a plan, in walk order; flaws of the plan itself come first, success criteria last.
@@ -77,11 +80,11 @@ def preflight(
     Args:
         reasoner: is there a model for step nodes?
         accepted: False for a plan that is still proposed: who signed what is then not asked.
-        sub_skills: makes the plans of sub-dispatches. skills: addresses of the skills that lead to this plan,
-            its own last; () where it is not below another.
+        sub_skills: makes the plans of sub-dispatches. agents: whom work may be handed to.
+        skills: addresses of the skills that lead to this plan, its own last; () where none is above it.
     """
     guards = BEFOREHAND if accepted else tuple(one for one in BEFOREHAND if one[0] not in _UNSIGNED)
-    look = _Look(reasoner, guards, sub_skills, MAX_NODES)
+    look = _Look(reasoner, guards, sub_skills, agents, MAX_NODES)
     return list(look.at(plan, Scope(context, None, skills or (skill_address(plan),))))
 
 
@@ -97,6 +100,7 @@ class _Look:
     reasoner: bool
     guards: tuple[tuple[str, Guard], ...]
     sub_skills: SubSkills | None
+    agents: Agents | None
     room: int
 
     def at(self, plan: PlanTree, scope: Scope) -> Iterator[Verdict]:
@@ -131,13 +135,7 @@ class _Look:
 
     def _dispatch(self, node: PlanNode, scope: Scope) -> Iterator[Verdict]:
         if node.sub_dispatch and node.sub_dispatch.agent_ref:
-            refusal = Deny(
-                "AGENT_UNKNOWN",
-                f"nobody here knows how to reach {node.sub_dispatch.agent_ref}",
-                "leave agent_ref out to have the skill run here",
-                guard="walker",
-            )
-            yield Verdict(node.id, node.kind, refusal)
+            yield self._hand_over(node, node.sub_dispatch.agent_ref, scope.context)
             return
         try:
             if self.room <= 0:
@@ -152,6 +150,20 @@ class _Look:
         if below is not None:
             yield from self.at(below.mandate.plan, below)
 
+    def _hand_over(self, node: PlanNode, agent_ref: str, context: Context) -> Verdict:
+        """The verdict on a call that hands work to another agent."""
+        try:
+            if self.agents is None or context.mandate is None:
+                message = f"nobody here knows how to reach {agent_ref}"
+                raise WalkError("AGENT_UNKNOWN", message, place=node.id, fix="mcl agent add")
+            agent = self.agents.require_trusted(agent_ref)
+            call, _ = handing(node, context.mandate, agent, context.spending, None)
+        except MclError as problem:
+            return Verdict(
+                node.id, node.kind, Deny(problem.code, problem.message, problem.fix, guard="walker")
+            )
+        return _weighed(call, node.kind, context, self.guards)
+
 
 def _judge_call(
     id: str, kind: str, planned: ToolCall, context: Context, guards: tuple[tuple[str, Guard], ...]
@@ -164,13 +176,18 @@ def _judge_call(
         refusal = Deny("INVALID_ARGS", problem.message, problem.fix, guard="arguments")
         return Verdict(id, kind, refusal, planned.tool_ref)
     call = Call(planned.tool_ref, args, planned.side_effect_class, id, planned.timeout_ms)
+    return _weighed(call, kind, context, guards)
+
+
+def _weighed(call: Call, kind: str, context: Context, guards: tuple[tuple[str, Guard], ...]) -> Verdict:
+    manifest = context.manifest(call)
     effect = context.effect(call, manifest) if manifest else None
     said = weigh(call, context, guards)
     return Verdict(
-        id,
+        call.node_id,
         kind,
         next((one for one in said.values() if one is not None), None),
-        planned.tool_ref,
+        call.tool_ref,
         tuple(sorted(effect.classes)) if effect else (),
         effect.operation if effect else "",
         guards=said,

@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 import anyio
 
+from executor.agents import Agents
 from executor.engine import Engine, LocalEngine
 from executor.errors import LifecycleError, WalkError
 from executor.gate.approvals import Approvals
@@ -140,6 +141,7 @@ class Walker:
             reasoner=self._reasoner is not None,
             accepted=accepted,
             sub_skills=self._sub_skills,
+            agents=Agents(self._home),
         )
 
     async def run(self, intent: str, *, resume: bool = False) -> Outcome:
@@ -182,7 +184,7 @@ class Walker:
                 exit=UNVERIFIED,
                 data={"findings": [finding.to_json() for finding in report.findings]},
             )
-        view = self._home.journal.view(intent, fresh=True)
+        view = self._home.journal.view(intent)  # goes on from the rows that were just checked
         mandate = Mandate.of(view)
         if view.state not in RUNNABLE:
             raise WalkError(
