@@ -266,7 +266,7 @@ class Workspace:
         try:
             with self._folder(parts[:-1], path, create=True) as folder, alone(folder, path, check):
                 tidy(folder, parts[-1])
-                created = put(folder, parts[-1], data, path, replace=replace, base=base)
+                created = put(folder, parts[-1], data, path, replace=replace, base=base, check=check)
         except OSError as problem:
             explain(problem, path)
         return Written("/".join(parts), hashlib.sha256(data).hexdigest(), len(data), created)

@@ -53,7 +53,7 @@ def remove(
                 )
             if stat.S_ISDIR(status.st_mode):
                 return _folder(parts[-1], folder, shown, base)
-            return _file(parts[-1], folder, shown, base)
+            return _file(parts[-1], folder, shown, base, check)
         except OSError as problem:
             explain(problem, path)
 
@@ -78,10 +78,10 @@ def _folder(name: str, parent: int, path: str, base: str | None) -> Removed:
     return Removed(path, "folder")
 
 
-def _file(name: str, parent: int, path: str, base: str | None) -> Removed:
+def _file(name: str, parent: int, path: str, base: str | None, check: Callable[[], None]) -> Removed:
     descriptor = open_plain(name, parent, path)
     try:
-        size, digest = os.fstat(descriptor).st_size, digest_of(descriptor)
+        size, digest = os.fstat(descriptor).st_size, digest_of(descriptor, check)
         there, opened = status_of(name, parent), os.fstat(descriptor)
     finally:
         os.close(descriptor)

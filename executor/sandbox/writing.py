@@ -72,11 +72,21 @@ def _spare(name: str) -> str:
     return f".mcl-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}.tmp"
 
 
-def put(folder: int, name: str, data: bytes, path: str, *, replace: bool, base: str | None = None) -> bool:
+def put(
+    folder: int,
+    name: str,
+    data: bytes,
+    path: str,
+    *,
+    replace: bool,
+    base: str | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> bool:
     """Put a whole file in place at once: temporary file beside it, fsync, rename; a new file gets its name
     when it is whole. Held by ``alone``.
 
-    Tells whether the file is new. What is there already is not written again.
+    Tells whether the file is new. What is there already is not written again. ``check`` is called while the
+    file that is there is read, and may stop that by raising.
 
     Raises:
         ScopeError: EXISTS, STALE_FILE, and what ``open_plain`` refuses. OSError: nothing was changed.
@@ -85,7 +95,9 @@ def put(folder: int, name: str, data: bytes, path: str, *, replace: bool, base: 
     if there is not None:
         descriptor = open_plain(name, folder, path)
         try:
-            present = digest_of(descriptor)
+            # Another length is another content: then a file is read only to be compared with its base.
+            differs = os.fstat(descriptor).st_size != len(data)
+            present = "" if differs and base is None else digest_of(descriptor, check)
         finally:
             os.close(descriptor)
         if present == hashlib.sha256(data).hexdigest():

@@ -207,7 +207,7 @@ class Manifest(_Closed):
         return json_hash(meaning)
 
     def complete(self, args: Mapping[str, object]) -> dict[str, object]:
-        """The arguments of a call, with the defaults of those that are left out. A whole number is one, however
+        """The arguments of a call, with the defaults of those that are left out. A whole number is one however
         it was written: to JSON Schema 2.0 is an integer."""
         if any(type(value) is float for value in args.values()):
             args = {name: self._whole(name, value) for name, value in args.items()}
