@@ -207,8 +207,8 @@ class Manifest(_Closed):
         return json_hash(meaning)
 
     def complete(self, args: Mapping[str, object]) -> dict[str, object]:
-        """The arguments of a call, with the defaults of those that are left out. A whole number is one however
-        it was written: to JSON Schema 2.0 is an integer."""
+        """The arguments of a call, with the defaults of those that are left out; 2.0 becomes the integer that
+        it is to JSON Schema."""
         if any(type(value) is float for value in args.values()):
             args = {name: self._whole(name, value) for name, value in args.items()}
         return {**self._defaults, **args}
