@@ -1,7 +1,7 @@
 """Other agents that work may be handed to: a name, the key that signs for it, and the address it listens at.
 
-Only the operator makes these entries. A plan names an agent; where that leads, and whose signature is
-believed, is said here, and the key is one that the user trusts.
+Only the operator makes these entries, and each is a record in the journal. A plan names an agent; where that
+leads, and whose signature is believed, is said here, and the key is one that the user trusts.
 """
 
 from __future__ import annotations
@@ -84,6 +84,8 @@ class Agents:
                     "INSERT INTO agents (id, name, did, endpoint, since) VALUES (?, ?, ?, ?, ?)",
                     (clock.new_id(), name, did, address, clock.now()),
                 )
+                told = {"name": name, "did": did, "endpoint": address, "by": keyring.user.did}
+                self._home.journal.record("record.agent.added", told)
         except sqlite3.IntegrityError as problem:
             raise _taken(name) from problem
         found = self.find(name)
@@ -102,6 +104,8 @@ class Agents:
                 "UPDATE agents SET removed_at = ? WHERE name = ? AND removed_at = ''",
                 (self._home.clock.now(), found.name),
             )
+            told = {"name": found.name, "did": found.did, "by": self._home.keyring.user.did}
+            self._home.journal.record("record.agent.removed", told)
         return found
 
     def list(self) -> tuple[Agent, ...]:

@@ -11,6 +11,7 @@ from executor.tools.manifest import load_manifest
 from executor.tools.tool import Adapter, Bench, Tool
 
 _NAMES: Final = (
+    "agent/dispatch",
     "calendar/add",
     "calendar/list",
     "code/search",

@@ -23,6 +23,7 @@ NOUNS: Final = {
     "replay": ("replay", "verify"),
     "key": ("key",),
     "grants": ("grant", "revoke", "grants"),
+    "agent": ("agent",),
     "skill": ("skill",),
     "model": ("model",),
     "cortex": ("cortex",),

@@ -167,5 +167,8 @@ def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
     elif said["ask"]:
         asked = f"{said['ask']} time{'s' if said['ask'] > 1 else ''}"
         yield plain(f"  You will be asked {asked} while it runs.", WARN)
-    loose = [cells[id].remark for id in cells if not id]  # flaws of the plan as a whole
-    yield from (plain(f"  {remark}", BAD) for remark in loose)
+    # Flaws of the plan as a whole, and what is looked at after its last node.
+    nodes = {node.id for node, _ in planned.unfolded.root.walk()}
+    for id, cell in cells.items():
+        if cell.remark and id not in nodes:
+            yield plain(f"  {id}: {cell.remark}" if id else f"  {cell.remark}", cell.style)

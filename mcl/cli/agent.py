@@ -1,0 +1,90 @@
+"""`mcl agent`: other agents that plans may hand work to."""
+
+from typing import Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, example
+from mcl.cli.output import Output, note
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")]
+_ADD = "mcl agent add print-shop --did did:key:z6Mk… --endpoint https://agents.example.org/work"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    agents = typer.Typer(
+        name="agent", help="Other agents that plans may hand work to.", rich_markup_mode=None
+    )
+    agents.command("add", epilog=example(_ADD))(add_agent)
+    agents.command("list", epilog=example("mcl agent list"))(list_agents)
+    agents.command("remove", epilog=example("mcl agent remove print-shop"))(remove_agent)
+    app.add_typer(agents)
+
+
+def add_agent(
+    name: Name,
+    did: Annotated[str, typer.Option("--did", metavar="DID", help="The key that signs its answers.")],
+    endpoint: Annotated[
+        str, typer.Option("--endpoint", metavar="URL", help="Where it listens for signed dispatches.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Enter an agent, and trust its key as that of an agent.
+
+    Plans name it matrix://agent/NAME. Each dispatch to it is approved by a person.
+    """
+    from dataclasses import asdict
+
+    from executor.agents import Agents
+    from executor.gate.grants import Grants
+    from executor.sandbox.origin import parse_url
+    from mcl.cli.home import use_home
+
+    home = use_home(signs=True)
+    found = Agents(home).add(name, did, endpoint)
+    Output(as_json).document(asdict(found))
+    note(f"entered: {found.uri}, {found.did}, at {found.endpoint}")
+    origin = parse_url(found.endpoint).origin
+    if origin not in Grants(home.db, home.clock).hosts(home.keyring.agent.did):
+        note(f"its host is not granted yet: mcl grant network --host {origin.short}")
+
+
+def list_agents(as_json: AsJson = False) -> None:
+    """List the agents that plans may hand work to."""
+    from dataclasses import asdict
+
+    from executor.agents import Agents
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import BAD, DIM, listing, moment
+
+    home, out = use_home(), Output(as_json)
+    found = Agents(home).list()
+    trusted = {one.did for one in home.keyring.entries() if one.role == "agent" and not one.revoked_at}
+    out.document({"agents": [{**asdict(one), "trusted": one.did in trusted} for one in found]})
+    lines = [
+        (
+            (one.name, ""),
+            (one.endpoint, ""),
+            (moment(one.since), DIM),
+            (one.did, "") if one.did in trusted else (f"{one.did} (revoked)", BAD),
+        )
+        for one in found
+    ]
+    if not as_json:
+        out.tell([listing(("agent", "endpoint", "since", "did"), lines)])
+
+
+def remove_agent(name: Name, as_json: AsJson = False) -> None:
+    """Take an agent out: nothing is handed to it any more.
+
+    Its key stays trusted, so that what it signed can be checked; mcl key revoke ends that.
+    """
+    from dataclasses import asdict
+
+    from executor.agents import Agents
+    from mcl.cli.home import use_home
+
+    found = Agents(use_home(signs=True)).remove(name)
+    Output(as_json).document(asdict(found))
+    note(f"removed: {found.uri}; its key is still trusted (mcl key revoke {found.did})")
