@@ -55,9 +55,13 @@ class Asking:
         if timeout_ms and not expires_at:
             expires_at = instant(moment(self._clock.now()) + timedelta(milliseconds=timeout_ms))
         shown = visible(self._redactor.text(question)).strip()
-        gate = self._ledger.ask(node_id, shown, rule=rule, options=options, expires_at=expires_at)
+        open_since = None if binding else self._left_open(node_id, options)
+        if open_since is not None:
+            gate_id, expires_at = open_since
+        else:
+            gate_id = self._ledger.ask(node_id, shown, rule=rule, options=options, expires_at=expires_at).id
         asked = GateQuestion(
-            gate.id,
+            gate_id,
             self._ledger.intent_id,
             node_id,
             kind,
@@ -71,21 +75,30 @@ class Asking:
         async with self._one_at_a_time:
             timely = await self._decision(asked)
         view = self._ledger.view()
-        state = view.gates.get(gate.id)
+        state = view.gates.get(gate_id)
         if state is None or view.state == "proposed":  # nobody needs an answer any more
             return Failure(CORRECTED, "the run was corrected while this was asked", "", node_id, denied=True)
         if state.decision and approves(state.decision, options) and (not binding or state.answer == binding):
-            return gate.id, state
+            return gate_id, state
         if state.decision or timely:
             said = _said(state) if state.decision else "nobody answered"
             return Failure(
                 "GATE_DENIED", said, "state the goal again and approve, or another goal", node_id, denied=True
             )
-        self._ledger.note("timeout", {"gate": gate.id, "node": node_id})
+        self._ledger.note("timeout", {"gate": gate_id, "node": node_id})
         message = f"nobody decided before {expires_at}"
         return Failure(
             "GATE_TIMEOUT", message, "state the goal again and answer in time", node_id, denied=True
         )
+
+    def _left_open(self, node_id: str, options: tuple[str, ...]) -> tuple[str, str] | None:
+        """The question that a run which died left open here, and when it closes: nobody is asked twice."""
+        now = moment(self._clock.now())
+        for id, gate in self._ledger.view().gates.items():
+            ours = gate.node_id == node_id and gate.options == options
+            if ours and not gate.decision and not (gate.expires_at and moment(gate.expires_at) <= now):
+                return id, gate.expires_at
+        return None
 
     def decided(self, node_id: str, options: tuple[str, ...]) -> GateState | Failure | None:
         """What a person decided at this node's gate while no run was waiting; None where nobody did."""

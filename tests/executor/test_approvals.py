@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
-from walks import NODE, Says, Walks, context_of, gate, sequence, tool
+from walks import NODE, Says, Walks, context_of, gate, probe, sequence, tool
 
-from executor import Allow, Ask, Call, Deny, GateAnswer, GateQuestion, Home, Policy, decide
+from executor import Allow, Ask, Bench, Call, Deny, GateAnswer, GateQuestion, Home, Policy, decide
 from ir import PolicyGateBody, PolicyGateResolveBody
 
 
@@ -279,3 +280,23 @@ def test_a_question_shows_no_secrets_and_moves_no_cursor(walks: Walks) -> None:
     plan = sequence("n0", tool("n1", "fs/read", path="s.txt"), gate("n2", question="Use ${n1.output.text}?"))
     walks.go(plan, people=people)
     assert people.asked[0].question == "Use [redacted: GitHub token]\\x1b[2J?"
+
+
+@pytest.mark.parametrize("kind", ["gate", "in_doubt"])
+def test_a_question_that_a_dead_run_left_open_is_put_again_and_not_doubled(walks: Walks, kind: str) -> None:
+    async def dies(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+        raise SystemExit
+
+    class Dies:
+        async def ask(self, gate: GateQuestion) -> GateAnswer | None:
+            raise SystemExit
+
+    walks.tools.append(probe("dies", dies, idempotent=False, effects=("write",)))
+    intent_id = walks.accept(gate("n1") if kind == "gate" else tool("n1", "test/dies", "write"))
+    for resume in (False, True, True)[: 2 if kind == "gate" else 3]:
+        with pytest.raises(SystemExit):
+            walks.run(intent_id, people=Dies(), resume=resume)
+    people = Says("approve" if kind == "gate" else "done")
+    assert walks.run(intent_id, people=people, resume=True).state == "completed"
+    gates = [row.id for row in walks.home.journal.rows(kind="policy.gate")]
+    assert [asked.gate_id for asked in people.asked] == gates
