@@ -16,6 +16,7 @@ from ir.errors import UNVERIFIED
 
 BUSY_TIMEOUT_S = 30.0
 
+_CHANGED = "PRAGMA data_version"
 _VERSIONS = "CREATE TABLE IF NOT EXISTS components (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT"
 
 
@@ -28,6 +29,7 @@ class Database:
         self._lock = threading.RLock()
         self._owner = os.getpid()
         self._writes: dict[str, int] = {}  # component -> how many `write`s were begun for it
+        self._moment = threading.local()  # known: what this thread was answered, while it is in a moment
 
     @classmethod
     def open(cls, path: Path) -> Database:
@@ -54,6 +56,8 @@ class Database:
         with self._lock, self._explained():
             connection = self._here()
             nested = connection.in_transaction
+            if getattr(self._moment, "known", None):
+                self._moment.known.clear()
             # Counted before anything is written, so that no interruption leaves a commit uncounted.
             self._writes[component] = self._writes.get(component, 0) + 1
             connection.execute("SAVEPOINT inner" if nested else "BEGIN IMMEDIATE")
@@ -77,13 +81,39 @@ class Database:
 
     def read(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of one query. Raises HomeError."""
+        known: dict[tuple[object, ...], list[tuple[Any, ...]]] | None
+        known = getattr(self._moment, "known", None)
+        if known is not None:
+            if (answered := known.get((sql, *parameters))) is not None:
+                return list(answered)
+            if not known and sql != _CHANGED:
+                self.read(_CHANGED)  # first, so that no answer is older than the stamp it is kept under
         try:
             with self._lock:
-                return self._here().execute(sql, parameters).fetchall()
+                connection = self._here()
+                rows = connection.execute(sql, parameters).fetchall()
+                if known is not None and not connection.in_transaction:
+                    known[(sql, *parameters)] = list(rows)
+                return rows
         except sqlite3.IntegrityError:
             raise
         except sqlite3.Error as error:
             raise explain(error, self.path) from error
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """Within it this thread asks each question once: many small decisions are made of one state.
+
+        A `write` begins a new moment. Never await inside: the moment would last for as long.
+        """
+        if getattr(self._moment, "known", None) is not None:
+            yield
+            return
+        self._moment.known = {}
+        try:
+            yield
+        finally:
+            self._moment.known = None
 
     def stamp(self, component: str) -> tuple[int, int]:
         """A mark of the component's tables: two equal marks, and nothing was committed there in between.
@@ -91,12 +121,9 @@ class Database:
         The first number is SQLite's and differs after a commit of any other connection or process; the second
         counts the `write`s of this object, begun for this component or for any.
         """
-        try:
-            with self._lock:
-                others = self._here().execute("PRAGMA data_version").fetchone()[0]
-                return others, self._writes.get(component, 0) + self._writes.get("", 0)
-        except sqlite3.Error as error:
-            raise explain(error, self.path) from error
+        with self._lock:
+            others = self.read(_CHANGED)[0][0]
+            return others, self._writes.get(component, 0) + self._writes.get("", 0)
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -52,10 +53,10 @@ class Context:
 
     agent: did of the agent that calls. mandate: what a person accepted, None for a call outside any intent.
     credentials: where the values of ``$env:NAME`` would come from. view: the intent as the journal has it
-    now. leased: does this process hold the run? record: where
-    decisions that are no plain allow are kept (kind is "refused" or "asked"). before: what lies upstream of
-    the whole plan (of a sub-plan its parent's part). personal: is a key, by its did, one that only a person
-    can sign with?
+    now. leased: does this process hold the run? record: where decisions that are no plain allow are kept
+    (kind is "refused" or "asked"). before: what lies upstream of the whole plan (of a sub-plan its parent's
+    part). personal: is a key, by its did, one that only a person can sign with? moment: within one, all
+    guards judge by one state of the home (``Database.moment``).
     """
 
     agent: str
@@ -75,6 +76,7 @@ class Context:
     credentials: Credentials = field(default_factory=lambda: Credentials({}))
     before: Taint = NONE
     personal: Callable[[str], bool] = lambda did: False
+    moment: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def manifest(self, call: Call) -> Manifest | None:
         """The manifest of the called tool, None for an unknown one."""

@@ -111,12 +111,14 @@ def decide(call: Call, context: Context) -> Allow | Ask | Deny:
     if (refusal := unreadable(call)) is not None:
         context.record("refused", described(call, refusal))
         return refusal
-    verdict = foresee(call, context, GUARDS) or _counted(call, context)
-    if verdict is None:
-        manifest = context.manifest(call)
-        assert manifest is not None, "the guard tool_known let an unknown tool pass"
-        operation = context.effect(call, manifest).operation
-        return Allow(_SEAL, call, operation, _hosts(call, context, manifest), _roots(call, context, manifest))
+    with context.moment():
+        verdict = foresee(call, context, GUARDS) or _counted(call, context)
+        if verdict is None:
+            manifest = context.manifest(call)
+            assert manifest is not None, "the guard tool_known let an unknown tool pass"
+            operation = context.effect(call, manifest).operation
+            hosts, roots = _hosts(call, context, manifest), _roots(call, context, manifest)
+            return Allow(_SEAL, call, operation, hosts, roots)
     if isinstance(verdict, Deny) and context.spending is not None:
         context.spending.refused(call.hash)
     context.record("refused" if isinstance(verdict, Deny) else "asked", _told(call, context, verdict))

@@ -85,7 +85,8 @@ def preflight(
     """
     guards = BEFOREHAND if accepted else tuple(one for one in BEFOREHAND if one[0] not in _UNSIGNED)
     look = _Look(reasoner, guards, sub_skills, agents, MAX_NODES)
-    return list(look.at(plan, Scope(context, None, skills or (skill_address(plan),))))
+    with context.moment():
+        return list(look.at(plan, Scope(context, None, skills or (skill_address(plan),))))
 
 
 def skill_address(plan: PlanTree) -> str:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -156,3 +157,54 @@ def test_a_forked_process_must_open_the_database_again(db: Database, monkeypatch
     with pytest.raises(HomeError) as caught:
         db.read("SELECT 1")
     assert caught.value.code == "DATABASE_FORKED"
+
+
+def test_within_a_moment_a_question_is_asked_once_and_after_it_anew(tmp_path: Path) -> None:
+    one, other = Database.open(tmp_path / "x.db"), Database.open(tmp_path / "x.db")
+    with one.write() as connection:
+        connection.execute("CREATE TABLE t (n INTEGER) STRICT")
+
+    def add(database: Database, n: int) -> None:
+        with database.write() as connection:
+            connection.execute("INSERT INTO t VALUES (?)", (n,))
+
+    def seen() -> list[int]:
+        return [n for (n,) in one.read("SELECT n FROM t WHERE n < ? ORDER BY n", (10,))]
+
+    with one.moment():
+        assert seen() == []
+        stamp = one.stamp("t")
+        add(other, 1)
+        assert seen() == []
+        assert one.stamp("t") == stamp
+        with one.moment():
+            assert seen() == []
+        with ThreadPoolExecutor(1) as threads:
+            assert threads.submit(seen).result() == [1]  # the moment is this thread's alone
+        add(one, 2)  # what is written here ends it
+        assert seen() == [1, 2]
+        with one.write() as connection:
+            connection.execute("INSERT INTO t VALUES (3)")
+            assert seen() == [1, 2, 3]
+            connection.execute("INSERT INTO t VALUES (4)")
+            assert seen() == [1, 2, 3, 4]
+        assert seen() == [1, 2, 3, 4]
+    add(other, 5)
+    assert seen() == [1, 2, 3, 4, 5]
+    assert one.stamp("t") != stamp
+
+
+def test_a_stamp_differs_after_every_commit_that_could_matter(tmp_path: Path) -> None:
+    one, other = Database.open(tmp_path / "x.db"), Database.open(tmp_path / "x.db")
+    with one.write() as connection:
+        connection.execute("CREATE TABLE t (n INTEGER) STRICT")
+    stamps = [one.stamp("mine")]
+    assert one.stamp("mine") == stamps[0]
+    with one.write("theirs") as connection:
+        connection.execute("INSERT INTO t VALUES (1)")
+    assert one.stamp("mine") == stamps[0]
+    for database, component in ((one, "mine"), (one, ""), (other, "theirs"), (other, "mine")):
+        with database.write(component) as connection:
+            connection.execute("INSERT INTO t VALUES (1)")
+        stamps.append(one.stamp("mine"))
+    assert len(set(stamps)) == 5
