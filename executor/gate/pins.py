@@ -5,6 +5,7 @@ And what an operator says that an outside tool does which says nothing itself: s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import cast, get_args
@@ -12,6 +13,7 @@ from typing import cast, get_args
 from executor.clock import Clock
 from executor.database import Database
 from executor.errors import PolicyError
+from executor.hashing import json_bytes
 from executor.tools.manifest import Effect, Manifest, Operation
 from ir import SIDE_EFFECTS
 
@@ -24,7 +26,11 @@ _TABLES = [
          uri TEXT NOT NULL, pin TEXT NOT NULL, effects TEXT NOT NULL, operation TEXT NOT NULL,
          by TEXT NOT NULL, since TEXT NOT NULL, PRIMARY KEY (uri, pin)
        ) STRICT""",
+    # What each approved pin said, so that a change can be shown.
+    "CREATE TABLE tool_manifests (pin TEXT PRIMARY KEY, meaning TEXT NOT NULL) STRICT",
 ]
+
+_KEEP = "INSERT INTO tool_manifests VALUES (?, ?) ON CONFLICT DO NOTHING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,20 @@ class Classification:
     since: str
 
 
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """The manifest of a tool that was approved: its hash, since when, and all that it says.
+
+    meaning: None where it was approved before manifests were kept.
+    """
+
+    uri: str
+    pin: str
+    since: str
+    quarantined: bool
+    meaning: dict[str, object] | None
+
+
 class Pins:
     """The approved pins of a home."""
 
@@ -49,14 +69,21 @@ class Pins:
 
     def admit(self, manifests: tuple[Manifest, ...]) -> None:
         """Approve tools that were never seen here. A known tool keeps the pin it was approved with."""
-        known = {uri for (uri,) in self._database.read("SELECT uri FROM tool_pins")}
+        known = dict(self._database.read("SELECT uri, pin FROM tool_pins"))
+        kept = {pin for (pin,) in self._database.read("SELECT pin FROM tool_manifests")}
         new = [manifest for manifest in manifests if manifest.uri not in known]
-        if new:
+        unkept = [
+            one
+            for one in manifests
+            if known.get(one.uri) not in kept and known.get(one.uri, one.pin) == one.pin
+        ]
+        if new or unkept:
             with self._database.write() as connection:
                 connection.executemany(
                     "INSERT INTO tool_pins (uri, pin, since) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                     [(manifest.uri, manifest.pin, self._clock.now()) for manifest in new],
                 )
+                connection.executemany(_KEEP, [_kept(manifest) for manifest in unkept])
 
     def approve(self, manifest: Manifest) -> None:
         """Approve this manifest, whatever was approved before."""
@@ -66,11 +93,23 @@ class Pins:
                 " DO UPDATE SET pin = excluded.pin, since = excluded.since, quarantined = 0",
                 (manifest.uri, manifest.pin, self._clock.now()),
             )
+            connection.execute(_KEEP, _kept(manifest))
 
     def quarantine(self, uri: str) -> None:
         """Close a tool until its manifest is approved again."""
         with self._database.write() as connection:
             connection.execute("UPDATE tool_pins SET quarantined = 1 WHERE uri = ?", (uri,))
+
+    def approved(self) -> dict[str, Approved]:
+        """What was approved of each tool that was ever seen here, by address; also of those in quarantine."""
+        rows = self._database.read(
+            "SELECT uri, tool_pins.pin, since, quarantined, meaning FROM tool_pins"
+            " LEFT JOIN tool_manifests ON tool_manifests.pin = tool_pins.pin ORDER BY uri"
+        )
+        return {
+            uri: Approved(uri, pin, since, bool(quarantined), json.loads(meaning) if meaning else None)
+            for uri, pin, since, quarantined, meaning in rows
+        }
 
     def of(self, uri: str) -> str:
         """The approved pin, or "" for a tool that is quarantined or was never approved."""
@@ -153,3 +192,7 @@ class Pins:
             Classification(uri, pin, tuple(effects.split()), operation, by, since)
             for uri, pin, effects, operation, by, since in rows
         )
+
+
+def _kept(manifest: Manifest) -> tuple[str, str]:
+    return manifest.pin, json_bytes(manifest.meaning).decode()

@@ -198,13 +198,18 @@ class Manifest(_Closed):
     @cached_property
     def pin(self) -> str:
         """sha256 (hex) of the manifest's meaning (layout and comments left out): what a person approved."""
+        return json_hash(self.meaning)
+
+    @property
+    def meaning(self) -> dict[str, object]:
+        """All that the manifest says, as JSON values; what is not said is left out."""
         meaning = self.model_dump(mode="json")
         if not self.scope.urls:  # as _LATER
             del meaning["scope"]["urls"]
         for name in _LATER:
             if getattr(self, name) == type(self).model_fields[name].default:
                 del meaning[name]
-        return json_hash(meaning)
+        return meaning
 
     def complete(self, args: Mapping[str, object]) -> dict[str, object]:
         """The arguments of a call, with the defaults of those that are left out; 2.0 becomes the integer that
