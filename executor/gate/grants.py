@@ -176,8 +176,11 @@ class Grants:
             " WHERE agent = ? AND revoked_at = ''",
             (agent,),
         )
-        found = (Grant(*row) for row in rows)
-        return {one.side_effect: one for one in found if not self._over(one.until)}
+        read, made = self._made.get(agent, ([], ()))
+        if rows != read:  # asked for each call, and nearly always answered as the last time
+            made = tuple(Grant(*row) for row in rows)
+            self._made[agent] = rows, made
+        return {one.side_effect: one for one in made if not self._over(one.until)}
 
     def classes(self, agent: str) -> frozenset[str]:
         """The side-effect classes that an agent holds now."""
