@@ -531,10 +531,10 @@ def test_each_attempt_at_a_node_below_has_a_key_of_its_own(walks: Walks, shelf: 
     with pytest.raises(SystemExit):
         walks.run(intent_id, sub_skills=shelf)
     walks.run(intent_id, sub_skills=shelf, resume=True)
-    bodies = [one.body for one in walks.home.journal.envelopes(intent_id)]
-    keys = [
-        json.loads(body.result)["key"]
-        for body in bodies
-        if isinstance(body, PlanStepBody) and body.status == "running"
-    ]
-    assert len(keys) == len(set(keys))
+    keys: dict[tuple[str, int], set[str]] = {}
+    for body in (one.body for one in walks.home.journal.envelopes(intent_id)):
+        if isinstance(body, PlanStepBody) and body.status == "running":
+            told = json.loads(body.result)
+            keys.setdefault((body.node_id, told["attempt"]), set()).add(told["key"])
+    assert all(len(found) == 1 for found in keys.values())
+    assert len(set.union(*keys.values())) == len(keys)
