@@ -53,23 +53,28 @@ class Database:
         tasks of the thread would join the transaction. Raises HomeError; constraint violations
         (sqlite3.IntegrityError) pass through to the caller, who knows what they mean.
         """
-        with self._lock, self._explained():
-            connection = self._here()
-            nested = connection.in_transaction
-            if getattr(self._moment, "known", None):
-                self._moment.known.clear()
-            # Counted before anything is written, so that no interruption leaves a commit uncounted.
-            self._writes[component] = self._writes.get(component, 0) + 1
-            connection.execute("SAVEPOINT inner" if nested else "BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("RELEASE inner" if nested else "COMMIT")
-            except BaseException:
-                if connection.in_transaction:  # a full disk may have rolled everything back already
-                    connection.execute("ROLLBACK TO inner" if nested else "ROLLBACK")
-                    if nested:
-                        connection.execute("RELEASE inner")
-                raise
+        try:
+            with self._lock:
+                connection = self._here()
+                nested = connection.in_transaction
+                if getattr(self._moment, "known", None):
+                    self._moment.known.clear()
+                # Counted before anything is written, so that no interruption leaves a commit uncounted.
+                self._writes[component] = self._writes.get(component, 0) + 1
+                connection.execute("SAVEPOINT inner" if nested else "BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                    connection.execute("RELEASE inner" if nested else "COMMIT")
+                except BaseException:
+                    if connection.in_transaction:  # a full disk may have rolled everything back already
+                        connection.execute("ROLLBACK TO inner" if nested else "ROLLBACK")
+                        if nested:
+                            connection.execute("RELEASE inner")
+                    raise
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.Error as error:
+            raise explain(error, self.path) from error
 
     @property
     def writing(self) -> bool:

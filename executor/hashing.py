@@ -7,7 +7,9 @@ import json
 from typing import Final
 
 # Made once: json.dumps makes an encoder for every call.
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+_ENCODER: Final = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True, separators=(",", ":")
+)
 
 
 def json_bytes(value: object) -> bytes:
