@@ -18,7 +18,6 @@ from walks import Walks, gone, parallel, tool
 
 from executor import Grants, Outcome
 
-
 pytestmark = pytest.mark.usefixtures("unsandboxed")  # the tests look for processes by their ids
 
 
