@@ -106,8 +106,12 @@ class Journal:
         """The same for several, in order, in one commit: all of them or none."""
         return self._store([_opened(message.wire, self._keyring.resolver) for message in messages])
 
-    def tell(self, intent: str, *statements: Statement) -> tuple[Envelope, ...]:
+    def tell(
+        self, intent: str, *statements: Statement, holds: Callable[[View], None] | None = None
+    ) -> tuple[Envelope, ...]:
         """Sign statements about an intent and append them, in order, in one commit: all of them or none.
+
+        holds: looks at the intent as it is in that commit before them, and raises where they no longer fit.
 
         Each is signed with the own key of the role that may say it. What was just signed here is not opened
         again to be checked; the lifecycle is, as in `append`.
@@ -123,10 +127,12 @@ class Journal:
             if said.kind not in _PLAIN:
                 envelope = open_envelope(envelope.wire, self._keyring.resolver)
             envelopes.append(envelope)
-        self._store(envelopes)
+        self._store(envelopes, holds)
         return tuple(envelopes)
 
-    def _store(self, messages: Sequence[Message]) -> tuple[Row, ...]:
+    def _store(
+        self, messages: Sequence[Message], holds: Callable[[View], None] | None = None
+    ) -> tuple[Row, ...]:
         views: dict[str, _Seen] = {}
         rows: list[Row] = []
         nested = self._database.writing
@@ -140,6 +146,9 @@ class Journal:
                 if isinstance(message, Envelope):
                     intent = intent_id(message.intent)
                     seen = views.get(intent) or self._read_on(intent, before)
+                    if holds is not None:
+                        holds(seen.view)
+                        holds = None
                     views[intent] = _Seen(now, row.seq, advance(seen.view, message))
                 _insert(connection, row)
                 tree.append(row.leaf)

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from executor.gate.budget import Used
+from executor.lifecycle.view import View
 from ir import Envelope, IntentDispatchBody, PlanStepBody
 
 
@@ -24,7 +25,8 @@ class Begun:
 @dataclass(slots=True)
 class Earlier:
     """By node id: last state, number of attempts, outputs of completed nodes, the first and the last start,
-    and what was used of the budget. dispatched: ids of the Intents that were handed on."""
+    and what was used of the budget. dispatched: ids of the Intents that were handed on. restarts: how often
+    corrections had nodes run again by then."""
 
     states: dict[str, str] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
@@ -34,33 +36,34 @@ class Earlier:
     used: dict[str, Used] = field(default_factory=dict)
     dispatched: set[str] = field(default_factory=set)
     started_at: str = ""
+    restarts: int = 0
 
     def in_doubt(self, node_id: str) -> bool:
         """Was the node begun, and nobody knows how far it came? What failed may have had effects too."""
-        return bool(self.attempts.get(node_id)) and self.states.get(node_id) != "completed"
+        return bool(self.attempts.get(node_id)) and self.states.get(node_id) not in (None, "completed")
 
     def used_below(self, prefix: str = "") -> Used:
         """What the nodes whose ids begin like this used."""
         return sum((used for id, used in self.used.items() if id.startswith(prefix)), Used())
 
 
-def read_earlier(envelopes: Iterable[Envelope]) -> Earlier:
-    """Read the plan.step envelopes of an intent.
+def read_earlier(envelopes: Iterable[Envelope], view: View) -> Earlier:
+    """Read the plan.step envelopes of an intent; view: what they add up to.
 
-    States and outputs count since the last accept; starts, and what was used of the budget, for ever.
+    Attempts, and what was used of the budget, count for ever; time since the last accept. A node that runs
+    again after a correction has no state in the view: it is as new.
     """
-    earlier = Earlier()
+    earlier = Earlier(restarts=view.restarts)
     for envelope in envelopes:
         body = envelope.body
         if envelope.kind == "intent.accept":
-            earlier = Earlier(attempts=earlier.attempts, begun=earlier.begun, used=earlier.used)
+            earlier.started_at = ""
         if isinstance(body, IntentDispatchBody):
             earlier.dispatched.add(json.loads(body.sub_intent_json)["id"])
         if not isinstance(body, PlanStepBody):
             continue
         node = body.node_id
         earlier.started_at = earlier.started_at or envelope.at
-        earlier.states[node] = body.status
         if body.status == "running":
             told = json.loads(body.result) if body.result else {}
             earlier.attempts[node] = told.get("attempt", earlier.attempts.get(node, 0) + 1)
@@ -69,6 +72,10 @@ def read_earlier(envelopes: Iterable[Envelope]) -> Earlier:
             earlier.begun[node] = Begun(envelope.id, envelope.at, told)
         elif body.status == "completed" and body.result:
             earlier.outputs[node] = json.loads(body.result)
+    earlier.states = dict(view.nodes)
+    for told in (earlier.began, earlier.begun, earlier.outputs):
+        for node in [node for node in told if node not in view.nodes]:
+            del told[node]
     return earlier
 
 

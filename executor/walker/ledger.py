@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from executor.errors import LifecycleError
+from executor.gate.mandate import Mandate
 from executor.hashing import json_bytes, json_hash
 from executor.home import Home
 from executor.journal.journal import Statement
@@ -53,17 +54,18 @@ class Ledger:
         """The intent as the journal has it now."""
         return self._home.journal.view(self.intent_id)
 
-    def bind(self, view: View) -> None:
-        """From now on nothing begins, and the run does not end, but under what counts in this view: where
-        a correction comes in between, they raise Superseded, and nothing is written."""
-        self._under = _counting(view)
+    def bind(self, mandate: Mandate, restarts: int) -> None:
+        """From now on nothing begins, and the run does not end, but under this mandate: where a correction
+        comes in between, they raise Superseded, and nothing is written."""
+        self.plan = mandate.plan
+        self._under = mandate.accepted_hash, mandate.accepted_plan_hash, restarts
 
     def flush(self) -> None:
         """Write the ends that are yet to be written."""
         self._write()
 
     def _holds(self, view: View) -> None:
-        if self._under not in (None, _counting(view)):
+        if self._under not in (None, (view.accepted_hash, view.accepted_plan_hash, view.restarts)):
             raise LifecycleError(
                 "CORRECTED",
                 "what was accepted was corrected meanwhile",
@@ -209,11 +211,6 @@ class Ledger:
             if problem.code == "CORRECTED" or problem.state == "proposed":
                 raise Superseded from problem
             raise
-
-
-def _counting(view: View) -> tuple[str, str, int]:
-    """What a walk goes by."""
-    return view.accepted_hash, view.accepted_plan_hash, view.restarts
 
 
 def _cbor(body: dict[str, object]) -> dict[str, object]:

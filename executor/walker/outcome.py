@@ -12,7 +12,7 @@ from executor.walker.preflight import Verdict
 
 __all__ = ["Failure", "FailureMode", "FailureModes", "Outcome"]
 
-_EXITS = {"completed": 0, "failed": 5, "denied": 4, "cancelled": 4}
+_EXITS = {"completed": 0, "failed": 5, "denied": 4, "cancelled": 4, "corrected": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,14 @@ class FailureModes(Protocol):
 class Outcome:
     """How a run ended.
 
-    state: denied = refused before it began, or by the gate on its way. nodes: state of each node. outputs:
-    what each completed node gave. verdicts: what the gate said of each node beforehand. envelope_id: of the
-    intent.attest or intent.fail, "" where the run never began or a person cancelled it.
+    state: denied = refused before it began, or by the gate on its way; corrected = stopped by a correction
+    that needs a new accept, after which it goes on. nodes: state of each node. outputs: what each completed
+    node gave. verdicts: what the gate said of each node beforehand. envelope_id: of the intent.attest or
+    intent.fail, "" where the run never began, or a person cancelled or corrected it.
     """
 
     intent_id: str
-    state: Literal["completed", "failed", "denied", "cancelled"]
+    state: Literal["completed", "failed", "denied", "cancelled", "corrected"]
     nodes: Mapping[str, str] = field(default_factory=dict)
     outputs: Mapping[str, object] = field(default_factory=dict)
     failure: Failure | None = None
@@ -54,7 +55,7 @@ class Outcome:
 
     @property
     def exit(self) -> int:
-        """The exit code of the command line: 0 done, 4 refused or cancelled, 5 failed."""
+        """The exit code of the command line: 0 done, 4 refused or cancelled, 5 failed, 10 corrected."""
         return _EXITS[self.state]
 
     def to_json(self) -> dict[str, object]:

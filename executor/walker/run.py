@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 from executor.engine.protocol import Again, Failure, Turn
 from executor.errors import ExecutorError
@@ -13,17 +13,19 @@ from executor.gate.context import RUNNABLE
 from executor.gate.mandate import Mandate
 from executor.hashing import json_bytes
 from executor.home import Home
+from executor.lifecycle.view import View
 from executor.sandbox.redaction import Redactor, visible
 from executor.tools.manifest import Cost, Manifest
 from executor.tools.registry import Registry
 from executor.undo.images import Images
 from executor.walker import doubt
-from executor.walker.asking import Asking
+from executor.walker.asking import CORRECTED, Asking
 from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier
 from executor.walker.ledger import Ledger
 from executor.walker.listener import Listener, WalkEvent
 from executor.walker.nodes import gate, handed, step, sub_dispatch, tool_call
+from executor.walker.pausing import Pause, Superseded
 from executor.walker.reasoner import Reasoner
 from executor.walker.tree import Place, Scope, Tree
 from ir import MclError
@@ -70,16 +72,42 @@ class Run:
         self._began: dict[str, float] = {}
         self._doubtful = {id for id in self.earlier.attempts if self.earlier.in_doubt(id)}
         self._unended = {id for id, state in self.earlier.states.items() if state == "running"}
+        self._pause = Pause()
+        self.ledger.bind(self.scope.mandate, self.earlier.restarts)
 
     # ---- between nodes ----
 
-    def refresh(self) -> None:
-        """Take the Intent and the plan as the journal has them now; called at every node's turn.
+    async def _between(self) -> None:
+        """Look at what other processes wrote; called at every node's turn.
 
-        A correction that needed no new accept shows here: the documents that count as accepted are others.
-        Where one needs a new accept nothing counts as accepted any more, and the next terminal is refused.
+        A correction that needs no new accept is taken over: the documents that count as accepted are others.
+        One that does, or that has nodes run again, ends this walk.
         """
-        mandate = Mandate.of(self.ledger.view())
+        view = self.ledger.view()
+        if self.superseded(view):
+            await self._leave()
+        self._adopt(view)
+
+    def superseded(self, view: View) -> bool:
+        """Whether this walk is over because of a correction."""
+        return view.state == "proposed" or (view.state in RUNNABLE and view.restarts != self.earlier.restarts)
+
+    async def _leave(self) -> NoReturn:
+        """Wait for the terminals at work, then end the walk; branches wait for their next turn."""
+        await self._pause.quiet()
+        if not self._pause.over:
+            self._pause.over = True
+            self.ledger.flush()
+            nodes = self.ledger.view().nodes
+            for id in [id for id, state in self.states.items() if state == "running"]:
+                if nodes.get(id) == "running" and (place := self.tree.find(id)) is not None:
+                    self.ledger.end(id, "pending")
+                    self._tell(place, "pending")
+        raise Superseded
+
+    def _adopt(self, view: View) -> None:
+        """Take the Intent and the plan as they were corrected."""
+        mandate = Mandate.of(view)
         known = self.scope.mandate
         if mandate is None or (mandate.accepted_hash, mandate.accepted_plan_hash) == (
             known.accepted_hash,
@@ -89,14 +117,21 @@ class Run:
         self.scope = replace(self.scope, context=replace(self.scope.context, mandate=mandate))
         if (spending := self.scope.context.spending) is not None:
             spending.limit(mandate.intent, mandate.plan)
-        self.ledger.plan = mandate.plan
+        self.ledger.bind(mandate, self.earlier.restarts)
         self.tree.adopt(mandate.plan.root, self.scope)
 
     # ---- what an engine calls (Work) ----
 
     async def open(self, node_id: str) -> Turn:
         """See ``Work``."""
-        self.refresh()
+        while True:
+            await self._between()
+            try:
+                return self._open(node_id)
+            except Superseded:  # a correction came after the look: look again
+                continue
+
+    def _open(self, node_id: str) -> Turn:
         place = self.tree.find(node_id)
         if place is None:  # a correction took it away before its turn
             return Turn("settled")
@@ -120,34 +155,64 @@ class Run:
 
     async def attempt(self, node_id: str) -> Failure | Again | None:
         """See ``Work``."""
-        place = self.tree[node_id]
+        while True:
+            await self._between()
+            place = self.tree.find(node_id)
+            if place is None:  # a correction took it away
+                return None
+            self._pause.begin(node_id)
+            try:
+                result = await self._attempt(place)
+            except Superseded:
+                self._pause.end(node_id)
+                continue
+            if isinstance(result, Again):
+                self._pause.end(node_id)
+            return result
+
+    async def _attempt(self, place: Place) -> Failure | Again | None:
         if (stopped := self._stopped(place)) is not None:
             return stopped
-        if node_id in self._doubtful:
-            self._doubtful.discard(node_id)
+        if place.id in self._doubtful:
             settled, failure = await doubt.settle(place, self)
+            self._doubtful.discard(place.id)
             if settled:
                 return failure
         return await _KINDS[place.node.kind](place, self)
 
     async def close(self, node_id: str, failure: Failure | None, *, more: bool = False) -> Failure | None:
         """See ``Work``."""
-        place = self.tree[node_id]
+        place = self.tree.find(node_id)
+        if place is None:
+            self._pause.end(node_id)
+            return failure
         if failure is None and sub_dispatch.is_near(place):
             failure = await sub_dispatch.close_plan(place, self)
         state = "completed"
         if failure is not None:
             state = "denied" if failure.denied and not self.tree.is_branch(place) else "failed"
-        self._end(place, state, failure, more=more)
+            state = "cancelled" if failure.code == CORRECTED else state
+        if not (over := self.superseded(self.ledger.view())):
+            self._end(place, state, failure, more=more)
+        elif self.states.get(node_id) == "running":  # what began has an end; what did not has none to tell
+            self._end(place, state, failure)
+        self._pause.end(node_id)
+        if over:
+            await self._leave()
         return failure
 
     def abandon(self, node_id: str) -> None:
         """See ``Work``."""
+        if self._pause.over:
+            return
         if (place := self.tree.find(node_id)) is not None:
             self._end(place, "cancelled")
+        self._pause.end(node_id)
 
     def drop(self, node_id: str, state: Literal["skipped", "cancelled"]) -> None:
         """See ``Work``."""
+        if self._pause.over:
+            return
         untouched = [
             place
             for place in self.tree.below(node_id)

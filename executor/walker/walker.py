@@ -40,13 +40,14 @@ from executor.walker.lease import lease
 from executor.walker.ledger import Ledger
 from executor.walker.listener import Listener, Silent
 from executor.walker.outcome import Failure, FailureModes, Outcome
+from executor.walker.pausing import Superseded
 from executor.walker.people import AlwaysDeny, People
 from executor.walker.predicates import Criterion
 from executor.walker.preflight import Verdict, preflight, skill_address
 from executor.walker.reasoner import Prompts, Reasoner
 from executor.walker.run import Run
 from executor.walker.tree import Scope
-from ir import PlanTree
+from ir import Intent, PlanTree
 from ir.errors import UNVERIFIED
 
 _WATCH_S = 0.5  # how often the journal is looked at for a cancel by a person
@@ -130,9 +131,12 @@ class Walker:
             return self._judge(mandate, context)
         if view.intent is None or view.plan is None:
             raise _no_plan(intent)
-        proposed = Mandate(view.intent, view.plan, view.intent.hash, view.plan.hash, view.drafted_by)
-        context = self._context(proposed)
-        return self._judge(proposed, context, accepted=False)
+        return self.preflight_plan(view.intent, view.plan)
+
+    def preflight_plan(self, intent: Intent, plan: PlanTree) -> list[Verdict]:
+        """What the gate says of each node of a plan that nobody signed, for a goal as this Intent has it."""
+        proposed = Mandate(intent, plan, intent.hash, plan.hash, "")
+        return self._judge(proposed, self._context(proposed), accepted=False)
 
     def _judge(self, mandate: Mandate, context: Context, *, accepted: bool = True) -> list[Verdict]:
         return preflight(
@@ -158,18 +162,21 @@ class Walker:
         """
         known = intent_id(intent)
         with lease(self._home.path, known):
-            mandate, view = self._mandate(known)
-            earlier = Earlier()
-            if view.state == "executing":
-                if not resume:
+            while True:
+                mandate, view = self._mandate(known)
+                earlier = Earlier(restarts=view.restarts)
+                if view.state == "executing" and not resume:
                     raise WalkError(
                         "RUN_INTERRUPTED",
                         "a run of this intent was interrupted",
                         place=known,
                         fix="go on with it: mcl run --resume",
                     )
-                earlier = read_earlier(self._home.journal.envelopes(known))
-            return await self._walk(mandate, earlier)
+                if view.state == "executing" or view.corrections:
+                    earlier = read_earlier(self._home.journal.envelopes(known), view)
+                if (outcome := await self._walk(mandate, earlier)) is not None:
+                    return outcome
+                resume = True  # a correction has some of it run again
 
     def _mandate(self, intent: str) -> tuple[Mandate, View]:
         """What the person signed, with every signature and hash on the way checked again from the bytes."""
@@ -198,7 +205,8 @@ class Walker:
             raise _no_plan(intent)
         return mandate, view
 
-    async def _walk(self, mandate: Mandate, earlier: Earlier) -> Outcome:
+    async def _walk(self, mandate: Mandate, earlier: Earlier) -> Outcome | None:
+        """Walk once. None: a correction came that has what it changes run again, so walk once more."""
         intent, plan = mandate.intent.id, mandate.plan
         clock = self._home.clock
         started = earlier.started_at or clock.now()
@@ -230,11 +238,22 @@ class Walker:
             self._home,
             self._sub_skills,
         )
-        failure, criteria, cancelled = await self._watched(run, ledger)
-        if cancelled:
-            return Outcome(intent, "cancelled", run.states, run.outputs, failure, verdicts=verdicts)
+        failure: Failure | None = None
+        criteria: tuple[Criterion, ...] = ()
         try:
+            failure, criteria, cancelled = await self._watched(run, ledger)
+            if cancelled:
+                return Outcome(intent, "cancelled", run.states, run.outputs, failure, verdicts=verdicts)
             envelope, failure = close(ledger, run.scope.mandate, failure, criteria, self._failures)
+        except Superseded:
+            ledger.flush()
+            if (now := ledger.view().state) in RUNNABLE:
+                return None
+            if now != "proposed":
+                return Outcome(intent, "cancelled", run.states, run.outputs, verdicts=verdicts)
+            fix = f"read it and sign it: mcl accept {intent}; then go on: mcl run {intent}"
+            stop = Failure("CORRECTED", "the run was corrected, and that needs a new accept", fix)
+            return Outcome(intent, "corrected", run.states, run.outputs, stop, verdicts=verdicts)
         except LifecycleError as problem:
             if problem.state != "cancelled":
                 raise
@@ -299,6 +318,7 @@ class Walker:
             leased=True,
             credentials=self._credentials,
             personal=lambda did: is_personal(home.keyring, did),
+            moment=home.db.moment,
         )
 
     def _variables(self, plan: PlanTree) -> Iterator[str]:
