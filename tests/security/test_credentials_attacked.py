@@ -217,8 +217,11 @@ def test_an_approval_is_of_the_variable_that_was_named(walks: Walks, site: Site)
     assert people.asked[0].binding != people.asked[1].binding
 
 
+@pytest.mark.usefixtures("unsandboxed")
 def test_children_see_nothing_of_it(walks: Walks, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API", TOKEN)
+    python = walks.write(".venv/bin/python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
     granted(walks, site.origin)
     site.pages["/"] = page("ok", "text/plain")
     walks.write("pytest.ini", "[pytest]\n")
