@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, AnyStr
 
-from mcl.cli.safe import safe
+from mcl.cli.safe import safe, safe_json
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -20,12 +20,12 @@ MIN_WIDTH, MAX_WIDTH = 30, 110  # characters; in fewer, columns would vanish tha
 
 def write_document(document: object) -> None:
     """Write one JSON document and a newline to standard output."""
-    _write(sys.stdout, json.dumps(document, ensure_ascii=False, indent=2, default=str) + "\n")
+    _write(sys.stdout, safe_json(json.dumps(document, ensure_ascii=False, indent=2, default=str)) + "\n")
 
 
 def write_event(event: Mapping[str, object]) -> None:
     """Write one JSON line to standard output."""
-    _write(sys.stdout, json.dumps(event, ensure_ascii=False, default=str) + "\n")
+    _write(sys.stdout, safe_json(json.dumps(event, ensure_ascii=False, default=str)) + "\n")
 
 
 def write_line(text: str) -> None:

@@ -1,16 +1,18 @@
 """Text from elsewhere, made harmless for a terminal."""
 
+import json
 import re
 
 # C0 (but for tab and newline), DEL, C1, and the characters that reorder or hide what a person reads.
 _ACTIVE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
+    r"\u3164\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 
 def _visible(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
 
 def safe(text: str) -> str:
@@ -18,6 +20,11 @@ def safe(text: str) -> str:
     escape.
     """
     return _ACTIVE.sub(_visible, text)
+
+
+def safe_json(document: str) -> str:
+    """The same for a written JSON document: its escapes mean what was there, so nothing is lost."""
+    return _ACTIVE.sub(lambda match: json.dumps(match[0])[1:-1], document)
 
 
 def one_line(text: str, limit: int = 200) -> str:
