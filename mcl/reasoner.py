@@ -89,6 +89,29 @@ class SkillPrompts:
         )
 
 
+class CurrentPrompts:
+    """The prompts of a run's skill for its Intent as it stands at each step: it may be corrected meanwhile.
+
+    intent: gives it; skill: opens the skill, when the first step needs it or `load` asks for it.
+    """
+
+    def __init__(self, intent: Callable[[], Intent | None], skill: Callable[[], Skill]) -> None:
+        self._intent = intent
+        self._open = skill
+        self._skill: Skill | None = None
+
+    def load(self) -> Skill:
+        """Open the skill. Raises SkillError."""
+        self._skill = self._skill or self._open()
+        return self._skill
+
+    def prompt(self, skill_ref: str, name: str, inputs: Mapping[str, str]) -> tuple[str, str]:
+        """As SkillPrompts.prompt."""
+        intent = self._intent()
+        assert intent is not None, "a step runs under an Intent"
+        return SkillPrompts(intent, self.load()).prompt(skill_ref, name, inputs)
+
+
 class _Blocks:
     """A skill without the prompt that stands outside of all blocks, which is the Intent's own."""
 

@@ -16,7 +16,7 @@ from mcl.acts.show import shown
 from mcl.acts.skills import installed, the_skill
 from mcl.failures import SkillFailures
 from mcl.home import open_home
-from mcl.reasoner import ModelReasoner, SkillPrompts
+from mcl.reasoner import CurrentPrompts, ModelReasoner
 from mcl.skills import Skill
 from mcl.subskills import InstalledSkills
 from mcl.tools import registry
@@ -51,9 +51,11 @@ def run(
     home = home or open_home()
     id = find_intent(home, intent)
     found = shown(home, id)
-    prompts = None
-    if found.intent is not None and found.plan is not None and _has_steps(found.plan):
-        prompts = SkillPrompts(found.intent, _skill_of(home, found.intent, skills))
+    prompts = CurrentPrompts(
+        lambda: home.journal.view(id).intent, lambda: _skill_of(home, found.intent, skills)
+    )
+    if found.plan is not None and _has_steps(found.plan):
+        prompts.load()
 
     async def walk() -> "Outcome":
         tools = registry(lambda: home, commands=home.path)
