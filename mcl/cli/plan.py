@@ -10,6 +10,7 @@ import typer
 from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, example
 from mcl.cli.groups import ShowsByDefault
 from mcl.cli.output import Output
+from mcl.cli.plan_check import check_command
 
 if TYPE_CHECKING:
     from executor.home import Home
@@ -38,6 +39,9 @@ def register(app: typer.Typer) -> None:
     plans.command("show", epilog=example("mcl plan @last", "mcl plan show 01K --workspace ~/project --json"))(
         plan_command
     )
+    plans.command(
+        "check", epilog=example("mcl plan check @last", "mcl plan check plan.json --verb build --json")
+    )(check_command)
     app.add_typer(plans)
 
 

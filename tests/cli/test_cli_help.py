@@ -49,8 +49,8 @@ def test_without_arguments_the_help_is_shown(capsys):
 def test_the_list_of_commands_is_what_the_readme_says():
     assert {" ".join(path) for path in commands() if path} == {
         *("init", "compile", "answer", "show", "list", "accept", "cancel", "plan", "run", "undo"),
-        *("replay", "verify", "plan show", "gate", "gate list", "gate show", "gate approve"),
-        *("gate deny", "log", "log show", "log verify", "log head", "log prove"),
+        *("replay", "verify", "plan show", "plan check", "gate", "gate list", "gate show", "gate approve"),
+        *("gate deny", "correct", "materiality", "log", "log show", "log verify", "log head", "log prove"),
         *("key", "key list", "key new", "key export", "key trust", "key revoke"),
         *("grant", "revoke", "grants", "agent", "agent add", "agent list", "agent remove"),
         *("skill", "skill list", "skill show", "skill validate", "skill parse", "skill hash", "skill fmt"),
