@@ -314,3 +314,85 @@ def test_an_address_made_to_mislead_reaches_nobody(walks: Walks, site: Site, url
 )
 def test_a_page_made_to_be_slow_or_large_gives_a_text_of_its_own_size(html: str) -> None:
     assert len(readable(html, "https://e.org/")[1]) < 4 * len(html) + 700_000
+
+
+def send(
+    walks: Walks, url: str, *hosts: str, method: str = "POST", people: object = None, **args: str
+) -> Outcome:
+    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
+    grants.ensure_default(agent)
+    grants.grant(agent, ["network"])
+    grants.grant_hosts(agent, hosts)
+    node = tool("n1", "http/request", "network", method=method, url=url, **args)
+    return walks.go(node, verb="deliver", people=people or Says("approve"))
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fd00::1", "100.64.0.1"]
+)
+def test_nothing_is_sent_to_a_granted_name_that_leads_into_a_private_network(
+    walks: Walks, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    lookup(monkeypatch, [address])
+    assert code(send(walks, "http://good.example/", "http://good.example")) == "HOST_DENIED"
+
+
+def test_what_is_sent_goes_once_to_the_address_that_was_judged(
+    walks: Walks, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.pages["/"] = page("ok", "text/plain")
+    monkeypatch.setattr(addresses, "is_public", lambda address: str(address) == "127.0.0.1")
+    asked = lookup(monkeypatch, ["127.0.0.1", "127.0.0.1"], ["127.0.0.2"])
+    url = f"http://good.example:{site.port}"
+    assert send(walks, url, url, body="x").state == "completed"
+    assert (asked, site.bodies) == (["good.example"], [b"x"])
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", b"x"]
+)
+def test_a_host_that_hangs_up_is_not_sent_the_same_again(walks: Walks, site: Site, answer: bytes) -> None:
+    def cut(connection: socket.socket) -> None:
+        connection.sendall(answer)
+
+    site.pages["/"] = cut
+    assert code(send(walks, site.origin, site.origin, body="x")) == "BAD_RESPONSE"
+    assert site.bodies == [b"x"]
+
+
+@pytest.mark.parametrize(
+    "status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"]
+)
+def test_a_sending_is_never_sent_on_to_a_host_that_was_not_granted(
+    walks: Walks, site: Site, status: str
+) -> None:
+    with website({"/": page("stolen")}) as other:
+        site.pages["/"] = moved(f"{other.origin}/", status)
+        assert code(send(walks, site.origin, site.origin, body="x")) in ("HOST_DENIED", "REDIRECT_REFUSED")
+        assert other.connections == 0
+
+
+def test_an_approval_is_for_what_was_sent_and_nothing_else(walks: Walks, site: Site) -> None:
+    site.pages["/"] = page("ok", "text/plain")
+    people = Says("approve", "deny", "deny", "deny")
+    assert send(walks, f"{site.origin}/", site.origin, body="x", people=people).state == "completed"
+    for change in ({"body": "y"}, {"method": "PUT"}, {"headers": '{"X-A": "1"}'}):
+        args = {"body": "x", **change}
+        assert code(send(walks, f"{site.origin}/", site.origin, people=people, **args)) == "GATE_DENIED"
+    assert site.bodies == [b"x"]
+
+
+def test_an_answer_of_nothing_but_depth_or_digits_is_read_in_no_time(walks: Walks, site: Site) -> None:
+    for body in (b"[" * 200_000, b"1" * 200_000, b'{"a":' * 50_000, b'"' + b"\\ud800" * 30_000 + b'"'):
+        site.pages["/"] = page(body, "application/json")
+        outcome = send(walks, f"{site.origin}/", site.origin, method="GET")
+        assert outcome.state == "completed", outcome.failure
+
+
+def test_a_values_escapes_do_not_reach_the_terminal(walks: Walks, site: Site) -> None:
+    site.pages["/"] = page(
+        b'{"a\\u001b[2J": ["\\u001b]0;x\\u0007", "\\u202e"]}', "application/json", X_A="\x1b[2J"
+    )
+    outcome = send(walks, f"{site.origin}/", site.origin, method="GET")
+    shown = str(outcome.outputs["n1"])
+    assert not set(shown) & {"\x1b", "\x07", "\u202e"}
