@@ -17,6 +17,7 @@ from mcl.acts.compile import compile_goal
 from mcl.acts.plan import plan
 from mcl.acts.replay import replay
 from mcl.acts.run import run
+from mcl.acts.skill.validate import validate_skill
 from mcl.cli.views.plan import plan_view
 from mcl.compiler import Compiled
 from mcl.errors import SkillError
@@ -317,3 +318,30 @@ def test_a_plan_that_dispatches_can_be_made_again_byte_for_byte(home: Home, plac
     id = accepted(home, place)
     told = replay(id, home=home, skills=[place / "skills"])
     assert told.same, told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "code"),
+    [
+        ("verb: find", "verb: build", 14, "VERB_UNKNOWN"),
+        ("{name: text,", "{name: txt,", 16, "SLOT_UNKNOWN"),
+        ("files-find@1.0.0", "files-find@2.0.0", 11, "SUB_SKILL_MISSING"),
+        ("{name: text,", "{name: text,", 0, ""),
+    ],
+)
+def test_what_does_not_fit_the_skill_below_is_told_with_its_place(
+    place: Path, old: str, new: str, line: int, code: str
+) -> None:
+    reference = "matrix://skill/files-find@1.0.0".replace(old, new)
+    put(place, "digest", DIGEST.replace(old, new), verbs="build", inputs=INPUTS, tools=WRITE, subs=reference)
+    checked = validate_skill(place / "skills/digest")[1]
+    assert [(one.line, one.code) for one in checked.findings] == ([(line, code)] if code else [])
+
+
+def test_an_input_that_the_skill_beside_it_requires_is_missed(place: Path) -> None:
+    put(place, "asks", ASKS, verbs="build", inputs=TYPED)
+    put(place, "one", dispatching("asks"), verbs="build", subs="matrix://skill/asks@1.0.0")
+    checked = validate_skill(place / "skills/one")[1]
+    assert [(one.code, one.message) for one in checked.errors] == [
+        ("SLOT_EMPTY", "asks needs the input 'kind'")
+    ]

@@ -14,7 +14,7 @@ from mcl.mtx.finding import Finding
 if TYPE_CHECKING:
     from mcl.mtx.parse import Parsed
     from mcl.plans.checks import Tools
-    from mcl.skills import Skill
+    from mcl.skills import Skill, Skills
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,23 @@ def _plan(shown: str, scope: Skill | None, tools: Tools) -> tuple[CheckedFile, I
     """What is wrong with a plan, and what its skill declares in vain; without a skill, what is wrong with
     the form of the plan.
     """
+    from mcl.plans.below import check_below
     from mcl.plans.beside import check_plan
 
     data = _read(shown)
     if isinstance(data, Finding):
         return CheckedFile(shown, (data,)), ()
     findings, idle = check_plan(data, scope, tools)
+    findings = tuple(sorted({*findings, *check_below(data, lambda: _skills_around(Path(shown).parent))}))
     return CheckedFile(shown, findings, data.decode("utf-8", "replace").replace("\r\n", "\n")), idle
+
+
+def _skills_around(folder: Path) -> Skills:
+    """The installed skills, and those that lie beside a skill's folder."""
+    from mcl.acts.skills import installed
+    from mcl.home import locate
+
+    return installed(locate(), [folder.absolute().parent])
 
 
 def _read(shown: str) -> bytes | Finding:
