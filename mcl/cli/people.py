@@ -4,12 +4,15 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from anyio import wait_readable
 
 from executor.gate.approvals import APPROVE
 from executor.walker.people import GateAnswer, GateQuestion
 from mcl.cli.safe import safe
+
+_SHOWN = 2000  # characters of a question, and of each argument
 
 
 class AtTerminal:
@@ -27,7 +30,8 @@ class AtTerminal:
         """Put one question."""
         self._pause(True)
         try:
-            sys.stderr.write(_text(gate))
+            self._forget_what_was_typed()
+            sys.stderr.write(_text(replace(gate, question=_quoted(gate.question))))
             sys.stderr.flush()
             line = await self._line()
         finally:
@@ -35,6 +39,15 @@ class AtTerminal:
         if line is None:
             sys.stderr.write("\n")  # what follows shall not stand behind the question
         return None if line is None else GateAnswer(line.strip())
+
+    def _forget_what_was_typed(self) -> None:
+        """A person at a terminal answers what is asked, not what was asked before; scripts may write ahead."""
+        if sys.stdin.isatty():
+            import termios
+
+            self._waiting = b""
+            with suppress(termios.error):
+                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
     async def _line(self) -> str | None:
         """One line of standard input, or None at its end. Other tasks go on, and may end the wait."""
@@ -50,9 +63,19 @@ class AtTerminal:
         return line.decode(errors="replace")
 
 
+def _quoted(question: str) -> str:
+    """The question with a mark before each further line: none of it can pass for a question of ours."""
+    return _short(question).replace("\n", "\n  | ")
+
+
+def _short(text: str) -> str:
+    """So much that the question itself stays on the terminal."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters; mcl gate show)"
+
+
 def _text(gate: GateQuestion) -> str:
     lines = ["", safe(gate.question)]
-    lines += [f"  {name} = {value!r}" for name, value in gate.args.items()]
+    lines += [f"  {name} = {_short(repr(value))}" for name, value in gate.args.items()]
     until = f" (until {gate.expires_at})" if gate.expires_at else ""
     choice = " / ".join(gate.options) if gate.options else APPROVE
     return safe("\n".join(lines)) + f"\n  type {safe(choice)}; anything else refuses{until}: "
