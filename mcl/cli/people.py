@@ -41,7 +41,7 @@ class AtTerminal:
         return None if line is None else GateAnswer(line.strip())
 
     def _forget_what_was_typed(self) -> None:
-        """A person at a terminal answers what is asked, not what was asked before; scripts may write ahead."""
+        """At a terminal an answer is typed after its question was shown; scripts may write ahead."""
         if sys.stdin.isatty():
             import termios
 
