@@ -8,6 +8,7 @@ from ir.document import Document
 
 if TYPE_CHECKING:
     from executor.walker.listener import WalkEvent
+    from executor.walker.people import GateQuestion
     from mcl.acts.correct import Corrected
     from mcl.acts.plan import Planned
     from mcl.acts.replay import Replay
@@ -128,15 +129,33 @@ def of_replay(replay: "Replay") -> dict[str, object]:
 
 
 def of_event(event: "WalkEvent") -> dict[str, object]:
-    """One line of `mcl run --json`."""
+    """A node's line of `mcl run --json`."""
     return {
         "event": "node",
         "node": event.node_id,
         "kind": event.kind,
         "state": event.state,
+        "depth": event.depth,
+        "description": event.description,
         "verdict": event.verdict,
         "ms": event.ms,
+        "preview": event.preview,
         "error": event.error,
+    }
+
+
+def of_question_asked(gate: "GateQuestion") -> dict[str, object]:
+    """A question's line of `mcl run --json`."""
+    return {
+        "event": "question",
+        "gate": gate.gate_id,
+        "node": gate.node_id,
+        "kind": gate.kind,
+        "question": gate.question,
+        "options": list(gate.options),
+        "expires_at": gate.expires_at,
+        "tool": gate.tool_ref,
+        "args": dict(gate.args),
     }
 
 

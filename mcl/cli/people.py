@@ -74,7 +74,8 @@ def _short(text: str) -> str:
 
 
 def _text(gate: GateQuestion) -> str:
-    lines = ["", safe(gate.question)]
+    asks = f"{gate.node_id}: " if gate.node_id else ""
+    lines = ["", f"? {asks}{gate.question}"]
     lines += [f"  {name} = {_short(repr(value))}" for name, value in gate.args.items()]
     until = f" (until {gate.expires_at})" if gate.expires_at else ""
     choice = " / ".join(gate.options) if gate.options else APPROVE

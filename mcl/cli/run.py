@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, Workspace, example
-from mcl.cli.output import Output, write_event
+from mcl.cli.output import Output
 
 if TYPE_CHECKING:
     from executor.home import Home
-    from executor.walker.listener import Listener, WalkEvent
+    from executor.walker.listener import Listener
     from executor.walker.people import People
     from ir import PlanTree
     from mcl.acts.show import Shown
@@ -49,21 +49,22 @@ def run_command(
 
     Every call is judged by the gate and kept in the journal.
 
-    Exit codes: 0 done, 4 refused or cancelled, 5 failed, 6 the journal does not hold. With --json: one line
-    an event, the outcome last.
+    Exit codes: 0 done, 4 refused or cancelled, 5 failed, 6 the journal does not hold, 10 corrected: accept
+    it again. With --json: one line an event, the outcome last.
     """
     from mcl.acts.run import run
     from mcl.acts.show import show
+    from mcl.cli.events import Events
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import commands
-    from mcl.cli.views.walk import outcome_view
+    from mcl.cli.views.walk import next_steps, outcome_view
 
     if yes_gates and deny_gates:
         raise typer.BadParameter("--yes-gates and --deny-gates exclude each other")
     home, out = use_home(signs=True), Output(as_json)
     found = show(intent, home=home)
     tree = _with_plans_below(found, home, workspace, skills)
-    display, listener = _display(tree, out)
+    display, listener = _display(found.id, tree, out)
     with display:
         outcome = run(
             found.id,
@@ -76,20 +77,10 @@ def run_command(
             ai=not no_ai,
             skills=skills or (),
         )
-    if as_json:
-        write_event({"event": "outcome", **outcome.to_json()})
+    if isinstance(listener, Events):
+        listener.end(outcome.to_json())
     else:
-        out.tell(["", *outcome_view(outcome, tree)])
-        out.tell(
-            [
-                commands(
-                    [
-                        (f"mcl log {found.id}", "what was signed"),
-                        (f"mcl replay {found.id}", "compile it again"),
-                    ]
-                )
-            ]
-        )
+        out.tell(["", *outcome_view(outcome, tree), commands(next_steps(outcome, tree))])
     return outcome.exit
 
 
@@ -104,18 +95,15 @@ def _with_plans_below(
     return plan(found.id, home=home, workspace=workspace, skills=skills or ()).unfolded
 
 
-class _Events:
-    def on(self, event: "WalkEvent") -> None:
-        from mcl.cli.documents import of_event
-
-        write_event(of_event(event))
-
-
-def _display(plan: "PlanTree | None", out: Output) -> "tuple[AbstractContextManager[object], Listener]":
-    from mcl.cli.views.walk import Lines, LiveTree
+def _display(
+    intent: str, plan: "PlanTree | None", out: Output
+) -> "tuple[AbstractContextManager[object], Listener]":
+    from mcl.cli.events import Events
+    from mcl.cli.views.live import LiveTree
+    from mcl.cli.views.walk import Lines
 
     if out.as_json:
-        return nullcontext(), _Events()
+        return nullcontext(), Events(intent, plan)
     if plan is not None and out.people.is_terminal and not out.people.is_dumb_terminal:
         tree = LiveTree(plan, out.people)
         return tree, tree
@@ -124,11 +112,11 @@ def _display(plan: "PlanTree | None", out: Output) -> "tuple[AbstractContextMana
 
 def _people(listener: "Listener", *, yes: bool, no: bool) -> "People":
     from executor.walker.people import AlwaysApprove, AlwaysDeny
+    from mcl.cli.events import Events, ToldPeople
     from mcl.cli.people import AtTerminal
-    from mcl.cli.views.walk import LiveTree
+    from mcl.cli.views.live import LiveTree
 
-    if yes:
-        return AlwaysApprove()
-    if no:
-        return AlwaysDeny()
-    return AtTerminal(listener.pause) if isinstance(listener, LiveTree) else AtTerminal()
+    pause = listener.pause if isinstance(listener, LiveTree) else None
+    asked = AtTerminal(pause) if pause else AtTerminal()
+    people: People = AlwaysApprove() if yes else AlwaysDeny() if no else asked
+    return ToldPeople(people, listener) if isinstance(listener, Events) else people

@@ -58,8 +58,8 @@ def test_a_run_writes_one_line_an_event_and_the_outcome_last(mcl):
     done = mcl("run", mcl.signed(), "--json")
     assert done.code == 0
     events = [json.loads(line) for line in done.out.splitlines()]
-    assert [event["event"] for event in events] == ["node", "node", "outcome"]
-    assert [event["state"] for event in events] == ["running", "completed", "completed"]
+    assert [event["event"] for event in events] == ["run", "node", "node", "outcome"]
+    assert [event["state"] for event in events[1:]] == ["running", "completed", "completed"]
     assert events[-1]["outputs"]["search"]["text"].startswith("notes/")
     assert done.err == ""
 

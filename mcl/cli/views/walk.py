@@ -1,21 +1,20 @@
-"""A run as it is watched: a live tree on a terminal, else a line for each node."""
+"""A run as a line for each node, and how it ended."""
 
 from collections.abc import Iterator, Mapping
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
-from rich.live import Live
 
 from executor.walker.listener import WalkEvent
 from ir import PlanTree
 from mcl.cli.safe import one_line
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, duration, joined, plain
-from mcl.cli.views.plan import Cell, plan_table
 from mcl.cli.views.value import value_view
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
+
+_MOST = 12  # nodes whose outputs are shown at the end
 
 STATES: Mapping[str, str] = {
     "pending": DIM,
@@ -28,47 +27,6 @@ STATES: Mapping[str, str] = {
 }
 
 
-class LiveTree:
-    """The plan's tree, redrawn as nodes change; pause it while a person is asked."""
-
-    def __init__(self, plan: PlanTree, console: Console) -> None:
-        self._plan = plan
-        self._console = console
-        self._cells = {node.id: Cell("pending", DIM) for node, _ in plan.root.walk()}
-        self._began: dict[str, float] = {}
-        self._live = Live(get_renderable=self._draw, console=console, refresh_per_second=8, transient=False)
-
-    def __enter__(self) -> "LiveTree":
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    def on(self, event: WalkEvent) -> None:
-        """Take a node's new state."""
-        if event.state == "running":
-            self._began.setdefault(event.node_id, monotonic())
-        else:
-            self._began.pop(event.node_id, None)
-        took = f" {duration(event.ms)}" if event.state not in ("running", "pending", "skipped") else ""
-        remark = one_line(event.error, 300)
-        self._cells[event.node_id] = Cell(event.state + took, STATES.get(event.state, ""), remark)
-
-    def pause(self, asking: bool) -> None:
-        """Leave the terminal to a question while it is open."""
-        if asking:
-            self._live.stop()
-        else:
-            self._live.start()
-
-    def _draw(self) -> RenderableType:
-        now, cells = monotonic(), dict(self._cells)
-        for node, began in self._began.items():
-            cells[node] = Cell(f"running {duration((now - began) * 1000)}", STATES["running"])
-        return plan_table(self._plan, self._console, cells, head="state")
-
-
 class Lines:
     """One line for each node that ended: for pipes, logs and dumb terminals."""
 
@@ -76,10 +34,10 @@ class Lines:
         self._console = console
 
     def on(self, event: WalkEvent) -> None:
-        """Print a node that ended."""
-        if event.state in ("pending", "running"):
+        """Print a node that ended, or an attempt that did."""
+        if event.state == "pending" or (event.state == "running" and not event.error):
             return
-        took = duration(event.ms) if event.state != "skipped" else ""
+        took = duration(event.ms) if event.state not in ("skipped", "running") else ""
         indent = "  " * event.depth
         line = joined(
             (
@@ -94,13 +52,16 @@ class Lines:
 
 def outcome_view(outcome: "Outcome", plan: PlanTree | None) -> Iterator[RenderableType]:
     """What the last nodes gave, and how the run ended."""
-    for node_id, description in _leaves(plan):
-        if node_id in outcome.outputs:
-            yield joined(((node_id, STRONG), (description, DIM)))
-            output = outcome.outputs[node_id]
-            text = output.get("text") if isinstance(output, dict) else None
-            yield from value_view(text if isinstance(text, str) and text else output)
-            yield ""
+    given = [leaf for leaf in _leaves(plan) if leaf[0] in outcome.outputs]
+    if len(given) > _MOST:
+        yield plain(f"… what {len(given) - _MOST} nodes before these gave: --json has it all", DIM)
+        yield ""
+    for node_id, description in given[-_MOST:]:
+        yield joined(((node_id, STRONG), (description, DIM)))
+        output = outcome.outputs[node_id]
+        text = output.get("text") if isinstance(output, dict) else None
+        yield from value_view(text if isinstance(text, str) and text else output)
+        yield ""
     if outcome.failure is not None:
         where = f" at {outcome.failure.node_id}" if outcome.failure.node_id else ""
         yield plain(f"{outcome.failure.code}{where}: {outcome.failure.message}", BAD)
@@ -109,7 +70,21 @@ def outcome_view(outcome: "Outcome", plan: PlanTree | None) -> Iterator[Renderab
     for criterion in outcome.criteria:
         if not criterion.holds:
             yield plain(f"not met: {criterion.predicate.type}: {criterion.reason}", BAD)
-    yield plain(outcome.state, STATES.get(outcome.state, ""))
+    yield plain(outcome.state, STATES.get(outcome.state, WARN))
+
+
+def next_steps(outcome: "Outcome", plan: PlanTree | None) -> list[tuple[str, str]]:
+    """The commands that make sense after a run."""
+    id = outcome.intent_id
+    if outcome.state == "corrected":
+        return [(f"mcl accept {id}", "sign the correction"), (f"mcl run {id}", "go on")]
+    if not outcome.nodes:
+        return [(f"mcl plan {id}", "what the gate says to it")]
+    steps = [(f"mcl log {id}", "what was signed"), (f"mcl replay {id}", "compile it again")]
+    calls = [node.tool_call for node, _ in plan.root.walk() if node.tool_call] if plan else []
+    if any(call.side_effect_class in ("write", "shell") for call in calls):
+        steps.append((f"mcl undo {id} --check", "which files could be put back"))
+    return steps
 
 
 def _leaves(plan: PlanTree | None) -> list[tuple[str, str]]:

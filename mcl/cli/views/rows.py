@@ -1,0 +1,174 @@
+"""The nodes of a run as rows in walk order, each with its place in the tree and its state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+
+from executor.walker.listener import WalkEvent
+from ir import PlanNode, PlanTree
+from mcl.cli.safe import one_line, safe
+from mcl.cli.views.layout import BAD, DIM, STRONG, WARN
+from mcl.cli.views.plan import quoted
+
+_ORDER = {"sequential": "one after the other", "parallel": "at the same time"}
+
+
+@dataclass(slots=True)
+class Row:
+    """One node.
+
+    guide, below: what stands before its id, and before what is said below it. ms: how long it took, in
+    milliseconds; timed: whether that is known. began: on the monotonic clock, in seconds.
+    """
+
+    key: str
+    id: str
+    depth: int
+    branch: bool
+    what: str
+    what_style: str = ""
+    effect: str = ""
+    state: str = "pending"
+    verdict: str = ""
+    remark: str = ""
+    remark_style: str = ""
+    guide: str = ""
+    below: str = ""
+    began: float = 0.0
+    ms: int = 0
+    timed: bool = False
+
+    @property
+    def stem_width(self) -> int:
+        """Columns of guide and id."""
+        return len(self.guide) + cell_len(self.id)
+
+
+class Rows:
+    """All rows of a run; those of a plan that is only made while it runs come as they are told of."""
+
+    def __init__(self, plan: PlanTree) -> None:
+        self._rows = [_row(node, depth - 1) for node, depth in plan.root.walk()]
+        self._guide()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def all(self) -> list[Row]:
+        """Every row, in walk order."""
+        return self._rows
+
+    def take(self, event: WalkEvent, now: float) -> None:
+        """Take a node's new state."""
+        row = self._find(event)
+        before, row.state = row.state, event.state
+        if event.state == "running":
+            if before != "running":
+                row.began = now
+        else:
+            row.ms, row.timed = event.ms, before == "running" and event.state != "skipped"
+        row.verdict = event.verdict or row.verdict
+        if event.error and not row.branch:  # of a branch it is what a node below it said
+            row.remark = one_line(event.error, 300)
+            row.remark_style = WARN if event.state == "running" else BAD
+        elif event.state == "completed":
+            row.remark = ""
+
+    def focus(self) -> int:
+        """The place of the first row that runs, else of the last that ended."""
+        ended = 0
+        for place, row in enumerate(self._rows):
+            if row.state == "running" and not row.branch:
+                return place
+            if row.state not in ("pending", "running") and not row.branch:
+                ended = place
+        return ended
+
+    def above(self, place: int) -> list[Row]:
+        """The branches that a row belongs to, outermost first."""
+        found: list[Row] = []
+        depth = self._rows[place].depth
+        for row in reversed(self._rows[:place]):
+            if row.depth < depth:
+                found.append(row)
+                depth = row.depth
+        return found[::-1]
+
+    def with_branches(self, rows: Iterable[Row]) -> list[Row]:
+        """These rows and the branches that they belong to, in walk order."""
+        wanted = {id(row) for row in rows}
+        kept: list[Row] = []
+        depth = -1
+        for row in reversed(self._rows):
+            if id(row) in wanted or row.depth < depth:
+                kept.append(row)
+                depth = row.depth
+        return kept[::-1]
+
+    def _find(self, event: WalkEvent) -> Row:
+        row = self._known.get(event.node_id)
+        if row is not None:
+            return row
+        # A node of a plan that was made on the way: below what its id begins with, after what came before it.
+        above = event.node_id.rpartition("/")[0]
+        place = len(self._rows)
+        for number, one in enumerate(self._rows):
+            if one.key == above or one.key.startswith(above + "/"):
+                place = number + 1
+        description = one_line(event.description, 200) or _ORDER.get(event.kind, "")
+        row = Row(event.node_id, safe(event.node_id), event.depth, event.kind in _ORDER, description)
+        self._rows.insert(place, row)
+        self._guide()
+        return row
+
+    def _guide(self) -> None:
+        """Draw the lines from the depths: a row is the last of its branch where none of its depth follows."""
+        self._known = {row.key: row for row in self._rows}
+        open_at: set[int] = set()  # depths at which another row of the same branch follows
+        for row in reversed(self._rows):
+            open_at = {depth for depth in open_at if depth <= row.depth}
+            lines = "".join("│  " if depth in open_at else "   " for depth in range(1, row.depth))
+            more = row.depth in open_at
+            row.guide = lines + ("├─ " if more else "└─ ") if row.depth else ""
+            row.below = lines + ("│  " if more else "   ") if row.depth else ""
+            open_at.add(row.depth)
+
+
+def cut(text: str, width: int) -> str:
+    """At most so many columns; what is cut, is seen to be cut."""
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, max(0, width - 1)) + "…" if width > 0 else ""
+
+
+def padded(text: str, width: int) -> str:
+    """Exactly so many columns."""
+    return set_cell_size(cut(text, width), max(0, width))
+
+
+def _row(node: PlanNode, depth: int) -> Row:
+    if node.children and node.kind in _ORDER:
+        how = _ORDER[node.kind]
+        what = f"{node.description}  ({how})" if node.description else how
+        return Row(node.id, safe(node.id), depth, True, one_line(what), STRONG if node.description else DIM)
+    effect = node.tool_call.side_effect_class if node.tool_call else ""
+    what = node.description or _work(node)
+    return Row(node.id, safe(node.id), depth, bool(node.children), one_line(what), "", safe(effect))
+
+
+def _work(node: PlanNode) -> str:
+    """What a node without a description does."""
+    if (call := node.tool_call) is not None:
+        given = (f"{name}={quoted(value)}" for name, value in sorted(call.args.items()))
+        return " ".join([call.tool_ref.removeprefix("matrix://tool/"), *given])
+    if (gate := node.gate) is not None:
+        return gate.question
+    if (sub := node.sub_dispatch) is not None:
+        return f"skill {sub.skill_ref.removeprefix('matrix://skill/')}"
+    return "a model answers" if node.step is not None else ""
