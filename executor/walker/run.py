@@ -83,10 +83,9 @@ class Run:
         A correction that needs no new accept is taken over: the documents that count as accepted are others.
         One that does, or that has nodes run again, ends this walk.
         """
-        view = self.ledger.view()
-        if self.superseded(view):
+        if self.superseded(self.ledger.view()):
             await self._leave()
-        self._adopt(view)
+        self.adopt()
 
     def superseded(self, view: View) -> bool:
         """Whether this walk is over because of a correction."""
@@ -105,8 +104,11 @@ class Run:
                     self._tell(place, "pending")
         raise Superseded
 
-    def _adopt(self, view: View) -> None:
-        """Take the Intent and the plan as they were corrected."""
+    def adopt(self) -> None:
+        """Take the Intent and the plan as they were corrected. Raises Superseded where this walk is over."""
+        view = self.ledger.view()
+        if self.superseded(view):
+            raise Superseded
         mandate = Mandate.of(view)
         known = self.scope.mandate
         if mandate is None or (mandate.accepted_hash, mandate.accepted_plan_hash) == (

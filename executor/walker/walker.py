@@ -47,7 +47,7 @@ from executor.walker.preflight import Verdict, preflight, skill_address
 from executor.walker.reasoner import Prompts, Reasoner
 from executor.walker.run import Run
 from executor.walker.tree import Scope
-from ir import Intent, PlanTree
+from ir import Envelope, Intent, PlanTree
 from ir.errors import UNVERIFIED
 
 _WATCH_S = 0.5  # how often the journal is looked at for a cancel by a person
@@ -244,7 +244,7 @@ class Walker:
             failure, criteria, cancelled = await self._watched(run, ledger)
             if cancelled:
                 return Outcome(intent, "cancelled", run.states, run.outputs, failure, verdicts=verdicts)
-            envelope, failure = close(ledger, run.scope.mandate, failure, criteria, self._failures)
+            envelope, failure = self._close(run, ledger, failure, criteria)
         except Superseded:
             ledger.flush()
             if (now := ledger.view().state) in RUNNABLE:
@@ -262,6 +262,17 @@ class Walker:
         if failure is not None:
             state = "denied" if failure.denied else "failed"
         return Outcome(intent, state, run.states, run.outputs, failure, criteria, verdicts, envelope.id)
+
+    def _close(
+        self, run: Run, ledger: Ledger, failure: Failure | None, criteria: tuple[Criterion, ...]
+    ) -> tuple[Envelope, Failure | None]:
+        """Write how the run ended, under what counts by then. Raises Superseded where it goes on instead."""
+        while True:
+            run.adopt()
+            try:
+                return close(ledger, run.scope.mandate, failure, criteria, self._failures)
+            except Superseded:
+                continue  # corrected between the look and the write
 
     async def _watched(self, run: Run, ledger: Ledger) -> tuple[Failure | None, tuple[Criterion, ...], bool]:
         """Walk, look at the success criteria, and stop as soon as a person cancels the intent. Gives the

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin
 
+from executor.materiality import FIXED_IN_INTENT, FIXED_IN_PLAN
 from ir import Document, DocumentError, Intent, PlanNode, PlanTree, as_document, parse_json
 from ir.plan import TERMINAL_KINDS
 from ir.scalars import FrozenMap
@@ -26,6 +27,10 @@ Operation = dict[str, Any]
 Steps = list[str | int]
 _TOKEN: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6}|\+)\]")
 _END: Final = "+"
+_KEPT: Final[Mapping[Any, tuple[str, ...]]] = {  # never a person's to change, so not offered
+    Intent: (*FIXED_IN_INTENT, "hash"),
+    PlanTree: (*FIXED_IN_PLAN, "hash", "root"),
+}
 
 
 def patches_of(
@@ -129,7 +134,7 @@ def _typed_steps(
         elif isinstance(kind, type) and issubclass(kind, Document):
             fields = kind.model_fields
             if token not in fields:
-                raise _unknown(path, token, [*fields, *also])
+                raise _unknown(path, token, [*also, *(n for n in fields if n not in _KEPT.get(kind, ()))])
             kind = fields[str(token)].annotation
         elif get_origin(kind) is tuple:
             count = len(value or ())

@@ -155,6 +155,23 @@ def test_a_lower_budget_counts_at_once(walks: Walks, elsewhere: Elsewhere, probe
     )
 
 
+def test_a_run_that_ends_after_a_correction_ends_once(
+    walks: Walks, elsewhere: Elsewhere, probe: Probe
+) -> None:
+    id = walks.accept(sequence("n0", read("a"), gate("g")))
+    budget = {"op": "add", "path": "/budget", "value": {"max_calls": 9}}
+
+    class Refuses(Says):
+        async def ask(self, gate: GateQuestion) -> GateAnswer | None:
+            elsewhere.correct(id, budget, of="intent")
+            return await super().ask(gate)
+
+    people = Refuses("deny")
+    outcome = walks.run(id, people=people)
+    assert (outcome.state, len(people.asked)) == ("denied", 1)
+    assert walks.watch.of("g") == ["running", "denied"]
+
+
 def test_a_material_correction_stops_the_run_and_after_an_accept_it_goes_on(
     walks: Walks, elsewhere: Elsewhere, probe: Probe, writer: Probe
 ) -> None:
