@@ -56,7 +56,7 @@ def dot_text(picture: Picture) -> str:
         lines.append(f"  n{place} [label=<{_table(box)}>];")
     for place, box in enumerate(picture.boxes):
         if box.parent >= 0:
-            style = "style=solid" if box.order else "style=dashed"
+            style = "style=dashed" if picture.boxes[box.parent].kind == "parallel" else "style=solid"
             lines.append(f"  n{box.parent}:box:e -> n{place}:box:w [{style}];")
     return "\n".join([*lines, "}", ""])
 

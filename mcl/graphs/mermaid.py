@@ -28,7 +28,8 @@ def mermaid_text(picture: Picture) -> str:
         lines.append(f"  n{place}{begin}{_label(box)}{end}{tone}")
     for place, box in enumerate(picture.boxes):
         if box.parent >= 0:
-            arrow = f"-->|{box.order}|" if box.order else "-.->"
+            dashed = picture.boxes[box.parent].kind == "parallel"
+            arrow = f"-->|{box.order}|" if box.order else "-.->" if dashed else "-->"
             lines.append(f"  n{box.parent} {arrow} n{place}")
     used = sorted({box.tone for box in picture.boxes if box.tone in COLOURS and box.tone})
     for tone in used:
