@@ -25,7 +25,7 @@ class Begun:
 @dataclass(slots=True)
 class Earlier:
     """By node id: last state, number of attempts, outputs of completed nodes, the first and the last start,
-    and what was used of the budget. dispatched: ids of the Intents that were handed on. restarts: how often
+    and what was used of the budget. dispatched: the bytes of the Intents that were handed on. restarts: how often
     corrections had nodes run again by then."""
 
     states: dict[str, str] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Earlier:
     began: dict[str, str] = field(default_factory=dict)
     begun: dict[str, Begun] = field(default_factory=dict)
     used: dict[str, Used] = field(default_factory=dict)
-    dispatched: set[str] = field(default_factory=set)
+    dispatched: set[bytes] = field(default_factory=set)
     started_at: str = ""
     restarts: int = 0
 
@@ -59,7 +59,7 @@ def read_earlier(envelopes: Iterable[Envelope], view: View) -> Earlier:
         if envelope.kind == "intent.accept":
             earlier.started_at = ""
         if isinstance(body, IntentDispatchBody):
-            earlier.dispatched.add(json.loads(body.sub_intent_json)["id"])
+            earlier.dispatched.add(body.sub_intent_json)
         if not isinstance(body, PlanStepBody):
             continue
         node = body.node_id

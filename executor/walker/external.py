@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 async def external(predicate: ExternalPredicate, id: str, context: Context, run: Run) -> Criterion:
     """Does the check hold at the address? A host that was not granted is asked about.
 
-    id: what the criterion is called (``Mandate.criterion_id``). What was found is a record of the journal too.
+    id: what the criterion is called (``Mandate.criterion_id``). What was found is kept as a record too.
     """
     evidence: dict[str, object] = {"url": predicate.url, "check": predicate.check}
     check = parse_check(predicate.check)

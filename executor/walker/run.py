@@ -240,10 +240,11 @@ class Run:
 
     def begin_call(self, place: Place, cost: Cost | None = None) -> str:
         """The same for a call of a tool or a model, which the budget counts."""
+        told = {"cost": {"asset": cost.asset, "amount": str(cost.amount)}} if cost else {}
+        key = self.begin(place, {"calls": 1, **told})
         if (spending := place.scope.context.spending) is not None:
             spending.begin(cost)
-        told = {"cost": {"asset": cost.asset, "amount": str(cost.amount)}} if cost else {}
-        return self.begin(place, {"calls": 1, **told})
+        return key
 
     def again(self, failure: Failure, manifest: Manifest, place: Place) -> Failure | Again:
         """What follows from an attempt that failed as things fail that may pass.

@@ -12,7 +12,7 @@ from executor.gate.verdict import Deny
 from executor.walker.dispatch import expand
 from executor.walker.ending import judge
 from executor.walker.preflight import preflight
-from ir import MclError
+from ir import MclError, canonical_bytes
 from ir.plan import MAX_NODES
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def open_plan(place: Place, run: Run) -> Failure | None:
         return flaw
     scope = _limited(scope, place, run)
     told = {"agents": 0 if begun else 1, "intent": mandate.intent.id, "plan_hash": mandate.plan_hash}
+    run.begin(place, told)
     if begun is None and spending is not None:
         spending.begin_agent()
-    run.begin(place, told)
-    if mandate.intent.id not in run.earlier.dispatched:
+    if canonical_bytes(mandate.intent) not in run.earlier.dispatched:
         run.ledger.dispatch(mandate.intent, sub.scope_uri)
     run.tree.graft(place, scope)
     return None
