@@ -1,15 +1,17 @@
 """Another agent, in a process of its own with a key of its own: takes work over HTTP and answers, honestly or
 not, as the path of the request says.
 
-    python tests/peer.py <did of whom it believes>
+    python tests/peer.py
 
-It prints its port and its did, and needs nothing of the executor: what it does is written in docs/agents.md.
+It prints its port and its did; each line that it reads is the did of whom it believes from then on, and is said
+again. It needs nothing of the executor: what it does is written in docs/agents.md.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -55,10 +57,13 @@ def instant(**ago: float) -> str:
 class Peer:
     """The agent: whom it believes, its key, and what it was sent."""
 
-    def __init__(self, believed: str) -> None:
-        self.believed = believed
+    def __init__(self) -> None:
         self.key = SigningKey.generate()
         self.did = did_of(bytes(self.key.verify_key))
+        self.believe("")
+
+    def believe(self, did: str) -> None:
+        self.believed = did
         self.first = b""
         self.seen: dict[str, int] = {}
 
@@ -141,7 +146,7 @@ class Peer:
 
 
 def main() -> None:
-    peer = Peer(sys.argv[1])
+    peer = Peer()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:  # the name that http.server calls
@@ -164,8 +169,11 @@ def main() -> None:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_address[1], peer.did, flush=True)
-    server.serve_forever()
+    for line in sys.stdin:
+        peer.believe(line.strip())
+        print(peer.believed, flush=True)
 
 
 if __name__ == "__main__":

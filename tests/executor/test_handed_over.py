@@ -28,17 +28,35 @@ class Other:
     origin: str
 
 
-@pytest.fixture
-def other(walks: Walks) -> Iterator[Other]:
-    peer = Path(__file__).parents[1] / "peer.py"
-    command = [sys.executable, str(peer), walks.home.keyring.agent.did]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        port, did = process.stdout.readline().split()
+@pytest.fixture(scope="module")
+def process() -> Iterator[subprocess.Popen[str]]:
+    """The other agent, once for all tests here."""
+    command = [sys.executable, str(Path(__file__).parents[1] / "peer.py")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
         try:
-            yield Other(did, f"http://127.0.0.1:{port}")
+            yield started
         finally:
-            process.kill()
+            started.kill()
+
+
+@pytest.fixture(scope="module")
+def listening(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Its port and its did."""
+    assert process.stdout is not None
+    port, did = process.stdout.readline().split()
+    return port, did
+
+
+@pytest.fixture
+def other(walks: Walks, process: subprocess.Popen[str], listening: tuple[str, str]) -> Other:
+    """The other agent, who believes this home's and nobody else."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    believed = walks.home.keyring.agent.did
+    process.stdin.write(f"{believed}\n")
+    process.stdin.flush()
+    assert process.stdout.readline().strip() == believed
+    return Other(listening[1], f"http://127.0.0.1:{listening[0]}")
 
 
 def granted(walks: Walks, *hosts: str) -> None:
