@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final, NoReturn, TypeAlias
 
 from executor.errors import GateError
 from executor.gate.call import Call
@@ -75,17 +75,19 @@ class Allow:
         roots: frozenset[str] = frozenset(),
     ) -> None:
         if seal is not _SEAL:
-            raise GateError(
-                "FORGED_ALLOW",
-                "an Allow comes from the gate alone",
-                place=call.node_id,
-                fix="ask gate.decide",
-            )
+            raise _forged(call.node_id)
         self._call_hash = call.hash
         self._spent = False
         self.operation = operation
         self.hosts = hosts
         self.roots = roots
+
+    def __init_subclass__(cls) -> None:
+        raise _forged("")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """No copies: each would be good once."""
+        raise _forged("")
 
     def spend(self, call: Call) -> None:
         """Use the leave for this call.
@@ -104,6 +106,11 @@ class Allow:
         if self._spent:
             raise GateError("ALLOW_SPENT", "this leave was used", place=call.node_id, fix="ask again")
         self._spent = True
+
+
+def _forged(place: str) -> GateError:
+    message, fix = "an Allow comes from the gate alone, once", "ask gate.decide"
+    return GateError("FORGED_ALLOW", message, place=place, fix=fix)
 
 
 def decide(call: Call, context: Context) -> Allow | Ask | Deny:
