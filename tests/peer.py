@@ -3,8 +3,8 @@ not, as the path of the request says.
 
     python tests/peer.py
 
-It prints its port and its did; each line that it reads is the did of whom it believes from then on, and is said
-again. It needs nothing of the executor: what it does is written in docs/agents.md.
+It prints its port and its did. Each line that it reads is the did of whom it believes from then on; it says
+the line again. It needs nothing of the executor: what it does is written in docs/agents.md.
 """
 
 from __future__ import annotations
@@ -97,7 +97,10 @@ class Peer:
             "causation_id": dispatch.id,
         }
         key = self.key
-        if how == "fail":
+        if how == "secret":
+            evidence["objects"] = ["ghp_" + "a1" * 18]
+            told = "intent.attest", IntentAttestBody("success", instant(), (), json.dumps(evidence).encode())
+        elif how == "fail":
             told = "intent.fail", IntentFailBody("tool_failure", instant(), "out of\x1b[2J paper", said)
         elif how == "partial":
             told = "intent.attest", IntentAttestBody("partial", instant())

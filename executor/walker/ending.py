@@ -68,7 +68,7 @@ def _attestations(home: Home) -> Iterator[Envelope]:
             yield envelope
     for row in home.journal.rows(kind=ANSWERED):
         record = home.journal.open(row.wire)
-        if isinstance(record, Record):
+        if isinstance(record, Record) and record.body["answer"]:
             with suppress(MclError):  # its key was revoked before it signed
                 envelope = home.journal.open(record.body["answer"])
                 if isinstance(envelope, Envelope):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Final
 
 from executor.errors import LifecycleError
@@ -137,9 +138,17 @@ class Ledger:
         self.take(envelope)
         return envelope
 
-    def answered(self, node_id: str, dispatch: Envelope, answer: Envelope) -> None:
-        """What another agent answered to a dispatch, with its bytes, so that anybody can check it again."""
-        told = {"node": node_id, "dispatch": dispatch.id, "answer": answer.wire, "agent": answer.from_}
+    def answered(self, node_id: str, dispatch: Envelope, answer: Envelope, *, whole: bool) -> None:
+        """What another agent answered to a dispatch; whole: with its bytes, so that anybody can check it
+        again."""
+        told = {
+            "node": node_id,
+            "dispatch": dispatch.id,
+            "agent": answer.from_,
+            "id": answer.id,
+            "answer": answer.wire if whole else b"",
+            "sha256": sha256(answer.wire).hexdigest(),
+        }
         self._write()
         self._home.journal.record(ANSWERED, told, intent=self.intent_id)
 

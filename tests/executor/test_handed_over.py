@@ -131,6 +131,19 @@ def test_what_was_sent_and_what_came_back_can_be_checked_from_the_journal(walks:
     assert walks.home.journal.verify().ok
 
 
+def test_secrets_in_an_answer_are_not_kept(walks: Walks, other: Other) -> None:
+    secret = "ghp_" + "a1" * 18
+    outcome = go(walks, other, "secret")
+    assert outcome.state == "completed"
+    assert outcome.outputs["n1"]["evidence"]["objects"] == ["[redacted: GitHub token]"]  # type: ignore[index]
+    (record,) = walks.records("record.dispatch.answer")
+    assert record["answer"] == b""
+    assert len(record["sha256"]) == 64
+    walks.home.close()
+    for path in walks.home.path.rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes()
+
+
 @pytest.mark.parametrize(
     ("how", "wanted"),
     [

@@ -87,8 +87,14 @@ async def _exchange(
         why = {"node": place.id, "code": problem.code, "sha256": sha256(wire).hexdigest(), "bytes": len(wire)}
         run.ledger.note("answer_refused", {**why, "message": visible(run.redactor.text(problem.message))})
         raise refused(problem) from problem
-    run.ledger.answered(place.id, dispatch, answer)
+    run.ledger.answered(place.id, dispatch, answer, whole=_is_clean(answer, run))
     return answer
+
+
+def _is_clean(answer: Envelope, run: Run) -> bool:
+    """Is there no secret in an answer, so that its bytes may be kept?"""
+    text, said = answer.wire.decode("utf-8", "replace"), told(answer)
+    return run.redactor.text(text) == text and run.redactor.value(said) == said
 
 
 def _end(answer: Envelope, place: Place, run: Run) -> Failure | None:
