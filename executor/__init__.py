@@ -30,12 +30,13 @@ from executor.keys.keyring import KeyEntry, KeyPair, Keyring
 from executor.lifecycle.fold import View, check, fold, intent_id
 
 if TYPE_CHECKING:
+    from executor.engine import Engine, LocalEngine, Work
     from executor.agents import Agent, Agents
     from executor.gate.approvals import Approvals
     from executor.gate.call import Call, Declaration
     from executor.gate.context import Context
     from executor.gate.decide import GUARDS, Allow, decide
-    from executor.gate.grants import Grant, Grants, HostGrant
+    from executor.gate.grants import Grant, Grants, HostGrant, RootGrant
     from executor.gate.pins import Pins
     from executor.gate.policy import Policy
     from executor.gate.verdict import Ask, Deny
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from executor.tools.tool import Bench, Tool
     from executor.undo import Images, UndoReport
     from executor.walker import Outcome, Verdict, Walker, preflight
+    from executor.walker.dispatch import Expansion, SubSkills
     from executor.walker.listener import Listener, WalkEvent
     from executor.walker.people import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, People
     from executor.walker.reasoner import Prompts, Reasoner
@@ -68,7 +70,9 @@ __all__ = [
     "Database",
     "Declaration",
     "Deny",
+    "Engine",
     "ExecutorError",
+    "Expansion",
     "FixedClock",
     "GateAnswer",
     "GateError",
@@ -90,6 +94,7 @@ __all__ = [
     "KeyringError",
     "LifecycleError",
     "Listener",
+    "LocalEngine",
     "Manifest",
     "ManifestError",
     "Outcome",
@@ -102,9 +107,11 @@ __all__ = [
     "Record",
     "Registry",
     "Report",
+    "RootGrant",
     "Row",
     "ScopeError",
     "Statement",
+    "SubSkills",
     "SystemClock",
     "Tool",
     "ToolError",
@@ -116,6 +123,7 @@ __all__ = [
     "WalkError",
     "WalkEvent",
     "Walker",
+    "Work",
     "Workspace",
     "check",
     "decide",
@@ -128,6 +136,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "executor.engine": ("Engine", "LocalEngine", "Work"),
+    "executor.walker.dispatch": ("Expansion", "SubSkills"),
     "executor.agents": ("Agent", "Agents"),
     "executor.journal.proofs": ("ConsistencyProof", "Head", "InclusionProof"),
     "executor.journal.verification": ("JournalFinding", "Report"),
@@ -135,7 +145,7 @@ _HOMES = {
     "executor.gate.call": ("Call", "Declaration"),
     "executor.gate.context": ("Context",),
     "executor.gate.decide": ("GUARDS", "Allow", "decide"),
-    "executor.gate.grants": ("Grant", "Grants", "HostGrant"),
+    "executor.gate.grants": ("Grant", "Grants", "HostGrant", "RootGrant"),
     "executor.walker.listener": ("Listener", "WalkEvent"),
     "executor.walker.people": ("AlwaysApprove", "AlwaysDeny", "GateAnswer", "GateQuestion", "People"),
     "executor.gate.pins": ("Pins",),

@@ -37,9 +37,12 @@ if TYPE_CHECKING:
         cortex_verify,
         cortex_verify_proof,
     )
+    from mcl.acts.gates import Decided, OpenGate, ShownGate, decide_gate, open_gates, show_gate
+    from mcl.acts.grants import AgentGrants, grant, list_grants, revoke
     from mcl.acts.graph import graph
     from mcl.acts.materiality import MaterialityReport, materiality
     from mcl.acts.plan import Planned, plan
+    from mcl.acts.plan_check import PlanChecked, check_plan_file, check_plan_of
     from mcl.acts.replay import Replay, replay
     from mcl.acts.run import run
     from mcl.acts.show import Shown, Summary, list_intents, show
@@ -61,12 +64,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Acceptance",
+    "AgentGrants",
     "BatchSummary",
     "CheckedFile",
     "Clarify",
     "Compiled",
     "Corrected",
     "CortexReport",
+    "Decided",
     "Envelope",
     "FileReport",
     "Finding",
@@ -79,7 +84,9 @@ __all__ = [
     "MclError",
     "Memory",
     "NewSkill",
+    "OpenGate",
     "Outcome",
+    "PlanChecked",
     "PlanTree",
     "Planned",
     "Proof",
@@ -89,6 +96,7 @@ __all__ = [
     "Refused",
     "Replay",
     "Shown",
+    "ShownGate",
     "Snapshot",
     "Summary",
     "TriedExample",
@@ -98,6 +106,8 @@ __all__ = [
     "accept",
     "answer",
     "cancel",
+    "check_plan_file",
+    "check_plan_of",
     "compile_batch",
     "compile_goal",
     "correct",
@@ -113,20 +123,26 @@ __all__ = [
     "cortex_snapshot",
     "cortex_verify",
     "cortex_verify_proof",
+    "decide_gate",
     "format_skill",
+    "grant",
     "graph",
     "hash_skill",
+    "list_grants",
     "list_intents",
     "materiality",
     "new_skill",
+    "open_gates",
     "open_home",
     "plan",
     "propose_correction",
     "prune_undo",
     "publish_skill",
     "replay",
+    "revoke",
     "run",
     "show",
+    "show_gate",
     "sign_correction",
     "try_examples",
     "undo",
@@ -166,7 +182,10 @@ _HOMES = {
     "mcl.cortex.proof": ("Proof",),
     "mcl.cortex.verification": ("CortexReport",),
     "mcl.acts.graph": ("graph",),
+    "mcl.acts.gates": ("Decided", "OpenGate", "ShownGate", "decide_gate", "open_gates", "show_gate"),
+    "mcl.acts.grants": ("AgentGrants", "grant", "list_grants", "revoke"),
     "mcl.acts.plan": ("Planned", "plan"),
+    "mcl.acts.plan_check": ("PlanChecked", "check_plan_file", "check_plan_of"),
     "mcl.acts.replay": ("Replay", "replay"),
     "mcl.acts.run": ("run",),
     "mcl.acts.show": ("Shown", "Summary", "list_intents", "show"),

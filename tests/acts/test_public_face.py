@@ -19,6 +19,8 @@ PUBLIC = {
     *("cortex_prove", "cortex_put", "cortex_show", "cortex_snapshot", "cortex_verify", "cortex_verify_proof"),
     *("CortexReport", "Imported", "Memory", "Proof", "ProofReport", "Snapshot"),
     *("BatchSummary", "compile_batch"),
+    *("AgentGrants", "Decided", "OpenGate", "PlanChecked", "ShownGate", "check_plan_file", "check_plan_of"),
+    *("decide_gate", "grant", "list_grants", "open_gates", "revoke", "show_gate"),
     *("UndoReport", "graph", "prune_undo", "undo"),
     *("Corrected", "MaterialityReport", "Proposal", "correct", "materiality"),
     *("propose_correction", "sign_correction"),

@@ -36,7 +36,7 @@ DECLARED: Final = {
     ("executor/gate/decide.py", "_call_hash"),
     ("executor/gate/decide.py", "_spent"),
     ("executor/gate/decide.py", "Allow()"),
-    # The field of a Tool, the one place that runs it, and those that call that place with the Allow of decide.
+    # The field of a Tool, the one place that runs it, and those that call that place with an Allow.
     ("executor/tools/tool.py", "adapter"),
     ("executor/tools/registry.py", "adapter"),
     ("executor/tools/registry.py", "__tools"),
