@@ -30,8 +30,8 @@ from executor.keys.keyring import KeyEntry, KeyPair, Keyring
 from executor.lifecycle.fold import View, check, fold, intent_id
 
 if TYPE_CHECKING:
-    from executor.engine import Engine, LocalEngine, Work
     from executor.agents import Agent, Agents
+    from executor.engine import Engine, LocalEngine, Work
     from executor.gate.approvals import Approvals
     from executor.gate.call import Call, Declaration
     from executor.gate.context import Context

@@ -25,8 +25,8 @@ class Begun:
 @dataclass(slots=True)
 class Earlier:
     """By node id: last state, number of attempts, outputs of completed nodes, the first and the last start,
-    and what was used of the budget. dispatched: the bytes of the Intents that were handed on. restarts: how often
-    corrections had nodes run again by then."""
+    and what was used of the budget. dispatched: the bytes of the Intents that were handed on. restarts: how
+    often corrections had nodes run again by then."""
 
     states: dict[str, str] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)

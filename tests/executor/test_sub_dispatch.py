@@ -11,7 +11,7 @@ import pytest
 from walks import NODE, Says, Walks, Watch, gate, parallel, probe, sequence, step, tool
 
 import ir
-from executor import Bench, ToolError, WalkEvent
+from executor import Bench, Grants, ToolError, WalkEvent
 from executor.walker.dispatch import Expansion
 from ir import Frame, Intent, MclError, PlanStepBody
 
@@ -446,6 +446,24 @@ def test_a_call_below_that_a_person_must_approve_is_approved_as_the_call_that_it
     outcome = walks.run(walks.accept(dispatch(shelf, "sub", "over")), sub_skills=shelf, people=people)
     assert (outcome.state, outcome.failure) == ("completed", None)
     assert [(asked.kind, asked.node_id) for asked in people.asked] == [("approval", "sub/w")]
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_what_strangers_and_private_data_left_upstream_counts_below_too(
+    walks: Walks, shelf: Shelf, before: bool
+) -> None:
+    async def work(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+        return {}
+
+    walks.tools.append(probe("shell", work, effects=("shell",), safety="D"))
+    Grants(walks.home.db, walks.home.clock).grant(walks.home.keyring.agent.did, ["read", "write", "shell"])
+    shelf.put("acts", tool("a", "test/shell", "shell"))
+    shelf.put("looks", tool("l", "fs/list"))
+    last = dispatch(shelf, "sub", "acts")  # of what is dispatched the worst is thought
+    root = sequence("n0", dispatch(shelf, "first", "looks"), last) if before else last
+    people = Says("approve")
+    assert walks.run(walks.accept(root), sub_skills=shelf, people=people).state == "completed"
+    assert [(asked.kind, asked.node_id) for asked in people.asked] == [("approval", "sub/a")] * before
 
 
 # ---- after a crash ----
