@@ -102,6 +102,7 @@ def corrected(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> d
             "intent": None,
             "plan": None,
             **nothing,
+            "gates": PersistentMap(),
             "walked": view.plan,
             "retry_from": body.retry_from,
         }

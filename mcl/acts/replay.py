@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from executor import View
+from executor import View, fold
 from executor.home import Home
 from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed
 from ir.errors import MclError
@@ -72,13 +73,15 @@ def replay(
 ) -> Replay:
     """Check what an Intent records, then compile it again with its id, time and memories; compare the bytes.
 
+    An Intent that was corrected is compared as it was compiled.
+
     model: where the weights are, when this home does not know them. skills: further folders. What is gone
     or has changed is an item of the Replay, not an error. Raises InputError (no such intent, or it was
     never compiled), and what reading the journal raises.
     """
     home = home or open_home()
     id = find_intent(home, intent)
-    view = read_view(home, id, fresh=True)
+    view = _as_compiled(home, id, read_view(home, id, fresh=True))
     if view.intent is None or view.intent.compile_metadata is None:
         raise InputError(
             "NOT_COMPILED",
@@ -89,6 +92,13 @@ def replay(
     found = installed(home.path, skills)
     again = _Again(home, view, view.intent, view.intent.compile_metadata, found, model)
     return Replay(id, tuple(again.items()))
+
+
+def _as_compiled(home: Home, id: str, view: View) -> View:
+    """The view before the first correction: what a person changed since is nothing that a model said."""
+    if not view.corrections:
+        return view
+    return fold(takewhile(lambda one: one.kind != "intent.correct", home.journal.envelopes(id)))
 
 
 @dataclass

@@ -1,0 +1,166 @@
+"""`mcl correct` and `mcl materiality`: at the terminal and in scripts, beside a run in another process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+NOTE = ("compile", "remember to water the plants", "--no-ai", "--skill", "general", "--verb", "build")
+NOTE += ("--slot", "target=plants", "--json")
+FERNS = ("--set", "plan.note.args.content=Water the ferns")
+
+
+@pytest.fixture
+def waiting(mcl):
+    """The id of an intent whose run waits at its gate in another process, and that process."""
+    id = mcl(*NOTE).document["id"]
+    assert mcl("accept", id, "--yes").code == 0
+    process = mcl.start("run", id)
+    end = time.monotonic() + 60
+    while not mcl("gate", "list", "--json").document["gates"]:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, "the run asks nobody"
+        time.sleep(0.05)
+    yield id, process
+    process.kill()
+    process.communicate()
+
+
+def ended(process: subprocess.Popen[bytes]) -> tuple[int, str]:
+    """The exit code and the output of a process that ends by itself, its input still open."""
+    process.wait(60)
+    assert process.stdout is not None
+    return process.returncode, process.stdout.read().decode()
+
+
+def note_of(mcl, id: str) -> Path:
+    return mcl.folder / "mcl-notes" / f"{id}.md"
+
+
+def test_a_material_correction_stops_the_other_process_and_the_run_goes_on_after_an_accept(mcl, waiting):
+    id, process = waiting
+    corrected = mcl("correct", id, *FERNS, "--reason", "the ferns", "--yes", "--json")
+    assert corrected.code == 10, corrected.err
+    told = corrected.document
+    assert (told["material"], told["state"], told["again"]) == (True, "proposed", [])
+    assert [(one["code"], one["place"]) for one in told["changes"]] == [
+        ("ARGS_CHANGED", "plan.note.args.content")
+    ]
+    assert told["next"] == [f"mcl accept {id}", f"mcl run {id}"]
+    code, out = ended(process)
+    assert code == 10
+    assert f"mcl accept {id}" in out
+    assert mcl("gate", "list", "--json").document["gates"] == []
+    assert mcl("run", id).code == 4
+    assert mcl("accept", id, "--yes").code == 0
+    assert mcl("run", id, "--yes-gates").code == 0
+    assert note_of(mcl, id).read_text() == "Water the ferns"
+    assert mcl("log", "verify").code == 0
+    log = mcl("log", id).out
+    assert "the ferns" in log
+    assert mcl("replay", id).code == 0  # as it was compiled
+
+
+def test_a_correction_that_is_not_material_leaves_the_other_process_at_work(mcl, waiting):
+    id, process = waiting
+    corrected = mcl("correct", id, "--set", "budget.max_calls=5", "--yes")
+    assert (corrected.code, "BUDGET_LOWERED" in corrected.out) == (0, True)
+    assert mcl("show", id, "--json").document["intent"]["budget"] == {"max_calls": 5}
+    gate = mcl("gate", "list", "--json").document["gates"][0]["id"]
+    assert mcl("gate", "approve", gate).code == 0
+    code, out = ended(process)
+    assert code == 0, out
+    assert note_of(mcl, id).exists()
+    assert mcl("replay", id).code == 0
+
+
+def test_the_question_shows_the_difference_and_anything_but_yes_signs_nothing(mcl, waiting):
+    id, _ = waiting
+    before = mcl("log", "--json", "--limit", "0").document
+    for answer in (b"", b"no\n", b"YES!\n"):
+        asked = mcl.fed(answer, "correct", id, *FERNS)
+        assert asked.code == 4
+        for word in ("plan.note.args.content", "Water the ferns", "needs a new accept", "why"):
+            assert word in asked.out
+        assert "[y/N]" in asked.err
+        assert "nothing was signed" in asked.err
+    assert mcl("log", "--json", "--limit", "0").document == before
+    assert mcl.fed(b"y\n", "correct", id, "--set", "budget.max_calls=5").code == 0
+
+
+def test_patches_come_from_a_file_or_standard_input(mcl, waiting):
+    id, _ = waiting
+    patches = [{"op": "add", "path": "/intent/budget", "value": {"max_calls": 7}}]
+    Path("patches.json").write_text(json.dumps(patches))
+    assert mcl("correct", id, "--patch", "patches.json", "--yes").code == 0
+    patches[0]["value"] = {"max_calls": 6}
+    piped = mcl.other("correct", id, "--patch", "-", "--yes", "--json", stdin=json.dumps(patches).encode())
+    assert piped.code == 0, piped.err
+    assert mcl("show", id, "--json").document["intent"]["budget"] == {"max_calls": 6}
+
+
+def test_a_correction_that_does_not_fit_says_what_and_where_and_signs_nothing(mcl, waiting):
+    id, _ = waiting
+    before = mcl("log", "--json", "--limit", "0").document
+    for arguments, code, exit in (
+        ((), "USAGE", 2),
+        (("--set", "plan.nowhere.args.a=b"), "PATH_UNKNOWN", 2),
+        (("--set", "budget.max_calls=many"), "VALUE_WRONG", 2),
+        (("--patch", "nowhere.json"), "FILE_UNREADABLE", 2),
+        (("--patch", "notes"), "FILE_UNREADABLE", 2),
+        (("--patch", "notes/monday.txt"), "PATCH_WRONG", 2),
+        (("--unset", "deadline"), "PATH_UNKNOWN", 2),
+        (("--retry-from", "nowhere"), "CORRECTION_INVALID", 4),
+        (("--set", "frame.verb=destroy"), "CORRECTION_INVALID", 4),
+        (("--unset", "plan.keep"), "CORRECTION_INVALID", 4),
+    ):
+        done = mcl("correct", id, *arguments, "--yes", "--json")
+        assert (done.code, done.document["error"]["code"]) == (exit, code)
+        assert done.document["error"]["fix"]
+    assert mcl("log", "--json", "--limit", "0").document == before
+
+
+def test_only_a_run_is_corrected(mcl):
+    id = mcl.signed()
+    refused = mcl("correct", id, "--set", "budget.max_calls=5", "--yes")
+    assert refused.code == 4
+    assert "there is no run to correct" in refused.err
+    assert "nothing of it has run" in refused.err
+
+
+def test_materiality_answers_by_its_exit_code(mcl):
+    id = mcl.compiled()
+    shown = mcl("show", id, "--json").document
+    before, after = Path("before.json"), Path("after.json")
+    before.write_text(json.dumps(shown["plan"]))
+    root = shown["plan"]["root"]
+    root["description"] = "in other words"
+    after.write_text(json.dumps(shown["plan"]))
+    same = mcl("materiality", "before.json", "after.json", "--json")
+    assert same.code == 0
+    assert same.document["material"] is False
+    assert [one["code"] for one in same.document["changes"]] == ["TEXT_CHANGED"]
+    shown["plan"]["budget"] = {"max_calls": 3}
+    before.write_text(json.dumps(shown["plan"]))
+    raised = mcl("materiality", "before.json", "after.json")
+    assert raised.code == 10
+    for word in ("BUDGET_RAISED", "plan.budget.max_calls", "needs a new accept"):
+        assert word in raised.out
+    assert mcl("materiality", id, id, "--json").document["changes"] == []
+    for arguments in (("before.json", "gone.json"), (id, "before.json"), ("notes/monday.txt", "before.json")):
+        wrong = mcl("materiality", *arguments, "--json")
+        assert wrong.code == 2, wrong.out
+        assert wrong.document["error"]["fix"] or wrong.document["error"]["place"]
+
+
+def test_a_deadline_is_judged_from_the_moment_that_is_named(mcl):
+    intent = mcl("show", mcl.compiled(), "--json").document["intent"]
+    for name, deadline in (("a.json", "2027-01-01T12:00:00Z"), ("b.json", "2027-01-01T13:00:00Z")):
+        Path(name).write_text(json.dumps({**intent, "deadline": deadline}))
+    assert mcl("materiality", "a.json", "b.json", "--at", "2027-01-01T00:00:00Z").code == 0
+    assert mcl("materiality", "a.json", "b.json", "--at", "2027-01-01T09:00:00Z").code == 10
+    assert mcl("materiality", "a.json", "b.json", "--at", "noon", "--json").code == 2
