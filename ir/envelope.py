@@ -245,6 +245,24 @@ _HEADER: Final[tuple[tuple[int, str, bool, Callable[[str], object], str], ...]] 
 
 
 def _check_header(message: dict[int, Any]) -> None:
+    if not _is_plain(message):
+        _examine_header(message)
+
+
+def _is_plain(message: dict[int, Any]) -> bool:
+    """Whether nothing is wrong with a header, which has no optional field: the quick look at nearly all."""
+    id, at, sender, intent = message.get(3), message.get(4), message.get(5), message.get(7)
+    return (
+        type(id) is type(at) is type(sender) is type(intent) is str
+        and not (6 in message or 8 in message or 9 in message)
+        and is_ulid(id)
+        and is_instant(at)
+        and _DID.fullmatch(sender) is not None
+        and _INTENT.fullmatch(intent) is not None
+    )
+
+
+def _examine_header(message: dict[int, Any]) -> None:
     for key, name, required, _, _ in _HEADER:
         if required and key not in message:
             raise EnvelopeError("HEADER_MISSING", f"the header has no {name}", place=name)
