@@ -164,13 +164,15 @@ class _Filling:
         """A text with its places filled; None when it is one place that nothing fills.
 
         Literal text is gathered between the walker's references and escaped as a whole, so that no two pieces
-        of data can make a reference together.
+        of data can make a reference together. In a JSON document places stand in its texts, and what fills
+        them is written as JSON writes it, so that it stays the text that it is.
         """
         whole = PLACE.fullmatch(text)
         if whole and whole["name"] and (path := slot_place(whole["name"])):
             return self.alone(*path, escaped=escaped)
         if whole and whole["name"] == "intent.deadline" and not self.plain["intent.deadline"]:
             return None
+        quoted = _is_document(text)
         done, literal, end = "", "", 0
         for match in PLACE.finditer(text):
             literal += text[end : match.start()]
@@ -181,7 +183,8 @@ class _Filling:
             elif is_runtime(name):
                 done, literal = done + _data(literal, escaped=escaped) + match.group(), ""
             else:
-                literal += self.inline(name)
+                value = self.inline(name)
+                literal += json.dumps(value, ensure_ascii=False)[1:-1] if quoted else value
         return done + _data(literal + text[end:], escaped=escaped)
 
     def alone(self, slot: str, uri: bool, *, escaped: bool) -> str | None:
@@ -209,3 +212,14 @@ class _Filling:
 def _data(text: str, *, escaped: bool) -> str:
     """Text as the plan holds it: where references are read, none can be read from it."""
     return text.replace("${", "$${") if escaped else text
+
+
+def _is_document(text: str) -> bool:
+    """Is a text of a template, as it is written, a JSON object or list?"""
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -173,6 +173,22 @@ def test_an_answer_of_a_host_does_not_choose_which_variable_is_read(walks: Walks
     assert len(site.requests) == 1
 
 
+def test_a_credential_to_an_address_that_an_answer_named_is_asked_about(walks: Walks, site: Site) -> None:
+    granted(walks, site.origin)
+    site.pages["/"] = page(f"{site.origin}/elsewhere", "text/plain")
+    site.pages["/elsewhere"] = page("ok", "text/plain")
+    second = tool("n2", "http/request", "network", method="GET", url="${n1.output.text}", bearer="$env:API")
+    plan = sequence("n0", request("n1", site), second)
+    people = Says("deny")
+    outcome = walks.run(walks.accept(plan, verb="find"), people=people, environment={"API": TOKEN})
+    assert (code(outcome), site.paths) == ("GATE_DENIED", ["/"])
+    assert "an address that is not written in the plan" in people.asked[0].question
+    intent = walks.propose(plan, verb="find")
+    walker = walks.walker(environment={"API": TOKEN})
+    assert [verdict.decision for verdict in walker.preflight(intent)] == ["allow", "ask"]
+    walker.close()
+
+
 @pytest.mark.parametrize(
     "node",
     [

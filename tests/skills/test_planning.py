@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_finding_skills import SKILL
 
+from executor import Registry
+from executor.references import typed_args
 from ir import Intent, PlanTree, parse_references
 from ir.references import OutputRef
 from mcl.errors import SkillError
@@ -125,6 +127,37 @@ def test_slot_text_never_changes_the_plan_and_never_becomes_a_reference(
         text,
     )
     assert literal(three.gate.question) == f"Is {text} right?"
+
+
+@pytest.fixture(scope="module")
+def posting(tmp_path_factory: pytest.TempPathFactory) -> Skill:
+    """A skill whose argument is a JSON document with places in it."""
+    folder = tmp_path_factory.mktemp("skills") / "one"
+    folder.mkdir()
+    text = SKILL.format(id="one", version="1.0.0").replace(
+        "§CORTEX", "slot text: string\n  optional\n§CORTEX"
+    )
+    text = text.replace("§TOOLS\nnone", "§TOOLS\nmatrix://tool/http/request@1.0.0")
+    (folder / "SKILL.mtx").write_text(text, encoding="utf-8")
+    document = '{"title": "about ${slot.text}!", "tags": ["${slot.text}", "${prose}"], "n": 1}'
+    call = {
+        "tool_ref": "matrix://tool/http/request@1.0.0",
+        "side_effect_class": "network",
+        "args": {"json": document, "body": "{${slot.text}}"},
+    }
+    node = {"id": "one", "kind": "tool_call", "tool_call": call}
+    (folder / "plan.yaml").write_text(json.dumps({"version": 1, "plans": [{"root": node}]}), encoding="utf-8")
+    return load_skill(folder)
+
+
+@given(hostile.filter(bool), hostile)
+@settings(max_examples=200, deadline=None)
+def test_slot_text_in_a_json_document_stays_a_text_of_it(posting: Skill, text: str, prose: str) -> None:
+    (node,) = (node for node, _ in made(posting, prose, ("text", text, "")).root.walk())
+    assert node.tool_call
+    args = typed_args(node.tool_call.args, Registry.builtin().find(node.tool_call.tool_ref), {})
+    assert args["json"] == {"title": f"about {text}!", "tags": [text, prose], "n": 1}
+    assert args["body"] == f"{{{text}}}"
 
 
 def test_an_argument_that_nothing_fills_is_left_out_and_numbers_become_text(skill: Skill) -> None:

@@ -10,6 +10,7 @@ from executor.clock import instant
 from executor.gate.call import Call, Deferred
 from executor.gate.claim import binding_of, claim
 from executor.gate.context import Context
+from executor.gate.credentials import credentials_of
 from executor.gate.effects import need_of
 from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
@@ -68,6 +69,8 @@ def _why(call: Call, context: Context) -> Iterator[str]:
     if "chain" in effect.classes:
         yield "It acts on a chain: only a key with a passphrase, or one kept elsewhere, may approve."
     yield from _places(call, context, manifest)
+    if credentials_of(call.known_args, manifest) and not _names_hosts(call, context, manifest):
+        yield "It sends a credential to an address that is not written in the plan."
     taint = context.taint(call) if carries(effect) else None
     if taint is not None and taint.both:
         yield (
@@ -82,6 +85,13 @@ def _places(call: Call, context: Context, manifest: Manifest) -> Iterator[str]:
     for place, root in context.roots(context.elsewhere(call, manifest)).items():
         if not root:
             yield f"{visible(place)} lies outside the workspace and was not granted."
+
+
+def _names_hosts(call: Call, context: Context, manifest: Manifest) -> bool:
+    """Are the call's addresses the plan's own, rather than what an earlier node answered?"""
+    planned = context.mandate.call_at(call.node_id) if context.mandate else None
+    args = planned.args if planned else {}
+    return all("${" not in args.get(name, "${") for name in manifest.scope.urls if name in call.args)
 
 
 def _question(asked: Call, call: Call, context: Context, why: tuple[str, ...]) -> Ask:
