@@ -207,17 +207,18 @@ def _below(plan: PlanTree, parent: str) -> PlanTree:
         waiting += node.get("children", [])
         for kind, field in (("tool_call", "args"), ("step", "inputs"), ("sub_dispatch", "sub_intent")):
             if field in node.get(kind, {}):
-                node[kind][field] = _renamed(node[kind][field], parent)
+                node[kind][field] = renamed(node[kind][field], parent)
         if "question" in node.get("gate", {}):
-            node["gate"]["question"] = _renamed(node["gate"]["question"], parent)
+            node["gate"]["question"] = renamed(node["gate"]["question"], parent)
     return with_hash(PlanTree.from_json(json.dumps(document)))
 
 
-def _renamed(value: Any, parent: str) -> Any:
+def renamed(value: Any, parent: str) -> Any:
+    """A JSON value whose texts refer to ``parent/node`` where they referred to ``node``; else it is the same."""
     if isinstance(value, dict):
-        return {key: _renamed(item, parent) for key, item in value.items()}
+        return {key: renamed(item, parent) for key, item in value.items()}
     if isinstance(value, list):
-        return [_renamed(item, parent) for item in value]
+        return [renamed(item, parent) for item in value]
     if not isinstance(value, str) or "${" not in value:
         return value
     try:

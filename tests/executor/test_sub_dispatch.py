@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from walks import NODE, Says, Walks, Watch, gate, parallel, probe, sequence, step, tool
 
 import ir
 from executor import Bench, Grants, ToolError, WalkEvent
-from executor.walker.dispatch import Expansion
-from ir import Frame, Intent, MclError, PlanStepBody
+from executor.walker.dispatch import Expansion, renamed
+from ir import Frame, Intent, IrError, MclError, OutputRef, PlanStepBody, parse_references
 
 
 class Shelf:
@@ -464,6 +467,24 @@ def test_what_strangers_and_private_data_left_upstream_counts_below_too(
     people = Says("approve")
     assert walks.run(walks.accept(root), sub_skills=shelf, people=people).state == "completed"
     assert [(asked.kind, asked.node_id) for asked in people.asked] == [("approval", "sub/a")] * before
+
+
+_PIECES = st.lists(
+    st.sampled_from(["$", "${", "$${", "}", "n.output", "${n.output}", "${a/b.output.x[0].y}", " é"])
+)
+
+
+@given(_PIECES.map("".join))
+def test_a_text_says_the_same_of_the_nodes_under_their_new_names(text: str) -> None:
+    try:
+        before = parse_references(text)
+    except IrError:
+        assert renamed(text, "p/q") == text
+        return
+    after = parse_references(renamed(text, "p/q"))
+    assert after == tuple(
+        replace(one, node_id=f"p/q/{one.node_id}") if isinstance(one, OutputRef) else one for one in before
+    )
 
 
 # ---- after a crash ----
