@@ -9,15 +9,18 @@ import anyio
 from executor.home import Home
 from executor.walker import Walker
 from ir import Intent, PlanTree
+from ir.errors import REFUSED
 from mcl.acts.compile import open_model
 from mcl.acts.ids import find_intent
 from mcl.acts.remember import keep_outcome
 from mcl.acts.show import shown
 from mcl.acts.skills import installed, the_skill
+from mcl.errors import SkillError
 from mcl.failures import SkillFailures
 from mcl.home import open_home
+from mcl.mtx.core import core_of
 from mcl.reasoner import CurrentPrompts, ModelReasoner
-from mcl.skills import Skill
+from mcl.skills import Skill, mtx_digest
 from mcl.subskills import InstalledSkills
 from mcl.tools import registry
 
@@ -46,13 +49,13 @@ def run(
     state. resume: go on after an interruption. model, ai, skills: as of compile_goal, for step nodes. What
     goes wrong with the plan is in the Outcome. Raises InputError; WalkError NOT_ACCEPTED, NO_PLAN,
     RUN_INTERRUPTED, ALREADY_RUNNING and VERIFICATION_FAILED (a row, signature or hash does not hold;
-    nothing was run); ScopeError.
+    nothing was run); SkillError SKILL_CHANGED (the prompts are not those of the compile); ScopeError.
     """
     home = home or open_home()
     id = find_intent(home, intent)
     found = shown(home, id)
     prompts = CurrentPrompts(
-        lambda: home.journal.view(id).intent, lambda: _skill_of(home, found.intent, skills)
+        lambda: home.journal.view(id).intent, lambda: _skill_signed(home, found.intent, skills)
     )
     if found.plan is not None and _has_steps(found.plan):
         prompts.load()
@@ -80,6 +83,22 @@ def run(
 
 def _has_steps(plan: PlanTree) -> bool:
     return any(node.step is not None for node, _ in plan.root.walk())
+
+
+def _skill_signed(home: Home, intent: Intent | None, skills: Sequence[Path]) -> Skill:
+    """That skill, where its content is what it was when the Intent was compiled: its prompts tell a model
+    what to do, so they are part of what was signed. Raises SkillError also SKILL_CHANGED."""
+    skill = _skill_of(home, intent, skills)
+    made = intent.compile_metadata if intent is not None else None
+    if made is not None and made.mtx_digest and made.mtx_digest != mtx_digest(skill, core_of(home.path)):
+        raise SkillError(
+            "SKILL_CHANGED",
+            f"the skill {skill.id} (or a core module) is not what this goal was compiled with",
+            place=str(skill.path),
+            fix="put it back as it was, or compile the goal again and have it accepted",
+            exit=REFUSED,
+        )
+    return skill
 
 
 def _skill_of(home: Home, intent: Intent | None, skills: Sequence[Path]) -> Skill:
