@@ -133,7 +133,8 @@ def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None
     Raises:
         InputError: GATE_UNKNOWN, NOT_AN_OPTION, REASON_TOO_LONG.
         GateError: GATE_RESOLVED (somebody was first: ``data`` says who, when and what), GATE_EXPIRED,
-            GATE_CLOSED (the intent has ended, or the question was put again).
+            GATE_CLOSED (the intent has ended, or the question was put again), APPROVAL_MISMATCH (what can be
+            shown is not what an approval would be bound to).
     """
     home = home or open_home()
     row, envelope, state, view = _named(home, gate)
@@ -147,6 +148,13 @@ def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None
     _require_open(home, row.id, state, view)
     at = home.clock.now()
     bound = bool(found.binding) and decision == APPROVE
+    if bound and not show_gate(found.id, home=home).holds:
+        raise GateError(
+            "APPROVAL_MISMATCH",
+            "what can be shown of this call is not what was asked about",
+            place=found.id,
+            fix="deny it, and look at who writes to this journal: mcl log verify",
+        )
     answer = found.binding if bound else reason or (decision if decision in found.options else "")
     body = PolicyGateResolveBody(gate_of=found.id, decision=decision, resolved_at=at, answer=answer)
     signed = sealed(home, "policy.gate.resolve", body, intent=found.intent_id, at=at, causation=found.id)

@@ -247,6 +247,9 @@ def test_a_question_whose_record_says_other_arguments_is_not_shown_as_sound(
     monkeypatch.setattr(gates, "_asked", lambda *given: {**true(*given), "args_json": altered})
     assert mcl("gate", "show", id, "--json").document["holds"] is False
     assert "do not approve this" in mcl("gate", "show", id).out
+    refused = mcl("gate", "approve", id)
+    assert (refused.code, "code  APPROVAL_MISMATCH" in refused.err) == (4, True)
+    assert mcl("gate", "deny", id).code == 0
 
 
 # ---- two runs in one workspace ----

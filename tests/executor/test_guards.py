@@ -16,7 +16,7 @@ from executor.gate.decide import foresee
 from executor.gate.effects import VERB_CEILING, need_of, over_ceiling
 from executor.references import typed_args
 from executor.tools.manifest import Effect
-from ir import Budget, IntentCancelBody
+from ir import Budget, IntentCancelBody, Unknown, with_hash
 
 
 @pytest.fixture
@@ -91,6 +91,20 @@ def test_state_a_cancelled_intent_or_a_run_held_by_another_is_refused(walks: Wal
     reply = decide(call_of(READ), replace(context, leased=True))
     assert isinstance(reply, Deny)
     assert (reply.code, reply.data["state"]) == ("INTENT_NOT_ACTIVE", "cancelled")
+
+
+def test_state_an_intent_with_an_open_question_is_blocked(walks: Walks) -> None:
+    context = context_of(walks, walks.accept(READ))
+    mandate = context.mandate
+    assert mandate is not None
+    question = Unknown(id="u1", field="frame.objects", severity="blocking")
+    intent = with_hash(mandate.intent.model_copy(update={"unknowns": (question,)}))
+    blocked = replace(mandate, intent=intent, accepted_hash=intent.hash)
+    reply = decide(call_of(READ), replace(context, mandate=blocked))
+    assert isinstance(reply, Deny)
+    assert (reply.code, reply.guard) == ("INTENT_BLOCKED", "state")
+    assert "u1" in reply.reason
+    assert "mcl answer" in reply.example
 
 
 def test_tool_known_only_exact_known_versions(walks: Walks) -> None:

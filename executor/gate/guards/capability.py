@@ -25,7 +25,8 @@ def check(call: Call, context: Context) -> Deny | None:
             data={"missing": sorted(wanted - given)},
             example=f"scope_uri = matrix://scope/{'+'.join(sorted(wanted | given))}",
         )
-    missing = wanted - context.grants.classes(context.agent)
+    held = context.grants.held(context.agent)
+    missing = wanted - held.keys()
     if missing:
         command = _command(missing, call, context, manifest)
         return Deny(
@@ -35,6 +36,8 @@ def check(call: Call, context: Context) -> Deny | None:
             data={"agent": context.agent, "missing": sorted(missing)},
             example=command,
         )
+    if not any(held[name].max_calls for name in wanted):
+        return None
     spent = context.grants.spent(context.agent, wanted)
     return used_up(spent) if spent is not None else None
 
