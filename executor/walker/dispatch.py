@@ -214,7 +214,7 @@ def _below(plan: PlanTree, parent: str) -> PlanTree:
 
 
 def renamed(value: Any, parent: str) -> Any:
-    """A JSON value whose texts refer to ``parent/node`` where they referred to ``node``; else it is the same."""
+    """A JSON value whose texts refer to ``parent/node`` where they referred to ``node``."""
     if isinstance(value, dict):
         return {key: renamed(item, parent) for key, item in value.items()}
     if isinstance(value, list):
