@@ -24,6 +24,7 @@ NOUNS: Final = {
     "key": ("key",),
     "grants": ("grant", "revoke", "grants"),
     "agent": ("agent",),
+    "tool": ("tool",),
     "skill": ("skill",),
     "model": ("model",),
     "cortex": ("cortex",),

@@ -1,0 +1,165 @@
+"""`mcl tool call`: one call, signed and judged like any other."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mcl.cli.arguments import AsJson, Workspace, example
+from mcl.cli.output import Output, note
+from mcl.cli.tool.arguments import ToolName, agreed
+
+if TYPE_CHECKING:
+    from executor.walker.people import People
+    from mcl.acts.call import Called
+    from mcl.acts.plan import Planned
+
+_MAX_FILE = 8 << 20  # bytes
+
+
+def register(tools: typer.Typer) -> None:
+    """Add this verb."""
+    tools.command(
+        "call",
+        epilog=example(
+            "mcl tool call fs/read path=notes/monday.md",
+            "mcl tool call fs/write path=a.txt content=hello --yes",
+            "mcl tool call fs/edit --args edit.json --json --yes",
+        ),
+    )(call_tool)
+
+
+def call_tool(
+    tool: ToolName,
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME=VALUE]...", help="Arguments; the tool's schema makes values of them."),
+    ] = None,
+    file: Annotated[
+        str,
+        typer.Option("--args", metavar="FILE", help="Arguments from a JSON object; - is standard input."),
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Sign the call without being asked.")] = False,
+    yes_gates: Annotated[
+        bool,
+        typer.Option("--yes-gates", help="Approve also what needs approval of this exact call."),
+    ] = False,
+    deny_gates: Annotated[
+        bool, typer.Option("--deny-gates", help="Refuse what needs approval of this exact call; ask nobody.")
+    ] = False,
+    timeout: Annotated[
+        int, typer.Option("--timeout-ms", metavar="MS", min=0, help="Milliseconds (default: the tool's).")
+    ] = 0,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> int:
+    """Call one tool: what it would do is shown, you sign it, the gate judges it, it runs.
+
+    It becomes an intent of one node, in the journal like any other.
+
+    Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
+    """
+    from ir.errors import REFUSED
+    from mcl.acts import call as acts
+    from mcl.cli.home import use_home
+    from mcl.cli.views.plan import plan_view
+
+    if yes_gates and deny_gates:
+        raise typer.BadParameter("--yes-gates and --deny-gates exclude each other")
+    args = {**_from_file(file), **_named(given or [])}
+    home, out = use_home(signs=True), Output(as_json)
+
+    def agree(seen: "Planned") -> bool:
+        if not (yes and as_json):
+            out.tell(plan_view(seen, out.people))
+        return yes or agreed("Sign this call and run it?")
+
+    called = acts.call_tool(
+        tool,
+        args,
+        agree=agree,
+        workspace=workspace or Path.cwd(),
+        people=_people(yes=yes_gates, no=deny_gates),
+        timeout_ms=timeout,
+        home=home,
+    )
+    out.document(_document(called))
+    if called.outcome is None:
+        if called.refused is not None:
+            out.view(plan_view(called.planned, out.people))
+            note(f"{called.refused.code}: {called.refused.reason}\n  {called.refused.fix}")
+        else:
+            note("not agreed to; nothing was signed or run")
+        return REFUSED
+    if not as_json:
+        from mcl.cli.views.walk import outcome_view
+
+        out.tell(["", *outcome_view(called.outcome, called.planned.plan)])
+    return called.outcome.exit
+
+
+def _document(called: "Called") -> dict[str, object]:
+    refused, outcome = called.refused, called.outcome
+    state = outcome.state if outcome else "denied" if refused else "declined"
+    failure: object = outcome.failure.to_json() if outcome and outcome.failure else None
+    return {
+        "intent_id": called.intent_id,
+        "tool": called.tool,
+        "state": state,
+        "output": called.output,
+        "failure": refused.to_json() if refused else failure,
+    }
+
+
+def _named(given: list[str]) -> dict[str, object]:
+    """The arguments written as NAME=VALUE."""
+    from mcl.errors import InputError
+
+    found: dict[str, object] = {}
+    for one in given:
+        name, sign, value = one.partition("=")
+        if not sign or not name:
+            raise InputError(
+                "BAD_ARGUMENT",
+                f"{one!r} is no argument",
+                place="NAME=VALUE",
+                fix="such as path=notes/a.md",
+            )
+        if name in found:
+            raise InputError("BAD_ARGUMENT", f"{name} is given twice", place=name, fix="give it once")
+        found[name] = value
+    return found
+
+
+def _from_file(file: str) -> dict[str, Any]:
+    """The arguments of a JSON object in a file, or on standard input."""
+    if not file:
+        return {}
+    from ir.canonical import parse_json
+    from mcl.errors import InputError
+
+    try:
+        data = sys.stdin.buffer.read(_MAX_FILE + 1) if file == "-" else _read(Path(file))
+    except OSError as problem:
+        raise InputError(
+            "FILE_UNREADABLE", f"{file} cannot be read: {problem.strerror}", place=file, fix="name a file"
+        ) from problem
+    if len(data) > _MAX_FILE:
+        raise InputError("FILE_TOO_LARGE", "more than 8 MiB", place=file, fix="give less")
+    values = parse_json(data)
+    if not isinstance(values, dict):
+        raise InputError("BAD_ARGUMENT", "no JSON object", place=file, fix='such as {"path": "a.txt"}')
+    return values
+
+
+def _read(place: Path) -> bytes:
+    with place.open("rb") as file:
+        return file.read(_MAX_FILE + 1)
+
+
+def _people(*, yes: bool, no: bool) -> "People":
+    from executor.walker.people import AlwaysApprove, AlwaysDeny
+    from mcl.cli.people import AtTerminal
+
+    return AlwaysApprove() if yes else AlwaysDeny() if no else AtTerminal()

@@ -1,0 +1,13 @@
+"""The verbs of `mcl tool`."""
+
+import typer
+
+from mcl.cli.tool import approve, call, contracts, describe, list, verify
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    tools = typer.Typer(name="tool", help="Tools: what a plan may call.", rich_markup_mode=None)
+    for verb in (list, describe, call, verify, contracts, approve):
+        verb.register(tools)
+    app.add_typer(tools)

@@ -1,0 +1,136 @@
+"""`mcl tool describe`: all that is said of one tool, with an example call."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from mcl.cli.arguments import AsJson, example
+from mcl.cli.output import Output
+from mcl.cli.tool.arguments import STYLES, ToolName
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from executor.tools.manifest import Manifest
+    from mcl.acts.tools import KnownTool
+
+# A value for an argument of this name; else what its schema suggests.
+_EXAMPLES: Mapping[str, object] = {
+    "path": "notes/monday.md",
+    "out": "chart.svg",
+    "from": "notes/monday.md",
+    "title": "Call Ada",
+    "start": "2026-12-01T09:00:00Z",
+    "since": "2026-11-01",
+    "assignee": "ada",
+    "task": "Write the report",
+    "content": "a line of text",
+    "old": "colour",
+    "new": "color",
+    "query": "invoice",
+    "pattern": "TODO",
+    "url": "https://example.org/",
+}
+
+_DOES: Mapping[str, str] = {"read": "reads", "write": "writes", "destructive": "destroys"}
+
+
+def register(tools: typer.Typer) -> None:
+    """Add this verb."""
+    tools.command(
+        "describe", epilog=example("mcl tool describe fs/edit", "mcl tool describe fs/edit --json")
+    )(describe_tool)
+
+
+def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
+    """Describe one tool: what it does, what it takes and gives, what it may do, and an example call."""
+    from mcl.acts.tools import contract, find_tool
+    from mcl.cli.home import use_home
+
+    found, out = find_tool(tool, home=use_home()), Output(as_json)
+    call = example_call(found.manifest)
+    out.document({**contract(found), "example": {"args": call, "command": _command(found, call)}})
+    if not as_json:
+        out.tell(_view(found, call))
+
+
+def example_call(manifest: "Manifest") -> dict[str, object]:
+    """Arguments that a call must have, with values to try."""
+    required = manifest.args.get("required", [])
+    names = required if isinstance(required, list) else []
+    return {name: _value(name, manifest.properties[name]) for name in names}
+
+
+def _value(name: str, schema: Mapping[str, Any]) -> object:
+    if schema.get("enum"):
+        return schema["enum"][0]
+    if name in _EXAMPLES and schema.get("type") == "string":
+        return _EXAMPLES[name]
+    plain: Mapping[str, object] = {
+        "string": "text",
+        "integer": schema.get("minimum", 1),
+        "number": schema.get("minimum", 1),
+        "boolean": True,
+        "array": [],
+        "object": {},
+    }
+    return plain.get(str(schema.get("type")), None)
+
+
+def _command(tool: "KnownTool", args: Mapping[str, object]) -> str:
+    texts = (value if isinstance(value, str) else json.dumps(value) for value in args.values())
+    given = [f"{name}={text}" for name, text in zip(args, texts, strict=True)]
+    return shlex.join(["mcl", "tool", "call", tool.name, *given])
+
+
+def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[RenderableType]":
+    from mcl.cli.views.layout import DIM, STRONG, commands, joined, listing, plain, rows
+
+    one, standing = tool.manifest, "closed" if tool.closed else tool.standing
+    yield joined(((one.uri, STRONG), (standing, STYLES[standing])))
+    yield plain(one.description)
+    yield ""
+    said = [("effects", f"{' '.join(one.effects)}: {_DOES[one.operation]}; class {one.safety}")]
+    said += [("but", text) for text in _cases(one)]
+    said += [("scope", " ".join([one.scope.kind, *(f"{n}: {mode}" for n, mode in one.scope.paths.items())]))]
+    again = "may be run again" if one.idempotent else "once: after an interruption a person is asked"
+    retries = f", tried again {one.retries.max} times" if one.retries.max else ""
+    said += [("run", f"{again}{retries}; at most {one.timeout_ms / 1000:g} s, {one.max_output:,} bytes")]
+    if one.cost:
+        said.append(("cost", f"{one.cost.amount} {one.cost.asset} a call"))
+    if one.credentials:
+        said.append(("secrets", f"{', '.join(one.credentials)}: named as $env:NAME"))
+    if one.environment:
+        said.append(("variables", ", ".join(one.environment)))
+    if one.command:
+        said.append(("command", shlex.join(one.command.argv)))
+    yield rows([*((label, plain(text)) for label, text in said), ("pin", plain(one.pin, DIM))])
+    for head, schema in (("argument", one.args), ("gives", one.output)):
+        yield ""
+        yield listing((head, "type", ""), list(_fields(schema)))
+    yield commands([(_command(tool, args), "an example")])
+
+
+def _cases(manifest: "Manifest") -> Iterator[str]:
+    """The exceptions to the effects, in words."""
+    for case in manifest.when:
+        when = [f"without {name}" for name in case.absent]
+        when += [f"with {name} = {json.dumps(value)}" for name, value in case.equals.items()]
+        when += [f"where {case.exists} exists"] if case.exists else []
+        what = [" ".join(case.effects), _DOES[case.operation] if case.operation else ""]
+        yield f"{' and '.join(when)}: {': '.join(part for part in what if part)}"
+
+
+def _fields(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
+    from mcl.cli.views.layout import DIM, STRONG
+
+    required = schema.get("required", [])
+    for name, one in schema.get("properties", {}).items():
+        kind = str(one.get("type") or " ".join(map(str, one.get("enum", []))))
+        limits = [f"{key} {one[key]}" for key in ("minimum", "maximum", "maxLength", "default") if key in one]
+        limits += [f"one of {' '.join(map(str, one['enum']))}"] if one.get("enum") and "type" in one else []
+        said = "; ".join(part for part in (str(one.get("description", "")).rstrip("."), *limits) if part)
+        yield (name, STRONG if name in required else ""), (kind, DIM), (said, "")
