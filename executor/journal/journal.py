@@ -65,11 +65,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What is to be said in an envelope: a body of its kind. at: when it was so ("": when it is told)."""
+    """What is to be said: the body of an envelope, or of a record (a map).
+
+    at: when it was so ("": when it is told). id: of the envelope or record ("": a new one).
+    """
 
     kind: str
-    body: Body
+    body: Body | Mapping[str, Any]
     at: str = ""
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,15 @@ class Journal:
         """
         return self.append_many((message,))[0]
 
+    def receive(self, envelope: Envelope) -> Row:
+        """Append an envelope that was handed in: the same, and it must be fresh.
+
+        Raises what `append` raises; ir.EnvelopeError STALE, FROM_FUTURE where it was signed more than 15
+        minutes ago or lies more than 2 minutes ahead.
+        """
+        open_envelope(envelope.wire, self._keyring.resolver, now=self._clock.now())
+        return self.append(envelope)
+
     def append_many(self, messages: Sequence[Message]) -> tuple[Row, ...]:
         """The same for several, in order, in one commit: all of them or none."""
         return self._store([_opened(message.wire, self._keyring.resolver) for message in messages])
@@ -110,6 +123,7 @@ class Journal:
         self, intent: str, *statements: Statement, holds: Callable[[View], None] | None = None
     ) -> tuple[Envelope, ...]:
         """Sign statements about an intent and append them, in order, in one commit: all of them or none.
+        Gives the envelopes among them.
 
         holds: looks at the intent as it is in that commit before them, and raises where they no longer fit.
 
@@ -119,16 +133,19 @@ class Journal:
         """
         uri = f"matrix://intent/{intent_id(intent)}"
         agent = self._keyring.agent
-        envelopes = []
+        messages: list[Message] = []
         for said in statements:
+            id, at = said.id or self._clock.new_id(), said.at or self._clock.now()
+            if isinstance(said.body, Mapping):
+                messages.append(seal_record(said.kind, said.body, id=id, at=at, intent=uri, signer=agent))
+                continue
             pair = agent if ROLE_OF_KIND.get(said.kind) != "user" else self._keyring.user
-            header = Header(self._clock.new_id(), said.at or self._clock.now(), pair.did, uri)
-            envelope = seal(said.kind, said.body, header, pair.signing_key)
+            envelope = seal(said.kind, said.body, Header(id, at, pair.did, uri), pair.signing_key)
             if said.kind not in _PLAIN:
                 envelope = open_envelope(envelope.wire, self._keyring.resolver)
-            envelopes.append(envelope)
-        self._store(envelopes, holds)
-        return tuple(envelopes)
+            messages.append(envelope)
+        self._store(messages, holds)
+        return tuple(message for message in messages if isinstance(message, Envelope))
 
     def _store(
         self, messages: Sequence[Message], holds: Callable[[View], None] | None = None

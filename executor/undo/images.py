@@ -7,9 +7,10 @@ network, a file too large) is recorded as such: nothing is silently unprotected.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from anyio import CancelScope, to_thread
 
@@ -21,6 +22,7 @@ from executor.undo.prune import make_room
 from executor.undo.records import KEPT, LEFT, Call, marks, read_history
 from executor.undo.store import ImageStore
 
+Tell: TypeAlias = Callable[[str, Mapping[str, Any]], str]  # kind and body of a record; gives its id
 STORE_LIMIT: Final = 1 << 30  # bytes of contents in a home, after which old ones go
 
 _OUTSIDE: Final = {
@@ -40,6 +42,11 @@ class Kept:
     node: str
     looker: Looker = field(repr=False)
     before: Before = field(repr=False)
+    _held: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    def close(self) -> None:
+        """The record of it is written: from here on nobody takes its contents for nobody's."""
+        self._held.close()
 
     @property
     def uncovered(self) -> Mapping[str, str]:
@@ -70,8 +77,8 @@ class Images:
         intent: str,
         node: str,
         tool: str,
-        attempt: int = 1,
         resumed: bool = False,
+        tell: Tell | None = None,
     ) -> Kept | None:
         """Keep what a call may change, durably. None where it changes nothing.
 
@@ -79,7 +86,8 @@ class Images:
             workspace: where the paths lie.
             paths: as the gate judged them; those that are written or added to count.
             effect: what the gate allowed.
-            attempt: from 1.
+            tell: writes a record with whatever is written next; it must be written before the tool runs, and
+                ``Kept.close`` be called then. None: written at once.
             resumed: did this node begin in an earlier run? What a call found counts that nobody saw end.
 
         Raises:
@@ -94,7 +102,8 @@ class Images:
         if written:
             await to_thread.run_sync(self._prepare)
         looker = Looker(workspace, self._store, self._file_limit, self._room)
-        with self._store.together():
+        with ExitStack() as held:
+            held.enter_context(self._store.together())
             before = await to_thread.run_sync(
                 lambda: looker.before(written, whole_folders="shell" not in effect.classes, known=known)
             )
@@ -104,7 +113,6 @@ class Images:
                 before.uncovered[""] = _NO_FILE
             body = {
                 "node": node,
-                "attempt": attempt,
                 "tool": tool,
                 "root": str(workspace.root),
                 "files": [state.to_body(path) for path, state in before.files.items()],
@@ -112,25 +120,32 @@ class Images:
                 "listings": before.listings,
                 "uncovered": marks(before.uncovered),
             }
-            row = self._home.journal.record(KEPT, body, intent=intent)
-        self._held += before.fresh
-        return Kept(row.id, intent, node, looker, before)
+            self._held += before.fresh
+            if tell is None:
+                id = self._home.journal.record(KEPT, body, intent=intent).id
+                return Kept(id, intent, node, looker, before)
+            return Kept(tell(KEPT, body), intent, node, looker, before, held.pop_all())
 
-    async def after(self, kept: Kept | None, answer: object = None) -> None:
+    async def after(self, kept: Kept | None, answer: object = None, *, tell: Tell | None = None) -> None:
         """Record what a call left, however it ended; not interrupted by a cancel.
 
         Args:
             answer: what the tool said; None where it said nothing.
+            tell: as in ``before``; the record must be written before the call counts as ended.
         """
         if kept is None:
             return
+        kept.close()
         with CancelScope(shield=True):
             left = await to_thread.run_sync(kept.looker.after, kept.before, answer)
         body: dict[str, Any] = {"of": kept.id, "node": kept.node}
         body["files"] = [state.to_body(path) for path, state in left.files.items()]
         body["folders"] = list(left.made)
         body["uncovered"] = marks(left.uncovered)
-        self._home.journal.record(LEFT, body, intent=kept.intent)
+        if tell is None:
+            self._home.journal.record(LEFT, body, intent=kept.intent)
+        else:
+            tell(LEFT, body)
 
     async def settle(self, workspace: Workspace, *, intent: str, node: str) -> None:
         """Take what is there now for what an interrupted call left: a person counted it as done."""

@@ -30,7 +30,6 @@ class Call:
 
     id: str
     node: str
-    attempt: int
     tool: str
     root: str
     at: str
@@ -124,7 +123,6 @@ def call_of(record: Record) -> Call:
     return Call(
         id=record.id,
         node=body["node"],
-        attempt=body["attempt"],
         tool=body["tool"],
         root=body["root"],
         at=record.at,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from executor.errors import LifecycleError
 from executor.gate.mandate import Mandate
@@ -48,7 +48,7 @@ class Ledger:
         self._home = home
         self.plan = plan
         self.intent_id = intent_id
-        self._ended: list[Statement] = []  # ends of nodes that are yet to be written
+        self._ended: list[Statement] = []  # ends of nodes and records that are yet to be written
         self._under: tuple[str, str, int] | None = None
 
     def view(self) -> View:
@@ -111,6 +111,13 @@ class Ledger:
             more=more,
         )
 
+    def later(self, kind: str, body: Mapping[str, Any]) -> str:
+        """A record that is written with whatever is written next, in one commit. Returns its id."""
+        clock = self._home.clock
+        said = Statement(kind, body, clock.now(), clock.new_id())
+        self._ended.append(said)
+        return said.id
+
     def settle(self, node_ids: Sequence[str], state: str) -> None:
         """Several nodes that never began got a state, in one commit."""
         if node_ids and self.view().state != "cancelled":
@@ -158,9 +165,9 @@ class Ledger:
         self._append("policy.gate.resolve", body)
 
     def take(self, envelope: Envelope) -> None:
-        """An envelope that was signed apart."""
+        """An envelope that was signed apart. Raises ir.EnvelopeError where it must not be believed."""
         self._write()
-        self._home.journal.append(envelope)
+        self._home.journal.receive(envelope)
 
     def note(self, kind: str, body: dict[str, object]) -> None:
         """A record of the gate: ``kind`` is asked, refused, timeout, in_doubt or looked (at an external

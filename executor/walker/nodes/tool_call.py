@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import anyio
@@ -19,6 +18,7 @@ from ir import MclError
 if TYPE_CHECKING:
     from executor.gate.decide import Allow
     from executor.tools.manifest import Manifest
+    from executor.undo.images import Kept
     from executor.walker.run import Run
     from executor.walker.tree import Place
 
@@ -49,26 +49,41 @@ async def attempt(place: Place, run: Run) -> Failure | Again | None:
 async def _make(
     call: Call, leave: Allow, manifest: Manifest, place: Place, run: Run
 ) -> Failure | Again | None:
-    """Make the call that was allowed."""
+    """Make the call that was allowed, with what it may change kept as it was."""
+    try:
+        kept = await _keep(call, manifest, place, run)
+    except MclError as problem:
+        return run.failure(problem, place)
+    try:
+        return await _invoke(call, leave, manifest, place, run, kept)
+    finally:
+        if run.images is not None:
+            await run.images.after(kept, run.outputs.get(place.id), tell=run.ledger.later)
+
+
+async def _invoke(
+    call: Call, leave: Allow, manifest: Manifest, place: Place, run: Run, kept: Kept | None
+) -> Failure | Again | None:
     context = place.scope.context
     named = credentials_of(call.args, manifest).values()
     run.redactor = run.redactor.knowing(context.credentials.values(named))
     key = run.begin_call(place, manifest.cost)
+    if kept is not None:
+        kept.close()
     limit = (call.timeout_ms or manifest.timeout_ms) / 1000
     left = context.spending.seconds_left() if context.spending else None
     try:
-        async with _kept(call, manifest, place, run):
-            with anyio.fail_after(limit if left is None else min(limit, left)):
-                run.outputs[place.id] = await run.registry.invoke(
-                    leave,
-                    call,
-                    workspace=context.workspace,
-                    clock=context.clock,
-                    redactor=run.redactor,
-                    idempotency_key=key,
-                    credentials=context.credentials,
-                    intent=run.ledger.intent_id,
-                )
+        with anyio.fail_after(limit if left is None else min(limit, left)):
+            run.outputs[place.id] = await run.registry.invoke(
+                leave,
+                call,
+                workspace=context.workspace,
+                clock=context.clock,
+                redactor=run.redactor,
+                idempotency_key=key,
+                credentials=context.credentials,
+                intent=run.ledger.intent_id,
+            )
     except TimeoutError:
         if left is not None and left <= limit:
             message = f"no answer within {left:g} s, which is all that the budget or the deadline left"
@@ -84,24 +99,18 @@ async def _make(
     return None
 
 
-@asynccontextmanager
-async def _kept(call: Call, manifest: Manifest, place: Place, run: Run) -> AsyncIterator[None]:
-    """Keep what the call may change as it was, and record what it left, however it ends."""
+async def _keep(call: Call, manifest: Manifest, place: Place, run: Run) -> Kept | None:
+    """Keep what the call may change; that it is kept is written together with the start of the node."""
     if run.images is None:
-        yield
-        return
+        return None
     context = place.scope.context
-    kept = await run.images.before(
+    return await run.images.before(
         context.workspace,
         context.paths(call, manifest),
         context.effect(call, manifest),
         intent=run.ledger.intent_id,
         node=place.id,
         tool=call.tool_ref,
-        attempt=run.attempts[place.id],
         resumed=place.id in run.earlier.attempts,
+        tell=run.ledger.later,
     )
-    try:
-        yield
-    finally:
-        await run.images.after(kept, run.outputs.get(place.id))
