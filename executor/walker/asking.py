@@ -16,7 +16,7 @@ from executor.sandbox.redaction import Redactor, visible
 from executor.walker.ledger import Ledger, moment
 from executor.walker.outcome import Failure
 from executor.walker.people import GateAnswer, GateQuestion, People, approves
-from ir import PolicyGateResolveBody
+from ir import EnvelopeError, PolicyGateResolveBody
 
 CORRECTED = "CORRECTED"  # code of the failure of a question that a correction made idle
 _LOOK_S = 0.5  # how often the journal is looked at for a decision made by another process
@@ -155,6 +155,9 @@ class Asking:
         except LifecycleError as problem:
             if problem.code not in ("GATE_RESOLVED", "GATE_EXPIRED", "GATE_UNKNOWN", "ILLEGAL_EVENT"):
                 raise  # else: somebody else was first, or it is too late; the journal says what holds
+        except EnvelopeError as problem:  # forged, or signed long ago: that is no answer
+            where = {"gate": asked.gate_id, "node": asked.node_id, "code": problem.code}
+            self._ledger.note("refused", {**where, "reason": problem.message})
 
 
 def _said(state: GateState) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import anyio
@@ -11,7 +12,7 @@ import pytest
 from walks import NODE, Says, Walks, context_of, gate, probe, sequence, tool
 
 from executor import Allow, Ask, Bench, Call, Deny, GateAnswer, GateQuestion, Home, Policy, decide
-from ir import PolicyGateBody, PolicyGateResolveBody
+from ir import Header, PolicyGateBody, PolicyGateResolveBody, seal
 
 
 @pytest.fixture
@@ -271,6 +272,24 @@ def test_a_decision_signed_elsewhere_is_taken_and_one_signed_by_the_agent_is_not
             return GateAnswer("", envelope=walks.seal(gate.intent_id, "policy.gate.resolve", body))
 
     assert walks.go(gate("n1"), people=Signed()).state == "completed"
+
+
+@pytest.mark.parametrize(("minutes", "code"), [(-16, "STALE"), (3, "FROM_FUTURE")])
+def test_a_decision_signed_long_ago_or_ahead_of_time_is_no_answer(
+    walks: Walks, minutes: int, code: str
+) -> None:
+    class Old:
+        async def ask(self, gate: GateQuestion) -> GateAnswer | None:
+            clock, user = walks.home.clock, walks.home.keyring.user
+            moment = datetime.fromisoformat(clock.now()) + timedelta(minutes=minutes)
+            at = moment.isoformat()[:23] + "Z"
+            header = Header(clock.new_id(), at, user.did, f"matrix://intent/{gate.intent_id}")
+            body = PolicyGateResolveBody(gate.gate_id, "approve", at)
+            return GateAnswer("", envelope=seal("policy.gate.resolve", body, header, user.signing_key))
+
+    outcome = walks.go(gate("n1"), people=Old())
+    assert outcome.state == "denied"
+    assert [refused["code"] for refused in walks.records("record.gate.refused")] == [code]
 
 
 def test_a_question_shows_no_secrets_and_moves_no_cursor(walks: Walks) -> None:
