@@ -115,7 +115,8 @@ class Grants:
     ) -> None:
         """Grant side-effect classes to an agent (its did).
 
-        A class that is held keeps its terms, unless ``until`` or ``max_calls`` give it new ones.
+        A class that is held keeps its terms but for those given: ``until`` is empty and ``max_calls`` 0 where
+        they are not.
 
         Raises:
             PolicyError: UNKNOWN_SIDE_EFFECT. Nothing is granted then.
@@ -133,7 +134,8 @@ class Grants:
             for name in wanted:
                 if name in held and not (until or max_calls):
                     continue
-                now = self._clock.now()
+                now, was = self._clock.now(), held.get(name)
+                terms = (until or (was.until if was else ""), max_calls or (was.max_calls if was else 0))
                 connection.execute(
                     "UPDATE grants SET revoked_at = ? WHERE agent = ? AND class = ? AND revoked_at = ''",
                     (now, agent, name),
@@ -141,7 +143,7 @@ class Grants:
                 connection.execute(
                     "INSERT INTO grants (id, agent, class, since, by, until, max_calls)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (self._clock.new_id(), agent, name, now, by, until, max_calls),
+                    (self._clock.new_id(), agent, name, now, by, *terms),
                 )
 
     def revoke(self, agent: str, side_effect: str) -> None:

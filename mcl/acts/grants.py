@@ -52,7 +52,8 @@ def grant(
     Args:
         agent: its did (default: the home's own). hosts: with network. roots: folders outside the workspace,
             with read. max_calls: of each class in 24 hours, over all runs; 0 = as it is. until: a moment
-            (ISO 8601), a date (its end, UTC), or a duration from now (P7D); "" = as it is.
+            (ISO 8601), a date (its end, UTC), or a duration from now (P7D); "" = as it is. With hosts or
+            roots it is theirs, and the end of a class that is held already stays.
 
     Raises:
         InputError: NEEDS_CLASS, BAD_LIMIT, BAD_UNTIL. PolicyError: UNKNOWN_SIDE_EFFECT, BAD_HOST, BAD_ROOT.
@@ -68,7 +69,9 @@ def grant(
     body: dict[str, object] = {"agent": agent, "by": by, "classes": list(classes), "hosts": list(hosts)}
     body |= {"roots": [str(root) for root in roots], "max_calls": max_calls, "until": end}
     with home.db.write():
-        grants.grant(agent, classes, by=by, until=end, max_calls=max_calls)
+        placed = {"network" if hosts else "", "read" if roots else ""} & grants.held(agent).keys()
+        grants.grant(agent, set(classes) - placed, by=by, until=end, max_calls=max_calls)
+        grants.grant(agent, placed, by=by, max_calls=max_calls)
         grants.grant_hosts(agent, hosts, by=by, until=end)
         grants.grant_roots(agent, roots, by=by, until=end)
         home.journal.record("record.grant.given", body)

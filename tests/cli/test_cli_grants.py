@@ -49,6 +49,16 @@ def test_a_folder_outside_the_workspace_is_given_and_taken(mcl: Any) -> None:
     assert [one["side_effect"] for one in listed["grants"] if not one["revoked_at"]] == ["read", "write"]
 
 
+def test_the_end_of_a_folder_is_not_the_end_of_all_reading(mcl: Any) -> None:
+    (mcl.folder.parent / "reference").mkdir()
+    listed = mcl("grant", "read", "--root", "../reference", "--until", "P1D", "--json").document
+    assert [one["until"] for one in listed["grants"] if one["side_effect"] == "read"] == [""]
+    assert listed["roots"][0]["until"]
+    listed = mcl("grant", "network", "--host", "example.org", "--until", "P1D", "--json").document
+    [network] = [one for one in listed["grants"] if one["side_effect"] == "network"]
+    assert network["until"] == listed["hosts"][0]["until"] != ""
+
+
 def test_each_change_is_a_record_in_the_journal(mcl: Any) -> None:
     mcl("grant", "shell", "--max-calls", "2")
     mcl("revoke", "shell")

@@ -130,6 +130,8 @@ def test_granting_again_without_terms_leaves_the_terms_as_they_are(home: Home) -
     grants.grant("did:key:a", ["network"], max_calls=5)
     assert grants.held("did:key:a")["network"].max_calls == 5
     assert [bool(one.revoked_at) for one in grants.list("did:key:a")] == [True, False]
+    grants.grant("did:key:a", ["network"], until="2199-01-01T00:00:00.000Z")
+    assert grants.held("did:key:a")["network"].max_calls == 5
 
 
 def test_calls_are_counted_over_24_hours_where_they_are_limited(home: Home) -> None:

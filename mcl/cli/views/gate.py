@@ -36,9 +36,9 @@ def gate_view(found: "ShownGate") -> Iterator[RenderableType]:
     if found.tool:
         pairs.append(("tool", joined(((found.tool, ""), (f"declared {found.declared}", DIM)))))
         pairs += [
-            (f"bound to {name}", plain(value, DIM))
-            for name, value in found.bound.items()
-            if name not in ("node", "expires_at")
+            (f"bound to {name}", plain(found.bound[name], DIM))
+            for name in ("intent", "plan", "tool", "args", "policy")
+            if found.bound.get(name)
         ]
     yield rows(pairs, label=16)
     if not found.holds:
