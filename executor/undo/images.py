@@ -99,7 +99,7 @@ class Images:
         written = [(path, mode) for path, mode in paths if mode in ("write", "add")]
         interrupted = self._unfinished(intent, node) if resumed else None
         known = _found(interrupted) if interrupted is not None else None
-        if written:
+        if written and (self._held < 0 or self._crowded()):
             await to_thread.run_sync(self._prepare)
         looker = Looker(workspace, self._store, self._file_limit, self._room)
         with ExitStack() as held:
@@ -163,9 +163,12 @@ class Images:
         """Know how much is there, and make room before it is needed."""
         if self._held < 0:
             self._held = sum(size for _, size in self._store.names())
-        if self._held > max(self._store_limit * 4 // 5, self._tried):
+        if self._crowded():
             self._held = make_room(self._home, self._store, self._store_limit // 2)
             self._tried = self._held + self._store_limit // 20
+
+    def _crowded(self) -> bool:
+        return self._held > max(self._store_limit * 4 // 5, self._tried)
 
     def _room(self, size: int) -> bool:
         return self._held + size <= self._store_limit

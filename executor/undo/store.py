@@ -158,10 +158,13 @@ class ImageStore:
                     os.fsync(file.fileno())
                 # Named by the bytes that were written: the file may have changed since it was hashed.
                 place = self._place(total.hexdigest())
-                place.parent.mkdir(mode=0o700, exist_ok=True)
+                try:
+                    place.parent.mkdir(mode=0o700)
+                    _sync(self.folder)
+                except FileExistsError:
+                    pass
                 spare.rename(place)
-                for folder in (place.parent, self.folder):
-                    _sync(folder)
+                _sync(place.parent)
             except BaseException:
                 spare.unlink(missing_ok=True)
                 raise
