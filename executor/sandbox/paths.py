@@ -31,6 +31,8 @@ from executor.sandbox.writing import alone, append_to, put, tidy
 MAX_PATH = 4096  # bytes, as PATH_MAX
 MAX_COMPONENT = 255  # bytes, as NAME_MAX
 MAX_DEPTH = 200  # folders in folders that are entered: each is an open descriptor, and a call in a call
+# With the memory and the variables of every program; a workspace that is the whole disk does not hold them.
+_MACHINE = (Path("/proc"), Path("/sys"), Path("/dev"))
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Kind = Literal["file", "folder", "link", "other"]
@@ -102,6 +104,8 @@ class Workspace:
             self.root = root.resolve()
         except RuntimeError:  # what Python 3.11 and 3.12 say of links in a circle
             out_of_scope(str(root), "its symbolic links lead in a circle")
+        if self.root in _MACHINE or self.root.is_relative_to("/proc") or self.root.is_relative_to("/sys"):
+            out_of_scope(str(root), "what lies there is the machine itself, not files")
         for closed in forbidden:
             if self.root.is_relative_to(closed.resolve()):
                 raise ScopeError(
@@ -117,7 +121,7 @@ class Workspace:
         self.forbidden = tuple(place.resolve() for place in forbidden if place.exists())
         self._closed = frozenset(
             (status.st_dev, status.st_ino)
-            for status in (place.stat() for place in forbidden if place.exists())
+            for status in (place.stat() for place in (*forbidden, *_MACHINE) if place.exists())
         )
 
     def close(self) -> None:
