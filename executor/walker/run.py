@@ -97,12 +97,16 @@ class Run:
         if not self._pause.over:
             self._pause.over = True
             self.ledger.flush()
-            nodes = self.ledger.view().nodes
             for id in [id for id, state in self.states.items() if state == "running"]:
-                if nodes.get(id) == "running" and (place := self.tree.find(id)) is not None:
-                    self.ledger.end(id, "pending")
-                    self._tell(place, "pending")
+                if (place := self.tree.find(id)) is not None:
+                    self._rest(place)
         raise Superseded
+
+    def _rest(self, place: Place) -> None:
+        """A node that began has to wait for its next turn."""
+        if self.ledger.view().nodes.get(place.id) == "running":
+            self.ledger.end(place.id, "pending")
+            self._tell(place, "pending")
 
     def adopt(self) -> None:
         """Take the Intent and the plan as they were corrected. Raises Superseded where this walk is over."""
@@ -193,9 +197,10 @@ class Run:
         state = "completed"
         if failure is not None:
             state = "denied" if failure.denied and not self.tree.is_branch(place) else "failed"
-            state = "cancelled" if failure.code == CORRECTED else state
         if not (over := self.superseded(self.ledger.view())):
             self._end(place, state, failure, more=more)
+        elif failure is not None and failure.code == CORRECTED:
+            self._rest(place)
         elif self.states.get(node_id) == "running":  # what began has an end; what did not has none to tell
             self._end(place, state, failure)
         self._pause.end(node_id)

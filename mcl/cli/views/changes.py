@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from mcl.cli.safe import one_line
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
+from mcl.cli.views.plan import quoted
 
 if TYPE_CHECKING:
     from executor.materiality import Change
-
-_LONGEST = 400  # characters of a value; what is signed is in the journal in full
 
 
 def changes_view(changes: "Sequence[Change]") -> Iterator[RenderableType]:
@@ -44,5 +42,5 @@ def verdict_line(material: bool) -> Text:
 def _value(value: object, style: str) -> Text:
     if value is None:
         return plain("nothing", DIM)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return plain(one_line(text, _LONGEST), style)
+    text = quoted(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return plain(text, style)  # this is what a person signs, so nothing is cut
