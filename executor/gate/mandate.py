@@ -90,5 +90,7 @@ def _handing(sub: SubDispatch) -> ToolCall:
     """The call that hands work to another agent. What the operator has entered, and what earlier nodes give,
     is known when it is made: here it stands as a reference."""
     args = {"agent_ref": sub.agent_ref, "skill_ref": sub.skill_ref, "scope_uri": sub.scope_uri}
-    later = {name: f"${{agent.output.{name}}}" for name in ("did", "endpoint", "sub_intent")}
+    later = {
+        name: f"${{agent.output.{name}}}" for name in ("did", "endpoint", "prose", "frame", "sub_intent")
+    }
     return ToolCall(tool_ref=DISPATCH, args=FrozenMap({**args, **later}), side_effect_class="network")

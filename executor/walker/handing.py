@@ -37,13 +37,16 @@ def handing(
     made: Intent | None = None
     if outputs is not None or not refers(frame):
         made = _intent(node, mandate, agent, spending, resolved_frame(frame, outputs or {}, node))
+    unknown = Deferred(canonical_bytes(frame).decode())
     args: dict[str, object] = {
         "agent_ref": sub.agent_ref,
         "did": agent.did,
         "endpoint": agent.endpoint,
         "skill_ref": sub.skill_ref,
         "scope_uri": sub.scope_uri,
-        "sub_intent": canonical_bytes(made).decode() if made else Deferred(canonical_bytes(frame).decode()),
+        "prose": made.prose if made else unknown,
+        "frame": canonical_bytes(made.frame).decode() if made else unknown,
+        "sub_intent": canonical_bytes(made).decode() if made else unknown,
     }
     return Call(DISPATCH, args, "network", node.id), made
 

@@ -113,6 +113,8 @@ def test_another_agent_does_the_work_and_signs_for_it(walks: Walks, other: Other
     assert (question.kind, question.tool_ref) == ("approval", "matrix://tool/agent/dispatch@1.0.0")
     assert question.args["endpoint"] == f"{other.origin}/ok"
     assert question.args["did"] == other.did
+    assert "frame = {" in question.question
+    assert "a poster" in question.question
 
 
 def test_what_was_sent_and_what_came_back_can_be_checked_from_the_journal(walks: Walks, other: Other) -> None:
@@ -263,7 +265,7 @@ def test_nobody_else_sends_envelopes(walks: Walks, other: Other) -> None:
     granted(walks, other.origin)
     args = {
         "agent_ref": "matrix://agent/printer", "did": other.did, "endpoint": f"{other.origin}/ok",
-        "skill_ref": SKILL, "scope_uri": "", "sub_intent": "{}",
+        "skill_ref": SKILL, "scope_uri": "", "prose": "", "frame": "{}", "sub_intent": "{}",
     }  # fmt: skip
     node = tool("n1", "agent/dispatch", "network", **args)
     assert code(walks.go(node, verb="delegate", people=Says("approve"))) == "NO_ENVELOPE"

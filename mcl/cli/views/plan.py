@@ -40,11 +40,18 @@ class Cell:
 def plan_head(plan: PlanTree) -> Text:
     """One line: how many nodes, which side effects, and whether a model wrote it."""
     nodes = [node for node, _ in plan.root.walk()]
-    effects = sorted({node.tool_call.side_effect_class for node in nodes if node.tool_call} - {""})
+    effects = sorted({effect_of(node) for node in nodes} - {""})
     count = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
     written = "written by a model" if plan.grammar else ""
     effect = " ".join(effects) or "no side effects"
     return joined((("Plan", STRONG), (count, ""), (effect, ""), (written, WARN)))
+
+
+def effect_of(node: PlanNode) -> str:
+    """The side-effect class that a node declares; work for another agent goes over the network."""
+    if node.tool_call is not None:
+        return node.tool_call.side_effect_class
+    return "network" if node.sub_dispatch is not None and node.sub_dispatch.agent_ref else ""
 
 
 def plan_table(
@@ -60,7 +67,7 @@ def plan_table(
     table.add_column(head, no_wrap=True)
     for node, first, rest in _guided(plan.root):
         cell = cells.get(node.id, Cell())
-        effect = node.tool_call.side_effect_class if node.tool_call else ""
+        effect = effect_of(node)
         lines = list(_node_lines(node, effect if narrow else ""))
         if cell.remark:
             lines.append(plain(cell.remark, cell.style))

@@ -11,7 +11,7 @@ from executor.walker.listener import WalkEvent
 from ir import PlanNode, PlanTree
 from mcl.cli.safe import one_line, safe
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN
-from mcl.cli.views.plan import quoted
+from mcl.cli.views.plan import effect_of, quoted
 
 _ORDER = {"sequential": "one after the other", "parallel": "at the same time"}
 
@@ -157,7 +157,7 @@ def _row(node: PlanNode, depth: int) -> Row:
         how = _ORDER[node.kind]
         what = f"{node.description}  ({how})" if node.description else how
         return Row(node.id, safe(node.id), depth, True, one_line(what), STRONG if node.description else DIM)
-    effect = node.tool_call.side_effect_class if node.tool_call else ""
+    effect = effect_of(node)
     what = node.description or _work(node)
     return Row(node.id, safe(node.id), depth, bool(node.children), one_line(what), "", safe(effect))
 
