@@ -37,9 +37,12 @@ async def attempt(place: Place, run: Run) -> Failure | None:
         elif step.prompt_name:
             message = f"no prompt {step.prompt_name!r}"
             return Failure("NO_PROMPT", message, "name one of the skill's", place.id)
-        run.begin_call(place)
-        user = user or "\n".join(f"{name}: {text}" for name, text in given.items())
-        spending = scope.context.spending
+    except MclError as problem:
+        return run.failure(problem, place)
+    run.begin_call(place)
+    user = user or "\n".join(f"{name}: {text}" for name, text in given.items())
+    spending = scope.context.spending
+    try:
         with anyio.fail_after(spending.seconds_left() if spending else None):
             answer = await _ask(run.reasoner, system or _DEFAULT_PROMPT, user, wanted, step.kind or "reason")
     except TimeoutError:
