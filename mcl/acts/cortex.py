@@ -17,6 +17,7 @@ from mcl.home import open_home
 
 _MOST_TOLD = 20  # wrong lines of one file
 _LONGEST_LINE = 1_000_000  # bytes
+_MAX_PROOF = 16 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,11 @@ def cortex_prove(
     return prove(Cortex(home), uri, snapshot=cortex_snapshot(at, home=home), since=older)
 
 
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_MAX_PROOF)  # what is longer, or has no end, is no proof
+
+
 def cortex_verify_proof(proof: bytes | Path, *, key: str = "") -> ProofReport:
     """Check a proof file by itself; no home is needed or looked at.
 
@@ -202,7 +208,7 @@ def cortex_verify_proof(proof: bytes | Path, *, key: str = "") -> ProofReport:
     CortexError PROOF_SHAPE where it is no proof.
     """
     try:
-        found = Proof.of_bytes(proof.read_bytes() if isinstance(proof, Path) else proof)
+        found = Proof.of_bytes(_beginning(proof) if isinstance(proof, Path) else proof)
     except CortexError as error:
         place = str(proof) if isinstance(proof, Path) else ""
         raise CortexError(error.code, error.message, place=place, fix=error.fix, exit=error.exit) from error

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from executor.journal.proofs import Head
     from ir import PublicKey
 
+_MAX_HEAD = 1 << 16  # bytes of a file that holds one
 Seq = Annotated[int, typer.Argument(metavar="ROW", min=1, help="The number of a row, as mcl log shows it.")]
 
 
@@ -173,7 +174,8 @@ def _read_head(path: Path, resolver: "Callable[[str], PublicKey | None]") -> "He
     from ir.errors import UNVERIFIED
 
     try:
-        document = parse_json(path.read_bytes())
+        with path.open("rb") as file:
+            document = parse_json(file.read(_MAX_HEAD))  # what is longer, or has no end, is no head
         if not isinstance(document, dict):
             raise JournalError("HEAD_SHAPE", "this document holds no signed head")
         return Head.from_json(document, resolver)
