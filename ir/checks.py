@@ -189,6 +189,8 @@ def _payload_flaws(node: PlanNode, skill: SkillScope | None) -> Iterator[Finding
         if skill is not None and ref and ref not in skill.sub_skills:
             message = f"{ref} is not among the sub-skills of the skill"
             yield Finding("SUB_SKILL_UNDECLARED", node.id, message, "name it in §SUB_SKILLS")
+        if (frame := node.sub_dispatch.sub_intent) is not None:
+            yield from _secret_flaws(node.id, {entry.name: entry.value for entry in frame.objects})
     if node.gate is not None and not node.gate.question.strip():
         yield Finding(
             "QUESTION_BLANK", node.id, "the gate asks nothing", "write the question a person can decide"
@@ -229,9 +231,18 @@ def _texts(node: PlanNode) -> Iterator[str]:
     if node.tool_call is not None:
         yield from node.tool_call.args.values()
     if node.sub_dispatch is not None and node.sub_dispatch.sub_intent is not None:
-        yield from (entry.value for entry in node.sub_dispatch.sub_intent.objects)
+        yield from _strings(node.sub_dispatch.sub_intent.model_dump(mode="json"))
     if node.gate is not None:
         yield node.gate.question
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Every text in a JSON value, names of fields left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
 
 
 def _reference_flaws(root: PlanNode) -> Iterator[Finding]:

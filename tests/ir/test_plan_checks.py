@@ -149,7 +149,11 @@ def test_references_are_ordered_by_what_is_done_not_by_where_it_stands() -> None
 
 def test_every_text_that_may_hold_a_reference_is_looked_at() -> None:
     frame = ir.Frame(verb="find", objects=(ir.SlotEntry(name="what", value="${gone.output}"),))
+    made = ir.Frame(verb="find", success_criteria=(ir.DeliveredPredicate(artifact="${gone.output}"),))
     for node in (
+        ir.PlanNode(
+            id="n1", kind="sub_dispatch", sub_dispatch=ir.SubDispatch(skill_ref=SUB_SKILL, sub_intent=made)
+        ),
         step(inputs={"a": "${gone.output}"}),
         call(args={"a": "${gone.output}"}),
         ir.PlanNode(id="n1", kind="gate", gate=ir.Gate(question="${gone.output}?")),
@@ -158,6 +162,12 @@ def test_every_text_that_may_hold_a_reference_is_looked_at() -> None:
         ),
     ):
         assert found(node) == [("REFERENCE_UNKNOWN", "n1")]
+
+
+def test_a_secret_is_found_in_what_is_handed_to_another_skill() -> None:
+    frame = ir.Frame(verb="find", objects=(ir.SlotEntry(name="key", value=f"ghp_{'a' * 36}"),))
+    sub = ir.SubDispatch(skill_ref=SUB_SKILL, sub_intent=frame)
+    assert found(ir.PlanNode(id="n1", kind="sub_dispatch", sub_dispatch=sub)) == [("SECRET_INLINE", "n1")]
 
 
 def test_all_flaws_are_reported_not_only_the_first() -> None:
