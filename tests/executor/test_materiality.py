@@ -469,3 +469,9 @@ def test_every_row_of_the_table_is_told_somewhere_and_nothing_else_is() -> None:
 def test_the_hash_that_a_document_carries_is_no_change() -> None:
     assert codes(intent(), intent(hash="0" * 64)) == []
     assert codes(plan(READ), plan(READ, hash="0" * 64)) == []
+
+
+def test_the_page_on_corrections_shows_the_table() -> None:
+    page = (Path(materiality.__file__).parents[2] / "docs" / "corrections.md").read_text()
+    shown = re.findall(r"^\| `(\w+)` \| (yes|no) \| (.+) \|$", page, re.MULTILINE)
+    assert shown == [(code, "yes" if rule.material else "no", rule.why) for code, rule in RULES.items()]
