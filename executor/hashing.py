@@ -22,9 +22,15 @@ def json_hash(value: object) -> str:
     return hashlib.sha256(json_bytes(value)).hexdigest()
 
 
+def json_size(value: object) -> int | None:
+    """How many bytes ``json_bytes`` makes of a value of unknown make; None where it cannot be written."""
+    try:
+        return len(json_bytes(value))
+    except (TypeError, ValueError, RecursionError):  # not JSON; NaN or half a character; endless
+        return None
+
+
 def is_json(value: object, limit: int) -> bool:
     """Whether a value of unknown make can be written by ``json_bytes`` in at most ``limit`` bytes."""
-    try:
-        return len(json_bytes(value)) <= limit
-    except (TypeError, ValueError, RecursionError):  # not JSON; NaN or half a character; endless
-        return False
+    size = json_size(value)
+    return size is not None and size <= limit

@@ -51,6 +51,10 @@ class Call:
         """sha256 (hex) of what would be done: tool, arguments, declaration, node."""
         return json_hash([self.tool_ref, self.args_hash, self.declared, self.node_id])
 
+    def fresh_hash(self) -> str:
+        """The same of the arguments as they are now, whatever is remembered."""
+        return json_hash([self.tool_ref, json_hash(dict(self.args)), self.declared, self.node_id])
+
     @property
     def known_args(self) -> dict[str, object]:
         """The arguments whose values are known by now."""

@@ -96,7 +96,7 @@ class Allow:
             GateError: ALLOW_MISMATCH (given for another call), ALLOW_SPENT (used before).
         """
         # Hashed anew: a call remembers its hash, and its arguments may have been changed since.
-        if self._call_hash != replace(call).hash:
+        if self._call_hash != call.fresh_hash():
             raise GateError(
                 "ALLOW_MISMATCH",
                 "this leave is for another call",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from executor.errors import ManifestError, ToolError
 from executor.gate.call import Call
 from executor.gate.credentials import Credentials
 from executor.gate.decide import Allow
-from executor.hashing import is_json, json_bytes
+from executor.hashing import json_size
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import reaching
 from executor.sandbox.redaction import Redactor, redact_error
@@ -121,7 +120,7 @@ class Registry:
                 ) from problem
         if (
             not isinstance(answer, dict)
-            or not is_json(answer, sys.maxsize)
+            or (size := json_size(answer)) is None
             or next(tool.output.iter_errors(answer), None) is not None
         ):
             raise ToolError(
@@ -129,7 +128,7 @@ class Registry:
                 f"{call.tool_ref} gave an answer that its manifest does not describe",
                 place=call.node_id,
             )
-        if (size := len(json_bytes(answer))) > limit:
+        if size > limit:
             raise ToolError(
                 "OUTPUT_TOO_LARGE",
                 f"{call.tool_ref} answered with {size} bytes; its limit is {limit}",

@@ -77,15 +77,17 @@ class Run:
 
     # ---- between nodes ----
 
-    async def _between(self) -> None:
-        """Look at what other processes wrote; called at every node's turn.
+    async def _between(self) -> View:
+        """Look at what other processes wrote; called at every node's turn. Gives what was seen.
 
         A correction that needs no new accept is taken over: the documents that count as accepted are others.
         One that does, or that has nodes run again, ends this walk.
         """
-        if self.superseded(self.ledger.view()):
+        view = self.ledger.view()
+        if self.superseded(view):
             await self._leave()
-        self.adopt()
+        self._adopt(view)
+        return view
 
     def superseded(self, view: View) -> bool:
         """Whether this walk is over because of a correction."""
@@ -113,12 +115,14 @@ class Run:
         view = self.ledger.view()
         if self.superseded(view):
             raise Superseded
-        mandate = Mandate.of(view)
+        self._adopt(view)
+
+    def _adopt(self, view: View) -> None:
         known = self.scope.mandate
-        if mandate is None or (mandate.accepted_hash, mandate.accepted_plan_hash) == (
-            known.accepted_hash,
-            known.accepted_plan_hash,
-        ):
+        if (view.accepted_hash, view.accepted_plan_hash) == (known.accepted_hash, known.accepted_plan_hash):
+            return
+        mandate = Mandate.of(view)
+        if mandate is None:
             return
         self.scope = replace(self.scope, context=replace(self.scope.context, mandate=mandate))
         if (spending := self.scope.context.spending) is not None:
@@ -146,7 +150,7 @@ class Run:
             return Turn("settled")
         self._began[node_id] = time.monotonic()
         if sub_dispatch.is_near(place):
-            failure = self._stopped(place) or sub_dispatch.open_plan(place, self)
+            failure = self._stopped(place, self.ledger.view()) or sub_dispatch.open_plan(place, self)
             if failure is not None:
                 self._end(place, "denied" if failure.denied else "failed", failure)
             return Turn("settled", failure) if failure else Turn("sequential")
@@ -162,13 +166,13 @@ class Run:
     async def attempt(self, node_id: str) -> Failure | Again | None:
         """See ``Work``."""
         while True:
-            await self._between()
+            view = await self._between()
             place = self.tree.find(node_id)
             if place is None:  # a correction took it away
                 return None
             self._pause.begin(node_id)
             try:
-                result = await self._attempt(place)
+                result = await self._attempt(place, view)
             except Superseded:
                 self._pause.end(node_id)
                 continue
@@ -176,8 +180,8 @@ class Run:
                 self._pause.end(node_id)
             return result
 
-    async def _attempt(self, place: Place) -> Failure | Again | None:
-        if (stopped := self._stopped(place)) is not None:
+    async def _attempt(self, place: Place, view: View) -> Failure | Again | None:
+        if (stopped := self._stopped(place, view)) is not None:
             return stopped
         if place.id in self._doubtful:
             settled, failure = await doubt.settle(place, self)
@@ -282,9 +286,9 @@ class Run:
 
     # ---- the rest ----
 
-    def _stopped(self, place: Place) -> Failure | None:
+    def _stopped(self, place: Place, view: View) -> Failure | None:
         """Why nothing more may begin: the intent is not running any more, or its budget is used up."""
-        state = self.ledger.view().state
+        state = view.state
         if state not in RUNNABLE:
             return Failure(
                 "INTENT_NOT_ACTIVE", f"the intent is {state}", "start a new intent", place.id, denied=True
