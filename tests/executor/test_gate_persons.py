@@ -25,6 +25,7 @@ from executor import (
     decide,
 )
 from executor.gate.decide import GUARDS, foresee, weigh
+from executor.gate.examples import EXAMPLES
 from executor.gate.guards import approval
 from executor.references import typed_args
 from ir import PolicyGateBody, PolicyGateResolveBody
@@ -351,6 +352,14 @@ def test_a_call_that_cannot_be_shown_whole_is_not_put_to_a_person(
 
 
 # ---- every refusal helps ----
+
+
+def test_every_code_that_the_page_names_has_an_example_and_the_other_way_round() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "gate.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| ") and line[2:4].strip().isdigit()]
+    named = {word.strip("`") for row in rows for word in row.split("|")[3].split()}
+    assert len(rows) == 12
+    assert named == set(EXAMPLES) - {"NO_MODEL"}
 
 
 def test_a_refusal_has_code_reason_fix_example_and_guard_and_is_kept_in_the_journal(walks: Walks) -> None:
