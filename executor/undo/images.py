@@ -17,7 +17,7 @@ from anyio import CancelScope, to_thread
 from executor.home import Home
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Effect, Mode
-from executor.undo.look import FILE_LIMIT, Before, Looker
+from executor.undo.look import FILE_LIMIT, FULL, Before, Looker
 from executor.undo.prune import make_room
 from executor.undo.records import KEPT, LEFT, Call, marks, read_history
 from executor.undo.store import ImageStore
@@ -98,15 +98,22 @@ class Images:
             return None
         written = [(path, mode) for path, mode in paths if mode in ("write", "add")]
         interrupted = self._unfinished(intent, node) if resumed else None
-        known = _found(interrupted) if interrupted is not None else None
-        if written and (self._held < 0 or self._crowded()):
-            await to_thread.run_sync(self._prepare)
         looker = Looker(workspace, self._store, self._file_limit, self._room)
+
+        def look() -> Before:
+            known = _found(interrupted) if interrupted is not None else None
+            return looker.before(written, whole_folders="shell" not in effect.classes, known=known)
+
+        if written and self._held < 0:
+            await to_thread.run_sync(self._count)
         with ExitStack() as held:
             held.enter_context(self._store.together())
-            before = await to_thread.run_sync(
-                lambda: looker.before(written, whole_folders="shell" not in effect.classes, known=known)
-            )
+            before = await to_thread.run_sync(look)
+            if FULL in before.uncovered.values() and self._held > self._tried:
+                held.close()  # what is removed is removed by nobody else at this moment
+                await to_thread.run_sync(self._make_room)
+                held.enter_context(self._store.together())
+                before = await to_thread.run_sync(look)
             for name in sorted(effect.classes & _OUTSIDE.keys()):
                 before.uncovered[""] = _OUTSIDE[name]
             if not written and "" not in before.uncovered:
@@ -159,16 +166,13 @@ class Images:
         calls = read_history(self._home.journal, intent).calls
         return next((call for call in calls if call.node == node and call.after is None), None)
 
-    def _prepare(self) -> None:
-        """Know how much is there, and make room before it is needed."""
-        if self._held < 0:
-            self._held = sum(size for _, size in self._store.names())
-        if self._crowded():
-            self._held = make_room(self._home, self._store, self._store_limit // 2)
-            self._tried = self._held + self._store_limit // 20
+    def _count(self) -> None:
+        self._held = sum(size for _, size in self._store.names())
 
-    def _crowded(self) -> bool:
-        return self._held > max(self._store_limit * 4 // 5, self._tried)
+    def _make_room(self) -> None:
+        """Remove what is old, down to half of what there may be; not again before more has come."""
+        self._held = make_room(self._home, self._store, self._store_limit // 2)
+        self._tried = self._held
 
     def _room(self, size: int) -> bool:
         return self._held + size <= self._store_limit

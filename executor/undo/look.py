@@ -22,7 +22,7 @@ _BITS: Final = 0o777  # no set-user-id: files that tools write never have it
 _TOO_LARGE = "it is larger than {:,} bytes"
 _UNREADABLE = "it may not be read by this user"
 _TOO_MANY = "the folder holds more than {:,} files and folders"
-_FULL = "the store of before-images is full"
+FULL: Final = "the store of before-images is full"
 _ODD = "what lies there is no plain file (a link, device or FIFO)"
 
 
@@ -142,7 +142,7 @@ class Looker:
                 if status.st_size > self.file_limit:
                     seen.uncovered[path] = _TOO_LARGE.format(self.file_limit)
                 elif not self.room(seen.fresh + status.st_size):
-                    seen.uncovered[path] = _FULL
+                    seen.uncovered[path] = FULL
                 else:
                     digest, size, new = self.store.keep(descriptor)
                     seen.files[path] = State("file", digest, size, status.st_mode & _BITS)

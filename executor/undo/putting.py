@@ -135,29 +135,29 @@ class Putting:
 
     def _swap(self, place: int, one: Restore, folder: int, name: str) -> None:
         new, old = self._name(place, "new"), self._name(place, "old")
-        now, status = _seen(name, folder, one.path)
-        if (why := _objection(one, now)) is not None:
-            raise ChangedMeanwhileError(why)
-        if now == one.target:
-            return
-        if one.target.kind == "file":
-            staged = status_of(new, folder)
-            if staged is None or not _same(staged, self._staged[place]):
-                raise ChangedMeanwhileError(Changed(one.path, _STAGED, one.node))
-        if status is None:
-            place_new(new, name, folder, one.path)
-        else:
-            (os.rename if one.target == ABSENT else _second_name)(
-                name, old, src_dir_fd=folder, dst_dir_fd=folder
-            )
-            aside = status_of(old, folder)
-            if aside is None or not _same(aside, status):  # swapped while it was read
-                self._swapped.append(place)
-                raise ChangedMeanwhileError(Changed(one.path, _ELSE, one.node))
-            if one.target != ABSENT:
-                os.rename(new, name, src_dir_fd=folder, dst_dir_fd=folder)
-        self._swapped.append(place)
-        os.fsync(folder)
+        # The file stays open until it is set aside: its number on the disk is nobody else's meanwhile.
+        with _seen(name, folder, one.path) as (now, status):
+            if (why := _objection(one, now)) is not None:
+                raise ChangedMeanwhileError(why)
+            if now == one.target:
+                return
+            if one.target.kind == "file":
+                staged = status_of(new, folder)
+                if staged is None or not _untouched(staged, self._staged[place]):
+                    raise ChangedMeanwhileError(Changed(one.path, _STAGED, one.node))
+            if status is None:
+                place_new(new, name, folder, one.path)
+            else:
+                set_aside = os.rename if one.target == ABSENT else _second_name
+                set_aside(name, old, src_dir_fd=folder, dst_dir_fd=folder)
+                aside = status_of(old, folder)
+                if aside is None or not _same(aside, status):  # swapped while it was read
+                    self._swapped.append(place)
+                    raise ChangedMeanwhileError(Changed(one.path, _ELSE, one.node))
+                if one.target != ABSENT:
+                    os.rename(new, name, src_dir_fd=folder, dst_dir_fd=folder)
+            self._swapped.append(place)
+            os.fsync(folder)
 
     def _stage(self, place: int, one: Restore) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -219,18 +219,19 @@ def _objection(one: Restore, now: State) -> Changed | None:
     return None if now == one.found else Changed(one.path, _ELSE, one.node)
 
 
-def _seen(name: str, folder: int, path: str) -> tuple[State, os.stat_result | None]:
-    """What has a name in a folder. Raises ScopeError, OSError."""
+@contextmanager
+def _seen(name: str, folder: int, path: str) -> Iterator[tuple[State, os.stat_result | None]]:
+    """What has a name in a folder, held open. Raises ScopeError, OSError."""
     if status_of(name, folder) is None:
-        return ABSENT, None
+        yield ABSENT, None
+        return
     descriptor = open_plain(name, folder, path)
     try:
         status = os.fstat(descriptor)
-        digest = digest_of(descriptor)
-        size = os.fstat(descriptor).st_size
+        digest, size = digest_of(descriptor), os.fstat(descriptor).st_size
+        yield State("file", digest, size, stat.S_IMODE(status.st_mode) & 0o777), status
     finally:
         os.close(descriptor)
-    return State("file", digest, size, stat.S_IMODE(status.st_mode) & 0o777), status
 
 
 def _second_name(name: str, old: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
@@ -254,6 +255,10 @@ def _remove_folder(workspace: Workspace, path: str) -> bool:
 
 def _same(one: os.stat_result, other: os.stat_result) -> bool:
     return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+
+
+def _untouched(now: os.stat_result, before: os.stat_result) -> bool:
+    return _same(now, before) and (now.st_ctime_ns, now.st_size) == (before.st_ctime_ns, before.st_size)
 
 
 def _never() -> None:

@@ -86,7 +86,7 @@ def undo(
 
     Args:
         intent: URI or ULID.
-        node: only the calls of this node.
+        node: only the calls of this node and of those below it.
         leave: paths that stay as they are.
         check: only say what would happen.
         workspace: where the folder lies now, if it was moved since.
@@ -113,6 +113,7 @@ class _Work:
     leave: frozenset[str]
     place: Path | None
     opened: ExitStack
+    nodes: frozenset[str] | None = field(init=False)
     history: History = field(init=False)
     view: View = field(init=False)
 
@@ -120,8 +121,8 @@ class _Work:
         self._verify()
         self.view = self.home.journal.view(self.intent, fresh=True)
         self.history = read_history(self.home.journal, self.intent)
-        nodes = {call.node for call in self.history.calls} | set(self.view.nodes)
-        if self.node and self.node not in nodes:
+        self.nodes = self._below(self.node) if self.node else None
+        if self.node and not (self.nodes or self.node in self.view.nodes):
             said = ", ".join(sorted({call.node for call in self.history.calls})) or "none"
             raise UndoError(
                 "NODE_UNKNOWN",
@@ -129,6 +130,15 @@ class _Work:
                 place=self.intent,
                 fix=f"nodes that changed something: {said}",
             )
+
+    def _below(self, node: str) -> frozenset[str]:
+        """The nodes that called a tool, of those that a node is or holds, also by dispatching to a skill."""
+        plan = self.view.plan
+        branch = next((one for one, _ in plan.root.walk() if one.id == node), None) if plan else None
+        held = {node} | ({one.id for one, _ in branch.walk()} if branch else set())
+        ran = {call.node for call in self.history.calls} | set(self.view.nodes)
+        dispatched = tuple(f"{one}/" for one in held)
+        return frozenset(one for one in ran if one in held or one.startswith(dispatched))
 
     def check(self) -> UndoReport:
         """Only look."""
@@ -195,7 +205,7 @@ class _Work:
     def _wanted(self) -> tuple[Wanted, Undone | None]:
         """What is to be done; where an undo was killed, exactly what that one had begun."""
         begun = self.history.interrupted
-        want = wanted(self.history, node=self.node, leave=self.leave)
+        want = wanted(self.history, nodes=self.nodes, leave=self.leave)
         if begun is None:
             return want, None
         if begun.body["node"] != self.node or not self.leave.issuperset(begun.body["leave"]):
@@ -314,7 +324,7 @@ class _Work:
             and one.tool_call.side_effect_class not in ("read", "network")
             and one.id not in known
             and self.view.nodes.get(one.id) == "completed"
-            and self.node in ("", one.id)
+            and (self.nodes is None or one.id in self.nodes)
         ]
 
 

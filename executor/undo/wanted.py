@@ -73,10 +73,10 @@ class Wanted:
     calls: tuple[Call, ...]
 
 
-def wanted(history: History, *, node: str = "", leave: Collection[str] = ()) -> Wanted:
+def wanted(history: History, *, nodes: Collection[str] | None = None, leave: Collection[str] = ()) -> Wanted:
     """What must be put back so that the calls of an intent never were.
 
-    node: only the calls of this node. leave: paths that stay as they are.
+    nodes: only the calls of these nodes. leave: paths that stay as they are.
     """
     undone, calls = history.undone(), history.calls
     chains: dict[tuple[str, str], list[Call]] = {}
@@ -86,7 +86,7 @@ def wanted(history: History, *, node: str = "", leave: Collection[str] = ()) -> 
                 chains.setdefault((call.root, path), []).append(call)
     files, changed = list[Restore](), list[Changed]()
     for (root, path), chain in chains.items():
-        meant = [call for call in chain if not node or call.node == node]
+        meant = [call for call in chain if nodes is None or call.node in nodes]
         if not meant:
             continue
         later = [call for call in chain[chain.index(meant[0]) :] if call not in meant]
@@ -105,7 +105,7 @@ def wanted(history: History, *, node: str = "", leave: Collection[str] = ()) -> 
         files.append(Restore(root, path, found, target, ids, meant[-1].node))
     places = {call.id: place for place, call in enumerate(calls)}
     files.sort(key=lambda one: (-places[one.calls[0]], one.path))
-    chosen = tuple(call for call in calls if not node or call.node == node)
+    chosen = tuple(call for call in calls if nodes is None or call.node in nodes)
     return Wanted(tuple(files), _folders(chosen, undone, leave), tuple(changed), chosen)
 
 

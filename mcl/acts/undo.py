@@ -23,7 +23,7 @@ def undo(
 ) -> UndoReport:
     """Put the files back that an ended intent changed, and nothing else: all of them or none.
 
-    node: only the calls of this node. leave: paths that stay as they are. check: only say what would happen.
+    node: only the calls of this node and of those below it. leave: paths that stay as they are. check: only say what would happen.
     workspace: where the folder lies now, if it was moved since. Raises InputError; UndoError NOT_ENDED,
     NODE_UNKNOWN, CHANGED_SINCE (`data["changed"]` lists the files; nothing was touched), IMAGE_MISSING,
     IMAGE_DAMAGED, UNDO_INTERRUPTED, WORKSPACE_MOVED, VERIFICATION_FAILED; WalkError ALREADY_RUNNING;

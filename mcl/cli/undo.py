@@ -34,7 +34,7 @@ def undo_command(
         ),
     ] = "",
     node: Annotated[
-        str, typer.Option("--node", metavar="ID", help="Only what this node of the plan changed.")
+        str, typer.Option("--node", metavar="ID", help="Only what this node, or those below it, changed.")
     ] = "",
     leave: Annotated[
         list[str] | None,

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walks import Says, Walks, parallel, sequence, tool
 
-from executor import Bench, Grants, Home, Tool, ToolError, UndoError
+from executor import Bench, Grants, Home, Tool, ToolError, UndoError, WalkError
 from executor.tools.manifest import Manifest
-from executor.undo import Images, undo
+from executor.undo import Images, prune, putting, undo
 
 Tree = dict[str, tuple[int, bytes | None]]
 
@@ -171,6 +171,15 @@ def test_one_node_is_undone_where_no_other_came_after_it(walks):
     assert undo(walks.home, intent).removed == ("b.md",)
     assert list(tree(walks.workspace)) == ["a.md"]
     assert refused(walks, intent, node="n9").code == "NODE_UNKNOWN"
+
+
+def test_a_branch_is_undone_with_all_that_is_below_it(walks):
+    branch = parallel("p", write("n1", "a.md", "a\n"), sequence("s", write("n2", "new/b.md", "b\n")))
+    intent = ran(walks, branch, write("n3", "c.md", "c\n"))
+    assert set(undo(walks.home, intent, node="p").removed) == {"a.md", "new/b.md"}
+    assert list(tree(walks.workspace)) == ["c.md"]
+    assert undo(walks.home, intent, node="n1").state == "already"
+    assert undo(walks.home, intent, node="root").removed == ("c.md",)
 
 
 def test_a_change_between_two_nodes_is_not_lost(walks):
@@ -365,6 +374,106 @@ def test_a_workspace_that_leads_elsewhere_now_is_refused_and_a_moved_one_can_be_
     assert refused(walks, intent).code == "WORKSPACE_MOVED"
     undo(walks.home, intent, workspace=tmp_path / "moved")
     assert tree(tmp_path / "moved") == {}
+
+
+def test_a_folder_that_is_swapped_while_it_is_undone_leads_nowhere(walks, tmp_path, monkeypatch):
+    walks.write("notes/a.md", "one\n")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.md").write_text("one\ntwo\n")
+    intent = ran(walks, append("n1", "notes/a.md", "two\n"))
+    real = putting.alone
+
+    def swapped(*given: Any) -> Any:
+        (walks.workspace / "notes").rename(walks.workspace / "aside")
+        (walks.workspace / "notes").symlink_to(outside)
+        return real(*given)
+
+    monkeypatch.setattr(putting, "alone", swapped)
+    undo(walks.home, intent)
+    assert (outside / "a.md").read_text() == "one\ntwo\n"
+    assert [one.name for one in outside.iterdir()] == ["a.md"]
+
+
+def test_a_file_that_is_swapped_while_it_is_undone_takes_everything_back(walks, monkeypatch):
+    walks.write("a.md", "one\n")
+    walks.write("b.md", "one\n")
+    intent = ran(walks, append("n1", "a.md", "two\n"), append("n2", "b.md", "two\n"))
+    real = putting._second_name
+
+    def swapped(name: str, *given: Any, **more: Any) -> None:
+        if name == "a.md":
+            (walks.workspace / "a.md").unlink()
+            walks.write("a.md", "of a person\n")
+        real(name, *given, **more)
+
+    monkeypatch.setattr(putting, "_second_name", swapped)
+    assert refused(walks, intent).code == "CHANGED_SINCE"
+    assert {path: data for path, (_, data) in tree(walks.workspace).items()} == {
+        "a.md": b"of a person\n",
+        "b.md": b"one\ntwo\n",
+    }
+    monkeypatch.undo()
+    walks.write("a.md", "one\ntwo\n")
+    assert undo(walks.home, intent).state == "undone"
+
+
+def test_an_intent_that_is_run_at_this_moment_is_not_undone(walks):
+    from executor.walker.lease import lease
+
+    intent = ran(walks, write("n1", "a.md", "a\n"))
+    with lease(walks.home.path, intent), pytest.raises(WalkError) as caught:
+        undo(walks.home, intent)
+    assert caught.value.code == "ALREADY_RUNNING"
+
+
+def test_a_journal_that_does_not_hold_undoes_nothing(walks):
+    intent = ran(walks, write("n1", "a.md", "a\n"))
+    with walks.home.db.write() as connection:
+        connection.execute("DROP TRIGGER journal_stays")
+        connection.execute("DELETE FROM journal WHERE kind = 'record.undo.kept'")
+    error = refused(walks, intent)
+    assert (error.code, error.exit) == ("VERIFICATION_FAILED", 6)
+
+
+def images(walks: Walks, **limits: int) -> list[str]:
+    """The contents that are kept."""
+    return sorted(one.read_text()[:1] for one in (walks.home.path / "undo").rglob("*") if one.is_file())
+
+
+def test_old_images_make_room_for_new_ones_and_nothing_is_silently_unprotected(walks, monkeypatch):
+    monkeypatch.setattr("executor.walker.walker.Images", lambda home: Images(home, store_limit=2500))
+    intents = []
+    for letter in "abcd":
+        walks.write(f"{letter}.md", letter * 1000)
+        intents.append(ran(walks, append(f"n{letter}", f"{letter}.md", "x")))
+    assert images(walks) == ["c", "d"]
+    assert refused(walks, intents[0]).code == "IMAGE_MISSING"
+    assert undo(walks.home, intents[3]).restored == ("d.md",)
+    walks.write("large.md", "l" * 1200)
+    walks.write("larger.md", "m" * 1400)
+    full = ran(walks, append("n1", "large.md", "x"), append("n2", "larger.md", "x"))
+    report = undo(walks.home, full)
+    assert report.restored == ("large.md",)
+    assert [(one.path, one.why) for one in report.not_undone] == [
+        ("larger.md", "the store of before-images is full")
+    ]
+
+
+def test_pruning_takes_what_is_old_and_what_is_nobodys(walks):
+    walks.write("a.md", "a\n")
+    old = ran(walks, append("n1", "a.md", "x\n"))
+    walks.write("b.md", "b\n")
+    waiting = walks.accept(sequence("root", append("n1", "b.md", "x\n"), append("n2", "b.md", "y\n")))
+    die_in(walks, waiting, "n1", after=True)
+    (walks.home.path / "undo" / "left-over.part").write_text("half")
+    assert prune(walks.home, days=30).images == 0
+    pruned = prune(walks.home, days=0)
+    assert (pruned.images, pruned.intents) == (1, (old,))
+    assert images(walks) == ["b"]
+    assert refused(walks, old).code == "IMAGE_MISSING"
+    assert walks.run(waiting, resume=True, people=Says("retry")).state == "completed"
+    assert undo(walks.home, waiting).restored == ("b.md",)
 
 
 def test_a_folder_that_holds_something_stays(walks):
