@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from executor.gate.verdict import Ask, Deny
     from executor.journal.proofs import ConsistencyProof, Head, InclusionProof
     from executor.journal.verification import JournalFinding, Report
+    from executor.materiality import Change, Documents
     from executor.sandbox.paths import Workspace
     from executor.tools.manifest import Manifest, load_manifest
     from executor.tools.registry import Registry
@@ -64,12 +65,14 @@ __all__ = [
     "Ask",
     "Bench",
     "Call",
+    "Change",
     "Clock",
     "ConsistencyProof",
     "Context",
     "Database",
     "Declaration",
     "Deny",
+    "Documents",
     "Engine",
     "ExecutorError",
     "Expansion",
@@ -150,6 +153,7 @@ _HOMES = {
     "executor.walker.people": ("AlwaysApprove", "AlwaysDeny", "GateAnswer", "GateQuestion", "People"),
     "executor.gate.pins": ("Pins",),
     "executor.gate.policy": ("Policy",),
+    "executor.materiality": ("Change", "Documents"),
     "executor.walker.reasoner": ("Prompts", "Reasoner"),
     "executor.sandbox.paths": ("Workspace",),
     "executor.tools.manifest": ("Manifest", "load_manifest"),
