@@ -74,9 +74,11 @@ def _short(text: str) -> str:
 
 
 def _text(gate: GateQuestion) -> str:
-    asks = f"{gate.node_id}: " if gate.node_id else ""
-    lines = ["", f"? {asks}{gate.question}"]
-    lines += [f"  {name} = {_short(repr(value))}" for name, value in gate.args.items()]
-    until = f" (until {gate.expires_at})" if gate.expires_at else ""
+    named = not gate.node_id or f" {gate.node_id} " in gate.question
+    lines = ["", f"? {gate.question}" if named else f"? {gate.node_id}: {gate.question}"]
+    # What the question does not say in full already, one argument a line.
+    unsaid = {name: value for name, value in gate.args.items() if f"{name} = {value}" not in gate.question}
+    lines += [f"  {name} = {_short(repr(value))}" for name, value in unsaid.items()]
+    until = f" (until {gate.expires_at[:16].replace('T', ' ')} UTC)" if gate.expires_at else ""
     choice = " / ".join(gate.options) if gate.options else APPROVE
     return safe("\n".join(lines)) + f"\n  type {safe(choice)}; anything else refuses{until}: "
