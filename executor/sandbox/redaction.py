@@ -36,11 +36,21 @@ _SECRET_NAME = re.compile(
     r"(?:(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY)S?|(?:^|_)(?:KEY|PAT|AUTH|PWD))(?:_|$)",
     re.IGNORECASE,
 )
+# Where a word may begin: also behind what an escaped character ends with (\\n, \\x1b), and behind a colour.
+# A token that follows one of these stands alone for whoever reads the text.
+_EDGE = r"(?:\b|(?<=\\[abefnrtv0])|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})|(?<=[0-9;\[]m))"
+
+
+def _edged(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    source = pattern.pattern
+    return re.compile(_EDGE + source[2:]) if source.startswith(r"\b") else pattern
+
+
 _SHAPES = tuple(
     (
         kind.removeprefix("a ").removeprefix("an "),
         _TRIGGERS.get(kind, ()),
-        re.compile(_WHOLE_KEY) if kind == "a private key" else pattern,
+        re.compile(_WHOLE_KEY) if kind == "a private key" else _edged(pattern),
     )
     for kind, pattern in SECRET_PATTERNS
 )
@@ -50,7 +60,8 @@ _MIN_PART = 6  # characters; a shorter piece of a value tells little, and may be
 _CUT = "…"  # what tools put where they cut a line
 # A token that was cut where its text ends: too short for its pattern, and still most of the secret.
 _CUT_TOKEN = re.compile(
-    r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|[rs]k_(?:live|test)_|AIza)[A-Za-z0-9_-]{6,}(?=…|\Z)"
+    _EDGE
+    + r"(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|[rs]k_(?:live|test)_|AIza)[A-Za-z0-9_-]{6,}(?=…|\Z)"
 )
 _OF_THE_ENVIRONMENT = "[redacted: value of the environment]"
 _CONTROL = re.compile(
@@ -123,6 +134,17 @@ def redact_error(problem: MclError, redactor: Redactor) -> None:
 def visible(text: str) -> str:
     """Text that a terminal shows and does not obey: controls, directions and half characters are escaped."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def visible_value(value: object) -> object:
+    """The same for every text inside a JSON value, its object keys included."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(key): visible_value(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [visible_value(item) for item in value]
+    return value
 
 
 def _forms(value: str) -> Iterator[str]:

@@ -87,3 +87,19 @@ def test_redaction_takes_time_in_proportion_to_the_text() -> None:
 
 def test_control_and_direction_characters_are_shown_as_escapes() -> None:
     assert visible("a\x1b[31mb\x07\r\n\tc\u202ed\x9b\udc80") == "a\\x1b[31mb\\x07\\r\n\tc\\u202ed\\x9b\\udc80"
+
+
+@pytest.mark.parametrize(
+    "before", ["\\x08", "\\u202e", "\\n", "\\r\\n", "\x1b[32m", "\x1b[1;31m", "\\x1b[m", '"', "=", "\x9b31m"]
+)
+@pytest.mark.parametrize("token", ["ghp_" + "a1B2" * 9, "AKIA" + "A1B2" * 4, "sk-" + "a1b2" * 8])
+def test_a_token_behind_an_escaped_character_or_a_colour_is_a_token(before: str, token: str) -> None:
+    redacted = Redactor({}).text(f"the log says {before}{token}\\x1b[0m and goes on")
+    assert token not in redacted
+    assert "[redacted" in redacted
+    assert redacted.startswith(f"the log says {before}")
+
+
+def test_a_word_that_ends_like_the_beginning_of_a_token_is_a_word() -> None:
+    text = "disk-0123456789abcdefghijkl and task-0123456789abcdefghijkl"
+    assert Redactor({}).text(text) == text

@@ -11,6 +11,7 @@ from anyio import from_thread, to_thread
 
 from executor.clock import instant
 from executor.errors import ScopeError
+from executor.sandbox.redaction import visible
 from executor.tools.calendar.file import MAX_BYTES, events, parse
 from executor.tools.time.moment import read_moment, start_of
 from executor.tools.tool import Bench
@@ -105,7 +106,7 @@ def _told(event: Event) -> _Told | None:
             _written(end),
             _text(event, "summary", _TITLE),
             _text(event, "description", _DESCRIPTION),
-            repeats[:_TITLE],
+            visible(repeats[:_TITLE]),
             _text(event, "uid", _TITLE),
         )
     except (ValueError, TypeError, AttributeError, OverflowError):  # broken, or not there at all
@@ -127,7 +128,7 @@ def _written(value: datetime | date) -> str:
 
 def _text(event: Event, name: str, limit: int) -> str:
     value = event.get(name, "")
-    plain = str(value[0] if isinstance(value, list) and value else value)
+    plain = visible(str(value[0] if isinstance(value, list) and value else value))
     return plain if len(plain) <= limit else plain[: limit - 1] + "…"
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from anyio import from_thread, to_thread
 
 from executor.errors import ScopeError
+from executor.hashing import json_bytes
 from executor.tools.code.languages import globs_of
 from executor.tools.code.pattern import Matcher, matcher
 from executor.tools.code.sources import sources
@@ -103,7 +104,7 @@ def _search_one(path: str, text: str, finder: Matcher, found: _Found) -> None:
             around = {one: shown(lines[one - 1], 0, _SHOWN) for one in (*before, *after)}
             match["before"] = [around[one] for one in before]
             match["after"] = [around[one] for one in after]
-        size = len(str(match["text"]).encode()) + sum(len(one.encode()) for one in around.values())
+        size = sum(len(json_bytes(one)) for one in (match["text"], *around.values()))
         found.room -= 2 * size + (2 + len(around)) * (len(path.encode()) + 24) + 96
         if len(found.matches) == found.limit or found.room < 0:
             found.truncated = True

@@ -8,6 +8,7 @@ from typing import Any
 from anyio import from_thread, to_thread
 
 from executor.errors import ToolError
+from executor.sandbox.redaction import visible_value
 from executor.tools.data.column import Column
 from executor.tools.data.numerals import aligned, shown
 from executor.tools.data.table import Table, open_table
@@ -41,7 +42,7 @@ def _summary(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         rows, ragged = _count(table, list(zip(places, columns, strict=True)))
     figures = [column.figures() for column in columns]
     left_out = 0 if wanted else len(table.names) - len(places)
-    return {
+    answer = {
         "path": "/".join(bench.workspace.split(table.path)),
         "rows": rows,
         "ragged": ragged,
@@ -52,6 +53,7 @@ def _summary(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         "truncated": left_out > 0,
         "text": "\n".join(_told(table, rows, ragged, figures, left_out)),
     }
+    return {name: visible_value(value) for name, value in answer.items()}
 
 
 def place_of(name: object, table: Table) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from executor.sandbox.redaction import visible
+
 
 def in_word(text: str, cut: int) -> bool:
     """Does a word go on across this place?"""
@@ -11,10 +13,11 @@ def in_word(text: str, cut: int) -> bool:
 
 
 def shown(line: str, place: int, most: int) -> str:
-    """At most ``most`` characters of a line, around a place in it; its line end is left out."""
+    """At most ``most`` characters of a line, around a place in it; its line end is left out, and what a
+    terminal would obey is escaped."""
     line = line.rstrip("\r")
     if len(line) <= most:
-        return line
+        return visible(line)
     start = max(0, min(place - most // 4, len(line) - most))
     end = start + most
-    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")
+    return ("…" if start else "") + visible(line[start:end]) + ("…" if end < len(line) else "")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from anyio import from_thread, to_thread
 
 from executor.errors import ScopeError
+from executor.hashing import json_bytes
 from executor.sandbox.paths import Entry
 from executor.tools.fs.files import files_of
 from executor.tools.fs.lines import in_word, shown
@@ -39,7 +40,7 @@ def _search(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         searched += 1
         before = len(found)
         for number, line in finder(text):
-            room -= 2 * (len(entry.path.encode()) + len(line.encode())) + 96
+            room -= 2 * (len(entry.path.encode()) + len(json_bytes(line))) + 96
             if len(found) == limit or room < 0:
                 truncated = True
                 break
