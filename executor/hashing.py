@@ -34,3 +34,18 @@ def is_json(value: object, limit: int) -> bool:
     """Whether a value of unknown make can be written by ``json_bytes`` in at most ``limit`` bytes."""
     size = json_size(value)
     return size is not None and size <= limit
+
+
+def is_shallow(value: object, levels: int = 64) -> bool:
+    """Whether a JSON value has at most so many lists and objects inside one another."""
+    below = [value]
+    for _ in range(levels + 1):
+        below = [
+            item
+            for one in below
+            if isinstance(one, dict | list)
+            for item in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not below:
+            return True
+    return False

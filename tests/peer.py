@@ -100,6 +100,11 @@ class Peer:
         if how == "secret":
             evidence["objects"] = ["ghp_" + "a1" * 18]
             told = "intent.attest", IntentAttestBody("success", instant(), (), json.dumps(evidence).encode())
+        elif how == "deep":
+            told = "intent.attest", IntentAttestBody("success", instant(), (), b"[" * 500 + b"]" * 500)
+        elif how == "escapes":
+            evidence["objects"] = ["\x1b[2J", "\u202e"]
+            told = "intent.attest", IntentAttestBody("success", instant(), (), json.dumps(evidence).encode())
         elif how == "fail":
             told = "intent.fail", IntentFailBody("tool_failure", instant(), "out of\x1b[2J paper", said)
         elif how == "partial":

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from executor.errors import ToolError
+from executor.hashing import is_shallow
 from executor.keys.keyring import Keyring
+from executor.sandbox.redaction import visible_value
 from ir import Envelope, IntentAttestBody, IntentFailBody, MclError, PublicKey, open_envelope
 from ir.envelope import MAX_SKEW
 
@@ -58,7 +60,11 @@ def read_answer(wire: bytes, handed: Handed, keyring: Keyring, now: str) -> Enve
 
 
 def told(envelope: Envelope) -> dict[str, object]:
-    """An answer as the output of its node."""
+    """An answer as the output of its node; what the agent wrote is safe for a terminal."""
+    return {name: visible_value(value) for name, value in _fields(envelope).items()}
+
+
+def _fields(envelope: Envelope) -> dict[str, object]:
     body = envelope.body
     shared: dict[str, object] = {
         "agent": envelope.from_,
@@ -79,9 +85,10 @@ def told(envelope: Envelope) -> dict[str, object]:
 def _evidence(data: bytes) -> object:
     """What the agent gives as evidence; nothing where it is no JSON."""
     try:
-        return json.loads(data) if data else {}
+        found: object = json.loads(data) if data else {}
     except (ValueError, RecursionError):
         return {}
+    return found if is_shallow(found) else {}
 
 
 def _moment(text: str) -> datetime:

@@ -146,6 +146,12 @@ def test_secrets_in_an_answer_are_not_kept(walks: Walks, other: Other) -> None:
         assert not path.is_file() or secret.encode() not in path.read_bytes()
 
 
+def test_what_another_agent_writes_does_no_harm(walks: Walks, other: Other) -> None:
+    shown = str(go(walks, other, "escapes").outputs["n1"])
+    assert not set(shown) & {"\x1b", "\u202e"}
+    assert go(walks, other, "deep").outputs["n1"]["evidence"] == {}  # type: ignore[index]
+
+
 @pytest.mark.parametrize(
     ("how", "wanted"),
     [

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +22,7 @@ from executor.walker.check import parse_check
 from ir import (
     Header,
     IntentAttestBody,
+    IntentCancelBody,
     IntentFailBody,
     PolicyGateResolveBody,
     did_of,
@@ -150,6 +154,37 @@ def test_an_address_may_be_made_of_what_the_plan_gave(walks: Walks, site: Site) 
     assert look(walks, f"{site.origin}/items/${{n1.output.text}}", node=node).state == "completed"
     outcome = look(walks, f"{site.origin}/items/${{n9.output.text}}", node=node)
     assert "n9" in outcome.criteria[0].reason
+
+
+def test_a_person_may_cancel_while_a_slow_page_is_looked_at(walks: Walks, site: Site) -> None:
+    looked, ended, answered = threading.Event(), threading.Event(), threading.Event()
+
+    def slow(connection: socket.socket) -> None:
+        looked.set()
+        if not ended.wait(12):  # nobody waits for this page
+            answered.set()
+
+    site.pages["/"] = slow
+    granted(walks, site.origin)
+    intent = walks.accept(tool("n1", "time/now"), criteria=[{"type": "external", "url": f"{site.origin}/"}])
+    outcomes: list[Outcome] = []
+
+    async def both() -> None:
+        async def walk() -> None:
+            async with walks.walker() as walker:
+                outcomes.append(await walker.run(intent))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(walk)
+            while not looked.is_set():
+                await anyio.sleep(0.02)
+            walks.tell(intent, "intent.cancel", IntentCancelBody(walks.home.clock.now()))
+
+    anyio.run(both)
+    ended.set()
+    assert not answered.is_set()
+    assert (outcomes[0].state, outcomes[0].criteria) == ("cancelled", ())
+    assert walks.home.journal.view(intent).state == "cancelled"
 
 
 def test_what_was_found_is_signed_in_the_journal(walks: Walks, site: Site) -> None:

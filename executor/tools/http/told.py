@@ -7,8 +7,9 @@ import json
 import re
 
 from executor.errors import ToolError
+from executor.hashing import is_shallow
 from executor.sandbox.origin import Url
-from executor.sandbox.redaction import visible
+from executor.sandbox.redaction import visible, visible_value
 from executor.tools.http.charset import decode
 from executor.tools.http.fetch import Answer
 from executor.tools.http.readable import readable
@@ -40,7 +41,7 @@ def told(url: Url, answer: Answer, *, values: bool = False) -> dict[str, object]
         "content_type": answer.content_type,
         **({"title": visible(title)[:1000]} if title else {}),
         "text": text[:limit],
-        **({"json": _shown(document[0])} if document else {}),
+        **({"json": visible_value(document[0])} if document else {}),
         "bytes": len(answer.body),
         "sha256": hashlib.sha256(answer.body).hexdigest(),
         "truncated": answer.truncated or len(text) > limit,
@@ -84,9 +85,10 @@ def _document(answer: Answer) -> tuple[object] | None:
     if answer.truncated or len(answer.body) > _MAX_JSON:
         return None
     try:
-        return (json.loads(answer.body, parse_constant=_no_number, object_pairs_hook=_named_once),)
+        found = json.loads(answer.body, parse_constant=_no_number, object_pairs_hook=_named_once)
     except (ValueError, RecursionError):
         return None
+    return (found,) if is_shallow(found) else None
 
 
 def _no_number(text: str) -> object:
@@ -99,17 +101,6 @@ def _named_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(found) != len(pairs):
         raise ValueError("a name stands there twice")
     return found
-
-
-def _shown(value: object) -> object:
-    """A JSON value whose texts a terminal shows and does not obey."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, dict):
-        return {visible(key): _shown(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_shown(item) for item in value]
-    return value
 
 
 def _kind(content_type: str) -> tuple[str, str]:

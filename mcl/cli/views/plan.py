@@ -178,5 +178,5 @@ def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
     nodes = {node.id for node, _ in planned.unfolded.root.walk()}
     for id, cell in cells.items():
         if cell.remark and id not in nodes:
-            said = f"{id}: {cell.remark}" if id else cell.remark
-            yield Padding(plain(said, cell.style), (0, 0, 0, 2))
+            remark = f"{id}: {cell.remark}" if id else cell.remark
+            yield Padding(plain(remark, cell.style), (0, 0, 0, 2))
