@@ -41,9 +41,10 @@ def remove(
     parts = workspace.split(path)
     if not parts:
         out_of_scope(path, "it is the workspace itself")
+    if not parts[0]:  # a place elsewhere that may be read
+        out_of_scope(path, "nothing is removed outside the workspace")
     workspace.check(path)  # a folder that is closed to tools is told as such, also when it is empty
-    lead = "/" if path.startswith("/") else ""  # a path in a granted root is given in full
-    shown, parent = lead + "/".join(parts), lead + "/".join(parts[:-1])
+    shown, parent = "/".join(parts), "/".join(parts[:-1])
     with workspace.open_folder(parent or ".") as folder, alone(folder, path, check):
         try:
             status = status_of(parts[-1], folder)

@@ -373,6 +373,24 @@ def test_a_refusal_has_code_reason_fix_example_and_guard_and_is_kept_in_the_jour
     ]
 
 
+@pytest.mark.parametrize(
+    ("node", "verb", "example"),
+    [
+        (tool("n1", "fs/raed", path="a"), "find", "matrix://tool/fs/read@1.0.0"),
+        (tool("n1", "fs/write", "read", path="a", content="x"), "build", 'side_effect_class = "write"'),
+        (tool("n1", "fs/write", "write", path="a", content="x"), "find", "a goal to build something"),
+        (tool("n1", "fs/write", "write", path="a"), "build", 'fs/write@1.0.0 with path = "…", content = "…"'),
+        (tool("n1", "http/get", "network", url="https://a.org/"), "find", "mcl grant network --host a.org"),
+    ],
+)
+def test_the_example_is_about_the_call_that_was_refused(
+    walks: Walks, node: NODE, verb: str, example: str
+) -> None:
+    reply = decide(call_of(walks, node), context_of(walks, walks.accept(node, verb=verb)))
+    assert isinstance(reply, Deny)
+    assert example in reply.example
+
+
 def test_each_guard_can_be_heard_for_itself(walks: Walks) -> None:
     node = tool("n1", "fs/write", "read", path="../x", content="x", colour="red")
     context = context_of(walks, walks.accept(node, verb="find"))

@@ -11,6 +11,7 @@ import pytest
 from executor.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import Reach, look_elsewhere, plain_place, reaching
+from executor.sandbox.removing import remove
 
 
 @pytest.fixture
@@ -112,6 +113,9 @@ def test_nothing_is_ever_written_there(workspace: Workspace, place: Path) -> Non
             lambda: reach.append(str(place / "a.txt"), b"x"),
             lambda: reach.write(str(place / "a.txt"), b"x", replace=True),
             lambda: reach.update(path, lambda there: b"x", limit=10),
+            lambda: reach.make_folder(path),
+            lambda: remove(reach, str(place / "a.txt")),
+            lambda: remove(reach, str(place)),
         ):
             with pytest.raises(ScopeError) as refused:
                 write()

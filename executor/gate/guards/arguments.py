@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from executor.gate.call import Call, Deferred
 from executor.gate.context import Context
 from executor.gate.credentials import credentials_of, missing, variable_of
 from executor.gate.verdict import Deny
 from executor.tools.manifest import Manifest
+
+_SAMPLES: Final = {"string": '"…"', "integer": "1", "number": "1.5", "boolean": "true", "array": "[…]"}
 
 
 def check(call: Call, context: Context) -> Deny | None:
@@ -29,7 +31,15 @@ def check(call: Call, context: Context) -> Deny | None:
         "; ".join(flaws[:5]),
         f"{manifest.uri} takes: {names or 'nothing'}",
         data={"flaws": flaws},
+        example=_example(manifest),
     )
+
+
+def _example(manifest: Manifest) -> str:
+    """A call of the tool with the arguments that it needs, each of the type it wants."""
+    wanted = _required(manifest.args) or tuple(manifest.properties)[:1]
+    given = [f"{name} = {_SAMPLES.get(str(manifest.properties[name].get('type')), '…')}" for name in wanted]
+    return f"{manifest.uri} with {', '.join(given)}" if given else f"{manifest.uri} without arguments"
 
 
 def _credentials(call: Call, context: Context, manifest: Manifest) -> Deny | None:

@@ -23,7 +23,7 @@ def check(call: Call, context: Context) -> Deny | None:
         return Deny(
             "SCOPE_CONTENTION",
             f"the run of the intent {contended.who} is writing to {'/'.join(contended.path)!r} now",
-            "run it again when that run is done",
+            "state the goal again when that run is done",
             data={"intent": contended.who},
             example=f"mcl show {contended.who}",
         )

@@ -38,6 +38,7 @@ def check(call: Call, context: Context) -> Deny | None:
             "SERVER_MISMATCH",
             f"the node declares {call.declared}, but {manifest.uri} does {', '.join(sorted(effect.classes))}",
             "declare what the tool does, or use a tool that does less",
+            example=_declarable(effect),
         )
     for verb in mandate.verbs:
         if not over_ceiling(verb, call.declared, effect.operation):
@@ -47,8 +48,15 @@ def check(call: Call, context: Context) -> Deny | None:
             "INTENT_MISMATCH",
             f"a goal to {verb} may not {call.declared}",
             f"declare less, or state a goal whose verb may: {', '.join(able)}",
+            example=f"a goal to {able[0]} something" if able else "",
         )
     return _declaration(call.declaration, effect) if call.declaration else None
+
+
+def _declarable(effect: Effect) -> str:
+    """The class that covers what the tool does; "" where it does more than any."""
+    fitting = [name for name, covered in COVERS.items() if effect.classes <= covered]
+    return f'side_effect_class = "{fitting[0]}"' if fitting else ""
 
 
 def _declaration(said: Declaration, effect: Effect) -> Deny | None:
