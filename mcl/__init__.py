@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mcl.acts.accept import Acceptance, accept
     from mcl.acts.answer import answer
     from mcl.acts.batch import BatchSummary, compile_batch
+    from mcl.acts.call import Called, call_tool
     from mcl.acts.cancel import cancel
     from mcl.acts.compile import compile_goal
     from mcl.acts.correct import Corrected, Proposal, correct, propose_correction, sign_correction
@@ -52,6 +53,15 @@ if TYPE_CHECKING:
     from mcl.acts.skill.new import NewSkill, new_skill
     from mcl.acts.skill.publish import Published, publish_skill
     from mcl.acts.skill.validate import CheckedFile, validate_skill
+    from mcl.acts.tools import (
+        KnownTool,
+        VerifiedTools,
+        approve_tool,
+        find_tool,
+        list_tools,
+        quarantine_tool,
+        verify_tools,
+    )
     from mcl.acts.undo import prune_undo, undo
     from mcl.acts.verify import FileReport, verify
     from mcl.compiler import Clarify, Compiled, Refused
@@ -66,6 +76,7 @@ __all__ = [
     "Acceptance",
     "AgentGrants",
     "BatchSummary",
+    "Called",
     "CheckedFile",
     "Clarify",
     "Compiled",
@@ -80,6 +91,7 @@ __all__ = [
     "Home",
     "Imported",
     "Intent",
+    "KnownTool",
     "MaterialityReport",
     "MclError",
     "Memory",
@@ -102,9 +114,12 @@ __all__ = [
     "TriedExample",
     "TriedSkill",
     "UndoReport",
+    "VerifiedTools",
     "__version__",
     "accept",
     "answer",
+    "approve_tool",
+    "call_tool",
     "cancel",
     "check_plan_file",
     "check_plan_of",
@@ -124,12 +139,14 @@ __all__ = [
     "cortex_verify",
     "cortex_verify_proof",
     "decide_gate",
+    "find_tool",
     "format_skill",
     "grant",
     "graph",
     "hash_skill",
     "list_grants",
     "list_intents",
+    "list_tools",
     "materiality",
     "new_skill",
     "open_gates",
@@ -138,6 +155,7 @@ __all__ = [
     "propose_correction",
     "prune_undo",
     "publish_skill",
+    "quarantine_tool",
     "replay",
     "revoke",
     "run",
@@ -148,6 +166,7 @@ __all__ = [
     "undo",
     "validate_skill",
     "verify",
+    "verify_tools",
 ]
 __version__ = "0.1.0"
 
@@ -157,6 +176,7 @@ _HOMES = {
     "mcl.acts.accept": ("Acceptance", "accept"),
     "mcl.acts.answer": ("answer",),
     "mcl.acts.batch": ("BatchSummary", "compile_batch"),
+    "mcl.acts.call": ("Called", "call_tool"),
     "mcl.acts.cancel": ("cancel",),
     "mcl.acts.compile": ("compile_goal",),
     "mcl.acts.correct": ("Corrected", "Proposal", "correct", "propose_correction", "sign_correction"),
@@ -189,6 +209,15 @@ _HOMES = {
     "mcl.acts.replay": ("Replay", "replay"),
     "mcl.acts.run": ("run",),
     "mcl.acts.show": ("Shown", "Summary", "list_intents", "show"),
+    "mcl.acts.tools": (
+        "KnownTool",
+        "VerifiedTools",
+        "approve_tool",
+        "find_tool",
+        "list_tools",
+        "quarantine_tool",
+        "verify_tools",
+    ),
     "mcl.acts.undo": ("prune_undo", "undo"),
     "mcl.acts.verify": ("FileReport", "verify"),
     "mcl.acts.skill.examples": ("TriedExample", "TriedSkill", "try_examples"),

@@ -57,7 +57,7 @@ class KnownTool:
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerifiedTools:
     """What was found when every manifest was compared.
 
     broken: files that are no manifest (any more), or say another class than their effects amount to. gone:
@@ -93,13 +93,13 @@ def find_tool(name: str, *, home: Home | None = None) -> KnownTool:
     return next(tool for tool in tools if tool.manifest is manifest)
 
 
-def verify_tools(*, home: Home | None = None) -> Verified:
+def verify_tools(*, home: Home | None = None) -> VerifiedTools:
     """Compare every manifest with the one that was approved, and with the class of its own effects."""
     home = home or open_home()
     try:
         tools = list_tools(home=home)
     except ManifestError as problem:
-        return Verified((), (problem,))
+        return VerifiedTools((), (problem,))
     there = {tool.manifest.uri for tool in tools}
     gone = tuple(uri for uri in Pins(home.db, home.clock).approved() if uri not in there)
     wrong = tuple(
@@ -107,7 +107,7 @@ def verify_tools(*, home: Home | None = None) -> Verified:
         for tool in tools
         if tool.manifest.safety != safety_class(tool.manifest)
     )
-    return Verified(tools, wrong, gone)
+    return VerifiedTools(tools, wrong, gone)
 
 
 def approve_tool(name: str, *, pin: str = "", home: Home | None = None) -> KnownTool:
