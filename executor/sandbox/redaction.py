@@ -141,8 +141,8 @@ def visible_value(value: object) -> object:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {visible(key): visible_value(item) for key, item in value.items()}
-    if isinstance(value, list):
+        return {visible(str(name)): visible_value(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
         return [visible_value(item) for item in value]
     return value
 
