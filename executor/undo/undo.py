@@ -165,6 +165,8 @@ class _Work:
             putting.tidy()
         if changed := (*want.changed, *putting.changed()):
             self._refuse(changed, half_done=begun is not None)
+        if not want.folders and all(one.found is None for one in want.files):
+            return self._report(want, "nothing")
         self._need_images(want.files, putting)
         if begun is None:
             row = self.home.journal.record(BEGUN, self._body(want), intent=self.intent)
@@ -292,7 +294,8 @@ class _Work:
         folders: Collection[str] = (),
         left: Collection[str] = (),
     ) -> UndoReport:
-        files = [one for one in want.files if one.path not in self.leave]
+        # Of an interrupted call only what it did not change is put back, which is nothing to tell of.
+        files = [one for one in want.files if one.path not in self.leave and one.found is not None]
         restored = tuple(one.path for one in files if one.target.kind != "absent")
         removed = tuple(one.path for one in files if one.target.kind == "absent")
         stays = tuple(

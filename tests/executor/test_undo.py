@@ -540,7 +540,7 @@ def test_an_interrupted_call_that_nobody_settled_is_undone_only_where_it_did_not
         error = refused(walks, intent)
         assert "interrupted" in error.data["changed"][0]["why"]
     else:
-        assert undo(walks.home, intent).state == "undone"
+        assert undo(walks.home, intent).state == "nothing"
     assert (walks.workspace / "a.md").read_text() == ("one\ntwo\n" if after else "one\n")
 
 
