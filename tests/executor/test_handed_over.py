@@ -11,11 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from nacl.signing import SigningKey
 from walks import NODE, Says, Walks, sequence, tool
 
 from executor import Agents, Grants, Home, KeyringError, Outcome, PolicyError, ScopeError
-from ir import IntentDispatchBody, PlanStepBody, did_of, read_unverified
+from executor.walker.answer import Handed, read_answer
+from ir import (
+    Header,
+    IntentAttestBody,
+    IntentDispatchBody,
+    MclError,
+    PlanStepBody,
+    did_of,
+    read_unverified,
+    seal,
+)
 
 SKILL = f"matrix://skill/print@sha256:{'a' * 64}"
 
@@ -346,3 +358,26 @@ def test_an_own_key_a_users_key_and_a_taken_name_are_no_agent(home: Home) -> Non
     assert home.keyring.resolver(did) is not None  # what it signed can still be checked
     with pytest.raises(PolicyError, match="no agent that is known"):
         agents.remove("one")
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_no_bytes_but_the_answer_itself_are_believed(home: Home, data: st.DataObject) -> None:
+    """Any bytes, and any change of a true answer, are refused by one of our own errors."""
+    key, clock = SigningKey(b"o" * 32), home.clock
+    did = did_of(bytes(key.verify_key))
+    if home.keyring.resolver(did) is None:
+        home.keyring.trust(did, "agent")
+    agent, intent = home.keyring.agent, f"matrix://intent/{clock.new_id()}"
+    asked = Header(clock.new_id(), clock.now(), agent.did, intent, did)
+    dispatch = seal("intent.dispatch", IntentDispatchBody(b"{}"), asked, agent.signing_key)
+    header = Header(clock.new_id(), clock.now(), did, intent, agent.did, causation_id=dispatch.id)
+    true = seal("intent.attest", IntentAttestBody("success", clock.now()), header, key).wire
+    handed = Handed(dispatch, intent, did)
+    assert read_answer(true, handed, home.keyring, clock.now()).wire == true
+    place = data.draw(st.integers(0, len(true) - 1))
+    changed = true[:place] + data.draw(st.binary(max_size=4)) + true[place + data.draw(st.integers(0, 4)) :]
+    for wire in (changed, data.draw(st.binary(max_size=200))):
+        if wire != true:
+            with pytest.raises(MclError):
+                read_answer(wire, handed, home.keyring, clock.now())
