@@ -16,8 +16,8 @@ What an engine must guarantee:
 - ``next_child`` is asked before each child, and each node is opened by the id it gave: what the plan says may
   have been corrected since the last node.
 - ``Again`` is answered by another attempt, after at most ``delay_ms``.
-- All calls for one run come from one event loop. Any other exception ends the walk: what runs at the same time
-  is cancelled and abandoned, and the exception is passed on; of its own node nothing more is told.
+- All calls for one run come from one event loop. Any other exception ends the walk: what runs besides is
+  cancelled and abandoned, and the exception is passed on; of its own node nothing more is told.
 
 What it need not do: keep anything. After a crash the walk begins at the root again; nodes that completed are
 ``settled`` at their turn, and those in doubt are looked into by their attempt.
