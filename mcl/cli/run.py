@@ -54,9 +54,11 @@ def run_command(
     """
     from mcl.acts.run import run
     from mcl.acts.show import show
+    from mcl.acts.undo import not_covered
     from mcl.cli.events import Events
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import commands
+    from mcl.cli.views.undo import uncovered_view
     from mcl.cli.views.walk import next_steps, outcome_view
 
     if yes_gates and deny_gates:
@@ -80,7 +82,8 @@ def run_command(
     if isinstance(listener, Events):
         listener.end(outcome.to_json())
     else:
-        out.tell(["", *outcome_view(outcome, tree), commands(next_steps(outcome, tree))])
+        out.tell(["", *outcome_view(outcome, tree), *uncovered_view(not_covered(found.id, home=home))])
+        out.tell([commands(next_steps(outcome, tree))])
     return outcome.exit
 
 

@@ -1,10 +1,10 @@
 """What an undo did, or would do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 
-from executor.undo import Pruned, UndoReport
+from executor.undo import NotUndone, Pruned, UndoReport
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, plain
 
 _HEADS = {
@@ -43,6 +43,12 @@ def undo_view(report: UndoReport) -> Iterator[RenderableType]:
                 for one in report.not_undone
             ]
         )
+
+
+def uncovered_view(files: Sequence[NotUndone]) -> Iterator[RenderableType]:
+    """After a run: the files that it changed and no undo will put back."""
+    for one in files:
+        yield plain(f"no undo will put {one.path} back: {one.why} ({one.node})", WARN)
 
 
 def pruned_view(pruned: Pruned) -> Iterator[RenderableType]:
