@@ -148,6 +148,21 @@ def test_the_gate_refuses_a_path_that_another_run_writes_and_allows_it_afterward
     assert isinstance(decide(call, context), Allow)
 
 
+def test_a_path_that_another_run_takes_after_the_gate_looked_is_refused_before_the_node_begins(
+    walks: Walks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tool("n1", "fs/write", "write", path="b.txt", content="x")
+    monkeypatch.setattr(SharedLocks, "contended", lambda *_: None)  # as it was when the gate looked
+    with holder(walks.home.path / "locks", walks.workspace.resolve(), "b.txt"):
+        outcome = walks.go(node)
+    assert outcome.state == "denied"
+    assert outcome.failure is not None
+    assert (outcome.failure.code, outcome.failure.node_id) == ("SCOPE_CONTENTION", "n1")
+    assert walks.watch.of("n1") == ["denied"]
+    assert [body["code"] for body in walks.records("record.gate.refused")] == ["SCOPE_CONTENTION"]
+    assert not (walks.workspace / "b.txt").exists()
+
+
 RACES = """
 import sys, time
 from pathlib import Path

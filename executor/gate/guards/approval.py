@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from shlex import quote
 from typing import Final
 
 from executor.clock import instant
@@ -84,7 +85,9 @@ def _places(call: Call, context: Context, manifest: Manifest) -> Iterator[str]:
         yield f"{host.short} was not granted (always: mcl grant network --host {host.short})."
     for place, root in context.roots(context.elsewhere(call, manifest)).items():
         if not root:
-            yield f"{visible(place)} lies outside the workspace and was not granted."
+            folder = place.rpartition("/")[0] or place
+            always = f"(always: mcl grant read --root {visible(quote(folder))})"
+            yield f"{visible(place)} lies outside the workspace and was not granted {always}."
 
 
 def _names_hosts(call: Call, context: Context, manifest: Manifest) -> bool:
