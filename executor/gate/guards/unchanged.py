@@ -12,18 +12,18 @@ def check(call: Call, context: Context) -> Deny | None:
     manifest = context.manifest(call)
     if manifest is None:
         return None
-    approved = context.pins.of(manifest.uri)
+    approved, name = context.pins.of(manifest.uri), manifest.uri.removeprefix("matrix://tool/")
     if not approved:
         return Deny(
             "TOOL_QUARANTINED",
             f"{manifest.uri} is quarantined or was never approved",
-            "look at what it does, then approve it",
+            f"look at what it does (mcl tool describe {name}), then approve it: mcl tool approve {name}",
         )
     if approved != manifest.pin:
         return Deny(
             "TOOL_CHANGED",
             f"the manifest of {manifest.uri} changed since it was approved",
-            "look at what changed, then approve it again",
+            f"look at what changed (mcl tool verify), then approve it again: mcl tool approve {name}",
             data={"approved": approved, "found": manifest.pin},
         )
     return None
