@@ -119,7 +119,9 @@ class Putting:
         gone, kept = list[str](), list[str]()
         for root, path in folders:
             workspace = self.workspaces[root]
-            if workspace.check(path) is not None:
+            with suppress(ScopeError):  # what is no folder any more is not ours to remove
+                if workspace.check(path) is None:
+                    continue
                 (gone if _remove_folder(workspace, path) else kept).append(path)
         return gone, kept
 
@@ -147,16 +149,16 @@ class Putting:
                     raise ChangedMeanwhileError(Changed(one.path, _STAGED, one.node))
             if status is None:
                 place_new(new, name, folder, one.path)
+                self._swapped.append(place)
             else:
                 set_aside = os.rename if one.target == ABSENT else _second_name
                 set_aside(name, old, src_dir_fd=folder, dst_dir_fd=folder)
+                self._swapped.append(place)
                 aside = status_of(old, folder)
                 if aside is None or not _same(aside, status):  # swapped while it was read
-                    self._swapped.append(place)
                     raise ChangedMeanwhileError(Changed(one.path, _ELSE, one.node))
                 if one.target != ABSENT:
                     os.rename(new, name, src_dir_fd=folder, dst_dir_fd=folder)
-            self._swapped.append(place)
             os.fsync(folder)
 
     def _stage(self, place: int, one: Restore) -> None:

@@ -27,9 +27,10 @@ def undo(
     node: only the calls of this node and of those below it. leave: paths that stay as they are. check: only
     say what would happen. workspace: where the folder lies now, if it was moved since.
 
-    Raises InputError; UndoError NOT_ENDED, NODE_UNKNOWN, CHANGED_SINCE (`data["changed"]` lists the files; nothing was touched), IMAGE_MISSING,
-    IMAGE_DAMAGED, UNDO_INTERRUPTED, WORKSPACE_MOVED, VERIFICATION_FAILED; WalkError ALREADY_RUNNING;
-    ScopeError where the folder is gone or cannot be written to.
+    Raises InputError; UndoError NOT_ENDED, NODE_UNKNOWN, CHANGED_SINCE (`data["changed"]` lists the files;
+    nothing was touched), IMAGE_MISSING, IMAGE_DAMAGED, UNDO_INTERRUPTED, WORKSPACE_MOVED,
+    VERIFICATION_FAILED; WalkError ALREADY_RUNNING; ScopeError where the folder is gone or cannot be
+    written to.
     """
     home = home or open_home()
     id = find_intent(home, intent)

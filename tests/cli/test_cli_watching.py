@@ -128,6 +128,10 @@ def test_what_stays_of_a_very_large_plan_is_what_did_not_go_well():
     assert "1000 of 1000" in last
 
 
+def test_a_run_that_never_began_leaves_no_tree_behind():
+    assert Screen(a_plan(3), 80, 24).last() == ""
+
+
 def test_a_terminal_without_unicode_gets_plain_signs():
     screen = Screen(a_plan(2), 60, 20, encoding="latin-1")
     screen.tell("n0", "completed")

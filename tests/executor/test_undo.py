@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walks import Says, Walks, parallel, sequence, tool
 
-from executor import Bench, Grants, Home, Tool, ToolError, UndoError, WalkError
+from executor import Bench, Grants, Home, ScopeError, Tool, ToolError, UndoError, WalkError
 from executor.tools.manifest import Manifest
 from executor.undo import Images, prune, putting, undo
 
@@ -415,6 +415,35 @@ def test_a_file_that_is_swapped_while_it_is_undone_takes_everything_back(walks, 
     }
     monkeypatch.undo()
     walks.write("a.md", "one\ntwo\n")
+    assert undo(walks.home, intent).state == "undone"
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["with hard links", "without hard links"])
+def test_a_swap_that_fails_takes_everything_back(walks, monkeypatch, links):
+    walks.write("a.md", "one\n")
+    walks.write("b.md", "one\n")
+    intent = ran(
+        walks, append("n1", "a.md", "two\n"), append("n2", "b.md", "two\n"), write("n3", "c.md", "c")
+    )
+    after = tree(walks.workspace)
+    real_rename, real_link = os.rename, os.link
+
+    def rename(old: str, new: str, **more: Any) -> None:
+        if new == "a.md" and old.endswith(".new"):
+            raise OSError(28, "No space left on device")
+        real_rename(old, new, **more)
+
+    def link(*given: Any, **more: Any) -> None:
+        if not links:
+            raise PermissionError(1, "no links here")
+        real_link(*given, **more)
+
+    monkeypatch.setattr(os, "rename", rename)
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(ScopeError):
+        undo(walks.home, intent)
+    monkeypatch.undo()
+    assert tree(walks.workspace) == after
     assert undo(walks.home, intent).state == "undone"
 
 

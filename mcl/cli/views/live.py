@@ -51,6 +51,7 @@ class LiveTree:
         self._live: Live | None = None
         self._first = 0  # the first row that is shown where not all are
         self._begun = monotonic()
+        self._told = False  # a run that is refused before it begins leaves no tree behind
         self._plain = not console.encoding.lower().startswith("utf")
         self._frames = _PLAIN_FRAMES if self._plain else _FRAMES
         self._signs = _PLAIN_SIGNS if self._plain else _SIGNS
@@ -62,11 +63,14 @@ class LiveTree:
     def __exit__(self, *_: object) -> None:
         self._stop()
         with self._lock:
+            if not self._told:
+                return
             self._console.print(self._shown([*self._lines(self._last_rows(), whole=True), self._summary()]))
 
     def on(self, event: WalkEvent) -> None:
         """Take a node's new state."""
         with self._lock:
+            self._told = True
             self._rows.take(event, monotonic())
 
     def pause(self, asking: bool) -> None:
