@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from executor.engine.protocol import Failure
 from executor.errors import ToolError, UnresolvedError
 from executor.gate.call import Call
 from executor.references import typed_args
 from executor.sandbox.redaction import visible
-from executor.walker.check import GRAMMAR, parse_check
+from executor.walker.check import GRAMMAR, Check, parse_check
 from executor.walker.leave import get_leave
 from executor.walker.predicates import Criterion
 from ir import ExternalPredicate, MclError
 
 if TYPE_CHECKING:
+    from executor.engine.protocol import Failure
     from executor.gate.context import Context
+    from executor.gate.decide import Allow
     from executor.walker.run import Run
+
+# Seconds before it is looked again at what may pass: a failed criterion is final, a busy host is not.
+_WAITS: Final = (0.5, 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What was found at an address: status and answer (empty for an error's), or why nothing was.
+
+    passing: it may be different a moment later, and nobody has to be asked again.
+    """
+
+    status: int = 0
+    answer: Mapping[str, object] = field(default_factory=dict)
+    reason: str = ""
+    passing: bool = False
+
+    def flaw(self, check: Check) -> str:
+        """Why the check does not hold; "" where it does."""
+        return self.reason or check.flaw(self.status, self.answer)
 
 
 async def external(predicate: ExternalPredicate, id: str, context: Context, run: Run) -> Criterion:
@@ -34,57 +57,65 @@ async def external(predicate: ExternalPredicate, id: str, context: Context, run:
         why = f"its check {visible(predicate.check)[:200]!r} is not understood; write {GRAMMAR}"
         return Criterion(predicate, False, why, evidence)
     found = await _look(id, context, run)
-    if isinstance(found, Failure):
-        return Criterion(predicate, False, f"{found.code}: {found.message}", evidence)
-    status, answer = found
-    evidence |= {"status": status, **({"sha256": answer["sha256"]} if answer else {})}
-    flaw = check.flaw(status, answer)
-    run.ledger.note("looked", {"node": id, "holds": not flaw, **evidence})
+    for seconds in _WAITS:
+        if not found.passing or not found.flaw(check):
+            break
+        await anyio.sleep(seconds)
+        found = await _look(id, context, run)
+    flaw = found.flaw(check)
+    if found.status:
+        evidence |= {"status": found.status}
+        evidence |= {"sha256": found.answer["sha256"]} if found.answer else {}
+        run.ledger.note("looked", {"node": id, "holds": not flaw, **evidence})
     return Criterion(predicate, not flaw, flaw, evidence)
 
 
-async def _look(id: str, context: Context, run: Run) -> tuple[int, dict[str, object]] | Failure:
-    """Status and answer (empty for an error) of the address, else why it could not be looked at."""
+async def _look(id: str, context: Context, run: Run) -> _Look:
+    """Look at the address once, if the gate lets it."""
     assert context.mandate is not None, "criteria are those of a mandate"
     planned = context.mandate.criteria[id]
     manifest = run.registry.find(planned.tool_ref)
     try:
         args = typed_args(planned.args, manifest, run.outputs)
     except UnresolvedError as problem:
-        return Failure(problem.code, problem.message, problem.fix, id)
-    allowed = await get_leave(
-        Call(planned.tool_ref, args, planned.side_effect_class, id), context, run.asking
-    )
-    if isinstance(allowed, Failure):
-        return allowed
+        return _Look(reason=f"{problem.code}: {problem.message}")
+    wanted = Call(planned.tool_ref, args, planned.side_effect_class, id)
+    allowed = await get_leave(wanted, context, run.asking)
+    if not isinstance(allowed, tuple):
+        return _unseen(allowed)
     call, leave = allowed
+    try:
+        answer = await _fetch(call, leave, context, run)
+    except TimeoutError:
+        return _Look(reason="TIMEOUT: no answer in time", passing=not call.approval)
+    except MclError as problem:
+        passing = isinstance(problem, ToolError) and problem.transient and not call.approval
+        if problem.code == "HTTP_STATUS":
+            return _Look(int(str(problem.data["status"])), passing=passing)
+        said = visible(run.redactor.text(f"{problem.code}: {problem.message}"))
+        return _Look(reason=said, passing=passing)
+    return _Look(int(str(answer["status"])), answer)
+
+
+async def _fetch(call: Call, leave: Allow, context: Context, run: Run) -> Mapping[str, object]:
+    manifest = run.registry.find(call.tool_ref)
     assert manifest is not None, "the gate allowed an unknown tool"
     limit = manifest.timeout_ms / 1000
     if context.spending is not None:
         context.spending.begin(manifest.cost)
         left = context.spending.seconds_left()
         limit = limit if left is None else min(limit, left)
-    try:
-        with anyio.fail_after(limit):
-            answer = await run.registry.invoke(
-                leave,
-                call,
-                workspace=context.workspace,
-                clock=context.clock,
-                redactor=run.redactor,
-                credentials=context.credentials,
-                intent=run.ledger.intent_id,
-            )
-    except TimeoutError:
-        return Failure("TIMEOUT", f"no answer within {limit:g} s", "", id)
-    except ToolError as problem:
-        if problem.code == "HTTP_STATUS":
-            return int(str(problem.data["status"])), {}
-        return _refused(problem, id, run)
-    except MclError as problem:
-        return _refused(problem, id, run)
-    return int(str(answer["status"])), answer
+    with anyio.fail_after(limit):
+        return await run.registry.invoke(
+            leave,
+            call,
+            workspace=context.workspace,
+            clock=context.clock,
+            redactor=run.redactor,
+            credentials=context.credentials,
+            intent=run.ledger.intent_id,
+        )
 
 
-def _refused(problem: MclError, id: str, run: Run) -> Failure:
-    return Failure(problem.code, visible(run.redactor.text(problem.message)), problem.fix, id)
+def _unseen(failure: Failure) -> _Look:
+    return _Look(reason=f"{failure.code}: {failure.message}")

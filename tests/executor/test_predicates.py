@@ -156,6 +156,53 @@ def test_an_address_may_be_made_of_what_the_plan_gave(walks: Walks, site: Site) 
     assert "n9" in outcome.criteria[0].reason
 
 
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("executor.walker.external._WAITS", (0.01, 0.01))
+
+
+def answers(site: Site, *pages: bytes) -> None:
+    """The site gives these pages in turn, then the last one."""
+    left = list(pages)
+
+    def turn(connection: socket.socket) -> None:
+        connection.sendall(left.pop(0) if len(left) > 1 else left[0])
+
+    site.pages["/"] = turn
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_host_that_is_busy_for_a_moment_is_looked_at_again(walks: Walks, site: Site) -> None:
+    granted(walks, site.origin)
+    busy = page("wait", "text/plain", "503 Service Unavailable")
+    answers(site, busy, b"", page("done", "text/plain"))
+    assert look(walks, f"{site.origin}/", "contains:done").state == "completed"
+    assert len(site.requests) == 3
+    answers(site, busy)
+    outcome = look(walks, f"{site.origin}/", "contains:done")
+    assert (outcome.criteria[0].reason, len(site.requests)) == ("the status is 503", 6)
+    assert look(walks, f"{site.origin}/", "status=503").state == "completed"
+    assert len(site.requests) == 7
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_does_not_pass_by_itself_is_looked_at_once(walks: Walks, site: Site) -> None:
+    granted(walks, site.origin)
+    answers(site, page("no", "text/plain"))
+    assert look(walks, f"{site.origin}/", "contains:done").state == "failed"
+    assert look(walks, f"{site.origin}/gone").state == "failed"
+    assert len(site.requests) == 2
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_person_is_not_asked_again_and_again(walks: Walks, site: Site) -> None:
+    granted(walks)
+    answers(site, page("wait", "text/plain", "503 Service Unavailable"))
+    people = Says("approve", "approve", "approve")
+    assert look(walks, f"{site.origin}/", people=people).state == "failed"
+    assert (len(people.asked), len(site.requests)) == (1, 1)
+
+
 def test_a_person_may_cancel_while_a_slow_page_is_looked_at(walks: Walks, site: Site) -> None:
     looked, ended, answered = threading.Event(), threading.Event(), threading.Event()
 
