@@ -19,6 +19,9 @@ from executor.undo.wanted import Changed, Restore, Wanted, restore_of, wanted
 from ir import MclError
 from ir.errors import UNVERIFIED
 
+_HANDED = "what another agent did is not undone"
+_UNKEPT = "nothing was kept before it ran"
+
 
 @dataclass(frozen=True, slots=True)
 class NotUndone:
@@ -316,19 +319,24 @@ class _Work:
         )
 
     def _unkept(self) -> list[NotUndone]:
-        """Calls of a plan that was run before before-images were kept."""
+        """What other agents were handed, and calls of a plan that was run before before-images were kept."""
         plan, known = self.view.plan, {call.node for call in self.history.calls}
-        if plan is None:
-            return []
-        return [
-            NotUndone(one.id, one.tool_call.tool_ref, "", "nothing was kept before it ran")
-            for one, _ in plan.root.walk()
-            if one.tool_call is not None
-            and one.tool_call.side_effect_class not in ("read", "network")
-            and one.id not in known
-            and self.view.nodes.get(one.id) == "completed"
-            and (self.nodes is None or one.id in self.nodes)
-        ]
+        found: list[NotUndone] = []
+        for node, _ in plan.root.walk() if plan else ():
+            if self.view.nodes.get(node.id) not in ("completed", "failed", "running", "cancelled"):
+                continue
+            if self.nodes is not None and node.id not in self.nodes:
+                continue
+            if node.sub_dispatch is not None and node.sub_dispatch.agent_ref:
+                found.append(NotUndone(node.id, node.sub_dispatch.agent_ref, "", _HANDED))
+            elif (
+                node.tool_call is not None
+                and node.tool_call.side_effect_class not in ("read", "network")
+                and node.id not in known
+                and self.view.nodes[node.id] == "completed"
+            ):
+                found.append(NotUndone(node.id, node.tool_call.tool_ref, "", _UNKEPT))
+        return found
 
 
 def _paths(want: Wanted) -> tuple[str, ...]:

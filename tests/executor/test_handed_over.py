@@ -17,6 +17,7 @@ from nacl.signing import SigningKey
 from walks import NODE, Says, Walks, sequence, tool
 
 from executor import Agents, Grants, Home, KeyringError, Outcome, PolicyError, ScopeError
+from executor.undo import undo
 from executor.walker.answer import Handed, read_answer
 from ir import (
     Header,
@@ -129,6 +130,16 @@ def test_another_agent_does_the_work_and_signs_for_it(walks: Walks, other: Other
     assert "a poster" in question.question
 
 
+def test_an_undo_says_that_what_another_agent_did_stays(walks: Walks, other: Other) -> None:
+    use = tool("n2", "fs/write", "write", path="a.txt", content="x")
+    outcome = go(walks, other, "ok", node=sequence("n0", hand("n1"), use))
+    report = undo(walks.home, outcome.intent_id)
+    assert (report.state, report.removed) == ("undone", ("a.txt",))
+    assert [(one.node, one.why) for one in report.not_undone] == [
+        ("n1", "what another agent did is not undone")
+    ]
+
+
 def test_what_was_sent_and_what_came_back_can_be_checked_from_the_journal(walks: Walks, other: Other) -> None:
     outcome = go(walks, other, "ok", budget={"max_calls": 5, "max_agents": 2})
     (sent,) = dispatched(walks, outcome)
@@ -138,7 +149,7 @@ def test_what_was_sent_and_what_came_back_can_be_checked_from_the_journal(walks:
     assert child["parent"] == f"matrix://intent/{outcome.intent_id}"
     assert child["agent"] == f"matrix://agent/{other.did}"
     assert child["references"] == [{"uri": SKILL, "role": "skill"}]
-    assert child["budget"] == {"max_calls": 5, "max_agents": 2}
+    assert child["budget"] == {"max_calls": 4, "max_agents": 1}
     (record,) = walks.records("record.dispatch.answer")
     answer = read_unverified(record["answer"])
     assert (answer.from_, answer.causation_id, record["node"]) == (other.did, sent.id, "n1")
@@ -254,6 +265,16 @@ def test_what_earlier_nodes_gave_goes_along(walks: Walks, other: Other) -> None:
     node = sequence("n0", tool("n2", "fs/read", path="what.txt"), hand("n1", sub_intent=frame))
     outcome = go(walks, other, "ok", node=node)
     assert outcome.outputs["n1"]["evidence"]["objects"] == ["a banner"]  # type: ignore[index]
+
+
+def test_another_agent_gets_no_more_than_is_left(walks: Walks, other: Other) -> None:
+    price = {"asset": "EUR", "amount": "2.50"}
+    node = sequence("n0", tool("n2", "time/now"), tool("n3", "time/now"), hand("n1"))
+    budget = {"max_calls": 4, "max_agents": 1, "max_cost": price, "max_time": "PT1H"}
+    outcome = go(walks, other, "ok", node=node, budget=budget)
+    (sent,) = dispatched(walks, outcome)
+    child = json.loads(sent.body.sub_intent_json)
+    assert child["budget"] == {"max_calls": 1, "max_agents": 1, "max_cost": price, "max_time": "PT1H"}
 
 
 def test_sub_agents_are_counted(walks: Walks, other: Other) -> None:
