@@ -56,6 +56,7 @@ class Spending:
             constraints of budget and deadline are limits like those of its budget.
         started_at: ISO 8601 UTC, when it first began. used: what earlier runs of it used.
         above: of a sub-dispatch, the spending of the plan that dispatches; what is used counts there too.
+        calls: how many calls it may make at most; 0 for no limit but those of the documents.
     """
 
     def __init__(
@@ -67,10 +68,12 @@ class Spending:
         started_at: str,
         used: Used | None = None,
         above: Spending | None = None,
+        calls: int = 0,
     ) -> None:
         self._clock = clock
         self._started = datetime.fromisoformat(started_at)
         self._above = above
+        self._calls = calls
         self._refused: Counter[str] = Counter()
         self.used = used or Used()
         self.limit(intent, plan)
@@ -78,7 +81,8 @@ class Spending:
     def limit(self, intent: Intent, plan: PlanTree) -> None:
         """Take the limits from these documents, also while a run is under way (they were corrected)."""
         budgets = [budget for budget in (intent.budget, plan.budget) if budget]
-        self._max_calls = min((budget.max_calls for budget in budgets if budget.max_calls), default=None)
+        most_calls = [self._calls, *(budget.max_calls for budget in budgets)]
+        self._max_calls = min((most for most in most_calls if most), default=None)
         self._max_agents = min((budget.max_agents for budget in budgets if budget.max_agents), default=None)
         times = [duration(budget.max_time) for budget in budgets if budget.max_time]
         self._until = self._started + min(times) if times else None

@@ -180,7 +180,11 @@ def _hosts(call: Call, context: Context, manifest: Manifest) -> frozenset[Origin
     """The granted hosts, and those that the call names: a person approved it where they were not granted."""
     if manifest.scope.kind != "network":
         return frozenset()
-    return context.grants.hosts(context.agent) | frozenset(context.origins(call, manifest))
+    granted = context.grants.hosts(context.agent)
+    portion = context.mandate.portion if context.mandate else None
+    if portion is not None and portion.hosts is not None:  # also where a redirect leads
+        granted &= portion.hosts
+    return granted | frozenset(context.origins(call, manifest))
 
 
 def _roots(call: Call, context: Context, manifest: Manifest) -> frozenset[str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from executor.lifecycle.fold import View
 from ir import ExternalPredicate, Intent, PlanNode, PlanTree, SubDispatch, ToolCall, content_hash
 from ir.scalars import FrozenMap
+
+if TYPE_CHECKING:
+    from executor.gate.portion import Portion
 
 DISPATCH: Final = "matrix://tool/agent/dispatch@1.0.0"  # how work is handed to another agent
 _LOOK: Final = "matrix://tool/http/request@1.0.0"  # how an external success criterion is looked at
@@ -20,7 +23,7 @@ class Mandate:
 
     accepted_by: did of the person. The signatures were checked where the journal was read. above: of a
     sub-dispatch, the mandate of the plan that dispatches; its own hashes are then those of what the accepted
-    skill made. classes: side-effect classes that the dispatch gives at most; None: all that the agent has.
+    skill made. portion: what the dispatch leaves of the agent's grants; None: all of them.
     """
 
     intent: Intent
@@ -29,7 +32,7 @@ class Mandate:
     accepted_plan_hash: str
     accepted_by: str
     above: Mandate | None = None
-    classes: frozenset[str] | None = None
+    portion: Portion | None = None
 
     @classmethod
     def of(cls, view: View) -> Mandate | None:

@@ -2,8 +2,8 @@
 
 The plan is what the skill that the node names makes of the node's Frame. Executor and person must mean the
 same skill, so the node names it by its digest. What the skill may do shrinks on the way down: its verb may do
-no more than the verbs above it, its budget counts against theirs, and ``scope_uri`` may leave it fewer
-side-effect classes (``matrix://scope/read+write``).
+no more than the verbs above it, its budget counts against theirs, and ``scope_uri`` may leave it fewer side
+effects, hosts, folders and calls (``executor.gate.portion``).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from hashlib import sha256
 from typing import Any, Final, Protocol
 
 from executor.clock import ulid_text
-from executor.errors import WalkError
+from executor.errors import PolicyError, WalkError
 from executor.gate.call import Call
 from executor.gate.mandate import Mandate
+from executor.gate.portion import Portion, parse_portion
 from executor.references import as_text, resolve
 from executor.walker.reasoner import Prompts
 from executor.walker.tree import Scope
 from ir import (
-    SIDE_EFFECTS,
     Frame,
     Intent,
     MclError,
@@ -38,7 +38,6 @@ from ir import (
 
 MAX_DISPATCHES: Final = 8  # above one another
 _BOUND: Final = re.compile(r"[^@\s]+@sha256:[0-9a-f]{64}")
-_SCOPE: Final = "matrix://scope/"
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def expand(
     if sub_skills is None:
         raise _refusal("SUB_DISPATCH_UNAVAILABLE", "nobody here knows other skills", node, "run it with mcl")
     skills = _chain(node, scope, sub.skill_ref)
-    classes = left_classes(node, above)
+    portion = portion_of(node, above)
     frame = sub.sub_intent or Frame()
     if outputs is None and refers(frame):
         return None
@@ -93,7 +92,7 @@ def expand(
     _require(made, frame, above.intent, id, node)
     plan = _below(made.plan, node.id)
     mandate = Mandate(
-        made.intent, plan, made.intent.hash, plan.hash, above.accepted_by, above=above, classes=classes
+        made.intent, plan, made.intent.hash, plan.hash, above.accepted_by, above=above, portion=portion
     )
     upstream = scope.context.taint(Call("", {}, "", node.id))
     context = replace(scope.context, mandate=mandate, before=upstream)
@@ -119,17 +118,15 @@ def refers(frame: Frame) -> bool:
     return any(_refers(text) for text in _texts(json.loads(canonical_bytes(frame))))
 
 
-def left_classes(node: PlanNode, above: Mandate) -> frozenset[str] | None:
-    """The side-effect classes that the node leaves to the plan below it."""
+def portion_of(node: PlanNode, above: Mandate) -> Portion | None:
+    """What the node leaves of the agent's grants to the plan below it; None: all that its own plan has."""
     said = node.sub_dispatch.scope_uri if node.sub_dispatch else ""
     if not said:
-        return above.classes
-    classes = frozenset(said.removeprefix(_SCOPE).split("+"))
-    if not said.startswith(_SCOPE) or not classes <= set(SIDE_EFFECTS):
-        message = f"{said!r} names no side-effect classes"
-        fix = f"write {_SCOPE}read or {_SCOPE}read+write, of: {', '.join(SIDE_EFFECTS)}"
-        raise _refusal("SUB_DISPATCH_SCOPE", message, node, fix)
-    return classes if above.classes is None else classes & above.classes
+        return above.portion
+    try:
+        return parse_portion(said).within(above.portion)
+    except PolicyError as problem:
+        raise _refusal("SUB_DISPATCH_SCOPE", problem.message, node, problem.fix) from problem
 
 
 def resolved_frame(frame: Frame, outputs: Mapping[str, object], node: PlanNode) -> Frame:

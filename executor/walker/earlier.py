@@ -40,7 +40,8 @@ class Earlier:
 
     def in_doubt(self, node_id: str) -> bool:
         """Was the node begun, and nobody knows how far it came? What failed may have had effects too."""
-        return bool(self.attempts.get(node_id)) and self.states.get(node_id) not in (None, "pending", "completed")
+        settled = (None, "pending", "completed")
+        return bool(self.attempts.get(node_id)) and self.states.get(node_id) not in settled
 
     def used_below(self, prefix: str = "") -> Used:
         """What the nodes whose ids begin like this used."""

@@ -9,7 +9,7 @@ from executor.agents import Agent
 from executor.gate.budget import Spending
 from executor.gate.call import Call, Deferred
 from executor.gate.mandate import DISPATCH, Mandate
-from executor.walker.dispatch import child_id, left_classes, refers, resolved_frame
+from executor.walker.dispatch import child_id, portion_of, refers, resolved_frame
 from ir import AssetAmount, Budget, Frame, Intent, PlanNode, Reference, canonical_bytes, with_hash
 
 _SKILL: Final = "skill"  # the role of the reference that names the skill to be used
@@ -32,7 +32,7 @@ def handing(
     """
     sub = node.sub_dispatch
     assert sub is not None, "the node is a sub_dispatch"
-    left_classes(node, mandate)  # a scope that names no classes is refused here
+    portion_of(node, mandate)  # a scope that cannot be read is refused here
     frame = sub.sub_intent or Frame()
     made: Intent | None = None
     if outputs is not None or not refers(frame):
@@ -77,7 +77,8 @@ def _intent(
 
 
 def _left(mandate: Mandate, spending: Spending | None) -> Budget | None:
-    """What is left of the budget: the other agent gets no more than this run still has."""
+    """What is left of the budget: the other agent gets no more than this run has after the dispatch, but for
+    the one call and agent that a limit must allow."""
     budgets = [budget for budget in (mandate.intent.budget, mandate.plan.budget) if budget]
     if not budgets:
         return None
@@ -86,9 +87,9 @@ def _left(mandate: Mandate, spending: Spending | None) -> Budget | None:
     times = [one.max_time for one in budgets if one.max_time]
     costs = [one.max_cost for one in budgets if one.max_cost]
     used = spending.used if spending is not None else None
-    if used is not None:  # a limit of 0 would be none; the call itself is refused where nothing is left
-        calls = max(1, calls - used.calls) if calls else 0
-        agents = max(1, agents - used.agents) if agents else 0
+    if used is not None:  # the dispatch itself counts too; a limit of 0 would be none
+        calls = max(1, calls - used.calls - 1) if calls else 0
+        agents = max(1, agents - used.agents - 1) if agents else 0
     cost = min(costs, key=lambda one: one.value) if costs else None
     if cost is not None and used is not None and cost.asset in used.costs:
         rest = max(cost.value - used.costs[cost.asset], cost.value * 0)

@@ -16,14 +16,15 @@ def check(call: Call, context: Context) -> Deny | None:
     if manifest is None:
         return None
     wanted = context.effect(call, manifest).classes
-    if context.mandate is not None and (given := context.mandate.classes) is not None and wanted - given:
+    portion = context.mandate.portion if context.mandate else None
+    if portion is not None and (more := wanted - portion.classes):
+        left = ", ".join(sorted(portion.classes)) or "nothing"
         return Deny(
             "CAPABILITY_DENIED",
-            f"the dispatch gives {', '.join(sorted(given)) or 'nothing'},"
-            f" not {', '.join(sorted(wanted - given))}",
+            f"the dispatch leaves {left} to the plan below it, not {', '.join(sorted(more))}",
             "widen the scope_uri of the sub_dispatch and have the plan accepted, or do with less",
-            data={"missing": sorted(wanted - given)},
-            example=f"scope_uri = matrix://scope/{'+'.join(sorted(wanted | given))}",
+            data={"missing": sorted(more)},
+            example=f"scope_uri = matrix://scope/{'+'.join(sorted(wanted | portion.classes))}",
         )
     held = context.grants.held(context.agent)
     missing = wanted - held.keys()

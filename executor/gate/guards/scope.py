@@ -9,6 +9,7 @@ from __future__ import annotations
 from executor.errors import ScopeError
 from executor.gate.call import Call
 from executor.gate.context import Context
+from executor.gate.portion import Portion
 from executor.gate.verdict import Deny
 from executor.sandbox.reach import covers, is_elsewhere, look_elsewhere
 from executor.tools.manifest import Mode
@@ -20,13 +21,26 @@ def check(call: Call, context: Context) -> Deny | None:
     if manifest is None:
         return None
     try:
-        context.origins(call, manifest)
+        origins = context.origins(call, manifest)
     except ScopeError as error:
         return Deny(error.code, error.message, error.fix)
+    portion = context.mandate.portion if context.mandate else None
+    if portion is not None and (refusal := portion.foreign(origins) or _outside(portion, call, context)):
+        return refusal
     for path, mode in context.paths(call, manifest):
         if (refusal := _judge(path, mode, context)) is not None:
             return refusal
     return None
+
+
+def _outside(portion: Portion, call: Call, context: Context) -> Deny | None:
+    """Whether the call goes where the dispatch above it does not let it; a folder that is left out is the
+    workspace."""
+    manifest = context.manifest(call)
+    assert manifest is not None, "the guard before this one knows the tool"
+    given = manifest.complete(call.args)
+    whole = ["."] if any(name not in given for name in manifest.scope.paths) else []
+    return portion.outside([*(path for path, _ in context.paths(call, manifest)), *whole], manifest)
 
 
 def _judge(path: str, mode: Mode, context: Context) -> Deny | None:

@@ -114,6 +114,7 @@ def _limited(scope: Scope, place: Place, run: Run) -> Scope:
         started_at=run.earlier.began.get(place.id) or context.clock.now(),
         used=run.earlier.used_below(f"{place.id}/"),
         above=place.scope.context.spending,
+        calls=mandate.portion.calls if mandate.portion else 0,
     )
     return replace(scope, context=replace(context, spending=own))
 
