@@ -44,6 +44,7 @@ def dot_text(picture: Picture) -> str:
     """The picture as a DOT graph."""
     *goal, below = picture.heading
     heading = "".join(f'<FONT POINT-SIZE="15">{_text(line)}</FONT><BR ALIGN="LEFT"/>' for line in goal)
+    heading += '<FONT POINT-SIZE="4"> </FONT><BR ALIGN="LEFT"/>'
     heading += f'<FONT POINT-SIZE="10" COLOR="{_QUIET}">{_text(below)}</FONT><BR ALIGN="LEFT"/>'
     lines = [
         "digraph plan {",
@@ -77,6 +78,7 @@ def _table(box: Box) -> str:
     if box.status:
         words.append(f'<FONT COLOR="{border if box.tone else _QUIET}"><B>{_text(box.status)}</B></FONT>')
     if words:
+        rows.append('<TR><TD HEIGHT="3"></TD></TR>')
         rows.append(_row('  <FONT COLOR="#9aa0a6">·</FONT>  '.join(words)))
     return (
         f'<TABLE PORT="box" STYLE="{style}" COLOR="{border}" BGCOLOR="{fill}" BORDER="{thick}" CELLBORDER="0"'
