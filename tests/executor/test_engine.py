@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from shelf import Shelf, dispatch
 from walks import NODE, Walks, gate, parallel, probe, sequence, tool
 
 from executor import Bench, ToolError
@@ -166,6 +167,27 @@ def test_a_run_that_died_under_one_engine_goes_on_under_another(walks: Walks, en
         walks.run(intent_id, engine=engine)
     assert walks.run(intent_id, resume=True).state == "completed"
     assert called == ["1", "2", "3", "3", "4"]
+
+
+def test_another_engine_walks_the_plans_of_other_skills_and_makes_calls_again(
+    walks: Walks, engine: QueueEngine
+) -> None:
+    calls: list[str] = []
+
+    async def flaky(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+        calls.append(bench.idempotency_key)
+        if len(calls) % 3:
+            raise ToolError("UNREACHABLE", "nobody answered", transient=True)
+        return {"text": "there"}
+
+    walks.tools.append(probe("flaky", flaky, retries={"max": 2, "backoff_ms": 1}))
+    shelf = Shelf()
+    shelf.put("low", parallel("p", tool("n1", "test/flaky"), sequence("s", tool("n2", "test/flaky"))))
+    shelf.put("high", sequence("q", tool("n1", "test/flaky"), dispatch(shelf, "d", "low")))
+    outcome = walks.run(walks.accept(dispatch(shelf, "sub", "high")), engine=engine, sub_skills=shelf)
+    assert set(outcome.nodes.values()) == {"completed"}
+    assert outcome.outputs["sub"] == {"n1": {"text": "there"}, "s": {"text": "there"}}
+    assert len(set(calls)) == 9
 
 
 def test_a_cancel_by_a_person_reaches_another_engine(walks: Walks, engine: QueueEngine) -> None:
