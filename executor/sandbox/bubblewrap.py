@@ -31,6 +31,8 @@ _ETC: Final = (
     *("ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust", "ca-certificates", "fonts"),
     *("java", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk", "debian_version"),
 )
+# Where the machine itself is set. Root may write there even without any capability, by its number alone.
+_KERNEL: Final = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "mpt")
 _HISTORY: Final = (".git", ".hg", ".jj", ".svn")
 # Large folders that tools of others make; secrets in them are those others' examples.
 _VENDORED: Final = frozenset({"node_modules", ".venv", "venv", "target", "__pycache__", ".tox", "vendor"})
@@ -115,8 +117,11 @@ def _installed(folder: Path) -> Path:
 def _arguments(view: View) -> list[str]:
     root = view.workspace.root
     said = ["--die-with-parent", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
+    said += ["--cap-drop", "ALL"]  # root keeps them otherwise, and takes the mounts away again
     said += ["--unshare-cgroup-try", *([] if view.network else ["--unshare-net"])]
     said += [*_system(), "--proc", "/proc", "--dev", "/dev"]
+    for name in _KERNEL:
+        said += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
     said += ["--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp"]  # noqa: S108  # empty ones, of its own
     if view.network:
         said += ["--ro-bind-try", "/etc/resolv.conf", "/etc/resolv.conf"]

@@ -21,6 +21,7 @@ from executor.tools.tool import Bench
 
 _MAX_LOG = 1 << 18  # bytes of the log that are kept: its end
 _MAX_TEXT = 100_000  # characters of an answer's text
+_SIGNALLED = 128  # what is added to the number of a signal
 _UNSEEN = "bwrap: execvp "  # what bubblewrap says of a program that is not in its view
 
 
@@ -38,8 +39,9 @@ class Ran:
 
     @property
     def status(self) -> int:
-        """Exit status; negative or above 128: ended by a signal."""
-        return self.finished.status
+        """Exit status; negative: ended by that signal (bubblewrap adds 128 to it, as shells do)."""
+        status = self.finished.status
+        return _SIGNALLED - status if self.sandbox == "bubblewrap" and status > _SIGNALLED else status
 
     def told(self, line: str) -> dict[str, object]:
         """The fields that the answers of all commands have: ``line`` says how it ended."""
