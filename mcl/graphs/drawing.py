@@ -53,11 +53,13 @@ def draw(dot: str, form: Literal["svg", "png"], *, boxes: int) -> bytes:
 
 def _program() -> str:
     """The Graphviz beside this Python, else the one of the system."""
-    for folder in (sysconfig.get_path("scripts"), str(Path(sys.executable).parent)):
-        if found := shutil.which("graphviz-pure", path=folder):
-            return found
-    for name in ("graphviz-pure", "dot"):
-        if found := shutil.which(name):
+    beside = os.pathsep.join((sysconfig.get_path("scripts"), str(Path(sys.executable).parent)))
+    # Folders given in full only: what lies in the folder where a person happens to be is not run.
+    named = os.pathsep.join(
+        one for one in os.environ.get("PATH", "").split(os.pathsep) if Path(one).is_absolute()
+    )
+    for name, path in (("graphviz-pure", beside), ("graphviz-pure", named), ("dot", named)):
+        if path and (found := shutil.which(name, path=path)):
             return found
     raise GraphError(
         "GRAPH_NO_PROGRAM", "there is no Graphviz here to draw with", place="graph", fix=_INSTALL, exit=FAILED

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import ir
+from mcl.errors import GraphError
 from mcl.graphs import dot_text, draw, drawing, mermaid_text, picture_of
 from mcl.graphs.dot import COLOURS
 
@@ -108,6 +109,18 @@ def test_no_program_to_draw_with_is_said_with_the_way_out(monkeypatch, mcl):
     refused = mcl("plan", "@last", "--graph", "svg")
     assert (refused.code, "GRAPH_NO_PROGRAM" in refused.err, "mcl[graph]" in refused.err) == (5, True, True)
     assert mcl("plan", "@last", "--graph", "mermaid").out.startswith("%% ")
+
+
+def test_a_program_in_the_folder_of_a_workspace_is_not_run(monkeypatch, tmp_path):
+    (tmp_path / "dot").write_text("#!/bin/sh\ntouch ran\n")
+    (tmp_path / "dot").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", ".:")
+    monkeypatch.setattr(drawing.sysconfig, "get_path", lambda name: str(tmp_path / "nothing"))
+    monkeypatch.setattr(drawing.sys, "executable", str(tmp_path / "nothing" / "python"))
+    with pytest.raises(GraphError):
+        draw("digraph {}", "svg", boxes=1)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_what_is_too_large_to_look_at_is_not_drawn():
