@@ -137,6 +137,9 @@ def _step(view: View, envelope: Envelope) -> Changes:
         raise illegal(
             view, envelope, "NODE_COMPLETED", f"{body.node_id} is completed and cannot be {body.status}"
         )
+    if body.status == "completed" and view.corrections and (waiting := _unended_child(view, body.node_id)):
+        message = f"{waiting} below {body.node_id} has not completed; a correction brought it"
+        raise illegal(view, envelope, "NODE_INCOMPLETE", message)
     changes: Changes = {"nodes": having(view.nodes, body.node_id, body.status)}
     if (
         view.state == "accepted"
@@ -146,6 +149,14 @@ def _step(view: View, envelope: Envelope) -> Changes:
     ):
         changes["state"] = "accepted"  # of the run that a correction stopped; the next has not begun
     return changes
+
+
+def _unended_child(view: View, node_id: str) -> str:
+    """The first child of a branch of the plan that has not completed."""
+    nodes = view.plan.root.walk() if view.plan is not None else ()
+    branch = next((node for node, _ in nodes if node.id == node_id), None)
+    children = branch.children if branch is not None else ()
+    return next((child.id for child in children if view.nodes.get(child.id) != "completed"), "")
 
 
 def _is_root(view: View, body: Any) -> bool:

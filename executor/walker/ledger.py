@@ -31,6 +31,7 @@ from ir import (
 )
 
 ANSWERED: Final = "record.dispatch.answer"
+_CORRECTED = ("CORRECTED", "NODE_INCOMPLETE")
 _ENDS = ("completed", "failed", "cancelled", "denied", "skipped")
 
 
@@ -222,11 +223,21 @@ class Ledger:
         try:
             return self._home.journal.tell(self.intent_id, *ended, *statements, holds=holds)
         except LifecycleError as problem:
-            if ended and statements:  # what follows became illegal meanwhile; what ended, ended all the same
-                self._home.journal.tell(self.intent_id, *ended)
-            if problem.code == "CORRECTED" or problem.state == "proposed":
+            self._write_each(ended)  # what follows became illegal meanwhile; what ended, ended all the same
+            if not statements:
+                return ()
+            if problem.code in _CORRECTED or problem.state == "proposed":
                 raise Superseded from problem
             raise
+
+    def _write_each(self, ended: Sequence[Statement]) -> None:
+        """Write ends one by one; a branch below which a correction brought more has not ended."""
+        for one in ended:
+            try:
+                self._home.journal.tell(self.intent_id, one)
+            except LifecycleError as problem:
+                if problem.code not in _CORRECTED:
+                    raise
 
 
 def _cbor(body: dict[str, object]) -> dict[str, object]:

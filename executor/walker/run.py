@@ -202,7 +202,10 @@ class Run:
         if failure is not None:
             state = "denied" if failure.denied and not self.tree.is_branch(place) else "failed"
         if not (over := self.superseded(self.ledger.view())):
-            self._end(place, state, failure, more=more)
+            try:
+                self._end(place, state, failure, more=more)
+            except Superseded:  # a correction brought more below this branch
+                over = True
         elif failure is not None and failure.code == CORRECTED:
             self._rest(place)
         elif self.states.get(node_id) == "running":  # what began has an end; what did not has none to tell

@@ -142,6 +142,16 @@ def test_later_nodes_are_walked_as_they_were_corrected_while_an_earlier_one_ran(
     assert outcome.nodes == dict.fromkeys(("n0", "a", "c", "g", "d"), "completed")
 
 
+def test_what_is_added_at_the_very_end_while_the_last_node_runs_is_walked_too(
+    walks: Walks, elsewhere: Elsewhere, probe: Probe
+) -> None:
+    id = walks.accept(sequence("n0", read("a"), sequence("n1", read("b"))))
+    probe.during["b"] = lambda: elsewhere.correct(id, root(read("a"), sequence("n1", read("b")), gate("g")))
+    people = Says("approve")
+    good(walks, walks.run(id, people=people), "completed")
+    assert (probe.called, len(people.asked)) == (["a", "b"], 1)
+
+
 def test_a_lower_budget_counts_at_once(walks: Walks, elsewhere: Elsewhere, probe: Probe) -> None:
     id = walks.accept(sequence("n0", read("a"), read("b"), read("c")), budget={"max_calls": 9})
     lower = {"op": "replace", "path": "/budget/max_calls", "value": 2}
