@@ -135,8 +135,8 @@ def test_the_agent_cannot_open_a_gate(walks: Walks) -> None:
             )
 
     intent_id = walks.accept(sequence("n0", gate("n1"), WRITES | {"id": "n2"}))
-    with pytest.raises(MclError, match="signed by the user"):
-        walks.run(intent_id, people=Forger())
+    refused(walks.run(intent_id, people=Forger()), "GATE_DENIED")
+    assert [record["code"] for record in walks.records("record.gate.refused")] == ["WRONG_ROLE"]
     assert not (walks.workspace / "effect.txt").exists()
 
 
