@@ -27,7 +27,8 @@ SECRET_PATTERNS: Final = (
 _SECRET_NAME: Final = re.compile(
     r"(?:[a-z]+[_-])?(?:password|passwd|passphrase|secret)"
     r"|(?:(?:auth|api|access|refresh|bearer|session)[_-]?)?token"
-    r"|(?:api|access|private|secret)[_-]?key",
+    r"|(?:api|access|private|secret)[_-]?key"
+    r"|bearer|basic[_-]?auth|authorization",
     re.IGNORECASE,
 )
 _FROM_ELSEWHERE: Final = re.compile(r"\$env:[A-Za-z_][A-Za-z0-9_]*|\$\{[^{}]*\}")

@@ -243,11 +243,11 @@ def test_a_sending_that_moved_on_the_same_host_is_sent_again(walks: Walks, site:
     assert site.bodies == [b"x", b"x"]
 
 
-@pytest.mark.parametrize("kind", ["bearer", "basic", "api_key"])
+@pytest.mark.parametrize("kind", ["bearer", "basic_auth", "api_key"])
 def test_a_credential_is_sent_and_nothing_else_of_it_is_left(walks: Walks, site: Site, kind: str) -> None:
     sent = {
         "bearer": ("authorization", f"Bearer {TOKEN}"),
-        "basic": ("authorization", f"Basic {base64.b64encode(TOKEN.encode()).decode()}"),
+        "basic_auth": ("authorization", f"Basic {base64.b64encode(TOKEN.encode()).decode()}"),
         "api_key": ("private-token", TOKEN),
     }
 
@@ -268,6 +268,25 @@ def test_a_credential_is_sent_and_nothing_else_of_it_is_left(walks: Walks, site:
     assert TOKEN not in everywhere
     assert sent[kind][1].split()[-1] not in everywhere
     assert "[redacted: " in everywhere
+
+
+@pytest.mark.parametrize(
+    "both",
+    [
+        {"bearer": "$env:API", "basic_auth": "$env:API"},
+        {"bearer": "$env:API", "api_key_header": "authorization"},
+    ],
+)
+def test_two_credentials_for_one_header_are_none(walks: Walks, site: Site, both: dict[str, str]) -> None:
+    given = both if "basic_auth" in both else {**both, "api_key": "$env:API"}
+    outcome = ask(walks, site, "GET", environment={"API": TOKEN}, **given)
+    assert (code(outcome), site.connections) == ("BAD_REQUEST", 0)
+
+
+@pytest.mark.parametrize("kind", ["bearer", "basic_auth", "api_key"])
+def test_a_credential_written_out_is_no_plan(walks: Walks, site: Site, kind: str) -> None:
+    outcome = ask(walks, site, "GET", **{kind: "hunter2hunter2"})
+    assert (outcome.state, code(outcome)) == ("denied", "SECRET_INLINE")
 
 
 def test_a_missing_variable_is_told_before_anything_runs(walks: Walks, site: Site) -> None:

@@ -98,13 +98,13 @@ def echo(site: Site, how: str) -> Any:
 @pytest.mark.parametrize(
     "how", ["head", "json", "html", "error", "reason", "base64", "hex", "url", "location", "type", "cut"]
 )
-@pytest.mark.parametrize("kind", ["bearer", "api_key", "basic"])
+@pytest.mark.parametrize("kind", ["bearer", "api_key", "basic_auth"])
 def test_whatever_a_host_sends_back_nothing_of_a_credential_is_kept(
     walks: Walks, site: Site, how: str, kind: str
 ) -> None:
     granted(walks, site.origin)
     site.pages["/"] = echo(site, how)
-    secret = SECRET if kind == "basic" else TOKEN
+    secret = SECRET if kind == "basic_auth" else TOKEN
     call = request("n1", site, method="POST", **{kind: "$env:API"})
     # What was sent once may come back later, to a call without it.
     later = tool("n2", "http/get", "network", url=f"{site.origin}/later")
@@ -116,7 +116,7 @@ def test_whatever_a_host_sends_back_nothing_of_a_credential_is_kept(
         people=people,
         environment={"API": secret},
     )
-    sent = base64.b64encode(secret.encode()).decode() if kind == "basic" else secret
+    sent = base64.b64encode(secret.encode()).decode() if kind == "basic_auth" else secret
     assert sent in site.requests[0]
     said = [
         outcome.to_json(),

@@ -74,11 +74,11 @@ def _given(args: Mapping[str, object]) -> dict[str, str]:
 
 def _credentials(args: Mapping[str, object], url: Url) -> dict[str, str]:
     """The headers with credentials, whose values are here by now. They are never sent in clear."""
-    named = [name for name in ("bearer", "basic", "api_key") if name in args]
+    named = [name for name in ("bearer", "basic_auth", "api_key") if name in args]
     if not named:
         return {}
-    if "bearer" in named and "basic" in named:
-        raise _bad("there are two credentials for one header, bearer and basic", "give one of them")
+    if "bearer" in named and "basic_auth" in named:
+        raise _bad("there are two credentials for one header, bearer and basic_auth", "give one of them")
     if url.origin.scheme != "https" and url.origin.host not in _THIS_MACHINE:
         raise ToolError(
             "CREDENTIAL_IN_CLEAR",
@@ -89,13 +89,15 @@ def _credentials(args: Mapping[str, object], url: Url) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name in named:
         value = str(args[name])
-        if name != "basic" and not _HEADER_VALUE.fullmatch(value):
+        if name != "basic_auth" and not _HEADER_VALUE.fullmatch(value):
             raise _bad(f"the value that {name} names cannot stand in a header", "set the variable anew")
         if name == "api_key":
             headers[str(args["api_key_header"])] = value
         else:
-            sent = value if name == "bearer" else base64.b64encode(value.encode()).decode()
-            headers["Authorization"] = f"{name.capitalize()} {sent}"
+            packed = base64.b64encode(value.encode()).decode()
+            headers["Authorization"] = f"Bearer {value}" if name == "bearer" else f"Basic {packed}"
+    if len({name.lower() for name in headers}) != len(headers):
+        raise _bad("there are two credentials for one header", "name another api_key_header")
     return headers
 
 
