@@ -16,6 +16,9 @@ from ir.errors import UNVERIFIED
 
 BUSY_TIMEOUT_S = 30.0
 
+_PAGE = 4096  # bytes
+_PAGES_OF_LOG = 1000  # SQLite's own: a commit beyond writes them back, and the log begins anew
+_PAGES_A_COMMIT = 6  # of a row or two: the table, its two indexes, the tree
 _CHANGED = "PRAGMA data_version"
 _VERSIONS = "CREATE TABLE IF NOT EXISTS components (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT"
 
@@ -104,6 +107,34 @@ class Database:
             raise
         except sqlite3.Error as error:
             raise explain(error, self.path) from error
+
+    def make_room(self, commits: int) -> None:
+        """Let the log have room for so many small commits that follow, or for as many as it ever holds.
+
+        A commit into a log that has to grow waits for the file system to note the new length, which takes as
+        long again as its bytes. So the log is filled once with pages that are then rolled back: it keeps its
+        length, and what follows is written over them. Where that cannot be, nothing is lost but time.
+        """
+        pages = min(commits * _PAGES_A_COMMIT, _PAGES_OF_LOG)
+        try:
+            if self.writing or os.stat(f"{self.path}-wal").st_size >= pages * _PAGE:  # noqa: PTH116
+                return
+            with self._lock:
+                connection = self._here()
+                kept = connection.execute("PRAGMA cache_size").fetchone()[0]
+                connection.execute(
+                    "PRAGMA cache_size = 8"
+                )  # pages: what does not fit goes to the log at once
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                    connection.execute("CREATE TABLE room (filled BLOB) STRICT")
+                    connection.execute("INSERT INTO room VALUES (zeroblob(?))", (pages * _PAGE,))
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    connection.execute(f"PRAGMA cache_size = {int(kept)}")
+        except (OSError, sqlite3.Error):  # no log yet, a full disk, a writer that does not end
+            return
 
     @contextmanager
     def moment(self) -> Iterator[None]:

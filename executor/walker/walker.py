@@ -50,6 +50,7 @@ from executor.walker.tree import Scope
 from ir import Envelope, Intent, PlanTree
 from ir.errors import UNVERIFIED
 
+_LONG = 32  # nodes of a plan for which room is made in the database's log
 _WATCH_S = 0.5  # how often the journal is looked at for a cancel by a person
 
 
@@ -240,6 +241,8 @@ class Walker:
         )
         failure: Failure | None = None
         criteria: tuple[Criterion, ...] = ()
+        if len(run.tree) >= _LONG:
+            self._home.db.make_room(len(run.tree))
         try:
             failure, criteria, cancelled = await self._watched(run, ledger)
             if cancelled:

@@ -208,3 +208,57 @@ def test_a_stamp_differs_after_every_commit_that_could_matter(tmp_path: Path) ->
             connection.execute("INSERT INTO t VALUES (1)")
         stamps.append(one.stamp("mine"))
     assert len(set(stamps)) == 5
+
+
+def test_room_in_the_log_changes_nothing_that_is_stored_and_what_follows_needs_no_more(
+    tmp_path: Path,
+) -> None:
+    database, other = Database.open(tmp_path / "x.db"), Database.open(tmp_path / "x.db")
+    with database.write() as connection:
+        connection.execute("CREATE TABLE t (n INTEGER) STRICT")
+        connection.execute("INSERT INTO t VALUES (1)")
+    log = tmp_path / "x.db-wal"
+    stamp = other.stamp("t")
+    database.make_room(50)
+    length = log.stat().st_size
+    assert length >= 50 * 4 * 4096
+    assert other.stamp("t") == stamp
+    for _ in range(50):
+        with database.write() as connection:
+            connection.execute("INSERT INTO t VALUES (1)")
+    assert log.stat().st_size == length
+    database.make_room(20)  # there is room already
+    assert log.stat().st_size == length
+    assert other.read("SELECT count(*) FROM t") == [(51,)]
+    assert other.read("SELECT name FROM sqlite_schema") == [("t",)]
+    assert database.read("PRAGMA integrity_check") == [("ok",)]
+    assert database.read("PRAGMA cache_size") == other.read("PRAGMA cache_size")
+
+
+def test_a_process_that_dies_after_making_room_leaves_a_sound_file(tmp_path: Path) -> None:
+    script = """
+import os, sys
+from pathlib import Path
+from executor import Database
+database = Database.open(Path(sys.argv[1]))
+with database.write() as connection:
+    connection.execute("CREATE TABLE t (n INTEGER) STRICT")
+database.make_room(100)
+for n in range(7):
+    with database.write() as connection:
+        connection.execute("INSERT INTO t VALUES (?)", (n,))
+os.kill(os.getpid(), 9)
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "x.db")], check=False)
+    database = Database.open(tmp_path / "x.db")
+    assert database.read("SELECT n FROM t") == [(n,) for n in range(7)]
+    assert database.read("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_within_a_transaction_no_room_is_made(tmp_path: Path) -> None:
+    database = Database.open(tmp_path / "x.db")
+    with database.write() as connection:
+        connection.execute("CREATE TABLE t (n INTEGER) STRICT")
+        database.make_room(100)
+        connection.execute("INSERT INTO t VALUES (1)")
+    assert database.read("SELECT n FROM t") == [(1,)]
