@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from shelf import Shelf, dispatch
 from walks import Says, Walks, gate, parallel, sequence, tool
 
 import ir
@@ -391,3 +392,75 @@ def test_a_person_cancels_a_run_that_a_correction_stopped(
     elsewhere.say(id, "intent.cancel", ir.IntentCancelBody(walks.home.clock.now()))
     assert walks.home.journal.view(id).state == "cancelled"
     assert writer.called == []
+
+
+def below(shelf: Shelf, *words: str) -> Op:
+    shelf.put("two", sequence("all", *(read(word) for word in words)))
+    return dispatch(shelf, "sub", "two", verb="find")
+
+
+def test_a_dispatch_that_a_correction_stopped_goes_on_below_where_it_was(
+    walks: Walks, elsewhere: Elsewhere, probe: Probe, writer: Probe
+) -> None:
+    shelf = Shelf()
+    sub = below(shelf, "x", "y")
+    id = walks.accept(sequence("n0", sub, write("b")))
+    probe.during["x"] = lambda: elsewhere.correct(id, root(sub, write("b", "B")))
+    assert walks.run(id, sub_skills=shelf).state == "corrected"
+    nodes = {"n0": "pending", "sub": "pending", "sub/all": "pending", "sub/x": "completed"}
+    assert dict(walks.home.journal.view(id).nodes) == nodes
+    elsewhere.accept(id)
+    good(walks, walks.run(id, sub_skills=shelf), "completed")
+    assert (probe.called, writer.called) == (["x", "y"], ["B"])
+    assert len(walks.home.journal.rows(id, kind="intent.dispatch")) == 1
+
+
+def test_a_dispatch_that_is_what_it_was_is_not_made_again_and_another_one_is(
+    walks: Walks, elsewhere: Elsewhere, probe: Probe, writer: Probe
+) -> None:
+    shelf = Shelf()
+    sub = below(shelf, "x", "y")
+    shelf.put("other", read("z"))
+    other = dispatch(shelf, "sub", "other", verb="find")
+    id = walks.accept(sequence("n0", sub, write("b"), write("c")))
+    writer.during["b"] = lambda: elsewhere.correct(id, root(sub, write("b"), write("c", "C")))
+    assert walks.run(id, sub_skills=shelf).state == "corrected"
+    elsewhere.accept(id)
+    writer.during["C"] = lambda: elsewhere.correct(id, root(other, write("b"), write("c", "C"), write("d")))
+    assert walks.run(id, sub_skills=shelf).state == "corrected"
+    assert (probe.called, writer.called) == (["x", "y"], ["b", "C"])
+    elsewhere.accept(id)
+    good(walks, walks.run(id, sub_skills=shelf), "completed")
+    assert (probe.called, writer.called) == (["x", "y", "z"], ["b", "C", "d"])
+
+
+def test_a_lower_budget_counts_below_a_dispatch_too(walks: Walks, elsewhere: Elsewhere, probe: Probe) -> None:
+    shelf = Shelf()
+    id = walks.accept(sequence("n0", below(shelf, "x", "y", "z")), budget={"max_calls": 9})
+    lower = {"op": "replace", "path": "/budget/max_calls", "value": 2}
+    probe.during["x"] = lambda: elsewhere.correct(id, lower, of="intent")
+    outcome = walks.run(id, sub_skills=shelf)
+    assert outcome.failure is not None
+    assert (outcome.failure.code, outcome.failure.node_id) == ("BUDGET_EXCEEDED", "sub/z")
+
+
+def test_what_was_in_doubt_before_a_correction_of_something_else_is_still_asked_about(
+    walks: Walks, elsewhere: Elsewhere, probe: Probe, writer: Probe
+) -> None:
+    id = walks.accept(sequence("n0", write("b"), write("c")))
+
+    class Gone(BaseException):
+        pass
+
+    def crash() -> None:
+        raise Gone
+
+    writer.during["b"] = crash
+    with pytest.raises((Gone, BaseExceptionGroup)):
+        walks.run(id)
+    elsewhere.correct(id, root(write("b"), write("c", "C")))
+    elsewhere.accept(id)
+    people = Says("done")
+    good(walks, walks.run(id, people=people), "completed")
+    assert [asked.kind for asked in people.asked] == ["in_doubt"]
+    assert writer.called == ["b", "C"]
