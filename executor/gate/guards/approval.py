@@ -17,7 +17,7 @@ from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_bytes
 from executor.sandbox.redaction import visible
-from executor.tools.manifest import Manifest
+from executor.tools.manifest import Effect, Manifest
 
 MOST_SHOWN: Final = 3 << 20  # bytes of arguments as JSON; nobody approves what cannot be shown whole
 _SHOWN: Final = 200  # characters of an argument in the question
@@ -72,12 +72,19 @@ def _why(call: Call, context: Context) -> Iterator[str]:
     yield from _places(call, context, manifest)
     if credentials_of(call.known_args, manifest) and not _names_hosts(call, context, manifest):
         yield "It sends a credential to an address that is not written in the plan."
-    taint = context.taint(call) if carries(effect) else None
+    taint = context.taint(call) if carries(effect) or _carries_answers(call, context, effect) else None
     if taint is not None and taint.both:
         yield (
             f"Before it {taint.private} reads what is private and {taint.untrusted} brings what strangers"
             " wrote: it could carry the one to the other."
         )
+
+
+def _carries_answers(call: Call, context: Context, effect: Effect) -> bool:
+    """Does a network read take what earlier nodes gave along, in its address or a header?"""
+    planned = context.mandate.call_at(call.node_id) if context.mandate else None
+    texts = planned.args.values() if planned else ("${",)
+    return "network" in effect.classes and any("${" in text.replace("$${", "") for text in texts)
 
 
 def _places(call: Call, context: Context, manifest: Manifest) -> Iterator[str]:
