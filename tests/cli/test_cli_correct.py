@@ -164,3 +164,30 @@ def test_a_deadline_is_judged_from_the_moment_that_is_named(mcl):
     assert mcl("materiality", "a.json", "b.json", "--at", "2027-01-01T00:00:00Z").code == 0
     assert mcl("materiality", "a.json", "b.json", "--at", "2027-01-01T09:00:00Z").code == 10
     assert mcl("materiality", "a.json", "b.json", "--at", "noon", "--json").code == 2
+
+
+def test_a_run_whose_process_was_killed_is_corrected_and_resumed(mcl, waiting):
+    id, process = waiting
+    process.kill()
+    process.wait(30)
+    assert mcl("correct", id, "--set", "budget.max_calls=5", "--yes").code == 0
+    assert mcl("correct", id, *FERNS, "--retry-from", "ask", "--yes").code == 10
+    assert mcl("accept", id, "--yes").code == 0
+    assert mcl("run", id, "--yes-gates").code == 0
+    assert note_of(mcl, id).read_text() == "Water the ferns"
+
+
+def test_of_two_corrections_of_the_same_the_second_is_told_that_it_is_stale(mcl, waiting):
+    id, _ = waiting
+    first = mcl.start("correct", id, "--set", "budget.max_calls=5")
+    second = mcl.start("correct", id, "--set", "budget.max_calls=4")
+    for process in (first, second):
+        assert process.stdout is not None
+        while b"Not material" not in process.stdout.readline():
+            assert process.poll() is None
+    _, told = first.communicate(b"y\n", timeout=60)
+    assert first.returncode == 0, told
+    _, told = second.communicate(b"y\n", timeout=60)
+    assert second.returncode == 4
+    assert b"STALE_CORRECTION" in told
+    assert mcl("show", id, "--json").document["intent"]["budget"] == {"max_calls": 5}
