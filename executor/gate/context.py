@@ -19,7 +19,7 @@ from executor.gate.locks import Locks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.places import Place
-from executor.gate.policy import Policy
+from executor.gate.policy import Policy, PolicyFile
 from executor.gate.taint import NONE, Taint, taints
 from executor.lifecycle.fold import View
 from executor.sandbox.origin import Origin, parse_url
@@ -62,7 +62,7 @@ class Context:
     agent: str
     tools: Catalogue
     workspace: Workspace
-    policy: Policy
+    policy: Policy | PolicyFile
     pins: Pins
     grants: Grants
     approvals: Approvals

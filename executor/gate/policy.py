@@ -55,6 +55,46 @@ class Policy:
         return uri in self.deny or uri.partition("@")[0] in self.deny
 
 
+class PolicyFile:
+    """The policy as its file has it whenever it is asked: what an operator closes while a plan runs is closed
+    for its next call.
+
+    Raises:
+        PolicyError: BAD_POLICY, at first and whenever it is asked.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._seen = self._stamp()
+        self._policy = Policy.load(place)
+
+    @property
+    def approval_minutes(self) -> int:
+        """As of ``Policy``."""
+        return self._now().approval_minutes
+
+    @property
+    def version(self) -> str:
+        """As of ``Policy``."""
+        return self._now().version
+
+    def denies(self, uri: str) -> bool:
+        """As of ``Policy``."""
+        return self._now().denies(uri)
+
+    def _now(self) -> Policy:
+        if (stamp := self._stamp()) != self._seen:
+            self._policy, self._seen = Policy.load(self._place), stamp
+        return self._policy
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            status = self._place.stat()
+        except OSError:  # not there, or not to be read: reading it says which
+            return None
+        return status.st_ino, status.st_mtime_ns, status.st_size
+
+
 def _bad(place: Path, why: str) -> PolicyError:
     return PolicyError(
         "BAD_POLICY", f"the policy cannot be read: {why}", place=str(place), fix="repair or remove it"

@@ -21,7 +21,7 @@ from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
-from executor.gate.policy import Policy
+from executor.gate.policy import PolicyFile
 from executor.gate.shared_locks import SharedLocks
 from executor.gate.verdict import Deny
 from executor.home import Home
@@ -319,7 +319,7 @@ class Walker:
             agent=agent,
             tools=self._registry,
             workspace=workspace,
-            policy=Policy.load(home.path / "policy.toml"),
+            policy=PolicyFile(home.path / "policy.toml"),
             pins=pins,
             grants=grants,
             approvals=Approvals(home.db, home.clock),

@@ -449,3 +449,32 @@ def test_a_run_asks_before_a_command_that_follows_private_data_and_a_page_and_ob
         assert [asked.node_id for asked in people.asked] == ["t"]
         assert "could carry the one to the other" in people.asked[0].question
         assert (walks.workspace / "done").exists() == (answer == "approve")
+
+
+def closing(walks: Walks, text: str) -> NODE:
+    """A tool of the operator that writes the policy while a plan runs, and a call of it."""
+    place = walks.home.path / "policy.toml"
+
+    async def run(*_: object) -> dict[str, object]:
+        place.write_text(text)
+        return {}
+
+    node = outside(walks, effects=["read"], operation="read", safety="A")
+    walks.tools = [Tool(walks.tools[0].manifest, run)]
+    return node
+
+
+def test_what_an_operator_closes_while_a_plan_runs_is_closed_for_its_next_call(walks: Walks) -> None:
+    node = closing(walks, 'deny = ["matrix://tool/fs/list"]')
+    outcome = walks.go(sequence("s", tool("a", "fs/list"), node, tool("b", "fs/list")))
+    assert outcome.nodes["a"] == outcome.nodes["n1"] == "completed"
+    assert outcome.failure is not None
+    assert (outcome.failure.code, outcome.failure.node_id) == ("TOOL_DENIED", "b")
+
+
+def test_a_policy_that_becomes_unreadable_while_a_plan_runs_stops_it(walks: Walks) -> None:
+    intent_id = walks.accept(sequence("s", closing(walks, "deny = ["), tool("b", "fs/list")))
+    with pytest.raises(PolicyError) as caught:
+        walks.run(intent_id)
+    assert caught.value.code == "BAD_POLICY"
+    assert "running" not in walks.watch.of("b")
