@@ -22,6 +22,7 @@ from mcl.home import open_home
 
 EXACT_CALL = "matrix://rule/exact-call"
 MAX_REASON = 1000  # characters
+_IN_DOUBT = "matrix://rule/in-doubt"
 _ASKED = "record.gate.asked"
 
 
@@ -139,7 +140,10 @@ def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None
     home = home or open_home()
     row, envelope, state, view = _named(home, gate)
     found = _gate(home, row, envelope)
-    if decision not in (allowed := {APPROVE, DENY, *found.options}):
+    allowed = {APPROVE, DENY, *found.options}
+    if isinstance(envelope.body, PolicyGateBody) and envelope.body.rule_ref == _IN_DOUBT:
+        allowed = {DENY, *found.options}  # to approve would not say whether it is to be done again
+    if decision not in allowed:
         message, fix = f"{decision!r} is no answer to this", f"one of: {', '.join(sorted(allowed))}"
         raise InputError("NOT_AN_OPTION", message, place=found.id, fix=fix)
     if len(reason) > MAX_REASON:

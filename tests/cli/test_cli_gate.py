@@ -15,6 +15,7 @@ import pytest
 from walks import NODE, Walks, gate, sequence, tool
 
 from executor import Home
+from ir import PolicyGateBody
 from mcl.acts.gates import decide_gate, open_gates, show_gate
 
 OVERWRITE = sequence(
@@ -190,6 +191,20 @@ def test_a_listed_option_is_chosen_and_its_words_reach_the_plan(mcl: Any, accept
         assert mcl("gate", "approve", id, "--option", "blue").code == 0
         assert ended(process)[0] == 0
     assert (mcl.folder / "c.txt").read_text() == "blue"
+
+
+def test_about_a_node_in_doubt_an_approval_must_say_which(mcl: Any, accepted: Any) -> None:
+    intent = accepted(OVERWRITE)
+    with Home.open(mcl.home) as home:
+        body = PolicyGateBody(
+            "matrix://rule/in-doubt", "Again?", node_id="n1", options=("retry", "done", "stop")
+        )
+        Walks(home, mcl.folder).tell(intent, "policy.gate", body)
+        [asked] = open_gates(home=home)
+    refused = mcl("gate", "approve", asked.id)
+    assert (refused.code, "code  NOT_AN_OPTION" in refused.err) == (2, True)
+    assert "retry" in refused.err
+    assert mcl("gate", "approve", asked.id, "--option", "done").code == 0
 
 
 def test_a_gate_that_is_none_or_not_one_is_named_with_those_that_wait(mcl: Any) -> None:
