@@ -37,6 +37,8 @@ from ir import (
 )
 
 MAX_DISPATCHES: Final = 8  # above one another
+# Refusals of a skill that no value could change.
+_CERTAIN: Final = ("SUB_SKILL_MISSING", "SUB_SKILL_CYCLE", "SKILL_CHANGED", "VERB_UNKNOWN", "SLOT_UNKNOWN")
 _BOUND: Final = re.compile(r"[^@\s]+@sha256:[0-9a-f]{64}")
 
 
@@ -97,6 +99,30 @@ def expand(
     upstream = scope.context.taint(Call("", {}, "", node.id))
     context = replace(scope.context, mandate=mandate, before=upstream)
     return Scope(context, made.prompts, skills)
+
+
+def sketch(node: PlanNode, scope: Scope, sub_skills: SubSkills | None) -> PlanTree | None:
+    """What the plan below would be like, with references in place of the values that are not known yet.
+
+    It is for eyes: the values may lead to another one. None where nothing can be said without them.
+
+    Raises:
+        WalkError: as ``expand``. Also what the skill raises whatever the values are.
+    """
+    sub, above = node.sub_dispatch, scope.mandate
+    assert sub is not None, "the node is a sub_dispatch"
+    assert sub_skills is not None, "expand was asked first"
+    frame, id = sub.sub_intent or Frame(), child_id(above.intent, node.id)
+    try:
+        made = sub_skills.expand(
+            sub.skill_ref, frame, above.intent, id=id, prose=node.description or above.intent.prose
+        )
+    except MclError as problem:
+        if problem.code in _CERTAIN:
+            raise
+        return None
+    text = canonical_bytes(_below(made.plan, node.id)).decode().replace("$${", "${")
+    return PlanTree.from_json(text).model_copy(update={"hash": ""})
 
 
 def _chain(node: PlanNode, scope: Scope, skill_ref: str) -> tuple[str, ...]:

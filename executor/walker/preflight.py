@@ -15,7 +15,7 @@ from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, Guard, weigh
 from executor.gate.verdict import Ask, Deny
 from executor.references import typed_args
-from executor.walker.dispatch import SubSkills, expand
+from executor.walker.dispatch import SubSkills, expand, sketch
 from executor.walker.handing import handing
 from executor.walker.tree import Scope
 from ir import MclError, PlanNode, PlanTree, ToolCall, canonical_bytes, check_plan
@@ -31,7 +31,8 @@ _NO_MODEL = Deny(
 class Verdict:
     """What the gate says of one node beforehand; ``reply`` is None where it objects to nothing.
 
-    below: of a sub-dispatch, the plan that it will walk, where that is known. guards: what each guard that
+    below: of a sub-dispatch, the plan that it will walk; sketched: it is not known yet, and this is what it
+    would be like. guards: what each guard that
     was asked says for itself, by name.
     """
 
@@ -42,6 +43,7 @@ class Verdict:
     effects: tuple[str, ...] = ()
     operation: str = ""
     below: PlanTree | None = None
+    sketched: bool = False
     guards: Mapping[str, Ask | Deny | None] = field(default_factory=dict)
 
     @property
@@ -59,6 +61,7 @@ class Verdict:
             "operation": self.operation,
             "decision": self.decision,
             **({"plan": json.loads(canonical_bytes(self.below))} if self.below else {}),
+            **({"sketched": True} if self.sketched else {}),
             **(self.reply.to_json() if self.reply else {}),
         }
 
@@ -143,11 +146,12 @@ class _Look:
                 message = f"more than {MAX_NODES} nodes, those of sub-dispatches counted"
                 raise WalkError("TOO_MANY_NODES", message, place=node.id, fix="dispatch less")
             below = expand(node, scope, self.sub_skills, None)
+            plan = below.mandate.plan if below else sketch(node, scope, self.sub_skills)
         except MclError as problem:
             refusal = Deny(problem.code, problem.message, problem.fix, guard="walker")
             yield Verdict(node.id, node.kind, refusal)
             return
-        yield Verdict(node.id, node.kind, below=below.mandate.plan if below else None)
+        yield Verdict(node.id, node.kind, below=plan, sketched=below is None and plan is not None)
         if below is not None:
             yield from self.at(below.mandate.plan, below)
 

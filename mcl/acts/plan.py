@@ -1,6 +1,6 @@
 """`mcl plan`: what would run, and what the gate says to it; nothing runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +35,15 @@ class Planned:
     def unfolded(self) -> PlanTree:
         """The plan with those of its sub-dispatches below their nodes, as far as they are known. It is for
         eyes, not for hashes."""
-        below = {verdict.node_id: verdict.below.root for verdict in self.verdicts if verdict.below}
+        return self._with(verdict for verdict in self.verdicts if not verdict.sketched)
+
+    @property
+    def sketched(self) -> PlanTree:
+        """The same with what the others would be like."""
+        return self._with(self.verdicts)
+
+    def _with(self, verdicts: Iterable[Verdict]) -> PlanTree:
+        below = {verdict.node_id: verdict.below.root for verdict in verdicts if verdict.below}
         return self.plan.model_copy(update={"root": _unfolded(self.plan.root, below)}) if below else self.plan
 
 

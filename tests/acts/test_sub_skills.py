@@ -14,7 +14,7 @@ from executor import Home
 from executor.walker.people import AlwaysApprove
 from mcl.acts.accept import accept
 from mcl.acts.compile import compile_goal
-from mcl.acts.plan import plan
+from mcl.acts.plan import Planned, plan
 from mcl.acts.replay import replay
 from mcl.acts.run import run
 from mcl.acts.skill.validate import validate_skill
@@ -130,6 +130,14 @@ def ran(home: Home, place: Path, id: str, **more: Any) -> Any:
     )
 
 
+def text_of(seen: Planned) -> str:
+    """The plan as a person reads it."""
+    console = Console(file=io.StringIO(), width=200)
+    for one in plan_view(seen, console):
+        console.print(one)
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
 def test_a_skill_has_another_one_look_and_writes_what_it_found(home: Home, place: Path) -> None:
     outcome = ran(home, place, accepted(home, place))
     assert (outcome.state, outcome.failure) == ("completed", None)
@@ -156,10 +164,7 @@ def test_what_the_other_skill_will_do_is_shown_before_anybody_signs(home: Home, 
     ]
     assert [node.id for node, _ in seen.unfolded.root.walk()] == ["digest", "look", "look/search", "save"]
     assert seen.plan.hash == made.plan.hash if made.plan else False
-    console = Console(file=io.StringIO(), width=200)
-    for one in plan_view(seen, console):
-        console.print(one)
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    shown = text_of(seen)
     assert "fs/search@1.0.0" in shown
     assert "query=fox" in shown
     assert str(made.plan.hash if made.plan else "") in shown
@@ -302,10 +307,13 @@ plans:
     put(place, "one", two, verbs="build", tools=SEARCH, subs="matrix://skill/asks@1.0.0")
     made = compiled(home, place, "one")
     seen = plan(made.intent.id, home=home, workspace=place / "work", skills=[place / "skills"])
-    assert [(verdict.node_id, verdict.decision) for verdict in seen.verdicts] == [
-        ("look", "allow"),
-        ("d", "allow"),
+    assert [(verdict.node_id, verdict.decision, verdict.sketched) for verdict in seen.verdicts] == [
+        ("look", "allow", False),
+        ("d", "allow", True),
     ]
+    shown = text_of(seen)
+    assert "small, ${look.output.matches[0].path} of one the things?" in shown
+    assert "when what it is given is known" in shown
     accept(made.intent.id, home=home)
     outcome = ran(home, place, made.intent.id)
     assert (outcome.state, outcome.failure) == ("completed", None)

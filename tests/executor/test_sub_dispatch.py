@@ -103,8 +103,31 @@ def test_what_earlier_nodes_gave_goes_into_the_frame_and_a_list_becomes_an_objec
     values = {"file": "${n1.output.names}", "text": "it says ${n1.output.text}, $${so}"}
     root = sequence("n0", tool("n1", "test/names"), dispatch(shelf, "sub", "read", values=values))
     outcome = walks.run(walks.accept(root), sub_skills=shelf)
-    assert seen == [[("file", "a.txt"), ("file", "b.txt"), ("text", "it says ${odd.output} stays, ${so}")]]
+    assert seen[1:] == [
+        [("file", "a.txt"), ("file", "b.txt"), ("text", "it says ${odd.output} stays, ${so}")]
+    ]
     assert outcome.outputs["sub"] == outcome.outputs["sub/r"]
+
+
+def test_a_plan_that_waits_for_values_is_sketched_beforehand_and_a_skill_that_changed_is_refused(
+    walks: Walks, shelf: Shelf
+) -> None:
+    shelf.put("read", lambda values: tool("r", "fs/read", path=values["file"].replace("${", "$${")))
+    values = {"file": "${n1.output.date}"}
+    intent_id = walks.accept(
+        sequence("n0", tool("n1", "time/now"), dispatch(shelf, "sub", "read", values=values))
+    )
+    verdict = walks.walker(sub_skills=shelf).preflight(intent_id)[-1]
+    assert (verdict.node_id, verdict.decision, verdict.sketched) == ("sub", "allow", True)
+    assert verdict.below is not None
+    call = verdict.below.root.tool_call
+    assert call is not None
+    assert (verdict.below.root.id, dict(call.args)) == ("sub/r", {"path": "${n1.output.date}"})
+    assert verdict.to_json()["sketched"] is True
+    shelf.put("read", tool("r", "fs/list"))
+    outcome = walks.run(intent_id, sub_skills=shelf)
+    assert outcome.failure is not None
+    assert (outcome.failure.code, outcome.nodes) == ("SKILL_CHANGED", {})
 
 
 def test_references_of_the_plan_below_are_to_its_own_nodes(walks: Walks, shelf: Shelf) -> None:

@@ -133,7 +133,7 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
                 (sub.scope_uri, DIM),
             )
         )
-        if not (node.children or sub.agent_ref) and any(_refers(one.value) for one in objects):
+        if not sub.agent_ref and any(_refers(one.value) for one in objects):
             yield plain("its plan is made, and judged, when what it is given is known", DIM)
     elif (gate := node.gate) is not None:
         yield joined((("asks", DIM), (gate.question, ""), (" / ".join(gate.options), DIM)))
@@ -157,6 +157,8 @@ def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
             remark = f"{verdict.reply.code}: {verdict.reply.reason}; {verdict.reply.fix}"
         elif isinstance(verdict.reply, Ask) and verdict.kind != "gate":
             remark = verdict.reply.question
+        if verdict.sketched and verdict.below is not None:
+            cells |= {node.id: Cell("later", DIM) for node, _ in verdict.below.root.walk()}
         if verdict.decision != "allow" or verdict.node_id not in cells:
             cells[verdict.node_id] = Cell(verdict.decision, VERDICT_STYLES[verdict.decision], remark)
     return cells
@@ -165,8 +167,8 @@ def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
 def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
     """The plan with the gate's verdicts, and the hash that is signed."""
     cells = verdict_cells(planned.verdicts)
-    yield plan_head(planned.unfolded)
-    yield plan_table(planned.unfolded, console, cells)
+    yield plan_head(planned.sketched)
+    yield plan_table(planned.sketched, console, cells)
     yield rows([("plan hash", plain(planned.plan.hash, DIM))])
     said = Counter(verdict.decision for verdict in planned.verdicts)
     if said["deny"]:
