@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from executor.agents import Agent
-from executor.gate.budget import Spending
+from executor.gate.budget import Spending, duration
 from executor.gate.call import Call, Deferred
 from executor.gate.mandate import DISPATCH, Mandate
 from executor.walker.dispatch import child_id, portion_of, refers, resolved_frame
@@ -84,7 +84,7 @@ def _left(mandate: Mandate, spending: Spending | None) -> Budget | None:
         return None
     calls = min((one.max_calls for one in budgets if one.max_calls), default=0)
     agents = min((one.max_agents for one in budgets if one.max_agents), default=0)
-    times = [one.max_time for one in budgets if one.max_time]
+    time = min((one.max_time for one in budgets if one.max_time), key=duration, default="")
     costs = [one.max_cost for one in budgets if one.max_cost]
     used = spending.used if spending is not None else None
     if used is not None:  # the dispatch itself counts too; a limit of 0 would be none
@@ -94,4 +94,4 @@ def _left(mandate: Mandate, spending: Spending | None) -> Budget | None:
     if cost is not None and used is not None and cost.asset in used.costs:
         rest = max(cost.value - used.costs[cost.asset], cost.value * 0)
         cost = AssetAmount(asset=cost.asset, amount=format(rest, "f"))
-    return Budget(max_calls=calls, max_agents=agents, max_time=times[0] if times else "", max_cost=cost)
+    return Budget(max_calls=calls, max_agents=agents, max_time=time, max_cost=cost)
