@@ -24,8 +24,9 @@ from executor.errors import (
     WalkError,
 )
 from executor.home import Home
-from executor.journal.journal import Journal, Row, Statement
+from executor.journal.journal import Journal, Statement
 from executor.journal.record import Record, open_record, seal_record
+from executor.journal.rows import Row
 from executor.keys.keyring import KeyEntry, KeyPair, Keyring
 from executor.lifecycle.fold import View, check, fold, intent_id
 

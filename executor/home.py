@@ -9,7 +9,8 @@ from typing import Self
 from executor.clock import Clock, SystemClock
 from executor.database import Database, explain_os, is_writable
 from executor.errors import HomeError, KeyringError
-from executor.journal.journal import TABLES, Journal
+from executor.journal.journal import Journal
+from executor.journal.rows import TABLES
 from executor.keys.keyfile import exclusive
 from executor.keys.keyring import Keyring
 

@@ -12,55 +12,22 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from executor.clock import Clock
 from executor.database import Database
 from executor.errors import JournalError, KeyringError
-from executor.journal.merkle import Frontier, consistency_path, inclusion_path, leaf_hash
-from executor.journal.record import Record, is_record, open_record, seal_record
+from executor.journal.merkle import Frontier, consistency_path, inclusion_path
+from executor.journal.record import seal_record
+from executor.journal.rows import COLUMNS, Message, Row, insert, opened, read_tree, row_of
 from executor.keys.keyring import Keyring
 from executor.lifecycle.fold import View, advance, fold, intent_id
-from ir import ROLE_OF_KIND, Body, Envelope, Header, PublicKey, open_envelope, seal
+from ir import ROLE_OF_KIND, Body, Envelope, Header, open_envelope, seal
 
 if TYPE_CHECKING:  # proving and verifying are fetched when they are asked for: a compile only appends
     from executor.journal.proofs import ConsistencyProof, Head, InclusionProof
     from executor.journal.verification import Report
 
-Message: TypeAlias = Envelope | Record
-
-# self_hash: lowercase hex; leaf: 32 bytes; intent: the ULID alone. `tree` has one row, for all leaves.
-TABLES: Final = (
-    """
-    CREATE TABLE journal (
-        seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, intent TEXT, at TEXT NOT NULL,
-        wire BLOB NOT NULL, self_hash TEXT NOT NULL, leaf BLOB NOT NULL
-    ) STRICT;
-    CREATE INDEX journal_intent ON journal (intent, seq) WHERE intent IS NOT NULL;
-    CREATE TABLE tree (one INTEGER PRIMARY KEY CHECK (one = 1), size INTEGER NOT NULL, peaks BLOB NOT NULL,
-        root BLOB NOT NULL) STRICT;
-    INSERT INTO tree VALUES (1, 0, x'', x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
-    CREATE TABLE heads (size INTEGER PRIMARY KEY, wire BLOB NOT NULL) STRICT;
-    CREATE TRIGGER journal_keeps BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-    CREATE TRIGGER journal_stays BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-    """,
-)
-_COLUMNS: Final = "seq, id, kind, intent, at, self_hash, leaf, wire"
-_INSERT: Final = f"INSERT INTO journal ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?)"  # noqa: S608  # fixed texts
 _ENDINGS: Final = ("intent.attest", "intent.fail")
 _REMEMBERED: Final = 128  # views kept in memory
 # Kinds whose body holds only texts and numbers, so that what was sealed is what would be read back.
 _PLAIN: Final = ("plan.step", "plan.output")
 Stamp: TypeAlias = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row. seq: from 1; intent: the ULID or None; self_hash: hex; leaf: 32 bytes."""
-
-    seq: int
-    id: str
-    kind: str
-    intent: str | None
-    at: str
-    self_hash: str
-    leaf: bytes = field(repr=False)
-    wire: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +84,7 @@ class Journal:
 
     def append_many(self, messages: Sequence[Message]) -> tuple[Row, ...]:
         """The same for several, in order, in one commit: all of them or none."""
-        return self._store([_opened(message.wire, self._keyring.resolver) for message in messages])
+        return self._store([opened(message.wire, self._keyring.resolver) for message in messages])
 
     def tell(
         self, intent: str, *statements: Statement, holds: Callable[[View], None] | None = None
@@ -159,7 +126,7 @@ class Journal:
             before = None if nested else (others, own - 1)
             tree = self._frontier(connection, before)
             for message in messages:
-                row = _row_of(message, tree.size + 1)
+                row = row_of(message, tree.size + 1)
                 if isinstance(message, Envelope):
                     intent = intent_id(message.intent)
                     seen = views.get(intent) or self._read_on(intent, before)
@@ -167,7 +134,7 @@ class Journal:
                         holds(seen.view)
                         holds = None
                     views[intent] = _Seen(now, row.seq, advance(seen.view, message))
-                _insert(connection, row)
+                insert(connection, row)
                 tree.append(row.leaf)
                 rows.append(row)
             connection.execute(
@@ -189,7 +156,7 @@ class Journal:
         known, tree = self._tree
         if stamp is not None and known == stamp:
             return Frontier(tree.size, tree.peaks)
-        return _read_tree(connection)
+        return read_tree(connection)
 
     def record(
         self,
@@ -219,12 +186,12 @@ class Journal:
         for column, wanted in (("intent", intent_id(intent) if intent else None), ("kind", kind)):
             if wanted is not None:
                 where, values = f"{where} AND {column} = ?", [*values, wanted]
-        sql = f"SELECT {_COLUMNS} FROM journal WHERE {where} ORDER BY seq LIMIT ?"  # noqa: S608  # fixed texts
+        sql = f"SELECT {COLUMNS} FROM journal WHERE {where} ORDER BY seq LIMIT ?"  # noqa: S608  # fixed texts
         return [Row(*found) for found in self._database.read(sql, (*values, limit))]
 
     def row(self, id: str) -> Row:
         """The row of an envelope or record. Raises JournalError ROW_UNKNOWN."""
-        found = self._database.read(f"SELECT {_COLUMNS} FROM journal WHERE id = ?", (id,))  # noqa: S608  # fixed
+        found = self._database.read(f"SELECT {COLUMNS} FROM journal WHERE id = ?", (id,))  # noqa: S608  # fixed
         if not found:
             raise JournalError("ROW_UNKNOWN", "no row has this id", place=id, fix="mcl log lists the rows")
         return Row(*found[0])
@@ -234,7 +201,7 @@ class Journal:
 
         What a key signed before its revocation is good. Raises ir.CborError, ir.EnvelopeError, JournalError.
         """
-        message = _opened(wire, self._keyring.past_resolver)
+        message = opened(wire, self._keyring.past_resolver)
         if self._keyring.revoked_by(message.from_, message.at):
             raise JournalError("KEY_REVOKED", f"the key {message.from_} was revoked", place=message.id)
         return message
@@ -290,7 +257,7 @@ class Journal:
         Raises KeyringError where the agent's key is sealed.
         """
         with self._database.write("journal") as connection:
-            head = self._sign_head(_read_tree(connection))
+            head = self._sign_head(read_tree(connection))
             self._save_head(connection, head)
         return head
 
@@ -362,49 +329,6 @@ class Journal:
         self._views.move_to_end(intent)
         while len(self._views) > _REMEMBERED:
             self._views.popitem(last=False)
-
-
-def _opened(wire: bytes, resolver: Callable[[str], PublicKey | None]) -> Message:
-    return (open_record if is_record(wire) else open_envelope)(wire, resolver)
-
-
-def _row_of(message: Message, seq: int) -> Row:
-    intent = intent_id(message.intent) or None
-    leaf = leaf_hash(message.wire)
-    return Row(seq, message.id, message.kind, intent, message.at, message.self_hash, leaf, message.wire)
-
-
-def _insert(connection: sqlite3.Connection, row: Row) -> None:
-    values = (row.seq, row.id, row.kind, row.intent, row.at, row.self_hash, row.leaf, row.wire)
-    try:
-        connection.execute(_INSERT, values)
-    except sqlite3.IntegrityError as error:
-        if error.sqlite_errorname == "SQLITE_CONSTRAINT_UNIQUE":
-            raise JournalError(
-                "ID_REUSED",
-                "an envelope with this id is in the journal",
-                place=row.id,
-                fix="use a fresh ULID",
-            ) from error
-        raise _damaged(f"row {row.seq} is there already") from error
-
-
-def _read_tree(connection: sqlite3.Connection) -> Frontier:
-    size, peaks, root, last = connection.execute(
-        "SELECT size, peaks, root, (SELECT max(seq) FROM journal) FROM tree"
-    ).fetchone() or (0, b"", b"", None)
-    try:
-        tree = Frontier.from_bytes(size, peaks)
-    except ValueError as error:
-        raise _damaged(str(error)) from error
-    if tree.root() != root or (last or 0) != size:
-        raise _damaged(f"the tree has {size} leaves, the last row is {last}, or its root does not fit")
-    return tree
-
-
-def _damaged(message: str) -> JournalError:
-    fix = "run mcl log verify; nothing is appended to a damaged journal"
-    return JournalError("JOURNAL_DAMAGED", message, place="journal", fix=fix)
 
 
 def _no_such_row(message: str, seq: int) -> JournalError:

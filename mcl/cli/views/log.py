@@ -1,7 +1,8 @@
 """Rows of the journal, one line each."""
 
-from executor.journal.journal import Journal, Row
+from executor.journal.journal import Journal
 from executor.journal.record import Record
+from executor.journal.rows import Row
 from ir import (
     Body,
     Intent,
