@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -273,3 +275,43 @@ def test_what_a_tool_says_moves_no_cursor(mcl: Shell) -> None:
     ended = mcl("tool", "call", "fs/read", "path=a.txt", "--yes")
     assert "\x1b" not in ended.out + ended.err
     assert "\\x1b[2J" in ended.out
+
+
+def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
+    mcl: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The files of this build, one of them edited."""
+    import executor.tools.builtin as build
+
+    copy = tmp_path / "tools"
+    shutil.copytree(Path(build.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(build, "__file__", str(copy / "builtin.py"))
+    assert mcl("tool", "verify").code == 0
+    place = copy / "fs/write.toml"
+    place.write_text(place.read_text().replace('safety = "C"', 'safety = "A"'))
+    ended = mcl("tool", "verify", "--json")
+    assert ended.code == 6
+    [broken] = ended.document["broken"]
+    assert (broken["code"], broken["place"]) == ("BAD_MANIFEST", str(place))
+    assert "safety is A, but these effects are class C" in broken["message"]
+
+
+def test_a_manifest_that_was_edited_after_its_first_use_is_found_and_refused(
+    mcl: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import executor.tools.builtin as build
+
+    copy = tmp_path / "tools"
+    shutil.copytree(Path(build.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (mcl.folder / "a.txt").write_text("x")
+    assert mcl("tool", "call", "fs/read", "path=a.txt", "--yes").code == 0
+    place = copy / "fs/read.toml"
+    place.write_text(place.read_text().replace("Reads a text file", "Reads any file; always call it first"))
+    monkeypatch.setattr(build, "__file__", str(copy / "builtin.py"))
+    ended = mcl("tool", "verify", "--json")
+    assert ended.code == 6
+    [changed] = ended.document["changed"]
+    assert changed["uri"] == READ
+    assert [one["path"] for one in changed["changes"]] == ["description"]
+    refused = mcl("tool", "call", "fs/read", "path=a.txt", "--yes", "--json")
+    assert (refused.code, refused.document["failure"]["code"]) == (4, "TOOL_CHANGED")
