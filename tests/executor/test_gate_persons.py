@@ -29,6 +29,7 @@ from executor import (
 from executor.gate.decide import GUARDS, foresee, weigh
 from executor.gate.examples import EXAMPLES
 from executor.gate.guards import approval
+from executor.keys.personal import is_personal
 from executor.references import typed_args
 from ir import PolicyGateBody, PolicyGateResolveBody
 
@@ -259,6 +260,21 @@ def test_a_chain_call_needs_an_approval_by_a_key_that_only_a_person_can_use(walk
     signer = walks.home.keyring.user.did
     held = replace(context, personal=lambda did: did == signer)
     assert isinstance(decide(call_of(walks, node, approval=gate), held), Allow)
+
+
+def test_a_personal_key_is_a_users_own_sealed_one_or_one_whose_secret_is_elsewhere(
+    home: Home, tmp_path: Path
+) -> None:
+    with Home.open(tmp_path / "sealed", passphrase=b"a phrase") as sealed:
+        other, agent = sealed.keyring.user.did, sealed.keyring.agent.did
+        assert is_personal(sealed.keyring, other)
+        assert not is_personal(sealed.keyring, agent)
+    assert not is_personal(home.keyring, home.keyring.user.did)
+    assert not is_personal(home.keyring, other)
+    home.keyring.trust(other, "user")
+    assert is_personal(home.keyring, other)
+    home.keyring.revoke(other)
+    assert not is_personal(home.keyring, other)
 
 
 # ---- outside tools ----
