@@ -31,18 +31,20 @@ class Correction:
     """What a correction comes to.
 
     intent, plan: as they are to be, with their hashes. changes: against what counts now, and what is material
-    against what was last accepted. again: the nodes that have begun and run again, in walk order.
+    against what was last accepted. again: the nodes that have begun and run again, in walk order. proposed:
+    an earlier correction waits for its accept, so this one does too.
     """
 
     intent: Intent
     plan: PlanTree
     changes: tuple[Change, ...]
     again: tuple[str, ...]
+    proposed: bool = False
 
     @property
     def material(self) -> bool:
         """Whether it needs a new accept."""
-        return is_material(self.changes)
+        return self.proposed or is_material(self.changes)
 
 
 def target_of(intent: bool, plan: bool, view: View) -> str:
@@ -54,8 +56,8 @@ def target_of(intent: bool, plan: bool, view: View) -> str:
 def correction(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> Correction:
     """What a correction would come to, judged at a moment.
 
-    view: of an executing intent. at: ISO 8601 UTC, when it is signed; what remains of a deadline is counted
-    from then. intent: how errors name it.
+    view: of an intent whose run has begun. at: ISO 8601 UTC, when it is signed; what remains of a deadline is
+    counted from then. intent: how errors name it.
 
     Raises:
         LifecycleError: STALE_CORRECTION, another Intent or plan counts by now; CORRECTION_INVALID, the
@@ -79,15 +81,16 @@ def correction(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> 
         known = {(change.code, change.place) for change in changes}
         drifted = (one for one in compare(base, documents, now=at) if one.material)
         changes += tuple(one for one in drifted if (one.code, one.place) not in known)
-    again = from_on(body.retry_from, after)
-    if is_material(changes):
-        again |= changed_leaves(before, after)
+    proposed = view.state == "proposed"
+    again = from_on(body.retry_from or view.retry_from, after)
+    if proposed or is_material(changes):
+        again |= changed_leaves(Shape(view.walked) if view.walked is not None else before, after)
     elif (late := too_late(view.nodes, before, after, again)) is not None:
         fix = f"run it again from there (retry_from {late[0]}), or correct what comes later"
         raise _refused(view, "CORRECTION_TOO_LATE", late[1], f"plan.{late[0]}", fix)
     again = with_users(again, after)
     begun = tuple(node.id for node in after.order if node.id in again and view.nodes.get(node.id) in BEGUN)
-    return Correction(documents.intent, documents.plan, changes, begun)
+    return Correction(documents.intent, documents.plan, changes, begun, proposed)
 
 
 def corrected(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> dict[str, Any]:
@@ -103,8 +106,8 @@ def corrected(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> d
             "plan": None,
             **nothing,
             "gates": PersistentMap(),
-            "walked": view.plan,
-            "retry_from": body.retry_from,
+            "walked": view.walked or view.plan,
+            "retry_from": body.retry_from or view.retry_from,
         }
     return {
         "intent": found.intent,
@@ -162,7 +165,7 @@ def _anew(view: View, again: frozenset[str], shape: Shape) -> tuple[PersistentMa
 
 
 def _accepted(view: View, intent: str) -> Documents:
-    if view.intent is None or view.plan is None or not view.accepted_plan_hash:
+    if view.intent is None or view.plan is None:
         raise LifecycleError(
             "NO_PLAN_ACCEPTED",
             "no plan was accepted, so there is nothing to correct",

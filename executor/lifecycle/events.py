@@ -200,6 +200,8 @@ def _unchanged(view: View, envelope: Envelope) -> Changes:
 
 def _correct(view: View, envelope: Envelope) -> Changes:
     """Where it is material, nothing stays accepted."""
+    if view.state != "executing" and not view.corrections:
+        raise illegal(view, envelope, "ILLEGAL_EVENT", "no run of this intent has begun")
     from executor.lifecycle.correcting import corrected  # heavy, and seldom needed
 
     body: Any = envelope.body

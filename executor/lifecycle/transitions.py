@@ -31,11 +31,13 @@ TABLE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "plan.step": ("proposed",),  # only the end of a node that was running when a correction came
         "intent.compiled": ("proposed",),  # only after a correction that asks for a new accept
         "intent.accept": ("accepted",),
+        "intent.correct": ("proposed",),  # only of a run that began, and was corrected before
         "intent.fail": ("failed",),
         "intent.cancel": ("cancelled",),
     },
     "accepted": {
         "plan.step": ("executing", "accepted"),  # the walk starts; or a node of the corrected one ends
+        "intent.correct": ("accepted", "proposed"),  # only of a run that began, and was corrected before
         "policy.gate": ("accepted",),
         "policy.gate.resolve": ("accepted",),
         "intent.fail": ("failed",),

@@ -183,7 +183,7 @@ def correct(
 
 
 def _running(view: View, id: str) -> View:
-    if "intent.correct" not in view.legal():
+    if view.state != "executing" and not (view.corrections and "intent.correct" in view.legal()):
         raise _none_runs(view, id)
     return view
 

@@ -337,6 +337,26 @@ def test_what_was_running_when_a_material_correction_came_still_tells_its_end(wa
     assert walks.home.journal.verify().ok
 
 
+def test_a_correction_may_be_corrected_before_it_is_accepted_and_after(walks: Walks) -> None:
+    running = Running(walks, sequence("root", READ, SEARCH, LATER))
+    for node in ("r", "s"):
+        running.step(node, "running", "completed")
+    wrong, right = (tool("z", "fs/write", "write", path=path) for path in ("wrong", "right"))
+    view = running.correct(of_root(READ, SEARCH, wrong), retry_from="s")
+    intent, plan = corrected(view, sequence("root", READ, SEARCH, wrong))
+    running.walks.tell(running.id, "intent.compiled", ir.IntentCompiledBody(ir.canonical_bytes(intent)))
+    running.walks.tell(running.id, "plan.proposed", ir.PlanProposedBody(ir.canonical_bytes(plan)))
+    described = {**wrong, "description": "to be corrected again"}
+    view = running.correct(of_root(READ, SEARCH, described))  # not material, and waits all the same
+    assert (view.state, view.plan) == ("proposed", None)
+    view = running.accept_corrected(*corrected(view, sequence("root", READ, SEARCH, right)))
+    assert state_of(view) == ("accepted", {"root": "running", "r": "completed"})
+    view = running.correct(of_root(READ, SEARCH, {**right, "description": "now"}))
+    assert state_of(view) == ("accepted", {"root": "running", "r": "completed"})
+    assert running.correct(of_root(READ, SEARCH, wrong)).state == "proposed"
+    assert walks.home.journal.verify().ok
+
+
 def test_an_intent_corrected_before_it_runs_or_after_its_end_is_refused(walks: Walks) -> None:
     id = walks.accept(sequence("root", READ))
     view = walks.home.journal.view(id)

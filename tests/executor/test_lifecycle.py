@@ -32,9 +32,11 @@ proposed   plan.proposed        proposed
 proposed   plan.step            proposed
 proposed   intent.compiled      proposed
 proposed   intent.accept        accepted
+proposed   intent.correct       proposed
 proposed   intent.fail          failed
 proposed   intent.cancel        cancelled
 accepted   plan.step            executing
+accepted   intent.correct       proposed
 accepted   policy.gate          accepted
 accepted   policy.gate.resolve  accepted
 accepted   intent.fail          failed
@@ -64,6 +66,7 @@ class Told:
     compiled: bool = False
     planned: bool = False
     gate_open: bool = False
+    corrected: bool = False
 
     def after(self, kind: str) -> Told | None:
         state = LEGAL.get((self.state, kind))
@@ -77,6 +80,8 @@ class Told:
             "plan.proposed": not self.compiled,
             "plan.step": not self.planned or self.state in ("cancelled", "proposed"),  # it only starts nodes
             "policy.gate.resolve": not self.gate_open,
+            "intent.correct": self.state != "executing"
+            and not (self.corrected and self.compiled and self.planned),
         }
         if refused.get(kind):
             return None
@@ -97,7 +102,7 @@ class Told:
             case "policy.gate.resolve":
                 return replace(after, gate_open=False)
             case "intent.correct":
-                return replace(after, compiled=False, planned=False)
+                return replace(after, compiled=False, planned=False, corrected=True, gate_open=False)
         return after
 
 
