@@ -37,7 +37,7 @@ def parse_references(text: str) -> tuple[str | OutputRef, ...]:
     return _short(text) if len(text) <= _SHORT else _pieces(text)
 
 
-@lru_cache(maxsize=512)  # the arguments of a node are looked at before a run, by the gate and for the call
+@lru_cache(maxsize=2048)  # the arguments of a node are looked at before a run, by the gate and for the call
 def _short(text: str) -> tuple[str | OutputRef, ...]:
     return _pieces(text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,9 +51,9 @@ class Policy:
             raise _bad(place, "approval_minutes is a whole number from 1 to 1440")
         return cls(frozenset(deny), minutes, hashlib.sha256(data).hexdigest())
 
-    def denies(self, uri: str) -> bool:
-        """Tell whether a tool is on the deny list, by its address with or without version."""
-        return uri in self.deny or uri.partition("@")[0] in self.deny
+    def denies(self, *uris: str) -> bool:
+        """Tell whether a tool is on the deny list, by any of its addresses, with or without version."""
+        return any(uri in self.deny or uri.partition("@")[0] in self.deny for uri in uris)
 
 
 class PolicyFile:
@@ -64,7 +65,7 @@ class PolicyFile:
     """
 
     def __init__(self, place: Path) -> None:
-        self._place = place
+        self._place, self._name = place, str(place)
         self._seen = self._stamp()
         self._policy = Policy.load(place)
 
@@ -78,9 +79,9 @@ class PolicyFile:
         """As of ``Policy``."""
         return self._now().version
 
-    def denies(self, uri: str) -> bool:
+    def denies(self, *uris: str) -> bool:
         """As of ``Policy``."""
-        return self._now().denies(uri)
+        return self._now().denies(*uris)
 
     def _now(self) -> Policy:
         if (stamp := self._stamp()) != self._seen:
@@ -89,7 +90,7 @@ class PolicyFile:
 
     def _stamp(self) -> tuple[int, int, int] | None:
         try:
-            status = self._place.stat()
+            status = os.stat(self._name)  # noqa: PTH116  # asked for each call, hence no Path
         except OSError:  # not there, or not to be read: reading it says which
             return None
         return status.st_ino, status.st_mtime_ns, status.st_size
