@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from executor.errors import ToolError
 
 Keep = Literal["head", "tail"]
 
+_PR_SET_DUMPABLE = 4  # linux/prctl.h
 _LAST_WORDS = 2.0  # seconds to read what is still in the pipes
 _PIECE = 1 << 16  # bytes read at once
 _GRACE = 0.3  # seconds between the polite signal and the final one
@@ -56,6 +58,7 @@ async def run_command(
     Raises:
         ToolError: COMMAND_NOT_FOUND.
     """
+    _keep_to_ourselves()
     ended: list[Finished | ToolError] = []
     outputs = (_Capped(max_output, keep), _Capped(max_output, keep))
 
@@ -72,6 +75,18 @@ async def run_command(
     if isinstance(ended[0], ToolError):
         raise ended[0]
     return ended[0]
+
+
+def _keep_to_ourselves() -> None:
+    """No other process of this user reads our variables, memory or open files from now on (Linux).
+
+    A command that runs without bubblewrap would find them in /proc. The command itself is readable again:
+    what it starts with is its own.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 async def _live(
