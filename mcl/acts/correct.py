@@ -56,7 +56,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Corrected:
-    """What was signed. state: `executing`, or `proposed` where it needs a new accept; envelope: its id."""
+    """What was signed. state: as it was, or `proposed` where it needs a new accept; envelope: its id."""
 
     intent_id: str
     state: str
@@ -144,7 +144,7 @@ def sign_correction(proposal: Proposal, *, home: Home | None = None) -> Correcte
             )
     return Corrected(
         proposal.intent_id,
-        "proposed" if found.material else "executing",
+        "proposed" if found.material else view.state,
         found.material,
         found.changes,
         found.again,

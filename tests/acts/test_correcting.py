@@ -71,6 +71,24 @@ def test_what_is_material_waits_for_an_accept_and_then_the_run_goes_on(walks: Wa
     assert (view.state, view.nodes["search"]) == ("accepted", "completed")
 
 
+def test_a_wrong_correction_is_corrected_before_it_is_accepted(walks: Walks) -> None:
+    id = running(walks, ROOT, "search")
+    mcl.correct(id, changes=["plan.report.args.path=wrong.md"], home=walks.home)
+    proposal = mcl.propose_correction(id, changes=["plan.report.args.path=right.md"], home=walks.home)
+    assert proposal.material
+    done = mcl.sign_correction(proposal, home=walks.home)
+    assert done.state == "proposed"
+    mcl.accept(id, home=walks.home)
+    described = mcl.correct(id, changes=["plan.report.description=now"], home=walks.home)
+    assert (described.state, described.material) == ("accepted", False)
+    view = walks.home.journal.view(id)
+    assert (view.state, view.nodes["search"]) == ("accepted", "completed")
+    report = documents(walks, id).plan
+    assert report is not None
+    assert report.root.children[2].tool_call is not None
+    assert report.root.children[2].tool_call.args["path"] == "right.md"
+
+
 def test_nothing_is_signed_for_a_proposal(walks: Walks) -> None:
     id = running(walks)
     size = walks.home.journal.size()
