@@ -18,7 +18,7 @@ BUSY_TIMEOUT_S = 30.0
 
 _PAGE = 4096  # bytes
 _PAGES_OF_LOG = 1000  # SQLite's own: a commit beyond writes them back, and the log begins anew
-_PAGES_A_COMMIT = 6  # of a row or two: the table, its two indexes, the tree
+_PAGES_A_COMMIT = 5  # of a row or two: the table, its two indexes, the tree
 _CHANGED = "PRAGMA data_version"
 _VERSIONS = "CREATE TABLE IF NOT EXISTS components (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT"
 
