@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import sys
@@ -146,6 +147,21 @@ def test_a_command_inherits_no_descriptor_no_variable_and_no_terminal(tmp_path: 
     assert held not in descriptors
     assert set(variables) <= {"LC_ALL", "LC_CTYPE"}
     assert own is True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc to read them from")
+def test_a_command_without_bubblewrap_does_not_read_our_variables_or_memory() -> None:
+    libc = ctypes.CDLL(None)
+    libc.prctl(4, 1, 0, 0, 0)  # as a process begins: others of this user may look into it
+    found = ended(
+        "import os\n"
+        "for name in ('environ', 'mem', 'maps'):\n"
+        "    try: print(open(f'/proc/{os.getppid()}/{name}', 'rb').read(1) and name)\n"
+        "    except OSError: pass\n"
+    )
+    assert libc.prctl(3, 0, 0, 0, 0) == 0  # nobody may, but root
+    if os.getuid():
+        assert found.out == b""
 
 
 PRIES = """
