@@ -30,7 +30,7 @@ _OUTSIDE: Final = {
     "network": "what was sent over the network is not undone",
     "chain": "what was written to a chain is not undone",
 }
-_NO_FILE: Final = "what it changes is no file of the workspace"
+_NO_FILE: Final = "it names no file of the workspace that it changes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Images:
         """
         if effect.operation == "read":
             return None
-        written = [(path, mode) for path, mode in paths if mode in ("write", "add")]
+        written = [(path, mode) for path, mode in paths if mode not in ("read", "list")]
         interrupted = self._unfinished(intent, node) if resumed else None
         looker = Looker(workspace, self._store, self._file_limit, self._room)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from executor.errors import UndoError
 from executor.home import Home
@@ -18,6 +18,9 @@ from executor.undo.store import ImageStore
 from executor.undo.wanted import Changed, Restore, Wanted, restore_of, wanted
 from ir import MclError
 from ir.errors import UNVERIFIED
+
+if TYPE_CHECKING:
+    from executor.gate.places import Place
 
 _HANDED = "what another agent did is not undone"
 _UNKEPT = "nothing was kept before it ran"
@@ -98,7 +101,8 @@ def undo(
         UndoError: NOT_ENDED, NODE_UNKNOWN, CHANGED_SINCE (``data["changed"]`` lists the files; nothing was
             touched), IMAGE_MISSING, IMAGE_DAMAGED, UNDO_INTERRUPTED (another undo of the intent has to be
             completed first), VERIFICATION_FAILED (exit 6). WalkError ALREADY_RUNNING. ScopeError: a folder
-            is gone or may not be written to; everything is as it was before. HomeError.
+            is gone or may not be written to, or a run writes there at this moment (SCOPE_CONTENTION);
+            everything is as it was before. HomeError.
     """
     from executor.walker.lease import lease
 
@@ -163,6 +167,7 @@ class _Work:
         want, begun = self._wanted()
         if (idle := self._idle(want)) is not None:
             return self._report(want, idle)
+        self._hold(want.files)
         putting = self._putting(begun.id if begun else "", want.files)
         if begun is not None:
             putting.tidy()
@@ -182,6 +187,18 @@ class _Work:
         body |= {"folders": gone, "leave": sorted(self.leave)}
         row = self.home.journal.record(DONE, body, intent=self.intent)
         return replace(report, record=row.id)
+
+    def _hold(self, files: Collection[Restore]) -> None:
+        """Keep runs from writing there until this is done; refused where one does at this moment."""
+        from executor.gate.locks import Locks
+        from executor.gate.shared_locks import SharedLocks
+
+        places: list[Place] = []
+        for one in files:
+            root = (self.place or Path(one.root)).resolve()
+            places.append(((*root.parts[1:], *one.path.split("/")), "write"))
+        locks = Locks(SharedLocks(self.home.path / "locks", Path("/"), self.intent))
+        self.opened.enter_context(locks.hold(places))
 
     def _put(self, putting: Putting, begun: Undone | None) -> None:
         try:

@@ -312,7 +312,7 @@ def test_what_cannot_be_put_back_is_said(walks, monkeypatch):
     said = {one.node: (one.path, one.why) for one in report.not_undone}
     assert said["n1"] == ("large.md", "it is larger than 10 bytes")
     assert said["n2"] == ("", "what a process does is not undone")
-    assert said["n3"] == ("", "what it changes is no file of the workspace")
+    assert said["n3"] == ("", "it names no file of the workspace that it changes")
 
 
 def test_a_call_does_not_run_when_its_files_cannot_be_kept(walks, monkeypatch):
