@@ -43,7 +43,7 @@ class Locks:
                 "SCOPE_CONTENTION",
                 f"the run of the intent {found.who} is writing to {'/'.join(found.path)!r} at this moment",
                 place="/".join(found.path),
-                fix="state the goal again when that run is done",
+                fix="try again when that run is done",
             )
         self._held += taken
         try:

@@ -44,6 +44,7 @@ async def get_leave(call: Call, context: Context, asking: Asking) -> tuple[Call,
 def contended(problem: ScopeError, call: Call, context: Context) -> Failure:
     """The refusal of a call that was allowed, whose place another run took meanwhile; it is recorded too."""
     example = EXAMPLES.get(problem.code, "")
-    refusal = Deny(problem.code, problem.message, problem.fix, guard="locks", example=example)
+    fix = "state the goal again when that run is done"
+    refusal = Deny(problem.code, problem.message, fix, guard="locks", example=example)
     context.record("refused", {"node": call.node_id, "tool": call.tool_ref, **refusal.to_json()})
-    return Failure(problem.code, problem.message, problem.fix, call.node_id, True, example)
+    return Failure(problem.code, problem.message, fix, call.node_id, True, example)

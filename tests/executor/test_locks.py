@@ -20,6 +20,7 @@ from executor import Allow, Call, Deny, ScopeError, decide
 from executor.gate.locks import Locks
 from executor.gate.places import Place, clash
 from executor.gate.shared_locks import SharedLocks
+from executor.undo import undo
 
 HOLDS = """
 import sys
@@ -161,6 +162,16 @@ def test_a_path_that_another_run_takes_after_the_gate_looked_is_refused_before_t
     assert walks.watch.of("n1") == ["denied"]
     assert [body["code"] for body in walks.records("record.gate.refused")] == ["SCOPE_CONTENTION"]
     assert not (walks.workspace / "b.txt").exists()
+
+
+def test_an_undo_does_not_write_where_a_run_writes(walks: Walks) -> None:
+    outcome = walks.go(tool("n1", "fs/write", "write", path="b.txt", content="x"))
+    with holder(walks.home.path / "locks", walks.workspace.resolve(), "b.txt"):
+        with pytest.raises(ScopeError) as refused:
+            undo(walks.home, outcome.intent_id)
+        assert refused.value.code == "SCOPE_CONTENTION"
+        assert (walks.workspace / "b.txt").read_text() == "x"
+    assert undo(walks.home, outcome.intent_id).removed == ("b.txt",)
 
 
 RACES = """
