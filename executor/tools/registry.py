@@ -22,6 +22,8 @@ from ir import MclError
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
+_SAID = 1000  # characters of a crash that are told
+
 
 class Registry:
     """Tools by address.
@@ -111,10 +113,10 @@ class Registry:
                 if secrets:
                     redact_error(problem, redactor)
                 raise
-            except Exception as problem:  # a tool is foreign code: its mistakes fail its node only
+            except (Exception, SystemExit) as problem:  # foreign code: its mistakes fail its node only
                 raise ToolError(
                     "TOOL_CRASHED",
-                    redactor.text(f"{call.tool_ref} crashed: {type(problem).__name__}: {problem}"),
+                    redactor.text(f"{call.tool_ref} crashed: {type(problem).__name__}: {problem}"[:_SAID]),
                     place=call.node_id,
                     fix="report it to the author of the tool",
                 ) from problem
