@@ -1,7 +1,7 @@
 """Putting files back: all staged first, then each swapped in at once; all taken back where one fails.
 
 Names of what lies beside a file meanwhile come from the record of the undo, so that a later process finds
-what a killed one left: ``.new`` is the content to come, ``.old`` the one that goes.
+what a killed one left: ``new`` is the content to come, ``old`` the one that goes.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Putting:
             explain(problem, path)
 
     def _name(self, place: int, end: str) -> str:
-        return f".mcl-undo-{self.id}-{place}.{end}"
+        return f".mcl-undo-{self.id}-{place}-{end}.tmp"  # a name that watching tools pass over
 
     @contextmanager
     def _beside(self, one: Restore) -> Iterator[tuple[int, str]]:

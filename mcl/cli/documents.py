@@ -172,6 +172,10 @@ def next_commands(id: str, state: str, questions: tuple[ClarifyQuestion, ...] = 
         case "executing":
             return [(f"mcl run {id} --resume", "go on after a stop")]
         case "completed" | "failed":
-            return [(f"mcl log {id}", "what happened"), (f"mcl replay {id}", "compile it again, and compare")]
+            return [
+                (f"mcl log {id}", "what happened"),
+                (f"mcl replay {id}", "compile it again, and compare"),
+                (f"mcl undo {id} --check", "which files could be put back"),
+            ]
         case _:
             return [(f"mcl log {id}", "what happened")]

@@ -429,7 +429,7 @@ def test_a_swap_that_fails_takes_everything_back(walks, monkeypatch, links):
     real_rename, real_link = os.rename, os.link
 
     def rename(old: str, new: str, **more: Any) -> None:
-        if new == "a.md" and old.endswith(".new"):
+        if new == "a.md" and old.endswith("-new.tmp"):
             raise OSError(28, "No space left on device")
         real_rename(old, new, **more)
 
