@@ -122,9 +122,8 @@ class Database:
             with self._lock:
                 connection = self._here()
                 kept = connection.execute("PRAGMA cache_size").fetchone()[0]
-                connection.execute(
-                    "PRAGMA cache_size = 8"
-                )  # pages: what does not fit goes to the log at once
+                # In pages: what does not fit goes to the log at once.
+                connection.execute("PRAGMA cache_size = 8")
                 try:
                     connection.execute("BEGIN IMMEDIATE")
                     connection.execute("CREATE TABLE room (filled BLOB) STRICT")

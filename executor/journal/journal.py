@@ -93,7 +93,6 @@ class Journal:
         Gives the envelopes among them.
 
         holds: looks at the intent as it is in that commit before them, and raises where they no longer fit.
-
         Each is signed with the own key of the role that may say it. What was just signed here is not opened
         again to be checked; the lifecycle is, as in `append`.
         Raises what `append` and `ir.seal` raise, KeyringError where the key is sealed.
@@ -141,9 +140,8 @@ class Journal:
                 "UPDATE tree SET size = ?, peaks = ?, root = ?", (tree.size, tree.to_bytes(), tree.root())
             )
             if any(row.kind in _ENDINGS for row in rows):
-                with suppress(
-                    KeyringError
-                ):  # a sealed agent key: the head is signed when somebody asks for it
+                # Of a sealed agent key the head is signed when somebody asks for it.
+                with suppress(KeyringError):
                     self._save_head(connection, self._sign_head(tree))
         if not nested:  # inside a larger transaction nothing is certain yet
             self._tree = now, tree
