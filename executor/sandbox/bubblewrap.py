@@ -16,9 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from anyio import to_thread
+
+from executor.errors import ToolError
 from executor.sandbox.paths import Workspace
 from executor.sandbox.process import run_command
 from executor.sandbox.protected import PROTECTED_FOLDERS, is_protected
+from executor.sandbox.redaction import visible
 
 Sandbox = Literal["bubblewrap", "none"]
 
@@ -33,12 +37,22 @@ _ETC: Final = (
 )
 # Where the machine itself is set. Root may write there even without any capability, by its number alone.
 _KERNEL: Final = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "mpt")
+# What version control keeps: it names programs to run, and these files of it may name passwords.
 _HISTORY: Final = (".git", ".hg", ".jj", ".svn")
-# Large folders that tools of others make; secrets in them are those others' examples.
-_VENDORED: Final = frozenset({"node_modules", ".venv", "venv", "target", "__pycache__", ".tox", "vendor"})
+_SETTINGS: Final = ("config", "config.worktree", "hgrc")
 # Keys and certificates by their endings are the material of many tests.
 _MATERIAL: Final = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore")
-_LOOKED_AT: Final = 50_000  # entries of the workspace that are looked at for secret files
+_MOST: Final = 1_000_000  # entries of the workspace that are looked at for secret files
+_ALONE: Final = (
+    *("--die-with-parent", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
+    *("--unshare-cgroup-try", "--unshare-net"),
+    *("--cap-drop", "ALL"),  # root keeps them otherwise, and takes the mounts away again
+)
+_MACHINE: Final = (
+    *("--proc", "/proc", "--dev", "/dev"),
+    *(part for name in _KERNEL for part in ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")),
+    *("--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp"),  # noqa: S108  # empty ones, of its own
+)
 _TRIAL: Final = 4096  # bytes kept of what a trial says
 
 
@@ -47,8 +61,8 @@ class View:
     """What a command sees besides the system, each at its own path.
 
     private: its home with its temporary files, which it may write; what is needed beside it is made in the
-    folder above. writes: may it write in the workspace? outputs:
-    folders of the workspace that it may write in any case. programs: folders with programs to run.
+    folder above. writes: may it write in the workspace? outputs: folders of the workspace that it may write
+    in any case. programs: folders with programs to run.
     """
 
     workspace: Workspace
@@ -69,17 +83,36 @@ async def confined(
 ) -> list[str] | None:
     """The argument list that runs a command behind bubblewrap; None where that does not work here.
 
-    It is tried with the same view first: a machine may have the program and forbid what it needs.
+    It is tried with the same view first: a machine may have the program and forbid what it needs. Whether it
+    does is told without the workspace: nothing that lies in there can lead to a command without a sandbox.
+
+    Raises:
+        ToolError: SANDBOX_FAILED, bubblewrap works here but not with this workspace; TOO_MANY_FILES.
     """
     program = find_bubblewrap()
-    root = view.workspace.root
-    if program is None or root == Path("/"):
+    if program is None or view.workspace.root == Path("/"):
         return None
-    head = [program, *_arguments(view), "--chdir", str(cwd), "--"]
-    trial = await run_command(
-        [*head, "/bin/true"], cwd=root, environment=environment, max_output=_TRIAL, keep="tail"
+
+    async def works(arguments: list[str]) -> str | None:
+        trial = [program, *arguments, "--", "/bin/true"]
+        tried = await run_command(trial, cwd=Path("/"), environment=environment, max_output=_TRIAL)
+        return None if tried.status == 0 else tried.err.decode("utf-8", "replace").strip() or "no message"
+
+    head = [*await to_thread.run_sync(_arguments, view), "--chdir", str(cwd)]
+    try:
+        why = await works(head)
+    except ToolError as problem:  # more arguments than a program may have
+        why = problem.message
+    if why is None:
+        return [program, *head, "--", *argv]
+    if await works([*_ALONE, *_system(), *_MACHINE]) is not None:
+        return None
+    raise ToolError(
+        "SANDBOX_FAILED",
+        f"bubblewrap cannot show this workspace to a command: {visible(why)}",
+        place=str(view.workspace.root),
+        fix="see what it says; nothing was run",
     )
-    return [*head, *argv] if trial.status == 0 else None
 
 
 def programs_of(places: Iterable[Path], root: Path) -> tuple[Path, ...]:
@@ -116,14 +149,9 @@ def _installed(folder: Path) -> Path:
 
 def _arguments(view: View) -> list[str]:
     root = view.workspace.root
-    said = ["--die-with-parent", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
-    said += ["--cap-drop", "ALL"]  # root keeps them otherwise, and takes the mounts away again
-    said += ["--unshare-cgroup-try", *([] if view.network else ["--unshare-net"])]
-    said += [*_system(), "--proc", "/proc", "--dev", "/dev"]
-    for name in _KERNEL:
-        said += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
-    said += ["--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp"]  # noqa: S108  # empty ones, of its own
+    said = [*_ALONE, *_system(), *_MACHINE]
     if view.network:
+        said.remove("--unshare-net")
         said += ["--ro-bind-try", "/etc/resolv.conf", "/etc/resolv.conf"]
     for place in view.programs:
         said += ["--ro-bind-try", str(place), str(place)]
@@ -140,7 +168,7 @@ def _arguments(view: View) -> list[str]:
             said += ["--ro-bind", str(empty), path]
         elif kind == "folder":
             said += ["--tmpfs", path]
-        elif view.writes:
+        else:
             said += ["--ro-bind", path, path]
     return [*said, "--bind", str(view.private), str(view.private)]
 
@@ -156,26 +184,38 @@ def _system() -> Iterator[str]:
 
 
 def _kept(workspace: Workspace) -> Iterator[tuple[str, Literal["file", "folder", "history"]]]:
-    """The places of a workspace that a command may not read, or (history) not write."""
-    left = _LOOKED_AT
+    """The places of a workspace that a command may not read, or (history) not write.
+
+    Raises:
+        ToolError: TOO_MANY_FILES. What is not looked at could be a secret that somebody moved there.
+    """
+    seen = 0
     for here, folders, files, descriptor in os.fwalk(workspace.root):
         entered: list[str] = []
+        if (seen := seen + len(folders) + len(files)) > _MOST:
+            raise ToolError(
+                "TOO_MANY_FILES",
+                f"the workspace holds more than {_MOST:,} files",
+                place=str(workspace.root),
+                fix="use a smaller workspace",
+            )
         for name in sorted(folders):
-            left -= 1
-            if name in _VENDORED or not _is(stat.S_ISDIR, name, descriptor):
+            if not _is(stat.S_ISDIR, name, descriptor):
                 continue
             if name in _HISTORY:
                 yield f"{here}/{name}", "history"
+                for settings in _SETTINGS:
+                    if _is(stat.S_ISREG, f"{name}/{settings}", descriptor):
+                        yield f"{here}/{name}/{settings}", "file"
             elif is_protected((name,)) and name.casefold() in PROTECTED_FOLDERS:
                 yield f"{here}/{name}", "folder"
             elif Path(here, name) not in workspace.forbidden:
                 entered.append(name)
         for name in sorted(files):
-            left -= 1
             secret = is_protected((name,)) and not name.casefold().endswith(_MATERIAL)
             if secret and _is(stat.S_ISREG, name, descriptor):
                 yield f"{here}/{name}", "file"
-        folders[:] = entered if left > 0 else []
+        folders[:] = entered
 
 
 def _is(kind: Callable[[int], bool], name: str, folder: int) -> bool:

@@ -106,12 +106,12 @@ def test_tests_in_bubblewrap_see_the_workspace_and_no_home_no_network_and_no_sec
         told = looks(project, server.getsockname()[1])
     home = told.pop("home")
     assert home == "FileNotFoundError" or not any(name.startswith(".ssh") for name in home)
-    assert "[core]" in told.pop("config")
     assert told == {
         "mcl": "FileNotFoundError",
         "beside": "FileNotFoundError",
         "env": "",
         "keys": [],
+        "config": "",
         "hook": "OSError",  # a read-only file system
         "inside": 1,
         "outside": 1,  # into the empty /tmp of its own

@@ -146,6 +146,42 @@ def test_nothing_outside_is_reached_from_inside(
     assert "hunter2" not in json.dumps(outcome.outputs)
 
 
+LATER = """
+import pathlib
+def test_looks():
+    found = [place.read_text() for place in pathlib.Path.cwd().rglob(".env")]
+    assert found == ["", ""], "hunter2" in str(found)
+"""
+
+
+def test_what_one_run_moves_out_of_sight_the_next_one_does_not_see_either(project: Walks) -> None:
+    project.write(".env", "TOKEN=hunter2")
+    project.write("b/.env", "TOKEN=hunter2")
+    mover = "import os\ndef test_it():\n    os.mkdir('node_modules')\n    os.rename('b', 'node_modules/b')\n"
+    mover += "    for n in range(3000): open(f'node_modules/b/{n}', 'w').close()\n"
+    project.write("test_it.py", mover)
+    project.go(tool("n1", "process/tests", "shell"), verb="build")
+    project.write("test_it.py", LATER)
+    outcome = project.go(tool("n1", "process/tests", "shell"), verb="build")
+    assert outcome.failure is None, outcome.failure
+    assert outcome.outputs["n1"]["passed"] is True, outcome.outputs  # type: ignore[index]  # an object
+
+
+def test_no_file_of_the_workspace_talks_a_command_out_of_its_sandbox(project: Walks) -> None:
+    mark = project.workspace.parent / "mark"
+    project.write("Makefile", f".PHONY: test\ntest:\n\t@touch {mark}\n")
+    here = os.open(project.workspace, os.O_RDONLY)
+    for _ in range(20):  # a path that is longer than a program can be given
+        os.mkdir("d" * 250, dir_fd=here)
+        below = os.open("d" * 250, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open(".env", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+    assert project.refusal(tool("n1", "process/tests", "shell")) == "SANDBOX_FAILED"
+    assert not mark.exists()
+
+
 def test_the_first_failure_of_twenty_commands_ends_the_others_with_all_they_started(project: Walks) -> None:
     mark = "73.21"
     for number in range(19):
