@@ -18,6 +18,7 @@ from pathlib import Path
 from executor.errors import ScopeError, ToolError
 from executor.sandbox.process import Finished, run_command
 from executor.sandbox.redaction import visible
+from executor.tools.process.environment import safe_path
 from executor.tools.tool import Bench
 
 _MAX_OUTPUT = 4 << 20  # bytes read of git's answer before it is cut
@@ -106,7 +107,9 @@ async def repository(bench: Bench, path: str, *, branch: str = "") -> AsyncItera
         ToolError: COMMAND_NOT_FOUND, NOT_A_REPOSITORY, REPOSITORY_ELSEWHERE.
         ScopeError: the folder is out of scope.
     """
-    program = shutil.which("git")
+    # No program of the workspace: a PATH often begins with a folder of the project.
+    path = safe_path(os.environ.get("PATH", ""), bench.workspace.root)
+    program = shutil.which("git", path=path)
     if program is None:
         raise ToolError("COMMAND_NOT_FOUND", "git is not installed", fix="install git")
     with bench.workspace.open_folder(path) as descriptor:
