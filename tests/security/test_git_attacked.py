@@ -381,3 +381,20 @@ def test_no_name_of_a_commit_is_an_option_or_shows_what_is_none(
     else:
         assert outcome.failure.code in ("INVALID_ARGS", "UNKNOWN_COMMIT")
     assert not (walks.workspace / "owned").exists()
+
+
+@pytest.mark.parametrize("place", ["{work}/bin", "bin", ".", "", "{link}", "{work}/bin/../bin"])
+def test_a_program_of_the_workspace_does_not_stand_in_for_git(
+    walks: Walks, trap: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """A PATH often begins with a folder of the project."""
+    for name in ("bin/git", "git"):
+        walks.write(name, trap.read_text()).chmod(0o755)
+    link = walks.workspace.parent / "link"
+    link.symlink_to(walks.workspace / "bin")
+    monkeypatch.chdir(walks.workspace)
+    first = place.format(work=walks.workspace, link=link)
+    monkeypatch.setenv("PATH", f"{first}:{os.environ['PATH']}")
+    for node in LOOKS:
+        walks.go(node)
+    assert not (walks.workspace.parent / "mark").exists()
