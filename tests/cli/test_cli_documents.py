@@ -39,7 +39,12 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
         ("gate", "list"): {"gates"},
         ("key", "list"): {"keys"},
         ("key", "export"): {"did", "role", "label"},
-        ("grants",): {"agent", "grants", "hosts"},
+        ("plan", "check", id): {
+            *("plan", "hash", "verb", "verb_from", "signed", "verdict", "exit", "flaws", "nodes"),
+        },
+        ("grant", "shell"): {"agent", "grants", "hosts", "roots", "used"},
+        ("revoke", "shell"): {"agent", "grants", "hosts", "roots", "used"},
+        ("grants",): {"agent", "grants", "hosts", "roots", "used"},
         ("skill", "list"): {"skills", "broken", "shadowed", "core"},
         ("skill", "hash", "general"): {"path", "digest"},
         ("model", "list"): {"models"},
