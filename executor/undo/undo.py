@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from executor.errors import UndoError
+from executor.errors import ScopeError, UndoError
 from executor.home import Home
 from executor.lifecycle.fold import View, intent_id
 from executor.sandbox.paths import Workspace
@@ -265,17 +265,19 @@ class _Work:
         moved = self.place if len(roots) == 1 else None
         workspaces: dict[str, Workspace] = {}
         for root in sorted(roots):
-            workspace = Workspace(moved or Path(root), forbidden=[self.home.path])
+            try:
+                workspace = Workspace(moved or Path(root), forbidden=[self.home.path])
+            except ScopeError as problem:
+                raise self._moved(problem.message) from problem
             self.opened.callback(workspace.close)
             if moved is None and str(workspace.root) != root:
-                raise UndoError(
-                    "WORKSPACE_MOVED",
-                    f"{root} leads to {workspace.root} now",
-                    place=self.intent,
-                    fix="name the folder as it is now: --workspace DIR",
-                )
+                raise self._moved(f"{root} leads to {workspace.root} now")
             workspaces[root] = workspace
         return Putting(id, files, workspaces, ImageStore(self.home.path / "undo"), self.leave)
+
+    def _moved(self, why: str) -> UndoError:
+        fix = "name the folder as it is now: --workspace DIR"
+        return UndoError("WORKSPACE_MOVED", why, place=self.intent, fix=fix)
 
     def _need_images(self, files: tuple[Restore, ...], putting: Putting) -> None:
         for one in files:

@@ -370,6 +370,7 @@ def test_a_link_in_place_of_the_file_or_of_its_folder_is_not_followed(walks, tmp
 def test_a_workspace_that_leads_elsewhere_now_is_refused_and_a_moved_one_can_be_named(walks, tmp_path):
     intent = ran(walks, write("n1", "a.md", "a\n"))
     walks.workspace.rename(tmp_path / "moved")
+    assert refused(walks, intent).code == "WORKSPACE_MOVED"
     walks.workspace.symlink_to(tmp_path / "moved")
     assert refused(walks, intent).code == "WORKSPACE_MOVED"
     undo(walks.home, intent, workspace=tmp_path / "moved")
