@@ -108,8 +108,8 @@ async def repository(bench: Bench, path: str, *, branch: str = "") -> AsyncItera
         ScopeError: the folder is out of scope.
     """
     # No program of the workspace: a PATH often begins with a folder of the project.
-    path = safe_path(os.environ.get("PATH", ""), bench.workspace.root)
-    program = shutil.which("git", path=path)
+    folders = safe_path(os.environ.get("PATH", ""), bench.workspace.root)
+    program = shutil.which("git", path=folders)
     if program is None:
         raise ToolError("COMMAND_NOT_FOUND", "git is not installed", fix="install git")
     with bench.workspace.open_folder(path) as descriptor:
