@@ -27,9 +27,10 @@ def approve_tool(
     ] = "",
     as_json: AsJson = False,
 ) -> int:
-    """Approve a tool as it is now, after it changed or was in quarantine.
+    """Approve a tool as it is now.
 
-    Shows what changed, asks, and keeps the approval in the journal. Exit code 4 when you do not agree.
+    After it changed or was in quarantine. Shows what changed, asks, and keeps the approval in the journal.
+    Exit code 4 when you do not agree.
     """
     from ir.errors import REFUSED
     from mcl.acts import tools as acts
@@ -58,7 +59,10 @@ def quarantine_tool(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Close a tool until it is approved again: every call of it is refused (TOOL_QUARANTINED)."""
+    """Close a tool until it is approved again.
+
+    Every call of it is refused (TOOL_QUARANTINED).
+    """
     from mcl.acts import tools as acts
     from mcl.cli.home import use_home
 

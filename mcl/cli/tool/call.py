@@ -54,9 +54,10 @@ def call_tool(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
-    """Call one tool: what it would do is shown, you sign it, the gate judges it, it runs.
+    """Call one tool.
 
-    It becomes an intent of one node, in the journal like any other.
+    What it would do is shown, you sign it, the gate judges it, it runs. It becomes an intent of one node,
+    in the journal like any other.
 
     Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
     """

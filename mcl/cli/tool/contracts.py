@@ -14,7 +14,10 @@ def register(tools: typer.Typer) -> None:
 
 
 def contract_table(as_json: AsJson = False) -> None:
-    """Show what each tool promises: effects, class, scope, repeats, limits, pin; with --json everything."""
+    """Show what each tool promises.
+
+    Effects, class, scope, repeats, limits and pin; with --json all that is said of it, its schemas too.
+    """
     from mcl.acts.tools import contract, list_tools
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing
@@ -33,7 +36,7 @@ def contract_table(as_json: AsJson = False) -> None:
             (str(tool.manifest.retries.max), ""),
             (f"{tool.manifest.timeout_ms / 1000:g} s", ""),
             (f"{tool.manifest.max_output >> 10} KiB", ""),
-            (tool.manifest.pin[:12], DIM),
+            (tool.manifest.pin[:8], DIM),
         )
         for tool in found
     ]

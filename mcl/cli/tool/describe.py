@@ -46,7 +46,10 @@ def register(tools: typer.Typer) -> None:
 
 
 def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
-    """Describe one tool: what it does, what it takes and gives, what it may do, and an example call."""
+    """Describe one tool, with an example call.
+
+    What it does, what it takes and gives, and what it may do.
+    """
     from mcl.acts.tools import contract, find_tool
     from mcl.cli.home import use_home
 

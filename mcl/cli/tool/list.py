@@ -6,6 +6,8 @@ from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output
 from mcl.cli.tool.arguments import STYLES
 
+_NARROW = 84  # columns
+
 
 def register(tools: typer.Typer) -> None:
     """Add this verb."""
@@ -32,7 +34,7 @@ def list_tools(as_json: AsJson = False) -> None:
     )
     if as_json:
         return
-    lines = []
+    lines: list[tuple[tuple[str, str], ...]] = []
     for tool in found:
         one, standing = tool.manifest, "closed" if tool.closed else tool.standing
         effects = " ".join(one.effects)
@@ -48,7 +50,11 @@ def list_tools(as_json: AsJson = False) -> None:
                 ("" if standing in ("new", "approved") else standing, STYLES[standing]),
             )
         )
-    heads = ("tool", "version", "effects", "operation", "class", "scope", "run", "")
+    heads: tuple[str, ...] = ("tool", "version", "effects", "operation", "class", "scope", "run", "")
+    if out.people.width < _NARROW:  # what is dispensable goes, before names are cut
+        places = [heads.index(head) for head in ("tool", "effects", "operation", "class", "")]
+        heads = tuple(heads[at] for at in places)
+        lines = [tuple(line[at] for at in places) for line in lines]
     out.tell([listing(heads, lines)])
 
 

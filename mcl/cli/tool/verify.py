@@ -23,10 +23,10 @@ def register(tools: typer.Typer) -> None:
 
 
 def verify_tools(as_json: AsJson = False) -> int:
-    """Compare every tool's manifest with the approved one, and its class with its effects.
+    """Compare every tool with what was approved.
 
-    Exit code 6 when something changed or contradicts itself. A tool that was never used here is approved
-    with its first use.
+    Its manifest with the approved one, and its class with its effects. Exit code 6 when something changed
+    or contradicts itself. A tool that was never used here is approved with its first use.
     """
     from dataclasses import asdict
 
