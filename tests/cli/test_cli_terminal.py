@@ -141,7 +141,8 @@ def test_a_gate_can_be_decided_from_another_terminal(mcl, word, code):
         for stream in (run.stdin, run.stdout, run.stderr):
             stream.close()
     assert (mcl.folder / "mcl-notes" / f"{id}.md").exists() is (code == 0)
-    assert mcl("gate", word, gates[0]["id"]).code == 2
+    late = mcl("gate", word, gates[0]["id"])
+    assert (late.code, "GATE_RESOLVED" in late.err) == (4, True)
 
 
 def test_sealed_keys_sign_with_their_passphrase_only(mcl, monkeypatch):
