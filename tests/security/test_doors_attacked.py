@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -320,3 +323,30 @@ def test_an_approval_table_that_was_emptied_does_not_make_a_completed_run_run_ag
     for again in (("run", "@last"), ("run", "@last", "--resume")):
         assert said(capsys, *again, "--yes-gates")[0] == 4
     unharmed(shell)
+
+
+def test_modules_of_the_workspace_are_not_imported(shell: Path) -> None:
+    """They would run as we do; `python -m` looks there first, the command `mcl` does not."""
+    program = shutil.which("mcl", path=str(Path(sys.executable).parent))
+    if program is None:
+        pytest.skip("mcl is not installed here")
+    for name in (
+        "json",
+        "typing",
+        "sqlite3",
+        "anyio",
+        "rich",
+        "icalendar",
+        "regex",
+        "idna",
+        "jsonschema",
+        "mcl",
+        "tomllib",
+    ):
+        (shell / "work" / f"{name}.py").write_text(f"open({str(shell / 'mark')!r}, 'w')\n")
+    for words in (("tool", "call", "calendar/list", "path=a.ics", "--yes"), ("plan", "@last")):
+        done = subprocess.run(
+            [program, *words], capture_output=True, cwd=shell / "work", stdin=subprocess.DEVNULL
+        )
+        assert done.returncode in (0, 2, 5), done.stderr
+    assert not (shell / "mark").exists()
