@@ -70,7 +70,9 @@ def correction(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> 
         raise _refused(
             view, "CORRECTION_INVALID", "it changes nothing", "patches", "say what shall be different"
         )
-    assert old.plan is not None and documents.intent is not None and documents.plan is not None  # noqa: PT018
+    assert old.plan is not None, "asked above"
+    assert documents.intent is not None, "patched from one"
+    assert documents.plan is not None, "patched from one"
     before, after = Shape(old.plan), Shape(documents.plan)
     if body.retry_from and body.retry_from not in after.nodes:
         message = f"no node of the plan is called {body.retry_from}"
@@ -126,11 +128,12 @@ def carried(view: View, walked: PlanTree, plan: PlanTree) -> dict[str, Any]:
     What changed runs again, and what was named to run again, and whatever is made from either.
     """
     before, after = Shape(walked), Shape(plan)
+    restarts = view.restarts + 1  # a run that has not noticed yet begins again
     if not (before.clear and after.clear):
-        return {"nodes": PersistentMap()}
+        return {"nodes": PersistentMap(), "restarts": restarts}
     again = with_users(from_on(view.retry_from, after) | changed_leaves(before, after), after)
     kept_nodes, unended = _anew(view, again, after)
-    return {"nodes": kept_nodes, "again": view.again | unended}
+    return {"nodes": kept_nodes, "again": view.again | unended, "restarts": restarts}
 
 
 def changed_leaves(before: Shape, after: Shape) -> frozenset[str]:

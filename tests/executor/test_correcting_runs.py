@@ -383,6 +383,20 @@ def test_a_run_that_is_accepted_again_before_it_notices_goes_on_by_what_was_acce
     assert (probe.called, writer.called) == (["a"], ["B", "c"])
 
 
+def test_a_run_that_is_accepted_again_before_it_notices_goes_back_to_what_changed(
+    walks: Walks, elsewhere: Elsewhere, probe: Probe, writer: Probe
+) -> None:
+    id = walks.accept(sequence("n0", write("a"), read("b"), write("c")))
+
+    def both() -> None:
+        elsewhere.correct(id, root(write("a", "A"), read("b"), write("c")))
+        elsewhere.accept(id)
+
+    probe.during["b"] = both
+    good(walks, walks.run(id), "completed")
+    assert (probe.called, writer.called) == (["b"], ["a", "A", "c"])
+
+
 def test_a_person_cancels_a_run_that_a_correction_stopped(
     walks: Walks, elsewhere: Elsewhere, probe: Probe, writer: Probe
 ) -> None:
