@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,6 +23,7 @@ from ir import (
     IntentAttestBody,
     IntentDispatchBody,
     IntentFailBody,
+    MclError,
     PlanStepBody,
     PlanTree,
     PolicyGateBody,
@@ -38,7 +40,8 @@ _ENDS = ("completed", "failed", "cancelled", "denied", "skipped")
 class Ledger:
     """The journal of one run: each method is one durable commit, written before it returns.
 
-    The one exception is an ``end`` with ``more``: it is written with whatever is written next, in one commit.
+    The one exception is an ``end`` with ``more``: it is written with whatever is written next, in one commit,
+    and at the latest when the walk waits for anything.
 
     Raises:
         LifecycleError: the event is not legal any more (a person cancelled the intent meanwhile).
@@ -50,6 +53,7 @@ class Ledger:
         self.plan = plan
         self.intent_id = intent_id
         self._ended: list[Statement] = []  # ends of nodes and records that are yet to be written
+        self._due = False  # are they to be written when the event loop has its next turn?
         self._under: tuple[str, str, int] | None = None
 
     def view(self) -> View:
@@ -99,9 +103,10 @@ class Ledger:
     ) -> None:
         """A node ended. ``output`` and ``error`` are JSON values, kept unless None; ``ms``: milliseconds.
 
-        more: the start of another node follows at once, and nothing is waited for until then. Both are then
-        one commit, half the time of two: the end is on disk before the next effect, as it would be otherwise.
-        A process that dies in between leaves this node in doubt, as if it had died a moment earlier.
+        more: the start of another node follows at once. Both are then one commit, half the time of two: the
+        end is on disk before the next effect, as it would be otherwise. Where the walk waits for anything
+        before that start, the end is written then. A process that dies in between leaves this node in doubt,
+        as if it had died a moment earlier.
         """
         self._step(
             node_id,
@@ -206,10 +211,29 @@ class Ledger:
         if view is None or view.state != "cancelled" or view.nodes.get(node_id) == "running":
             body = PlanStepBody(self.plan.id, node_id, state, result, error, ms)
             told = (Statement("plan.step", body, self._home.clock.now()),)
-        if more:
+        if more and self._soon():
             self._ended += told
         else:
             self._write(*told, bound=bound)
+
+    def _soon(self) -> bool:
+        """Have what is yet to be written written at the event loop's next turn, which is when the walk waits.
+        False where that cannot be arranged: on another kind of loop, or on none."""
+        if not self._due:
+            try:
+                asyncio.get_running_loop().call_soon(self._write_due)
+            except RuntimeError:
+                return False
+            self._due = True
+        return True
+
+    def _write_due(self) -> None:
+        self._due = False
+        ended = self._ended
+        try:
+            self._write()
+        except MclError:  # whoever writes next is told
+            self._ended = ended
 
     def _append(self, kind: str, body: Body) -> Envelope:
         return self._write(Statement(kind, body))[-1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,8 @@ import anyio
 import pytest
 from walks import NODE, Says, Walks, parallel, sequence, tool
 
-from executor import Bench, Home, Manifest, Statement, Tool, WalkEvent
+from executor import Bench, Home, JournalError, Manifest, Statement, Tool, WalkEvent
+from executor.walker.ledger import Ledger
 from ir import IntentCancelBody
 
 
@@ -138,26 +141,96 @@ def test_a_cancel_between_two_nodes_keeps_the_end_of_the_first_and_begins_no_oth
     assert walks.home.journal.verify().findings == []
 
 
-@pytest.mark.parametrize("idempotent", [True, False])
-def test_a_run_that_dies_between_two_nodes_leaves_the_first_in_doubt_and_loses_nothing(
-    walks: Walks, idempotent: bool
-) -> None:
-    made: list[str] = []
+DIES = """
+import os, sys
+from pathlib import Path
+import anyio
+sys.path[:0] = [sys.argv[4]]
+from walks import Walks
+from tests.executor.test_walk_durability import At, marker
+from executor import Home
+with Home.open(Path(sys.argv[1])) as home:
+    walks = Walks(home, Path(sys.argv[2]))
+    walks.tools.append(marker(Path(sys.argv[2]), idempotent=sys.argv[5] == "True"))
+    walks.run(sys.argv[3], listener=At("a", "completed", lambda: os.kill(os.getpid(), 9)))
+"""
+
+
+def marker(folder: Path, *, idempotent: bool) -> Tool:
+    """A tool that leaves a mark for each of its calls."""
 
     async def mark(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-        made.append(bench.node_id)
+        with (folder / "marks").open("a") as marks:
+            marks.write(f"{bench.node_id}\n")
         return {}
 
-    def die() -> None:
-        raise SystemExit
+    return probe("mark", mark, idempotent=idempotent)
 
-    walks.tools.append(probe("mark", mark, idempotent=idempotent))
+
+@pytest.mark.parametrize("idempotent", [True, False])
+def test_a_run_killed_between_two_nodes_leaves_the_first_in_doubt_and_loses_nothing(
+    walks: Walks, idempotent: bool
+) -> None:
+    walks.tools.append(marker(walks.workspace, idempotent=idempotent))
     intent = walks.accept(sequence("root", tool("a", "test/mark"), tool("b", "test/mark")))
-    with pytest.raises(SystemExit):
-        walks.run(intent, listener=At("a", "completed", die))
+    here = Path(__file__).parent.parent
+    given = [str(walks.home.path), str(walks.workspace), intent, str(here), str(idempotent)]
+    done = subprocess.run([sys.executable, "-c", DIES, *given], cwd=here.parent, check=False)
+    assert done.returncode == -9
     assert on_disk(walks, intent) == {"root": "running", "a": "running"}
     people = Says("done")
     assert walks.run(intent, resume=True, people=people).state == "completed"
-    assert made == (["a", "a", "b"] if idempotent else ["a", "b"])
+    marks = (walks.workspace / "marks").read_text().split()
+    assert marks == (["a", "a", "b"] if idempotent else ["a", "b"])
     assert [asked.kind for asked in people.asked] == ([] if idempotent else ["in_doubt"])
     assert walks.home.journal.verify().findings == []
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_an_end_that_waits_for_the_next_start_is_on_disk_once_the_walk_waits(
+    walks: Walks, backend: str
+) -> None:
+    if backend == "trio":
+        pytest.importorskip("trio")
+    intent = walks.accept(sequence("root", tool("a", "time/now"), tool("b", "time/now")))
+    plan = walks.home.journal.view(intent).plan
+    assert plan is not None
+
+    async def walk() -> None:
+        ledger = Ledger(walks.home, intent, plan)
+        ledger.begin("a", 1)
+        ledger.end("a", "completed", more=True)
+        await anyio.sleep(0)
+        assert on_disk(walks, intent) == {"a": "completed"}
+        ledger.begin("b", 1)
+        ledger.end("b", "failed", more=True)
+        ledger.begin("b", 2)  # one commit with the end, and nothing is left to be written later
+        size = walks.home.journal.size()
+        await anyio.sleep(0)
+        assert walks.home.journal.size() == size
+        assert on_disk(walks, intent)["b"] == "running"
+
+    anyio.run(walk, backend=backend)
+    assert walks.home.journal.verify().findings == []
+
+
+def test_an_end_that_could_not_be_written_while_the_walk_waited_is_told_to_who_writes_next(
+    walks: Walks,
+) -> None:
+    intent = walks.accept(sequence("root", tool("a", "time/now"), tool("b", "time/now")))
+    plan = walks.home.journal.view(intent).plan
+    assert plan is not None
+
+    async def walk() -> None:
+        ledger = Ledger(walks.home, intent, plan)
+        ledger.begin("a", 1)
+        ledger.end("a", "completed", more=True)
+        with Home.open(walks.home.path) as other, other.db.write() as connection:
+            connection.execute("UPDATE tree SET root = zeroblob(32)")
+        await anyio.sleep(0)
+        with pytest.raises(JournalError) as caught:
+            ledger.begin("b", 1)
+        assert caught.value.code == "JOURNAL_DAMAGED"
+
+    anyio.run(walk)
+    assert on_disk(walks, intent) == {"a": "running"}
