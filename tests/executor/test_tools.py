@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -314,5 +313,6 @@ def test_git_works_in_a_folder_of_the_workspace(walks: Walks) -> None:
 
 def test_a_missing_git_is_named(walks: Walks, monkeypatch: pytest.MonkeyPatch) -> None:
     walks.git("init", "-q")
-    monkeypatch.setenv("PATH", os.devnull)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("executor.tools.process.environment._SYSTEM", ())  # a machine without git
     assert refusal(walks, tool("n1", "git/status")) == "COMMAND_NOT_FOUND"
