@@ -47,7 +47,7 @@ def patches_of(
         path, sign, text = change.partition("=")
         if not sign:
             fix = "write --set path=value, such as --set budget.max_calls=5"
-            raise InputError("VALUE_WRONG", f"{change!r} has no value", place=path, fix=fix)
+            raise InputError("VALUE_WRONG", f"{change!r} has no value", place=path or "path", fix=fix)
         steps, kind = _found(path.strip(), documents)
         operations += _put(documents, steps, _typed(text, kind, path.strip()))
     for path in removed:

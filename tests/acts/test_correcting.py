@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from walks import Walks, gate, sequence, step, tool
 
 import mcl
 from executor import Home, LifecycleError
+from executor.lifecycle.patches import apply_patches
 from executor.materiality import Documents
-from ir import MclError, PlanStepBody, canonical_bytes
+from ir import Intent, MclError, PlanStepBody, PlanTree, as_document, canonical_bytes
 from mcl.acts.fields import patches_of
 
 SEARCH = tool("search", "fs/search", query="fox", path="notes")
 REPORT = tool("report", "fs/write", "write", path="out.md", content="done")
+NOON = "2026-11-21T12:00:00Z"
 ROOT = sequence("root", SEARCH, gate("ask"), REPORT)
 
 
@@ -310,3 +314,25 @@ def test_materiality_reads_files_intents_and_what_show_wrote(walks: Walks, tmp_p
     with pytest.raises(MclError) as caught:
         mcl.materiality(alone, both, home=home)
     assert str(alone) in caught.value.place
+
+
+PIECES = "budget max_calls max_cost frame constraints objects plan root children search ask args query"
+SIGNS = ". .. [0] [+] [9] [ ] = = = 5 {} [] true \0"
+pieces = st.sampled_from([*PIECES.split(), *SIGNS.split(" "), " "])
+
+
+@given(st.lists(pieces | st.text(max_size=3), max_size=8).map("".join), st.booleans())
+def test_whatever_is_typed_as_a_path_is_patched_or_refused(typed: str, remove: bool) -> None:
+    intent = Intent(id="01ARZ3NDEKTSV4RRFFQ69G5FAV", actor="a", agent="b", state="proposed", created_at=NOON)
+    plan = PlanTree.from_json(json.dumps({"id": "p", "root": ROOT}))
+    changes, removed = ([], [typed]) if remove else ([typed], [])
+    pair = {"intent": as_document(intent), "plan": as_document(plan)}
+    refusal = None
+    try:
+        apply_patches(pair, json.dumps(patches_of(intent, plan, changes, removed)).encode())
+    except MclError as error:
+        refusal = error
+    if refusal is not None:
+        assert refusal.code in ("PATH_UNKNOWN", "PATH_AMBIGUOUS", "VALUE_WRONG")
+        assert refusal.place
+        assert refusal.fix
