@@ -254,10 +254,10 @@ def test_a_decision_made_by_another_process_opens_the_gate(walks: Walks) -> None
 def test_a_decision_made_while_no_run_was_waiting_counts_when_the_run_goes_on(walks: Walks) -> None:
     class Dies:
         async def ask(self, gate: GateQuestion) -> GateAnswer | None:
-            raise SystemExit
+            raise KeyboardInterrupt
 
     intent_id = walks.accept(gate("n1", options=["red", "blue"]))
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id, people=Dies())
     gate_id = next(iter(walks.home.journal.view(intent_id).gates))
     resolve(walks, intent_id, gate_id, "blue", "blue")
@@ -304,16 +304,16 @@ def test_a_question_shows_no_secrets_and_moves_no_cursor(walks: Walks) -> None:
 @pytest.mark.parametrize("kind", ["gate", "in_doubt"])
 def test_a_question_that_a_dead_run_left_open_is_put_again_and_not_doubled(walks: Walks, kind: str) -> None:
     async def dies(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-        raise SystemExit
+        raise KeyboardInterrupt
 
     class Dies:
         async def ask(self, gate: GateQuestion) -> GateAnswer | None:
-            raise SystemExit
+            raise KeyboardInterrupt
 
     walks.tools.append(probe("dies", dies, idempotent=False, effects=("write",)))
     intent_id = walks.accept(gate("n1") if kind == "gate" else tool("n1", "test/dies", "write"))
     for resume in (False, True, True)[: 2 if kind == "gate" else 3]:
-        with pytest.raises(SystemExit):
+        with pytest.raises(KeyboardInterrupt):
             walks.run(intent_id, people=Dies(), resume=resume)
     people = Says("approve" if kind == "gate" else "done")
     assert walks.run(intent_id, people=people, resume=True).state == "completed"

@@ -73,12 +73,12 @@ def test_a_resumed_run_goes_on_counting_calls_and_costs(walks: Walks) -> None:
     class Dies(Watch):
         def on(self, event: WalkEvent) -> None:
             if event.node_id == "n3":
-                raise SystemExit
+                raise KeyboardInterrupt
 
     paying = [tool(f"n{one}", "test/paid") for one in (1, 2, 4, 5)]
     plan = sequence("n0", *paying[:2], gate("n3"), *paying[2:])
     intent_id = walks.accept(plan, budget={"max_cost": {"asset": "EUR", "amount": "1.5"}})
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id, listener=Dies())
     outcome = walks.run(intent_id, resume=True)
     assert [outcome.nodes[f"n{one}"] for one in range(1, 6)] == [*["completed"] * 4, "denied"]

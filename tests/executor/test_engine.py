@@ -157,13 +157,13 @@ def test_a_run_that_died_under_one_engine_goes_on_under_another(walks: Walks, en
     async def dies(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         called.append(args["text"])
         if called.count("3") == 1 and args["text"] == "3":
-            raise SystemExit
+            raise KeyboardInterrupt
         return {"text": "done"}
 
     walks.tools.append(probe("dies", dies))
     calls = [tool(f"n{one}", "test/dies", text=str(one)) for one in (1, 2, 3, 4)]
     intent_id = walks.accept(sequence("n0", sequence("a", *calls[:2]), sequence("b", *calls[2:])))
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id, engine=engine)
     assert walks.run(intent_id, resume=True).state == "completed"
     assert called == ["1", "2", "3", "3", "4"]

@@ -26,7 +26,7 @@ class Flaky:
     async def __call__(self, args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         self.keys.append(bench.idempotency_key)
         if len(self.keys) == self.dies:
-            raise SystemExit
+            raise KeyboardInterrupt
         if len(self.keys) <= self.fails:
             raise ToolError("UNREACHABLE", "nobody answered", transient=self.transient)
         return {"text": f"call {len(self.keys)}"}
@@ -185,7 +185,7 @@ def test_attempts_go_on_counting_after_a_crash(walks: Walks) -> None:
     work = Flaky(99, dies=2)
     flaky(walks, work, most=2)
     intent_id = walks.accept(tool("n1", "test/flaky"))
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id)
     outcome = walks.run(intent_id, resume=True)
     assert outcome.state == "failed"
@@ -198,7 +198,7 @@ def test_a_resumed_run_makes_one_attempt_also_where_the_last_was_the_last(walks:
     work = Flaky(99, dies=3)
     flaky(walks, work, most=2)
     intent_id = walks.accept(tool("n1", "test/flaky"))
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id)
     work.fails = 0
     assert walks.run(intent_id, resume=True).state == "completed"

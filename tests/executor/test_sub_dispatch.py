@@ -477,7 +477,7 @@ class Marks:
         self.marks.append(text)
         if text == self.dies_at:
             self.dies_at = ""
-            raise SystemExit
+            raise KeyboardInterrupt
         return {"text": text}
 
 
@@ -496,7 +496,7 @@ def marked(walks: Walks, shelf: Shelf, dies_at: str, *, idempotent: bool = True)
 def test_a_run_that_died_below_goes_on_there(walks: Walks, shelf: Shelf, place: str) -> None:
     marks, root = marked(walks, shelf, place)
     intent_id = walks.accept(root, budget={"max_agents": 2})
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id, sub_skills=shelf)
     outcome = walks.run(intent_id, sub_skills=shelf, resume=True)
     assert outcome.failure is None
@@ -514,10 +514,10 @@ def test_a_dispatch_that_completed_before_the_crash_is_not_made_again(walks: Wal
     class Dies(Watch):
         def on(self, event: WalkEvent) -> None:
             if event.node_id == "end" and event.state == "running":
-                raise SystemExit
+                raise KeyboardInterrupt
 
     intent_id = walks.accept(root)
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id, sub_skills=shelf, listener=Dies())
     shelf.asked.clear()
     outcome = walks.run(intent_id, sub_skills=shelf, resume=True)
@@ -529,7 +529,7 @@ def test_a_dispatch_that_completed_before_the_crash_is_not_made_again(walks: Wal
 def test_a_node_below_that_may_have_happened_is_asked_about(walks: Walks, shelf: Shelf) -> None:
     marks, root = marked(walks, shelf, "low 2", idempotent=False)
     intent_id = walks.accept(root)
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id, sub_skills=shelf)
     people = Says("done")
     assert walks.run(intent_id, sub_skills=shelf, resume=True, people=people).state == "completed"
@@ -542,7 +542,7 @@ def test_a_node_below_that_may_have_happened_is_asked_about(walks: Walks, shelf:
 def test_each_attempt_at_a_node_below_has_a_key_of_its_own(walks: Walks, shelf: Shelf) -> None:
     _, root = marked(walks, shelf, "low 2")
     intent_id = walks.accept(root)
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id, sub_skills=shelf)
     walks.run(intent_id, sub_skills=shelf, resume=True)
     keys: dict[tuple[str, int], set[str]] = {}

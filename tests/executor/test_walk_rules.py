@@ -86,12 +86,12 @@ def test_what_looks_like_a_number_stays_what_the_schema_says(walks: Walks) -> No
 
 def test_a_node_that_a_person_counts_as_done_gave_nothing_that_could_be_referred_to(walks: Walks) -> None:
     async def dies(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-        raise SystemExit
+        raise KeyboardInterrupt
 
     walks.tools.append(probe("dies", dies, idempotent=False, effects=("write",)))
     plan = sequence("n0", tool("n1", "test/dies", "write"), tool("n2", "fs/read", path="${n1.output.text}"))
     intent_id = walks.accept(plan)
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id)
     outcome = walks.run(intent_id, resume=True, people=Says("done"))
     assert outcome.failure is not None
@@ -102,11 +102,11 @@ def test_a_node_that_a_person_counts_as_done_gave_nothing_that_could_be_referred
 def test_a_branch_that_completed_before_a_crash_is_not_begun_again(walks: Walks) -> None:
     class Dies:
         async def ask(self, asked: object) -> None:
-            raise SystemExit
+            raise KeyboardInterrupt
 
     inner = parallel("a", tool("n1", "time/now"), sequence("b", tool("n2", "time/now")))
     intent_id = walks.accept(sequence("n0", inner, gate("n3")))
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id, people=Dies())
     walks.watch.events.clear()
     outcome = walks.run(intent_id, resume=True)

@@ -448,8 +448,8 @@ def test_budget_and_deadline_are_enforced_before_the_call(
 
 
 def crash(walks: Walks, intent_id: str) -> None:
-    """Run until a tool raises SystemExit: the nearest thing to a dying process."""
-    with pytest.raises(SystemExit):
+    """Run until a tool raises KeyboardInterrupt: the nearest thing to a dying process."""
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id)
 
 
@@ -468,7 +468,7 @@ def test_a_resumed_run_does_not_repeat_completed_nodes_and_asks_about_the_one_in
         counts["second"] += 1
         keys.append(bench.idempotency_key)
         if counts["second"] == 1:
-            raise SystemExit
+            raise KeyboardInterrupt
         return {"text": str(args["text"])}
 
     walks.tools += [probe("first", first), probe("second", second, idempotent=idempotent, effects=("write",))]
@@ -496,7 +496,7 @@ def test_a_node_in_doubt_may_be_counted_as_done_or_stop_the_run(
 
     async def once(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         count[0] += 1
-        raise SystemExit
+        raise KeyboardInterrupt
 
     walks.tools.append(probe("once", once, idempotent=False, effects=("write",)))
     intent_id = walks.accept(sequence("n0", tool("n1", "test/once", "write"), tool("n2", "time/now")))
@@ -518,11 +518,11 @@ def test_a_failed_call_is_not_made_again_unasked_when_its_run_ended_before_it_co
     class Dies(Watch):
         def on(self, event: WalkEvent) -> None:
             if event.state == "failed":
-                raise SystemExit
+                raise KeyboardInterrupt
 
     walks.tools.append(probe("fail", fail, idempotent=False, effects=("write",)))
     intent_id = walks.accept(tool("n1", "test/fail", "write"))
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id, listener=Dies())
     people = Says("stop")
     assert walks.run(intent_id, resume=True, people=people).state == "denied"
@@ -533,11 +533,11 @@ def test_a_gate_is_no_call_that_a_resumed_run_counts(walks: Walks) -> None:
     class Dies(Watch):
         def on(self, event: WalkEvent) -> None:
             if event.node_id == "n1" and event.state == "completed":
-                raise SystemExit
+                raise KeyboardInterrupt
 
     plan = sequence("n0", gate("n1"), tool("n2", "time/now"))
     intent_id = walks.accept(plan, budget={"max_calls": 1})
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         walks.run(intent_id, listener=Dies())
     assert walks.run(intent_id, resume=True).state == "completed"
 
