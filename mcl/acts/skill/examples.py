@@ -91,7 +91,7 @@ def try_examples(
         found,
         open_model(home, model, ai=ai),
         load_core(cache=home.path / "cache"),
-        registry(lambda: home),
+        registry(lambda: home, commands=home.path),
         at,
     )
     total = sum(len(one.examples) for one in wanted if isinstance(one, Skill))
