@@ -305,7 +305,8 @@ class Grants:
                 raise ScopeError("OUT_OF_SCOPE", "it lies in the home of mcl", place=str(place))
             return plain_place(str(found))
         except (OSError, RuntimeError, ScopeError) as problem:
-            why = problem.message if isinstance(problem, ScopeError) else f"it cannot be read: {problem}"
+            said = getattr(problem, "strerror", None) or str(problem)
+            why = problem.message if isinstance(problem, ScopeError) else f"it cannot be read: {said}"
             raise PolicyError(
                 "BAD_ROOT",
                 f"{str(place)!r} cannot be granted: {why}",

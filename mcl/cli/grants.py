@@ -40,7 +40,7 @@ Hosts = Annotated[
     ),
 ]
 Roots = Annotated[
-    list[Path] | None,
+    list[str] | None,
     typer.Option(
         "--root",
         metavar="DIR",
@@ -65,11 +65,11 @@ def grant_command(
     host: Hosts = None,
     root: Roots = None,
     max_calls: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--max-calls", metavar="N", min=0, help="At most so many calls of each class in 24 hours."
+            "--max-calls", metavar="N", min=1, help="At most so many calls of each class in 24 hours."
         ),
-    ] = 0,
+    ] = None,
     until: Annotated[
         str,
         typer.Option("--until", metavar="WHEN", help="A date, a moment (ISO 8601), or P7D: a week from now."),
@@ -89,8 +89,8 @@ def grant_command(
         [one.value for one in classes],
         agent=agent,
         hosts=host or (),
-        roots=root or (),
-        max_calls=max_calls,
+        roots=_folders(root),
+        max_calls=max_calls or 0,
         until=until,
         home=use_home(signs=True),
     )
@@ -109,7 +109,9 @@ def revoke_command(
     from mcl.cli.home import use_home
 
     names = [one.value for one in classes]
-    _say(revoke(names, agent=agent, hosts=host or (), roots=root or (), home=use_home(signs=True)), as_json)
+    _say(
+        revoke(names, agent=agent, hosts=host or (), roots=_folders(root), home=use_home(signs=True)), as_json
+    )
 
 
 def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
@@ -137,6 +139,13 @@ def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     ]
     if not as_json:
         out.tell([listing(("class, host or folder", "", "since", "until", "calls in 24 h"), lines)])
+
+
+def _folders(names: list[str] | None) -> list[Path]:
+    """The folders by their names. An empty one, as of an unset variable, is not the folder one is in."""
+    if any(not name for name in names or ()):
+        raise typer.BadParameter("an empty name is no folder; this one is called .", param_hint="--root")
+    return [Path(name) for name in names or ()]
 
 
 def _calls(one: "Grant | HostGrant | RootGrant", found: "AgentGrants") -> str:

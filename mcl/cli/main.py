@@ -106,7 +106,8 @@ def _usage(error: "typer.TyperException") -> "MclError":
 
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "mcl"
-    return MclError("USAGE", error.format_message(), fix=f"{command} --help", exit=USAGE)
+    said = " ".join(error.format_message().replace(": Value error, ", ": ").split())
+    return MclError("USAGE", said, fix=f"{command} --help", exit=USAGE)
 
 
 def _from_system(error: OSError) -> "MclError":

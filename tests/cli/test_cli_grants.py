@@ -100,3 +100,31 @@ def test_what_cannot_be_given_or_taken_changes_nothing(mcl: Any, words: tuple[st
     assert (refused.code, f"code  {code}" in refused.err) == (2, True), refused.err
     assert mcl("grants", "--json").document == before
     assert mcl("log", "--json").document["rows"] == []
+
+
+@pytest.mark.parametrize("width", ["40", "60", "80", "100", "200"])
+def test_what_was_granted_is_told_in_full_on_terminals_of_any_width(
+    mcl: Any, monkeypatch: Any, width: str
+) -> None:
+    mcl("grant", "network", "--host", "http://localhost:8765", "--max-calls", "7", "--until", "2199-12-31")
+    monkeypatch.setenv("COLUMNS", width)
+    shown = mcl("grants").out
+    assert all(len(line) <= int(width) for line in shown.splitlines())
+    for told in ("network", "granted", "http://localhost:8765", "2200-01-01 00:00 UTC", "0 of 7"):
+        assert told in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("terms", [("read", "--root", ""), ("network", "--max-calls", "0")])
+def test_an_empty_folder_and_no_calls_at_all_are_no_grants(mcl: Any, terms: tuple[str, ...]) -> None:
+    said = mcl("grant", *terms)
+    assert said.code == 2
+    assert "code  USAGE" in said.err
+    listed = mcl("grants", "--json").document
+    assert [one["side_effect"] for one in listed["grants"]] == ["read", "write"]
+    assert listed["roots"] == []
+
+
+def test_a_word_that_is_no_class_is_answered_in_plain_lines(mcl: Any) -> None:
+    assert "'fly' is not one of 'read', 'write'" in mcl("grant", "fly").err
+    assert "Value error" not in mcl("grant", "fly").err
+    assert "Choose from: read, write, network, shell, chain\n" in mcl("grant").err

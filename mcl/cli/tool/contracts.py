@@ -40,5 +40,5 @@ def contract_table(as_json: AsJson = False) -> None:
         )
         for tool in found
     ]
-    heads = ("tool", "class", "effects", "scope", "idempotent", "retries", "time", "output", "pin")
+    heads = ("tool", "class", "effects", "scope", "again", "retries", "time", "output", "pin")
     out.tell([listing(heads, lines)])

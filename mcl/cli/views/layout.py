@@ -1,8 +1,10 @@
 """The few pieces every view is laid out with."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from rich.console import Console, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -10,6 +12,7 @@ from rich.text import Text
 from mcl.cli.safe import safe
 
 LABEL = 12  # width of the column of labels
+_LAST = 16  # columns of a terminal that the last column of a listing, which folds, can do with
 
 DIM, STRONG = "dim", "bold"
 GOOD, WARN, BAD = "green", "yellow", "red"
@@ -54,14 +57,52 @@ def columns(cells: Sequence[Sequence[tuple[str, str]]]) -> Table:
     return table
 
 
-def listing(heads: Sequence[str], lines: Sequence[Sequence[tuple[str, str]]]) -> Table:
-    """A table with quiet heads and no lines; the last column folds, the others keep to one line."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM, pad_edge=False)
-    for index, head in enumerate(heads):
-        table.add_column(head, overflow="fold", no_wrap=index < len(heads) - 1)
-    for line in lines:
-        table.add_row(*(plain(text, style) for text, style in line))
-    return table
+def listing(heads: Sequence[str], lines: Sequence[Sequence[tuple[str, str]]]) -> RenderableType:
+    """A table with quiet heads and no lines; the last column folds, the others keep to one line. Where they
+    do not fit, each line becomes a block of its own: nothing is cut."""
+    return Listing(heads, lines)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table that becomes blocks where the terminal is too narrow for it."""
+
+    heads: Sequence[str]
+    lines: Sequence[Sequence[tuple[str, str]]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self._needs() <= options.max_width:
+            yield self._table()
+        else:
+            for line in self.lines:
+                yield from self._block(line)
+
+    def _needs(self) -> int:
+        """The width below which the table would lose something, or be hard to read."""
+        cells = [
+            [head, *(safe(line[index][0]) for line in self.lines)] for index, head in enumerate(self.heads)
+        ]
+        widths = [max(map(cell_len, column)) for column in cells]
+        return sum(widths[:-1]) + min(widths[-1], _LAST) + 2 * (len(widths) - 1)
+
+    def _table(self) -> Table:
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM, pad_edge=False)
+        for index, head in enumerate(self.heads):
+            table.add_column(head, overflow="fold", no_wrap=index < len(self.heads) - 1)
+        for line in self.lines:
+            table.add_row(*(plain(text, style) for text, style in line))
+        return table
+
+    def _block(self, line: Sequence[tuple[str, str]]) -> Iterable[RenderableType]:
+        """What the line is about, then a line for each further column that says something."""
+        about = next((index for index, head in enumerate(self.heads) if head), 0)
+        top = [cell for index, cell in enumerate(line) if index == about or not self.heads[index]]
+        yield joined(top)
+        named = [
+            (head, plain(*cell)) for head, cell in zip(self.heads, line, strict=True) if head and cell[0]
+        ]
+        if further := named[1:] if line[about][0] else named:
+            yield rows(further, label=max(map(len, self.heads)))
 
 
 def commands(pairs: Sequence[tuple[str, str]]) -> Padding:
