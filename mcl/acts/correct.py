@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from executor.errors import LifecycleError
+from executor.errors import LifecycleError, ScopeError
 from executor.home import Home
 from executor.journal.journal import Statement
 from executor.lifecycle.correcting import Correction, correction, target_of
@@ -28,6 +29,9 @@ from mcl.acts.seal import sealed
 from mcl.acts.show import read_view
 from mcl.errors import InputError
 from mcl.home import open_home
+
+if TYPE_CHECKING:
+    from executor.walker import Verdict
 
 _INTENT, _PLAN = "/intent", "/plan"
 
@@ -152,6 +156,47 @@ def sign_correction(proposal: Proposal, *, home: Home | None = None) -> Correcte
         found.plan.hash,
         signed.id,
     )
+
+
+def refusals(
+    proposal: Proposal,
+    *,
+    workspace: Path | None = None,
+    skills: Sequence[Path] = (),
+    home: Home | None = None,
+) -> tuple["Verdict", ...]:
+    """What the gate would refuse of a corrected plan, as things are: of the nodes that are yet to run.
+
+    workspace: the folder of the run. Raises ScopeError where it cannot be used; where none is named and the
+    current folder cannot be one, nothing is said.
+    """
+    from executor.walker import Walker
+    from mcl.acts.models import Models
+    from mcl.acts.skills import installed
+    from mcl.reasoner import ModelReasoner
+    from mcl.subskills import InstalledSkills
+    from mcl.tools import registry
+
+    home = home or open_home()
+    tools, here = registry(lambda: home, commands=home.path), home.path
+    walker = Walker(
+        home,
+        tools,
+        workspace=workspace or Path.cwd(),
+        reasoner=ModelReasoner(Models(home).open),
+        sub_skills=InstalledSkills(lambda: installed(here, skills), tools),
+    )
+    try:
+        verdicts = walker.preflight_plan(proposal.intent, proposal.plan)
+    except ScopeError:
+        if workspace is not None:
+            raise
+        verdicts = []
+    finally:
+        walker.close()
+    nodes = read_view(home, proposal.intent_id).nodes
+    done = {id for id, state in nodes.items() if state == "completed"} - set(proposal.again)
+    return tuple(one for one in verdicts if one.decision == "deny" and one.node_id not in done)
 
 
 def correct(

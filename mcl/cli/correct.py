@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, example
+from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, example
 from mcl.cli.output import Output, note
 
 NEEDS_ACCEPT = 10
@@ -56,6 +56,8 @@ def correct_command(
         typer.Option("--retry-from", metavar="NODE", help="Run this node, and what waits for it, again."),
     ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    workspace: Workspace = None,
+    skills: SkillDirectories = None,
     as_json: AsJson = False,
 ) -> int:
     """Correct a run that has begun: its Intent, its plan, or both.
@@ -66,10 +68,10 @@ def correct_command(
     Exit codes: 0 corrected, 10 corrected and needs a new accept, 4 refused.
     """
     from ir.errors import REFUSED
-    from mcl.acts.correct import propose_correction, sign_correction
+    from mcl.acts.correct import propose_correction, refusals, sign_correction
     from mcl.cli.documents import of_correction
     from mcl.cli.home import use_home
-    from mcl.cli.views.changes import changes_view, verdict_line
+    from mcl.cli.views.changes import changes_view, refusals_view, verdict_line
     from mcl.cli.views.layout import commands, plain
 
     if not (patch or changes or removed or retry_from):
@@ -84,16 +86,18 @@ def correct_command(
         retry_from=retry_from,
         home=home,
     )
+    refused = refusals(proposal, workspace=workspace, skills=skills or (), home=home)
     if not (as_json and yes):
         out.tell(changes_view(proposal.changes))
         if proposal.again:
             out.tell([plain(f"Runs again: {', '.join(proposal.again)}", "yellow")])
+        out.tell(refusals_view(refused))
         out.tell(["", verdict_line(proposal.material)])
     if not yes and not _agreed(material=proposal.material):
         note("not corrected; nothing was signed")
         return REFUSED
     done = sign_correction(proposal, home=home)
-    out.document(of_correction(done))
+    out.document({**of_correction(done), "refused": [one.to_json() for one in refused]})
     if not as_json:
         out.tell(["", plain(f"corrected, signed by {home.keyring.user.did}", "green")])
         if done.material:

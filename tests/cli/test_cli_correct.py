@@ -92,6 +92,15 @@ def test_the_question_shows_the_difference_and_anything_but_yes_signs_nothing(mc
     assert mcl.fed(b"y\n", "correct", id, "--set", "budget.max_calls=5").code == 0
 
 
+def test_what_the_gate_would_refuse_is_said_before_it_is_signed(mcl, waiting):
+    id, _ = waiting
+    asked = mcl.fed(b"n\n", "correct", id, "--set", "plan.note.args.path=../elsewhere.md")
+    assert asked.code == 4
+    assert "The gate will refuse note: OUT_OF_SCOPE" in asked.out
+    signed = mcl("correct", id, "--set", "plan.note.args.path=.git/config", "--yes", "--json")
+    assert [one["code"] for one in signed.document["refused"]] == ["PROTECTED_PATH"]
+
+
 def test_patches_come_from_a_file_or_standard_input(mcl, waiting):
     id, _ = waiting
     patches = [{"op": "add", "path": "/intent/budget", "value": {"max_calls": 7}}]
@@ -191,3 +200,10 @@ def test_of_two_corrections_of_the_same_the_second_is_told_that_it_is_stale(mcl,
     assert second.returncode == 4
     assert b"STALE_CORRECTION" in told
     assert mcl("show", id, "--json").document["intent"]["budget"] == {"max_calls": 5}
+
+
+def test_a_folder_that_is_no_workspace_keeps_nobody_from_correcting(mcl, waiting, monkeypatch):
+    id, _ = waiting
+    monkeypatch.chdir(mcl.home)
+    assert mcl("correct", id, "--set", "budget.max_calls=5", "--yes").code == 0
+    assert mcl("correct", id, "--set", "budget.max_calls=4", "--yes", "--workspace", ".").code == 4

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
+from executor.gate.verdict import Deny
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
 from mcl.cli.views.plan import quoted
 
 if TYPE_CHECKING:
     from executor.materiality import Change
+    from executor.walker import Verdict
 
 
 def changes_view(changes: "Sequence[Change]") -> Iterator[RenderableType]:
@@ -30,6 +32,15 @@ def changes_view(changes: "Sequence[Change]") -> Iterator[RenderableType]:
                 ("why", plain(change.why, DIM)),
             ]
         )
+
+
+def refusals_view(refused: "Sequence[Verdict]") -> Iterator[RenderableType]:
+    """What the gate would refuse of the corrected plan, as things are."""
+    for one in refused:
+        if isinstance(one.reply, Deny):
+            where = f" {one.node_id}" if one.node_id else " this plan"
+            yield plain(f"The gate will refuse{where}: {one.reply.code}: {one.reply.reason}", BAD)
+            yield plain(f"  {one.reply.fix}", DIM)
 
 
 def verdict_line(material: bool) -> Text:
