@@ -212,7 +212,10 @@ def test_a_program_of_the_workspace_does_not_stand_in_for_make(
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("what", ["folder", "bin", "dangling", "directory", "fifo", "not executable"])
+MORE = [pytest.param(one, marks=pytest.mark.slow) for one in ("bin", "directory", "not executable")]
+
+
+@pytest.mark.parametrize("what", ["folder", "dangling", "fifo", *MORE])
 def test_an_interpreter_that_is_none_or_lies_elsewhere_is_not_run(walks: Walks, what: str) -> None:
     grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
     grants.ensure_default(agent)
