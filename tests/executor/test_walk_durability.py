@@ -186,12 +186,7 @@ def test_a_run_killed_between_two_nodes_leaves_the_first_in_doubt_and_loses_noth
     assert walks.home.journal.verify().findings == []
 
 
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_an_end_that_waits_for_the_next_start_is_on_disk_once_the_walk_waits(
-    walks: Walks, backend: str
-) -> None:
-    if backend == "trio":
-        pytest.importorskip("trio")
+def test_an_end_that_waits_for_the_next_start_is_on_disk_once_the_walk_waits(walks: Walks) -> None:
     intent = walks.accept(sequence("root", tool("a", "time/now"), tool("b", "time/now")))
     plan = walks.home.journal.view(intent).plan
     assert plan is not None
@@ -200,6 +195,7 @@ def test_an_end_that_waits_for_the_next_start_is_on_disk_once_the_walk_waits(
         ledger = Ledger(walks.home, intent, plan)
         ledger.begin("a", 1)
         ledger.end("a", "completed", more=True)
+        assert on_disk(walks, intent) == {"a": "running"}
         await anyio.sleep(0)
         assert on_disk(walks, intent) == {"a": "completed"}
         ledger.begin("b", 1)
@@ -210,8 +206,18 @@ def test_an_end_that_waits_for_the_next_start_is_on_disk_once_the_walk_waits(
         assert walks.home.journal.size() == size
         assert on_disk(walks, intent)["b"] == "running"
 
-    anyio.run(walk, backend=backend)
+    anyio.run(walk)
     assert walks.home.journal.verify().findings == []
+
+
+def test_where_nothing_tells_that_the_walk_waits_an_end_is_on_disk_at_once(walks: Walks) -> None:
+    intent = walks.accept(sequence("root", tool("a", "time/now"), tool("b", "time/now")))
+    plan = walks.home.journal.view(intent).plan
+    assert plan is not None
+    ledger = Ledger(walks.home, intent, plan)  # as on an event loop that is not asyncio's
+    ledger.begin("a", 1)
+    ledger.end("a", "completed", more=True)
+    assert on_disk(walks, intent) == {"a": "completed"}
 
 
 def test_an_end_that_could_not_be_written_while_the_walk_waited_is_told_to_who_writes_next(
