@@ -1,12 +1,13 @@
 """Asking the person at the terminal: one line in, and only an exact approval approves."""
 
+import json
 import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from anyio import wait_readable
+from anyio import get_cancelled_exc_class, wait_readable
 
 from executor.gate.approvals import APPROVE
 from executor.walker.people import GateAnswer, GateQuestion
@@ -34,6 +35,10 @@ class AtTerminal:
             sys.stderr.write(_text(replace(gate, question=_quoted(gate.question))))
             sys.stderr.flush()
             line = await self._line()
+        except get_cancelled_exc_class():
+            sys.stderr.write("\n  closed: decided elsewhere, out of time, or the run has ended\n")
+            sys.stderr.flush()
+            raise
         finally:
             self._pause(False)
         if line is None:
@@ -68,6 +73,11 @@ def _quoted(question: str) -> str:
     return _short(question).replace("\n", "\n  | ")
 
 
+def _says(question: str, name: str, value: object) -> bool:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{name} = {safe(text)}".replace("\n", "\\n") in question
+
+
 def _short(text: str) -> str:
     """So much that the question itself stays on the terminal."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters; mcl gate show)"
@@ -77,8 +87,8 @@ def _text(gate: GateQuestion) -> str:
     named = not gate.node_id or f" {gate.node_id} " in gate.question
     lines = ["", f"? {gate.question}" if named else f"? {gate.node_id}: {gate.question}"]
     # What the question does not say in full already, one argument a line.
-    unsaid = {name: value for name, value in gate.args.items() if f"{name} = {value}" not in gate.question}
-    lines += [f"  {name} = {_short(repr(value))}" for name, value in unsaid.items()]
+    unsaid = {name: value for name, value in gate.args.items() if not _says(gate.question, name, value)}
+    lines += [f"  {name} = {_short(json.dumps(value, ensure_ascii=False))}" for name, value in unsaid.items()]
     until = f" (until {gate.expires_at[:16].replace('T', ' ')} UTC)" if gate.expires_at else ""
     choice = " / ".join(gate.options) if gate.options else APPROVE
     return safe("\n".join(lines)) + f"\n  type {safe(choice)}; anything else refuses{until}: "

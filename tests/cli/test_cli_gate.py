@@ -90,8 +90,10 @@ def test_a_gate_is_listed_shown_whole_and_approved_while_the_run_waits_elsewhere
         assert set(document["bound"]) == {"intent", "plan", "node", "tool", "args", "policy", "expires_at"}
         done = mcl("gate", "approve", id, "--reason", "I looked at it", "--json").document
         assert (done["decision"], done["reason"], done["gate"]) == ("approve", "I looked at it", id)
+        process.wait(timeout=60)  # its standard input is still open: it asks until it hears of the decision
         code, said = ended(process)
     assert code == 0, said
+    assert "closed: decided elsewhere" in said  # the terminal that still asks says why it does not wait
     assert (mcl.folder / "a.txt").read_text().startswith("new")
     after = mcl("gate", "show", id, "--json").document
     assert (after["standing"], after["decision"], after["by"]) == ("decided", "approve", done["by"])

@@ -59,6 +59,7 @@ def test_the_question_says_what_would_be_done_to_what(walks: Walks) -> None:
     assert "fs/write" in reply.question
     assert "a.txt" in reply.question
     assert "destructive" in reply.question
+    assert "overwrite = true," in reply.question  # as JSON has it, and as gate show has it
 
 
 def test_an_approval_of_the_exact_call_allows_it_once(walks: Walks) -> None:

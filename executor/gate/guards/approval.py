@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from shlex import quote
@@ -123,5 +124,7 @@ def _question(asked: Call, call: Call, context: Context, why: tuple[str, ...]) -
 
 
 def _shown(value: object) -> str:
-    text = visible(str(value)).replace("\n", "\\n")
+    plain = value is None or isinstance(value, bool | int | float | list | dict)
+    said = json.dumps(value, ensure_ascii=False, default=str) if plain else str(value)
+    text = visible(said).replace("\n", "\\n")
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
