@@ -96,17 +96,23 @@ class Run:
     async def _leave(self) -> NoReturn:
         """Wait for the terminals at work, then end the walk; branches wait for their next turn."""
         await self._pause.quiet()
-        if not self._pause.over:
-            self._pause.over = True
-            self.ledger.flush()
-            for id in [id for id, state in self.states.items() if state == "running"]:
-                if (place := self.tree.find(id)) is not None:
-                    self._rest(place)
+        self.rest()
         raise Superseded
+
+    def rest(self) -> None:
+        """Nothing of this walk happens any more: what began and has not ended waits for its next turn."""
+        if self._pause.over:
+            return
+        self._pause.over = True
+        self.ledger.flush()
+        for id in [id for id, state in self.states.items() if state == "running"]:
+            if (place := self.tree.find(id)) is not None:
+                self._rest(place)
 
     def _rest(self, place: Place) -> None:
         """A node that began has to wait for its next turn."""
-        if self.ledger.view().nodes.get(place.id) == "running":
+        view = self.ledger.view()
+        if view.state in ("proposed", *RUNNABLE) and view.nodes.get(place.id) == "running":
             self.ledger.end(place.id, "pending")
             self._tell(place, "pending")
 

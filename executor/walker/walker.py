@@ -249,7 +249,7 @@ class Walker:
                 return Outcome(intent, "cancelled", run.states, run.outputs, failure, verdicts=verdicts)
             envelope, failure = self._close(run, ledger, failure, criteria)
         except Superseded:
-            ledger.flush()
+            run.rest()
             if (now := ledger.view().state) in RUNNABLE:
                 return None
             if now != "proposed":

@@ -13,7 +13,7 @@ from shelf import Shelf, dispatch
 from walks import Says, Walks, gate, parallel, sequence, tool
 
 import ir
-from executor import GateAnswer, GateQuestion, Home, Manifest, Outcome, Tool
+from executor import GateAnswer, GateQuestion, Home, Manifest, Outcome, Tool, ToolError
 from executor.hashing import json_hash
 from executor.lifecycle.patches import apply_patches
 
@@ -478,3 +478,28 @@ def test_what_was_in_doubt_before_a_correction_of_something_else_is_still_asked_
     good(walks, walks.run(id, people=people), "completed")
     assert [asked.kind for asked in people.asked] == ["in_doubt"]
     assert writer.called == ["b", "C"]
+
+
+def test_a_node_that_fails_as_a_correction_comes_leaves_no_branch_running(
+    walks: Walks, elsewhere: Elsewhere, probe: Probe, writer: Probe
+) -> None:
+    id = walks.accept(sequence("n0", parallel("p", read("a"), read("b")), write("c")))
+    begun = anyio.Event()
+
+    async def fails() -> None:
+        await begun.wait()
+        elsewhere.correct(id, root(parallel("p", read("a"), read("b")), write("c", "C")))
+        raise ToolError("BROKEN", "it does not work", place="a", fix="mend it")
+
+    async def long() -> None:
+        begun.set()
+        await anyio.sleep(0.3)
+
+    probe.during |= {"a": fails, "b": long}
+    assert walks.run(id).state == "corrected"
+    nodes = {"n0": "pending", "p": "pending", "a": "failed", "b": "completed"}
+    assert dict(walks.home.journal.view(id).nodes) == nodes
+    elsewhere.accept(id)
+    people = Says("retry")
+    good(walks, walks.run(id, people=people), "completed")
+    assert (probe.counts, writer.called) == (Counter(["a", "b", "a"]), ["C"])
