@@ -74,7 +74,7 @@ def test_no_spelling_of_a_redirect_leads_elsewhere(walks: Walks, site: Site, loc
     site.pages["/"] = moved(where)
     outcome = get(walks, site.origin, site.origin)
     assert code(outcome) in ("HOST_DENIED", "BAD_RESPONSE", "HTTP_STATUS"), outcome
-    assert site.paths in (
+    assert list(dict.fromkeys(site.paths)) in (  # a refusal that may pass is tried again
         ["/"],
         ["/", "/evil.example"],
         ["/", "//evil.example/x"],
