@@ -89,8 +89,11 @@ class PolicyFile:
         return self._policy
 
     def _stamp(self) -> tuple[int, int, int] | None:
+        # Asked for each call, hence no Path, and no exception where there is no file, as is usual.
+        if not os.access(self._name, os.F_OK):
+            return None
         try:
-            status = os.stat(self._name)  # noqa: PTH116  # asked for each call, hence no Path
+            status = os.stat(self._name)  # noqa: PTH116
         except OSError:  # not there, or not to be read: reading it says which
             return None
         return status.st_ino, status.st_mtime_ns, status.st_size

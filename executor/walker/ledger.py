@@ -53,6 +53,7 @@ class Ledger:
         self.plan = plan
         self.intent_id = intent_id
         self._ended: list[Statement] = []  # ends of nodes and records that are yet to be written
+        self._running: set[str] = set()  # nodes that began in this run
         self._due = False  # are they to be written when the event loop has its next turn?
         self._under: tuple[str, str, int] | None = None
 
@@ -206,7 +207,9 @@ class Ledger:
         bound: bool = False,
     ) -> None:
         told: tuple[Statement, ...] = ()
-        view = self.view() if state in _ENDS else None
+        began = node_id in self._running
+        self._running.discard(node_id)
+        view = self.view() if state in _ENDS and not began else None
         # Cancelled by a person before this node began: there is nothing to tell.
         if view is None or view.state != "cancelled" or view.nodes.get(node_id) == "running":
             body = PlanStepBody(self.plan.id, node_id, state, result, error, ms)
@@ -215,6 +218,8 @@ class Ledger:
             self._ended += told
         else:
             self._write(*told, bound=bound)
+        if state == "running":
+            self._running.add(node_id)
 
     def _soon(self) -> bool:
         """Have what is yet to be written written at the event loop's next turn, which is when the walk waits.
