@@ -47,7 +47,7 @@ def _shape_error(name: str, error: ValidationError) -> DocumentError:
     more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
     return DocumentError(
         "DOCUMENT_SHAPE",
-        f"not a {name}: {flaws[0]['message']}{more}",
+        f"not {'an' if name[0] in 'AEIOU' else 'a'} {name}: {flaws[0]['message']}{more}",
         place=flaws[0]["place"],
         data={"flaws": flaws},
     )

@@ -13,7 +13,7 @@ from executor.gate.decide import BEFOREHAND
 from executor.gate.verdict import Deny
 from executor.home import Home
 from executor.walker import Verdict, Walker
-from ir import Intent, MclError, PlanTree, content_hash, is_ulid, with_hash
+from ir import VERBS, Intent, MclError, PlanTree, content_hash, is_ulid, valid_verb, with_hash
 from mcl.acts.ids import find_intent
 from mcl.acts.models import Models
 from mcl.acts.plan import plan as plan_of
@@ -100,9 +100,10 @@ def check_plan_file(
     verb: that of the goal; "": that of the Intent in this home that the plan names, else none, and guard 6
     refuses every call (MISSING_INTENT). Who signed it is not asked.
 
-    Raises InputError with exit 12 for a file that is no plan (`place` says where); ScopeError where the
-    workspace cannot be used.
+    Raises InputError VERB_UNKNOWN, or with exit 12 for a file that is no plan (`place` says where);
+    ScopeError where the workspace cannot be used.
     """
+    _known(verb)
     home = home or open_home()
     plan = _read(path)
     id = plan.intent_id.rpartition("/")[2]
@@ -127,12 +128,19 @@ def check_plan_of(
 
     verb: judge as if the goal had this one. Raises InputError; WalkError NO_PLAN; ScopeError.
     """
+    _known(verb)
     home = home or open_home()
     seen = plan_of(find_intent(home, intent), workspace=workspace, skills=skills, home=home)
     if verb:
         return _judged(home, seen.intent, seen.plan, verb, "option", workspace, skills)
     verb = seen.intent.frame.verb
     return PlanChecked(seen.plan, verb, "intent", seen.accepted, seen.verdicts)
+
+
+def _known(verb: str) -> None:
+    if verb and not valid_verb(verb):
+        fix = f"one of {', '.join(VERBS)}, or x:<name>"
+        raise InputError("VERB_UNKNOWN", f"there is no verb {verb!r}", place="verb", fix=fix)
 
 
 def _judged(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ir import MclError
 
+_PLACE = 200  # characters of a place
 MIN_WIDTH, MAX_WIDTH = 30, 110  # characters; in fewer, columns would vanish that a person is about to sign
 
 
@@ -49,8 +50,14 @@ def note_error(error: "MclError") -> None:
     coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     head = "\x1b[31merror:\x1b[0m" if coloured else "error:"
     lines = [f"{head} {safe(error.message)}"]
-    lines += [f"  {name:<6}{safe(text)}" for name, text in (("at", error.place), ("fix", error.fix)) if text]
+    said = (("at", _shortened(error.place)), ("fix", error.fix))
+    lines += [f"  {name:<6}{safe(text)}" for name, text in said if text]
     note("\n".join([*lines, f"  {'code':<6}{error.code}"]))
+
+
+def _shortened(place: str) -> str:
+    """A place with its two ends; that of something nested a hundred levels deep fills screens."""
+    return place if len(place) <= _PLACE else f"{place[: _PLACE // 2]} … {place[-_PLACE // 2 :]}"
 
 
 def _write(stream: IO[AnyStr], text: AnyStr) -> None:

@@ -32,13 +32,14 @@ def register(app: typer.Typer) -> None:
         name="plan",
         cls=ShowsByDefault,
         help="Plans: what would run. `mcl plan INTENT` is `mcl plan show INTENT`.",
-        epilog=example("mcl plan @last", "mcl plan 01K --workspace ~/project --json"),
+        epilog=example(
+            "mcl plan @last", "mcl plan @last --graph svg --out plan.svg", "mcl plan check plan.json"
+        ),
         rich_markup_mode=None,
         subcommand_metavar="INTENT | COMMAND [ARGS]...",
     )
-    plans.command("show", epilog=example("mcl plan @last", "mcl plan show 01K --workspace ~/project --json"))(
-        plan_command
-    )
+    shown = ("mcl plan @last", "mcl plan @last --graph svg --out plan.svg", "mcl plan show 01K --json")
+    plans.command("show", epilog=example(*shown))(plan_command)
     plans.command(
         "check", epilog=example("mcl plan check @last", "mcl plan check plan.json --verb build --json")
     )(check_command)

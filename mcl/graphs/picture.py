@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from executor.walker.preflight import Verdict
 from ir import PlanNode, PlanTree
 from ir.plan import BRANCH_KINDS
+from mcl.names import skill_named
 
 _ORDER = {"sequential": "one after the other", "parallel": "at the same time"}
 _VERDICTS = {"allow": "may run", "ask": "will ask", "deny": "refused"}
@@ -105,7 +106,7 @@ def _box(node: PlanNode, parent: int, order: int, status: str, tone: str) -> Box
         lines.append("a model answers")
         lines += _wrapped(f"→ {', '.join(step.expected_outputs)}" if step.expected_outputs else "", _LINE, 1)
     elif (sub := node.sub_dispatch) is not None:
-        lines += _wrapped(f"skill {sub.skill_ref.removeprefix('matrix://skill/')}", _LINE, 1)
+        lines += _wrapped(f"skill {skill_named(sub.skill_ref)}", _LINE, 1)
         lines += _wrapped(f"agent {sub.agent_ref}" if sub.agent_ref else "", _LINE, 1)
     elif (gate := node.gate) is not None:
         lines += _wrapped(gate.question, _LINE, _MOST)

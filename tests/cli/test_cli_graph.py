@@ -142,3 +142,10 @@ def test_a_plan_is_drawn_before_its_run_with_verdicts_and_after_it_with_states(m
     assert (mcl.folder / "plan.png").read_bytes().startswith(b"\x89PNG")
     assert mcl("plan", id, "--out", "x").code == 2
     assert mcl("plan", id, "--graph", "gif").code == 2
+
+
+def test_a_dispatch_names_its_skill_with_the_beginning_of_its_digest():
+    sub = {"skill_ref": f"matrix://skill/files-find@sha256:{'ab' * 32}"}
+    root = {"id": "sub", "kind": "sub_dispatch", "sub_dispatch": sub}
+    picture = picture_of(ir.PlanTree.from_json(json.dumps({"id": "p", "v": "mcl/0.1", "root": root})))
+    assert "skill files-find@abababababab" in picture.boxes[0].lines

@@ -200,3 +200,33 @@ def test_whatever_a_file_holds_it_is_judged_or_refused(mcl: Any, home: Home, dat
     path = Path(mcl.folder) / "any.json"
     path.write_bytes(data)
     assert ends(path, home) in (0, 10, 11, 12)
+
+
+def test_a_verb_that_there_is_not_is_a_mistake_of_the_command(mcl: Any, saved: Callable[..., str]) -> None:
+    said = mcl("plan", "check", saved(READ), "--verb", "fly")
+    assert said.code == 2
+    assert "there is no verb 'fly'" in said.err
+    assert "code  VERB_UNKNOWN" in said.err
+    assert mcl("plan", "check", saved(READ), "--verb", "x:fly").code == 0
+
+
+@pytest.mark.parametrize("kind", ["sequential", "tool_call", "gate"])
+def test_a_node_that_lacks_what_its_kind_needs_is_told_what_it_lacks_and_nothing_else(
+    mcl: Any, saved: Callable[..., str], kind: str
+) -> None:
+    said = mcl("plan", "check", saved({"id": "n1", "kind": kind}), "--verb", "build")
+    assert said.code == 12
+    assert "BRANCH_EMPTY" in said.out or "PAYLOAD_MISSING" in said.out
+    assert "use another kind" not in said.out
+
+
+def test_the_place_of_what_is_nested_too_deep_is_told_in_a_line_or_three(
+    mcl: Any, saved: Callable[..., str]
+) -> None:
+    root = READ
+    for level in range(200):
+        root = sequence(f"s{level}", root)
+    said = mcl("plan", "check", saved(root))
+    assert said.code == 12
+    assert "code  TOO_DEEP" in said.err
+    assert max(map(len, said.err.splitlines())) < 250

@@ -17,6 +17,7 @@ from ir import OutputRef, PlanNode, PlanTree, parse_references
 from ir.plan import BRANCH_KINDS
 from mcl.cli.safe import safe
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
+from mcl.names import skill_named
 
 if TYPE_CHECKING:
     from executor.walker import Verdict
@@ -126,7 +127,7 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
         yield joined(
             (
                 ("skill", DIM),
-                (sub.skill_ref.removeprefix("matrix://skill/"), ""),
+                (skill_named(sub.skill_ref), ""),
                 (sub.agent_ref, DIM),
                 (frame.verb if frame else "", ""),
                 ("  ".join(values), ""),

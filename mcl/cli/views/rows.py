@@ -12,6 +12,7 @@ from ir import PlanNode, PlanTree
 from mcl.cli.safe import one_line, safe
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN
 from mcl.cli.views.plan import effect_of, quoted
+from mcl.names import skill_named
 
 _ORDER = {"sequential": "one after the other", "parallel": "at the same time"}
 
@@ -170,5 +171,5 @@ def _work(node: PlanNode) -> str:
     if (gate := node.gate) is not None:
         return gate.question
     if (sub := node.sub_dispatch) is not None:
-        return f"skill {sub.skill_ref.removeprefix('matrix://skill/')}"
+        return f"skill {skill_named(sub.skill_ref)}"
     return "a model answers" if node.step is not None else ""
