@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
+
+from anyio import from_thread, to_thread
 
 from executor.gate.mandate import Mandate
 from executor.home import Home
@@ -48,7 +51,8 @@ async def judge(context: Context, run: Run, home: Home) -> tuple[Criterion, ...]
     found: list[Criterion] = []
     for place, predicate in enumerate(mandate.intent.frame.success_criteria):
         if isinstance(predicate, DeliveredPredicate):
-            found.append(delivered(predicate, mandate.intent, workspace))
+            look = partial(delivered, predicate, mandate.intent, workspace, from_thread.check_cancelled)
+            found.append(await to_thread.run_sync(look))  # it may be large, and the run may be cancelled
         elif isinstance(predicate, SignedOffPredicate):
             found.append(await _signed_off(predicate, mandate, home, run.asking))
         elif isinstance(predicate, AttestationPredicate):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from executor.errors import ScopeError
@@ -41,14 +41,22 @@ class Criterion:
         return {**found, "reason": self.reason} if self.reason else found
 
 
-def delivered(predicate: DeliveredPredicate, intent: Intent, workspace: Workspace) -> Criterion:
-    """Does the artifact lie in the workspace? Its name is a path, or that of an object of the Intent."""
+def delivered(
+    predicate: DeliveredPredicate,
+    intent: Intent,
+    workspace: Workspace,
+    check: Callable[[], None] = lambda: None,
+) -> Criterion:
+    """Does the artifact lie in the workspace? Its name is a path, or that of an object of the Intent.
+
+    ``check`` is called while it is read, and may stop that by raising.
+    """
     named = {entry.name: entry.uri or entry.value for entry in intent.frame.objects}
     path = named.get(predicate.artifact, predicate.artifact)
     for prefix in _PREFIXES:
         path = path.removeprefix(prefix)
     try:
-        digest, size = workspace.digest(path)
+        digest, size = workspace.digest(path, check=check)
     except ScopeError as problem:
         return Criterion(predicate, False, problem.message, {"artifact": predicate.artifact})
     return Criterion(predicate, True, "", {"artifact": path, "sha256": digest, "size": size})
