@@ -18,7 +18,7 @@ from walks import Walks, sequence, tool
 from executor import Grants
 from executor.sandbox.process import Finished, run_command
 from executor.undo.undo import undo
-from ir import MclError
+from ir import IntentCancelBody, MclError
 
 SECRET = "the-secret-outside"
 
@@ -201,3 +201,24 @@ def test_a_confined_command_sees_neither_our_variables_nor_our_keys_nor_our_proc
     assert b"seed" not in seen
     alive = (walks.workspace / "alive").read_text() if (walks.workspace / "alive").exists() else ""
     assert len(alive.split()) < 20
+
+
+def test_an_artifact_without_end_holds_up_nobody_who_cancels(walks: Walks) -> None:
+    """Its hash would take an hour; the run is still the person's to stop."""
+    with (walks.workspace / "report.md").open("wb") as file:
+        file.truncate(1 << 42)
+    criteria = [{"type": "delivered", "artifact": "report.md"}]
+    intent = walks.accept(tool("n1", "time/now"), verb="find", criteria=criteria)
+
+    async def go() -> Any:
+        async with walks.walker() as walker, anyio.create_task_group() as tasks:
+
+            async def cancel() -> None:
+                while walks.home.journal.view(intent).nodes.get("n1") != "completed":
+                    await anyio.sleep(0.01)
+                walks.tell(intent, "intent.cancel", IntentCancelBody(walks.home.clock.now()))
+
+            tasks.start_soon(cancel)
+            return await walker.run(intent)
+
+    assert anyio.run(go).state == "cancelled"
