@@ -96,7 +96,9 @@ class Context:
 
     @cached_property
     def _taints(self) -> dict[str, Taint]:
-        return taints(self.mandate.plan, self.tools.find, self.before) if self.mandate else {}
+        if self.mandate is None:
+            return {}
+        return taints(self.mandate.plan, self.tools.find, self.before, looks=self.mandate.criteria)
 
     def paths(self, call: Call, manifest: Manifest) -> list[tuple[str, Mode]]:
         """The call's paths that are known, also those that it leaves out, and what it does there."""

@@ -10,7 +10,7 @@ ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,13 +49,20 @@ def carries(effect: Effect) -> bool:
     return outward or "shell" in effect.classes
 
 
-def taints(plan: PlanTree, find: Find, before: Taint = NONE) -> dict[str, Taint]:
+def taints(
+    plan: PlanTree, find: Find, before: Taint = NONE, *, looks: Iterable[str] = ()
+) -> dict[str, Taint]:
     """For each terminal node of a plan, by id, what may have completed before it.
 
-    before: what lies upstream of the whole plan (a sub-plan's parent).
+    before: what lies upstream of the whole plan (a sub-plan's parent). looks: ids of the success criteria
+    that are looked at on the network once the plan has run, in order; each leaves what strangers wrote.
     """
     own = _below(plan.root, find)
     found: dict[str, Taint] = {}
+    after = before | own[id(plan.root)]
+    for look in looks:
+        found[look] = after
+        after |= Taint(untrusted=look)
     waiting = [(plan.root, before)]
     while waiting:
         node, upstream = waiting.pop()

@@ -67,6 +67,13 @@ def test_what_lies_in_other_branches_counts_in_their_order() -> None:
     assert found["e"] == Taint("a", "d")
 
 
+def test_a_look_at_a_criterion_comes_after_the_whole_plan_and_the_looks_before_it() -> None:
+    plan = PlanTree.from_json(json.dumps({"id": "p", "v": "mcl/0.1", "root": node("mine", READ)}))
+    found = taints(plan, Registry.builtin().find, looks=["success[0]", "success[1]"])
+    assert found["success[0]"] == Taint("mine", "")
+    assert found["success[1]"] == Taint("mine", "success[0]")
+
+
 def test_a_sub_plan_and_an_unknown_tool_count_as_both() -> None:
     sub = {"id": "sub", "kind": "sub_dispatch", "sub_dispatch": {"skill_ref": "matrix://skill/x@1.0.0"}}
     assert met(sequence("s", sub, node("a", NOW)))["a"] == Taint("sub", "sub")
