@@ -41,7 +41,7 @@ class AtTerminal:
             raise
         finally:
             self._pause(False)
-        if line is None:
+        if line is None or not sys.stdin.isatty():  # a terminal shows the line end that was typed
             sys.stderr.write("\n")  # what follows shall not stand behind the question
         return None if line is None else GateAnswer(line.strip())
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, Workspace, example
-from mcl.cli.output import Output
+from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
     from executor.home import Home
@@ -67,18 +67,22 @@ def run_command(
     found = show(intent, home=home)
     tree = _with_plans_below(found, home, workspace, skills)
     display, listener = _display(found.id, tree, out)
-    with display:
-        outcome = run(
-            found.id,
-            home=home,
-            workspace=workspace or Path.cwd(),
-            people=_people(listener, yes=yes_gates, no=deny_gates),
-            listener=listener,
-            resume=resume,
-            model=model,
-            ai=not no_ai,
-            skills=skills or (),
-        )
+    try:
+        with display:
+            outcome = run(
+                found.id,
+                home=home,
+                workspace=workspace or Path.cwd(),
+                people=_people(listener, yes=yes_gates, no=deny_gates),
+                listener=listener,
+                resume=resume,
+                model=model,
+                ai=not no_ai,
+                skills=skills or (),
+            )
+    except KeyboardInterrupt:
+        note(f"interrupted; go on with it: mcl run {found.id} --resume")
+        raise
     if isinstance(listener, Events):
         listener.end(outcome.to_json())
     else:

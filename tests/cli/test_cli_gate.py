@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -294,3 +295,9 @@ def test_two_runs_of_two_processes_never_write_to_one_place_at_once_and_the_dead
     again = accepted(tool("n1", "fs/write", "write", path="b.txt", content="x"))
     assert mcl.other("run", again).code == 0
     assert (mcl.folder / "b.txt").read_text() == "x"
+
+
+def test_what_follows_an_answer_from_a_pipe_begins_a_line_of_its_own(mcl: Any, accepted: Any) -> None:
+    said = mcl.fed(b"perhaps\n", "run", accepted(OVERWRITE))
+    assert said.code == 4
+    assert re.search(r"anything else refuses[^\n]*: \n", said.err)
