@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 from executor.errors import PolicyError, ScopeError
 from executor.gate.verdict import Deny
 from executor.sandbox.origin import Origin, parse_grant
-from executor.sandbox.paths import components
+from executor.sandbox.spelling import components
 from ir import SIDE_EFFECTS
 
 if TYPE_CHECKING:
