@@ -98,8 +98,8 @@ class Spending:
         if self._max_calls is not None and self.used.calls >= self._max_calls:
             return Deny(
                 "BUDGET_EXCEEDED",
-                f"the budget allows {self._max_calls} calls, and all are used",
-                "raise max_calls and have it accepted again, or do with less",
+                f"the budget allows {_counted(self._max_calls, 'call')}, and all are used",
+                "state the goal again with a higher max_calls, or do with less",
             )
         if cost is not None and cost.value and (refused := self._too_dear(cost)):
             return refused
@@ -112,8 +112,8 @@ class Spending:
         if self._max_agents is not None and self.used.agents >= self._max_agents:
             return Deny(
                 "BUDGET_EXCEEDED",
-                f"the budget allows {self._max_agents} sub-agents, and all are used",
-                "raise max_agents and have it accepted again, or do with less",
+                f"the budget allows {_counted(self._max_agents, 'sub-agent')}, and all are used",
+                "state the goal again with a higher max_agents, or do with less",
             )
         return self._own_time() or (self._above.agent_refusal() if self._above else None)
 
@@ -164,7 +164,7 @@ class Spending:
                     "BUDGET_EXCEEDED",
                     f"the call costs {cost.amount} {cost.asset}; of {limit.amount} {limit.asset}"
                     f" {limit.value - spent} are left",
-                    "raise max_cost and have it accepted again, or do with less",
+                    "state the goal again with a higher max_cost, or do with less",
                 )
         return None
 
@@ -188,3 +188,7 @@ class Spending:
 def _deadlines(intent: Intent) -> Iterable[datetime]:
     hard = [one.by for one in intent.frame.constraints if isinstance(one, DeadlineConstraint) and one.hard]
     return [datetime.fromisoformat(text) for text in (intent.deadline, *hard) if text]
+
+
+def _counted(many: int, what: str) -> str:
+    return f"{many} {what}" if many == 1 else f"{many} {what}s"

@@ -252,7 +252,8 @@ def _named(home: Home, text: str) -> tuple[Row, Envelope, GateState, View]:
     if len(found) == 1:
         return found[0]
     waiting = ", ".join(gate.id for gate in open_gates(home=home)) or "none"
-    raise InputError("GATE_UNKNOWN", f"{text} names {len(found)} gates", place="gate", fix=f"open: {waiting}")
+    many = f"{text} begins the ids of {len(found)} gates" if found else f"no gate's id begins with {text}"
+    raise InputError("GATE_UNKNOWN", many, place="gate", fix=f"open: {waiting}")
 
 
 def _gate(home: Home, row: Row, envelope: Envelope) -> OpenGate:

@@ -301,3 +301,8 @@ def test_what_follows_an_answer_from_a_pipe_begins_a_line_of_its_own(mcl: Any, a
     said = mcl.fed(b"perhaps\n", "run", accepted(OVERWRITE))
     assert said.code == 4
     assert re.search(r"anything else refuses[^\n]*: \n", said.err)
+
+
+def test_a_gate_that_there_is_not_is_called_so(mcl: Any) -> None:
+    said = mcl("gate", "show", "nope")
+    assert (said.code, "no gate's id begins with nope" in said.err) == (2, True)

@@ -55,6 +55,14 @@ def test_a_call_that_costs_another_asset_than_the_budgets_is_refused(walks: Walk
     assert walks.records("record.gate.refused")[0]["code"] == "BUDGET_EXCEEDED"
 
 
+def test_what_is_said_of_a_used_up_budget_can_be_done_when_the_run_has_ended(walks: Walks) -> None:
+    paid(walks, 0)
+    failure = walks.go(calls(2), budget={"max_calls": 1}).failure
+    assert failure is not None
+    assert failure.message == "the budget allows 1 call, and all are used"
+    assert failure.fix == "state the goal again with a higher max_calls, or do with less"
+
+
 def test_what_costs_nothing_is_in_every_budget(walks: Walks) -> None:
     paid(walks, 0, "USD")
     assert walks.go(calls(2), budget={"max_cost": {"asset": "EUR", "amount": 0}}).state == "completed"
