@@ -51,9 +51,23 @@ ModelPath = Annotated[
     Path | None, typer.Option("--model", metavar="PATH", help="A GGUF file to compile with.")
 ]
 NoAi = Annotated[bool, typer.Option("--no-ai", help="Use the deterministic matcher in place of a model.")]
+
+
+def folder(text: str) -> Path:
+    """A folder that is there. An empty name, as of an unset variable, is not the folder one is in."""
+    if not text:
+        raise typer.BadParameter("an empty name is no folder; this one is called .")
+    if not Path(text).is_dir():
+        raise typer.BadParameter(f"there is no folder {text!r}")
+    return Path(text)
+
+
 Workspace = Annotated[
     Path | None,
     typer.Option(
-        "--workspace", metavar="DIR", help="The folder that tools may work in (default: this folder)."
+        "--workspace",
+        metavar="DIR",
+        help="The folder that tools may work in (default: this folder).",
+        parser=folder,
     ),
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, complete_intent, example
+from mcl.cli.arguments import AsJson, complete_intent, example, folder
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def undo_command(
     ] = None,
     workspace: Annotated[
         Path | None,
-        typer.Option("--workspace", metavar="DIR", help="Where the folder lies now, if it was moved."),
+        typer.Option(
+            "--workspace", metavar="DIR", help="Where the folder lies now, if it was moved.", parser=folder
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> int:

@@ -230,3 +230,12 @@ def test_the_place_of_what_is_nested_too_deep_is_told_in_a_line_or_three(
     assert said.code == 12
     assert "code  TOO_DEEP" in said.err
     assert max(map(len, said.err.splitlines())) < 250
+
+
+@pytest.mark.parametrize("place", ["", "nowhere", "plan.json"])
+def test_a_workspace_that_is_no_folder_is_a_mistake_of_the_command(
+    mcl: Any, saved: Callable[..., str], place: str
+) -> None:
+    said = mcl("plan", "check", saved(READ), "--verb", "find", "--workspace", place)
+    assert said.code == 2
+    assert "code  USAGE" in said.err
