@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from anyio import get_cancelled_exc_class, wait_readable
+from anyio import get_cancelled_exc_class, sleep_forever, wait_readable
 
 from executor.gate.approvals import APPROVE
 from executor.walker.people import GateAnswer, GateQuestion
@@ -66,6 +66,25 @@ class AtTerminal:
             self._waiting += piece
         line, _, self._waiting = self._waiting.partition(b"\n")
         return line.decode(errors="replace")
+
+
+class Elsewhere:
+    """Asks nobody here: the question stays open until it is decided with `mcl gate`, or its time is over.
+
+    pause: called around what is written (a live display is taken off the terminal).
+    """
+
+    def __init__(self, pause: Callable[[bool], None] = lambda asking: None) -> None:
+        self._pause = pause
+
+    async def ask(self, gate: GateQuestion) -> GateAnswer | None:
+        """Say which question waits; the run looks whether it was decided."""
+        self._pause(True)
+        sys.stderr.write(f"{safe(gate.node_id) or 'the end'} waits: mcl gate show {gate.gate_id}\n")
+        sys.stderr.flush()
+        self._pause(False)
+        await sleep_forever()
+        return None
 
 
 def _quoted(question: str) -> str:

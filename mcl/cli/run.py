@@ -38,6 +38,10 @@ def run_command(
     deny_gates: Annotated[
         bool, typer.Option("--deny-gates", help="Refuse at every gate; ask nobody.")
     ] = False,
+    wait_gates: Annotated[
+        bool,
+        typer.Option("--wait-gates", help="Ask nobody here; wait until somebody decides with mcl gate."),
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
     workspace: Workspace = None,
     model: ModelPath = None,
@@ -61,8 +65,8 @@ def run_command(
     from mcl.cli.views.undo import uncovered_view
     from mcl.cli.views.walk import next_steps, outcome_view
 
-    if yes_gates and deny_gates:
-        raise typer.BadParameter("--yes-gates and --deny-gates exclude each other")
+    if yes_gates + deny_gates + wait_gates > 1:
+        raise typer.BadParameter("--yes-gates, --deny-gates and --wait-gates exclude each other")
     home, out = use_home(signs=True), Output(as_json)
     found = show(intent, home=home)
     tree = _with_plans_below(found, home, workspace, skills)
@@ -73,7 +77,7 @@ def run_command(
                 found.id,
                 home=home,
                 workspace=workspace or Path.cwd(),
-                people=_people(listener, yes=yes_gates, no=deny_gates),
+                people=_people(listener, yes=yes_gates, no=deny_gates, wait=wait_gates),
                 listener=listener,
                 resume=resume,
                 model=model,
@@ -117,13 +121,14 @@ def _display(
     return nullcontext(), Lines(out.people)
 
 
-def _people(listener: "Listener", *, yes: bool, no: bool) -> "People":
+def _people(listener: "Listener", *, yes: bool, no: bool, wait: bool) -> "People":
     from executor.walker.people import AlwaysApprove, AlwaysDeny
     from mcl.cli.events import Events, ToldPeople
-    from mcl.cli.people import AtTerminal
+    from mcl.cli.people import AtTerminal, Elsewhere
     from mcl.cli.views.live import LiveTree
 
     pause = listener.pause if isinstance(listener, LiveTree) else None
-    asked = AtTerminal(pause) if pause else AtTerminal()
+    here: type[AtTerminal | Elsewhere] = Elsewhere if wait else AtTerminal
+    asked = here(pause) if pause else here()
     people: People = AlwaysApprove() if yes else AlwaysDeny() if no else asked
     return ToldPeople(people, listener) if isinstance(listener, Events) else people

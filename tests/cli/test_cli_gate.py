@@ -306,3 +306,15 @@ def test_what_follows_an_answer_from_a_pipe_begins_a_line_of_its_own(mcl: Any, a
 def test_a_gate_that_there_is_not_is_called_so(mcl: Any) -> None:
     said = mcl("gate", "show", "nope")
     assert (said.code, "no gate's id begins with nope" in said.err) == (2, True)
+
+
+def test_a_run_without_a_terminal_can_wait_for_whoever_decides(mcl: Any, accepted: Any) -> None:
+    with running(mcl, accepted(OVERWRITE), "--wait-gates") as (process, id):
+        process.stdin.close()  # type: ignore[union-attr]  # a pipe: its end answers nothing
+        process.stdin = None
+        until(lambda: mcl("gate", "list", "--json").document["gates"], "gate")
+        assert mcl("gate", "approve", id).code == 0
+        code, said = ended(process)
+    assert code == 0, said
+    assert f"n1 waits: mcl gate show {id}" in said
+    assert mcl("run", "@last", "--wait-gates", "--yes-gates").code == 2
