@@ -28,8 +28,13 @@ class Library:
         self._keep = False
         # A C callback: it must live as long as the library, and must not raise.
         self._callback = functions.llama_log_callback(self._log)
-        functions.llama_log_set(self._callback, ctypes.c_void_p())
+        self.listen()
         functions.llama_backend_init()
+
+    def listen(self) -> None:
+        """Take the log again: whoever imports the whole package llama_cpp takes it, and cannot read every
+        file name."""
+        self.c.llama_log_set(self._callback, ctypes.c_void_p())
 
     def _log(self, level: int, text: bytes, _data: object) -> None:
         if level != 5:

@@ -21,6 +21,7 @@ class Weights:
         self.path = path
         self.library: Library = library()
         c = self.library.c
+        self.library.listen()
         self.library.complaints()
         params = c.llama_model_default_params()
         params.n_gpu_layers = 0

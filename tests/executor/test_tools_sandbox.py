@@ -58,7 +58,7 @@ def running(mark: str) -> bool:
 
 
 LOOKS = """
-import json, os, pathlib, socket
+import json, os, pathlib, socket, sys
 def looks(what):
     try:
         return what()
@@ -78,8 +78,8 @@ def test_looks():
         "outside": looks(lambda: (here.parent / "made.txt").write_text("x")),
         "network": looks(lambda: socket.create_connection(("127.0.0.1", PORT), 2)),
         "processes": sum(name.isdigit() for name in os.listdir("/proc")) < 20,
-        "tmp": sorted(os.listdir("/tmp")) == sorted({pathlib.Path(p).parts[2] for p in (HOME_OWN, str(here))
-                                                    if p.startswith("/tmp/")}),
+        "tmp": {pathlib.Path(place).parts[2] for place in (HOME_OWN, str(here), sys.prefix)
+                if place.startswith("/tmp/")} == set(os.listdir("/tmp")),
         "user": os.environ.get("SECRET_OF_MINE", ""),
     }
     (here / "told.json").write_text(json.dumps(told))

@@ -1,6 +1,7 @@
 """A model file that is missing, foreign or damaged is a clear error; it never ends the process."""
 
 import contextlib
+import importlib
 import json
 import os
 import random
@@ -149,6 +150,13 @@ def test_a_file_may_have_any_name(tags_path, tmp_path):
     shutil.copy(tags_path, path)
     assert load_model(path, home_path=tmp_path).digest == open_model_file(tags_path, home_path=None).digest
     assert open_model_file(path, home_path=tmp_path).path == path
+
+
+def test_whoever_imports_the_whole_package_does_not_take_the_log(tags_path, tmp_path):
+    importlib.import_module("llama_cpp")
+    path = tmp_path / os.fsdecode(b"\xe9.gguf")
+    shutil.copy(tags_path, path)
+    assert load_model(path, home_path=tmp_path).digest
 
 
 def test_a_memory_that_cannot_be_read_is_made_again(tags_path, tmp_path):
