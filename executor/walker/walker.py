@@ -171,7 +171,7 @@ class Walker:
                         "RUN_INTERRUPTED",
                         "a run of this intent was interrupted",
                         place=known,
-                        fix="go on with it: mcl run --resume",
+                        fix=f"go on with it: mcl run {known} --resume",
                     )
                 if view.state == "executing" or view.corrections:
                     earlier = read_earlier(self._home.journal.envelopes(known), view)

@@ -117,7 +117,8 @@ def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(mcl):
     assert run.end() == 130
     assert "Traceback" not in run.seen
     assert f"interrupted; go on with it: mcl run {id} --resume" in run.seen
-    assert mcl("run", id).code != 0
+    again = mcl("run", id)
+    assert (again.code, f"mcl run {id} --resume" in again.err) == (4, True)
     assert mcl("run", id, "--resume", "--yes-gates").code == 0
     assert (mcl.folder / "mcl-notes" / f"{id}.md").exists()
 
