@@ -13,6 +13,7 @@ from anyio import from_thread, to_thread
 from executor.gate.mandate import Mandate
 from executor.home import Home
 from executor.journal.record import Record
+from executor.sandbox.paths import Workspace
 from executor.walker.asking import Asking
 from executor.walker.external import external
 from executor.walker.ledger import ANSWERED, Ledger
@@ -51,8 +52,7 @@ async def judge(context: Context, run: Run, home: Home) -> tuple[Criterion, ...]
     found: list[Criterion] = []
     for place, predicate in enumerate(mandate.intent.frame.success_criteria):
         if isinstance(predicate, DeliveredPredicate):
-            look = partial(delivered, predicate, mandate.intent, workspace, from_thread.check_cancelled)
-            found.append(await to_thread.run_sync(look))  # it may be large, and the run may be cancelled
+            found.append(await _delivered(predicate, mandate, workspace))
         elif isinstance(predicate, SignedOffPredicate):
             found.append(await _signed_off(predicate, mandate, home, run.asking))
         elif isinstance(predicate, AttestationPredicate):
@@ -79,12 +79,18 @@ def _attestations(home: Home) -> Iterator[Envelope]:
                     yield envelope
 
 
-def left_behind(run: Run) -> tuple[Criterion, ...]:
+async def left_behind(run: Run) -> tuple[Criterion, ...]:
     """What a run that failed has delivered all the same: the criteria of that kind that hold."""
     mandate, workspace = run.scope.mandate, run.scope.context.workspace
     asked = [one for one in mandate.intent.frame.success_criteria if isinstance(one, DeliveredPredicate)]
-    found = (delivered(predicate, mandate.intent, workspace) for predicate in asked)
+    found = [await _delivered(predicate, mandate, workspace) for predicate in asked]
     return tuple(criterion for criterion in found if criterion.holds)
+
+
+async def _delivered(predicate: DeliveredPredicate, mandate: Mandate, workspace: Workspace) -> Criterion:
+    """In a thread: it may be large, and the run may be cancelled meanwhile."""
+    look = partial(delivered, predicate, mandate.intent, workspace, from_thread.check_cancelled)
+    return await to_thread.run_sync(look)
 
 
 async def _signed_off(

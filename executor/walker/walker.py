@@ -292,7 +292,7 @@ class Walker:
 
                 tasks.start_soon(watch)
                 failure = await self._engine.walk(run.tree.root, run)
-                criteria = left_behind(run) if failure else await judge(run.scope.context, run, self._home)
+                criteria = await (left_behind(run) if failure else judge(run.scope.context, run, self._home))
                 tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             first = _first(group)
