@@ -6,13 +6,9 @@ again, counts as done, or ends the run. Either way the decision is a record of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from executor.engine.protocol import Failure
-
-if TYPE_CHECKING:
-    from executor.walker.run import Run
-    from executor.walker.tree import Place
+from executor.walker.run import Run
+from executor.walker.tree import Place
 
 _RETRY, _DONE, _STOP = OPTIONS = ("retry", "done", "stop")
 

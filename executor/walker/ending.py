@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from anyio import from_thread, to_thread
 
+from executor.gate.context import Context
 from executor.gate.mandate import Mandate
 from executor.home import Home
 from executor.journal.record import Record
@@ -19,6 +19,7 @@ from executor.walker.external import external
 from executor.walker.ledger import ANSWERED, Ledger
 from executor.walker.outcome import Failure, FailureMode, FailureModes
 from executor.walker.predicates import Criterion, attested, delivered, unsupported
+from executor.walker.run import Run
 from ir import (
     AttestationPredicate,
     DeliveredPredicate,
@@ -27,10 +28,6 @@ from ir import (
     MclError,
     SignedOffPredicate,
 )
-
-if TYPE_CHECKING:
-    from executor.gate.context import Context
-    from executor.walker.run import Run
 
 # Code of the first failure -> reason of intent.fail (the closed set that skills use too).
 _REASONS = {

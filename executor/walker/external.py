@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import anyio
 
+from executor.engine.protocol import Failure
 from executor.errors import ToolError, UnresolvedError
 from executor.gate.call import Call
+from executor.gate.context import Context
+from executor.gate.decide import Allow
 from executor.references import typed_args
 from executor.sandbox.redaction import visible
 from executor.walker.check import GRAMMAR, Check, parse_check
 from executor.walker.leave import get_leave
 from executor.walker.predicates import Criterion
+from executor.walker.run import Run
 from ir import ExternalPredicate, MclError
-
-if TYPE_CHECKING:
-    from executor.engine.protocol import Failure
-    from executor.gate.context import Context
-    from executor.gate.decide import Allow
-    from executor.walker.run import Run
 
 # Seconds before it is looked again at what may pass: a failed criterion is final, a busy host is not.
 _WAITS: Final = (0.5, 2.0)

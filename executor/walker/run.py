@@ -18,13 +18,11 @@ from executor.sandbox.redaction import Redactor, visible
 from executor.tools.manifest import Cost, Manifest
 from executor.tools.registry import Registry
 from executor.undo.images import Images
-from executor.walker import doubt
 from executor.walker.asking import CORRECTED, Asking
 from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier
 from executor.walker.ledger import Ledger
 from executor.walker.listener import Listener, WalkEvent
-from executor.walker.nodes import gate, handed, step, sub_dispatch, tool_call
 from executor.walker.pausing import Pause, Superseded
 from executor.walker.reasoner import Reasoner
 from executor.walker.tree import Place, Scope, Tree
@@ -35,22 +33,32 @@ _PREVIEW = 120  # characters
 _DENIED = ("PROTECTED_PATH", "OUT_OF_SCOPE", "HOST_DENIED")  # what a tool met that the gate would refuse
 
 Attempt: TypeAlias = "Callable[[Place, Run], Awaitable[Failure | Again | None]]"
-_KINDS: Mapping[str, Attempt] = {
-    "tool_call": tool_call.attempt,
-    "step": step.attempt,
-    "gate": gate.attempt,
-    "sub_dispatch": handed.attempt,
-}
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What nodes do with their turn, which a run need not know (``kinds`` fills it in).
+
+    attempts: how a terminal is performed once, by its kind. settle: what is decided about one that was begun
+    in an earlier run; True: nothing is left to do. open_plan, close_plan: a sub-dispatch gets the plan below
+    it, and gives what that plan gave.
+    """
+
+    attempts: Mapping[str, Attempt]
+    settle: Callable[[Place, Run], Awaitable[tuple[bool, Failure | None]]]
+    open_plan: Callable[[Place, Run], Failure | None]
+    close_plan: Callable[[Place, Run], Awaitable[Failure | None]]
 
 
 @dataclass
 class Run:
     """The state of a walk: what each node is and what it gave. It is the ``Work`` of an engine.
 
-    scope: the accepted plan with what the gate looks at. images: where files are kept as they were before a
-    call. Nodes are named by their ids.
+    kinds: what nodes do with their turn. scope: the accepted plan with what the gate looks at. images: where
+    files are kept as they were before a call. Nodes are named by their ids.
     """
 
+    kinds: Kinds
     scope: Scope
     ledger: Ledger
     registry: Registry
@@ -155,8 +163,8 @@ class Run:
             self._restore(place)
             return Turn("settled")
         self._began[node_id] = time.monotonic()
-        if sub_dispatch.is_near(place):
-            failure = self._stopped(place, self.ledger.view()) or sub_dispatch.open_plan(place, self)
+        if place.dispatches:
+            failure = self._stopped(place, self.ledger.view()) or self.kinds.open_plan(place, self)
             if failure is not None:
                 self._end(place, "denied" if failure.denied else "failed", failure)
             return Turn("settled", failure) if failure else Turn("sequential")
@@ -190,11 +198,11 @@ class Run:
         if (stopped := self._stopped(place, view)) is not None:
             return stopped
         if place.id in self._doubtful:
-            settled, failure = await doubt.settle(place, self)
+            settled, failure = await self.kinds.settle(place, self)
             self._doubtful.discard(place.id)
             if settled:
                 return failure
-        return await _KINDS[place.node.kind](place, self)
+        return await self.kinds.attempts[place.node.kind](place, self)
 
     async def close(self, node_id: str, failure: Failure | None, *, more: bool = False) -> Failure | None:
         """See ``Work``."""
@@ -202,8 +210,8 @@ class Run:
         if place is None:
             self._pause.end(node_id)
             return failure
-        if failure is None and sub_dispatch.is_near(place):
-            failure = await sub_dispatch.close_plan(place, self)
+        if failure is None and place.dispatches:
+            failure = await self.kinds.close_plan(place, self)
         state = "completed"
         if failure is not None:
             state = "denied" if failure.denied and not self.tree.is_branch(place) else "failed"
@@ -315,7 +323,7 @@ class Run:
         for one in (place, *self.tree.below(place.id)):
             if not one.node.children:
                 self.outputs[one.id] = self.earlier.outputs.get(one.id, {})
-            if sub_dispatch.is_near(one):
+            if one.dispatches:
                 self._restore_below(one.id)
             self._tell(one, "completed", preview=self._preview(one.id))
 

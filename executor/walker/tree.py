@@ -43,6 +43,11 @@ class Place:
         """The node's id, which is its own in the whole run."""
         return self.node.id
 
+    @property
+    def dispatches(self) -> bool:
+        """Is it a sub_dispatch within this process, rather than to another agent?"""
+        return self.node.sub_dispatch is not None and not self.node.sub_dispatch.agent_ref
+
 
 class Tree:
     """Finds nodes, and gives the children of a branch one by one. The plan of a sub-dispatch hangs below the

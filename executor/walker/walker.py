@@ -36,6 +36,7 @@ from executor.walker.asking import Asking
 from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier, read_earlier
 from executor.walker.ending import close, judge, left_behind
+from executor.walker.kinds import KINDS
 from executor.walker.lease import lease
 from executor.walker.ledger import Ledger
 from executor.walker.listener import Listener, Silent
@@ -227,6 +228,7 @@ class Walker:
         redactor = self._redactor.knowing(self._credentials.values(self._variables(plan)))
         asking = Asking(ledger, self._people, clock, redactor)
         run = Run(
+            KINDS,
             Scope(context, self._prompts, (skill_address(plan),)),
             ledger,
             self._registry,

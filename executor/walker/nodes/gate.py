@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from executor.engine.protocol import Failure
 from executor.errors import UnresolvedError
 from executor.references import as_text, resolve
-
-if TYPE_CHECKING:
-    from executor.walker.run import Run
-    from executor.walker.tree import Place
+from executor.walker.run import Run
+from executor.walker.tree import Place
 
 
 async def attempt(place: Place, run: Run) -> Failure | None:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 import anyio
 
 from executor.agents import Agents
 from executor.engine.protocol import Failure
 from executor.errors import ExecutorError
+from executor.gate.call import Call
+from executor.gate.decide import Allow
+from executor.home import Home
 from executor.sandbox.redaction import visible
 from executor.walker.answer import Handed, read_answer, refused, told
 from executor.walker.handing import handing
 from executor.walker.leave import get_leave
+from executor.walker.run import Run
+from executor.walker.tree import Place
 from ir import Envelope, Intent, MclError
-
-if TYPE_CHECKING:
-    from executor.gate.call import Call
-    from executor.gate.decide import Allow
-    from executor.home import Home
-    from executor.walker.run import Run
-    from executor.walker.tree import Place
 
 
 async def attempt(place: Place, run: Run) -> Failure | None:

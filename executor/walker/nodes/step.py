@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import anyio
 
@@ -11,12 +10,10 @@ from executor.engine.protocol import Failure
 from executor.errors import WalkError
 from executor.hashing import is_json
 from executor.references import as_text, resolve
+from executor.walker.reasoner import Reasoner
+from executor.walker.run import Run
+from executor.walker.tree import Place
 from ir import MclError
-
-if TYPE_CHECKING:
-    from executor.walker.reasoner import Reasoner
-    from executor.walker.run import Run
-    from executor.walker.tree import Place
 
 _MAX_ANSWER = 1 << 20  # bytes of JSON, as the largest output of a tool
 _DEFAULT_PROMPT = "Answer the question from what is given. Say only what follows from it."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from executor.agents import Agents
 from executor.engine.protocol import Failure
@@ -12,17 +11,10 @@ from executor.gate.verdict import Deny
 from executor.walker.dispatch import expand
 from executor.walker.ending import judge
 from executor.walker.preflight import preflight
+from executor.walker.run import Run
+from executor.walker.tree import Place, Scope
 from ir import MclError, canonical_bytes
 from ir.plan import MAX_NODES
-
-if TYPE_CHECKING:
-    from executor.walker.run import Run
-    from executor.walker.tree import Place, Scope
-
-
-def is_near(place: Place) -> bool:
-    """Is it dispatched within this process, rather than to another agent?"""
-    return place.node.sub_dispatch is not None and not place.node.sub_dispatch.agent_ref
 
 
 def open_plan(place: Place, run: Run) -> Failure | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import anyio
 
@@ -11,16 +10,14 @@ from executor.engine.protocol import Again, Failure
 from executor.errors import ScopeError, ToolError, UnresolvedError
 from executor.gate.call import Call
 from executor.gate.credentials import credentials_of
+from executor.gate.decide import Allow
 from executor.references import typed_args
+from executor.tools.manifest import Manifest
+from executor.undo.images import Kept
 from executor.walker.leave import contended, get_leave
+from executor.walker.run import Run
+from executor.walker.tree import Place
 from ir import MclError
-
-if TYPE_CHECKING:
-    from executor.gate.decide import Allow
-    from executor.tools.manifest import Manifest
-    from executor.undo.images import Kept
-    from executor.walker.run import Run
-    from executor.walker.tree import Place
 
 
 async def attempt(place: Place, run: Run) -> Failure | Again | None:
