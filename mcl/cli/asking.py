@@ -14,8 +14,8 @@ from executor.home import Home
 from ir import ClarifyQuestion, MclError
 from mcl.acts.answer import answer, check_answer
 from mcl.acts.show import Shown
-from mcl.cli.compile import tell_result
 from mcl.cli.output import Output
+from mcl.cli.result import tell_result
 from mcl.cli.safe import one_line, safe
 from mcl.compiler import Clarify, Compiled, Refused
 from mcl.stages.gaps import sentence

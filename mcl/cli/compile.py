@@ -4,15 +4,13 @@ import codecs
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, example
 from mcl.cli.output import Output
-
-if TYPE_CHECKING:
-    from mcl.compiler import Clarify, Compiled, Refused
+from mcl.cli.result import tell_result
 
 _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 MAX_GOAL_BYTES = 4 * 8192  # no goal of the longest allowed length is larger, whatever its alphabet
@@ -260,17 +258,3 @@ def as_typed(word: str) -> str:
         return os.fsencode(word).decode()
     except UnicodeError:
         return word
-
-
-def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:
-    """Show a result, or write it as a document; the exit code that goes with it."""
-    from ir.errors import CLARIFY, REFUSED
-    from mcl.cli.documents import of_result
-
-    document = of_result(result, stored=stored)
-    out.document(document)
-    if not out.as_json:
-        from mcl.cli.views.result import result_view
-
-        out.tell(result_view(result, out.people, stored=stored))
-    return {"compiled": 0, "clarify": CLARIFY, "refused": REFUSED}[str(document["status"])]

@@ -1,0 +1,22 @@
+"""Telling what came of a compile: to people as a view, to programs as a document, to shells as an exit code."""
+
+from typing import TYPE_CHECKING
+
+from mcl.cli.output import Output
+
+if TYPE_CHECKING:
+    from mcl.outcome import Clarify, Compiled, Refused
+
+
+def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:
+    """Show a result, or write it as a document; the exit code that goes with it."""
+    from ir.errors import CLARIFY, REFUSED
+    from mcl.cli.documents import of_result
+
+    document = of_result(result, stored=stored)
+    out.document(document)
+    if not out.as_json:
+        from mcl.cli.views.result import result_view
+
+        out.tell(result_view(result, out.people, stored=stored))
+    return {"compiled": 0, "clarify": CLARIFY, "refused": REFUSED}[str(document["status"])]
