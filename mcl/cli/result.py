@@ -1,4 +1,4 @@
-"""Telling what came of a compile: to people as a view, to programs as a document, to shells as an exit code."""
+"""Telling what came of a compile: people get a view, programs a document, shells an exit code."""
 
 from typing import TYPE_CHECKING
 
