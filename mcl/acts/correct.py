@@ -170,30 +170,16 @@ def refusals(
     workspace: the folder of the run. Raises ScopeError where it cannot be used; where none is named and the
     current folder cannot be one, nothing is said.
     """
-    from executor.walker import Walker
-    from mcl.acts.models import Models
-    from mcl.acts.skills import installed
-    from mcl.reasoner import ModelReasoner
-    from mcl.subskills import InstalledSkills
-    from mcl.tools import registry
+    from mcl.acts.judging import judging
 
     home = home or open_home()
-    tools, here = registry(lambda: home, commands=home.path), home.path
-    walker = Walker(
-        home,
-        tools,
-        workspace=workspace or Path.cwd(),
-        reasoner=ModelReasoner(Models(home).open),
-        sub_skills=InstalledSkills(lambda: installed(here, skills), tools),
-    )
     try:
-        verdicts = walker.preflight_plan(proposal.intent, proposal.plan)
+        with judging(home, workspace, skills) as walker:
+            verdicts = walker.preflight_plan(proposal.intent, proposal.plan)
     except ScopeError:
         if workspace is not None:
             raise
         verdicts = []
-    finally:
-        walker.close()
     nodes = read_view(home, proposal.intent_id).nodes
     done = {id for id, state in nodes.items() if state == "completed"} - set(proposal.again)
     return tuple(one for one in verdicts if one.decision == "deny" and one.node_id not in done)

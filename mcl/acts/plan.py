@@ -6,16 +6,12 @@ from pathlib import Path
 
 from executor.errors import WalkError
 from executor.home import Home
-from executor.walker import Verdict, Walker
+from executor.walker import Verdict
 from ir import Intent, PlanNode, PlanTree
 from mcl.acts.ids import find_intent
-from mcl.acts.models import Models
+from mcl.acts.judging import judging
 from mcl.acts.show import shown
-from mcl.acts.skills import installed
 from mcl.home import open_home
-from mcl.reasoner import ModelReasoner
-from mcl.subskills import InstalledSkills
-from mcl.tools import registry
 
 
 @dataclass(frozen=True)
@@ -69,19 +65,8 @@ def plan(
             place=found.id,
             fix=f"mcl show {found.id} says what can be done",
         )
-    reasoner = ModelReasoner(Models(home).open)
-    tools, here = registry(lambda: home, commands=home.path), home.path
-    walker = Walker(
-        home,
-        tools,
-        workspace=workspace or Path.cwd(),
-        reasoner=reasoner,
-        sub_skills=InstalledSkills(lambda: installed(here, skills), tools),
-    )
-    try:
+    with judging(home, workspace, skills) as walker:
         verdicts = walker.preflight(found.id)
-    finally:
-        walker.close()
     accepted = bool(found.view.accepted_plan_hash) and found.view.accepted_plan_hash == found.plan.hash
     return Planned(found.intent, found.plan, found.state, accepted, tuple(verdicts))
 

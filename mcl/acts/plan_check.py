@@ -12,19 +12,15 @@ from typing import Literal
 from executor.gate.decide import BEFOREHAND
 from executor.gate.verdict import Deny
 from executor.home import Home
-from executor.walker import Verdict, Walker
+from executor.walker import Verdict
 from ir import VERBS, Intent, MclError, PlanTree, content_hash, is_ulid, valid_verb, with_hash
 from mcl.acts.ids import find_intent
-from mcl.acts.models import Models
+from mcl.acts.judging import judging
 from mcl.acts.plan import plan as plan_of
 from mcl.acts.show import read_view
-from mcl.acts.skills import installed
 from mcl.acts.verify import MAX_BYTES
 from mcl.errors import InputError
 from mcl.home import open_home
-from mcl.reasoner import ModelReasoner
-from mcl.subskills import InstalledSkills
-from mcl.tools import registry
 
 Word = Literal["allowed", "needs_approval", "denied", "invalid"]
 EXITS: dict[Word, int] = {"allowed": 0, "needs_approval": 10, "denied": 11, "invalid": 12}
@@ -155,18 +151,8 @@ def _judged(
     if verb:
         frame = intent.frame.model_copy(update={"verb": verb})
         intent = with_hash(intent.model_copy(update={"frame": frame}))
-    tools, here = registry(lambda: home, commands=home.path), home.path
-    walker = Walker(
-        home,
-        tools,
-        workspace=workspace or Path.cwd(),
-        reasoner=ModelReasoner(Models(home).open),
-        sub_skills=InstalledSkills(lambda: installed(here, skills), tools),
-    )
-    try:
+    with judging(home, workspace, skills) as walker:
         verdicts = walker.preflight_plan(intent, plan)
-    finally:
-        walker.close()
     flaws = [] if not plan.hash or plan.hash == content_hash(plan) else [_altered(plan)]
     return PlanChecked(plan, intent.frame.verb, verb_from, False, (*flaws, *verdicts))
 

@@ -1,0 +1,34 @@
+"""The gate asked beforehand: a walker with all that a run would have, and nothing is run."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from executor.home import Home
+from executor.walker import Walker
+from mcl.acts.models import Models
+from mcl.acts.skills import installed
+from mcl.reasoner import ModelReasoner
+from mcl.subskills import InstalledSkills
+from mcl.tools import registry
+
+
+@contextmanager
+def judging(home: Home, workspace: Path | None, skills: Sequence[Path]) -> Iterator[Walker]:
+    """A walker whose preflights judge as a run in `workspace` (default: the current folder) would.
+
+    skills: further folders of skills, for sub-dispatches. Raises ScopeError where the workspace cannot be
+    used.
+    """
+    tools = registry(lambda: home, commands=home.path)
+    walker = Walker(
+        home,
+        tools,
+        workspace=workspace or Path.cwd(),
+        reasoner=ModelReasoner(Models(home).open),
+        sub_skills=InstalledSkills(lambda: installed(home.path, skills), tools),
+    )
+    try:
+        yield walker
+    finally:
+        walker.close()
