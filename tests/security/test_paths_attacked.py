@@ -234,8 +234,10 @@ def test_a_folder_that_becomes_a_link_during_the_call_never_leads_out(tmp_path: 
     swapping.start()
     seen: set[str] = set()
     try:
-        for number in range(1500):
+        for number in range(100_000):
             assert swapping.is_alive()
+            if number > 1500 and {"inside", "OUT_OF_SCOPE"} <= seen:
+                break  # on a busy machine the two threads may long meet at the same moment of the swap
             try:
                 seen.add(workspace.read("real/f.txt", 100)[0].decode())
                 if number % 50 == 0:
