@@ -272,6 +272,14 @@ class Walks:
         return done.stdout
 
 
+def granted(walks: Walks, *hosts: str, also: Sequence[str] = ()) -> None:
+    """Let the agent reach these hosts, with the grants that everybody has, and further classes."""
+    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
+    grants.ensure_default(agent)
+    grants.grant(agent, ["network", *also])
+    grants.grant_hosts(agent, hosts)
+
+
 def context_of(walks: Walks, intent_id: str | None, **more: Any) -> Context:
     """What the gate looks at for an intent, made from its public parts."""
     home = walks.home

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nacl.signing import SigningKey
-from walks import NODE, Says, Walks, sequence, tool
+from walks import NODE, Says, Walks, granted, sequence, tool
 
-from executor import Agents, Grants, Home, KeyringError, Outcome, PolicyError, ScopeError
+from executor import Agents, Home, KeyringError, Outcome, PolicyError, ScopeError
 from executor.undo import undo
 from executor.walker.answer import Handed, read_answer
 from ir import (
@@ -70,13 +70,6 @@ def other(walks: Walks, process: subprocess.Popen[str], listening: tuple[str, st
     process.stdin.flush()
     assert process.stdout.readline().strip() == believed
     return Other(listening[1], f"http://127.0.0.1:{listening[0]}")
-
-
-def granted(walks: Walks, *hosts: str) -> None:
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
-    grants.grant(agent, ["network"])
-    grants.grant_hosts(agent, hosts)
 
 
 def hand(id: str, agent: str = "matrix://agent/printer", **more: Any) -> NODE:

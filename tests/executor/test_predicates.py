@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nacl.signing import SigningKey
-from walks import Says, Walks, context_of, sequence, tool
+from walks import Says, Walks, context_of, granted, sequence, tool
 from websites import Site, moved, page, website
 
-from executor import Call, Deny, GateAnswer, GateQuestion, Grants, Outcome, decide
+from executor import Call, Deny, GateAnswer, GateQuestion, Outcome, decide
 from executor.walker.check import parse_check
 from ir import (
     Header,
@@ -36,13 +36,6 @@ BUILD = '{"build": {"state": "done", "n": 3, "ok": true, "code": "007"}, "items"
 def site() -> Iterator[Site]:
     with website() as found:
         yield found
-
-
-def granted(walks: Walks, *hosts: str) -> None:
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
-    grants.grant(agent, ["network"])
-    grants.grant_hosts(agent, hosts)
 
 
 def look(walks: Walks, url: str, check: str = "", *, people: object = None, node: Any = None) -> Outcome:

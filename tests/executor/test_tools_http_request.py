@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from walks import Says, Walks, sequence, tool
+from walks import Says, Walks, granted, sequence, tool
 from websites import Site, moved, page, website
 
-from executor import Grants, Outcome
+from executor import Outcome
 
 TOKEN = "t0p-s3cret/tok+en=value&more"
 
@@ -21,13 +21,6 @@ TOKEN = "t0p-s3cret/tok+en=value&more"
 def site() -> Iterator[Site]:
     with website() as found:
         yield found
-
-
-def granted(walks: Walks, *hosts: str) -> None:
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
-    grants.grant(agent, ["network"])
-    grants.grant_hosts(agent, hosts)
 
 
 def ask(

@@ -16,10 +16,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from walks import Says, Walks, parallel, sequence, tool
+from walks import Says, Walks, granted, parallel, sequence, tool
 from websites import Site, moved, page, website
 
-from executor import Grants, Outcome
+from executor import Outcome
 
 # No known shape, and a character of each kind that encodings change.
 SECRET = 'plain-Words & "quotes" <tags> + 100% ünïcode/slash'
@@ -30,13 +30,6 @@ TOKEN = "plain-words+are/secret=too&here"
 def site() -> Iterator[Site]:
     with website() as found:
         yield found
-
-
-def granted(walks: Walks, *hosts: str) -> None:
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
-    grants.grant(agent, ["network", "shell"])
-    grants.grant_hosts(agent, hosts)
 
 
 def request(id: str, site: Site, path: str = "/", method: str = "GET", **args: str) -> dict[str, Any]:
@@ -102,7 +95,7 @@ def echo(site: Site, how: str) -> Any:
 def test_whatever_a_host_sends_back_nothing_of_a_credential_is_kept(
     walks: Walks, site: Site, how: str, kind: str
 ) -> None:
-    granted(walks, site.origin)
+    granted(walks, site.origin, also=["shell"])
     site.pages["/"] = echo(site, how)
     secret = SECRET if kind == "basic_auth" else TOKEN
     call = request("n1", site, method="POST", **{kind: "$env:API"})
@@ -130,7 +123,7 @@ def test_whatever_a_host_sends_back_nothing_of_a_credential_is_kept(
 
 def test_a_redirect_to_another_host_goes_without_the_credential(walks: Walks, site: Site) -> None:
     with website({"/": page("ok", "text/plain")}) as other:
-        granted(walks, site.origin, other.origin)
+        granted(walks, site.origin, other.origin, also=["shell"])
         site.pages["/"] = moved(f"{other.origin}/")
         node = request("n1", site, bearer="$env:API", headers='{"X-Trace": "a"}')
         outcome = walks.run(walks.accept(node, verb="find"), environment={"API": TOKEN})
@@ -146,7 +139,7 @@ def test_what_is_sent_is_never_sent_on_to_another_host(
     walks: Walks, site: Site, method: str, status: str
 ) -> None:
     with website({"/": page("ok", "text/plain")}) as other:
-        granted(walks, site.origin, other.origin)
+        granted(walks, site.origin, other.origin, also=["shell"])
         site.pages["/"] = moved(f"{other.origin}/", status)
         node = request("n1", site, method=method, bearer="$env:API", body="the words")
         intent = walks.accept(node, verb="deliver")
@@ -161,7 +154,7 @@ def test_what_is_sent_is_never_sent_on_to_another_host(
 
 
 def test_an_answer_of_a_host_does_not_choose_which_variable_is_read(walks: Walks, site: Site) -> None:
-    granted(walks, site.origin)
+    granted(walks, site.origin, also=["shell"])
     site.pages["/"] = page("$env:OTHER_SECRET", "text/plain")
     first = request("n1", site)
     second = request("n2", site, method="POST", bearer="${n1.output.text}")
@@ -174,7 +167,7 @@ def test_an_answer_of_a_host_does_not_choose_which_variable_is_read(walks: Walks
 
 
 def test_a_credential_to_an_address_that_an_answer_named_is_asked_about(walks: Walks, site: Site) -> None:
-    granted(walks, site.origin)
+    granted(walks, site.origin, also=["shell"])
     site.pages["/"] = page(f"{site.origin}/elsewhere", "text/plain")
     site.pages["/elsewhere"] = page("ok", "text/plain")
     second = tool("n2", "http/request", "network", method="GET", url="${n1.output.text}", bearer="$env:API")
@@ -201,7 +194,7 @@ def test_a_credential_to_an_address_that_an_answer_named_is_asked_about(walks: W
     ],
 )
 def test_no_other_argument_takes_a_credential(walks: Walks, node: dict[str, Any]) -> None:
-    granted(walks, "https://e.org")
+    granted(walks, "https://e.org", also=["shell"])
     intent = walks.accept(node, verb="deliver")
     outcome = walks.run(intent, people=Says("approve"), environment={"API": TOKEN})
     assert (outcome.state, code(outcome)) == ("denied", "INVALID_ARGS")
@@ -212,7 +205,7 @@ def test_no_other_argument_takes_a_credential(walks: Walks, node: dict[str, Any]
     "value", ["Bearer $env:API", "$env:API ", "$ENV:API", "$env:A-B", "$env:", TOKEN, "$env:API\n", "${env}"]
 )
 def test_a_credential_is_a_variable_and_nothing_around_it(walks: Walks, site: Site, value: str) -> None:
-    granted(walks, site.origin)
+    granted(walks, site.origin, also=["shell"])
     outcome = walks.run(
         walks.accept(request("n1", site, bearer=value), verb="find"), environment={"API": TOKEN}
     )
@@ -222,7 +215,7 @@ def test_a_credential_is_a_variable_and_nothing_around_it(walks: Walks, site: Si
 
 def test_an_approval_is_of_the_variable_that_was_named(walks: Walks, site: Site) -> None:
     """The same call with another variable is another call."""
-    granted(walks, site.origin)
+    granted(walks, site.origin, also=["shell"])
     site.pages["/"] = page("ok", "text/plain")
     people = Says("approve", "approve")
     for variable in ("API", "OTHER"):
@@ -238,7 +231,7 @@ def test_children_see_nothing_of_it(walks: Walks, site: Site, monkeypatch: pytes
     monkeypatch.setenv("API", TOKEN)
     python = walks.write(".venv/bin/python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
-    granted(walks, site.origin)
+    granted(walks, site.origin, also=["shell"])
     site.pages["/"] = page("ok", "text/plain")
     walks.write("pytest.ini", "[pytest]\n")
     walks.write(
@@ -264,7 +257,7 @@ def test_children_see_nothing_of_it(walks: Walks, site: Site, monkeypatch: pytes
 
 
 def test_the_command_line_shows_and_keeps_nothing_of_it(walks: Walks, site: Site, tmp_path: Path) -> None:
-    granted(walks, site.origin)
+    granted(walks, site.origin, also=["shell"])
     site.pages["/"] = echo(site, "head")
     node = request("n1", site, method="POST", bearer="$env:API")
     intent = walks.accept(node, verb="deliver")
