@@ -6,10 +6,13 @@ MclError                 ir.errors: every error of this project
 ├── InputError           what cannot be compiled: a goal, time, id, zone, slot, verb, skill or answer
 ├── BatchError           a batch whose input or output cannot be used
 ├── CortexError          a memory that cannot be stored, found or proved
+├── McpError             a server, a tool of one, or a call that came over MCP, which cannot be used
 └── GraphError           a picture of a plan that cannot be drawn
 
 Codes are stable and UPPER_SNAKE; messages may change.
 """
+
+from collections.abc import Mapping
 
 from ir.errors import MclError
 
@@ -38,3 +41,28 @@ class CortexError(MclError):
 
 class GraphError(MclError):
     """A picture of a plan that cannot be drawn."""
+
+
+class McpError(MclError):
+    """What goes wrong with the Model Context Protocol; `place` is a server, `server:tool`, or an argument.
+
+    example: a call that would not be refused so, "" where there is none.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        place: str = "",
+        fix: str = "",
+        example: str = "",
+        exit: int | None = None,
+        data: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(code, message, place=place, fix=fix, exit=exit, data=data)
+        self.example = example
+
+    def to_json(self) -> dict[str, object]:
+        """The error as a JSON object, with its example where there is one."""
+        return {**super().to_json(), **({"example": self.example} if self.example else {})}
