@@ -1,0 +1,135 @@
+"""What all clients of one server process share: the home, the tools as they are now, and the gate."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from executor.gate.approvals import Approvals
+from executor.gate.context import Context
+from executor.gate.credentials import Credentials
+from executor.gate.grants import Grants
+from executor.gate.locks import Locks
+from executor.gate.pins import Pins
+from executor.gate.policy import PolicyFile
+from executor.gate.shared_locks import SharedLocks
+from executor.home import Home
+from executor.keys.personal import is_personal
+from executor.sandbox.paths import Workspace
+from executor.sandbox.redaction import Redactor
+from executor.tools.registry import Registry
+
+if TYPE_CHECKING:
+    from mcl.mcp.activity import Activity
+    from mcl.mcp.definitions import Definitions
+    from mcl.mcp.questions import Questions
+    from mcl.mcp.upstream import Upstreams
+
+_WHO = "a call over MCP"  # that holds a place which another run wants to write to
+
+
+class Session:
+    """One server process at work in one workspace; its clients come and go. Close it when done.
+
+    Args:
+        workspace: the folder that our own tools work in.
+        upstreams, definitions, activity, questions: open, of the same home; whoever opened them closes them.
+        tools: makes the registry of all tools there are now; stamp: differs whenever it would make another.
+        environment: variables that credentials come from, and whose secret values are taken out of answers
+            (default: this process's).
+
+    Raises:
+        ScopeError: the workspace cannot be used. PolicyError: the operator's policy cannot be read.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        workspace: Path,
+        *,
+        upstreams: Upstreams,
+        definitions: Definitions,
+        activity: Activity,
+        questions: Questions,
+        tools: Callable[[], Registry],
+        stamp: Callable[[], object],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.home = home
+        self.workspace = Workspace(workspace, forbidden=[home.path])
+        self.upstreams = upstreams
+        self.definitions = definitions
+        self.activity = activity
+        self.questions = questions
+        variables = os.environ if environment is None else environment
+        self.redactor, self.credentials = Redactor(variables), Credentials(variables)
+        self.pins, self.grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
+        self._policy = PolicyFile(home.path / "policy.toml")
+        self._approvals = Approvals(home.db, home.clock)
+        self._locks = Locks(SharedLocks(home.path / "locks", self.workspace.root, _WHO))
+        self._build, self._stamp = tools, stamp
+        self._seen: object = None
+        self._registry: Registry | None = None
+        self._context: Context | None = None
+
+    @property
+    def agent(self) -> str:
+        """The did in whose name calls are made."""
+        return self.home.keyring.agent.did
+
+    @property
+    def stamp(self) -> object:
+        """A mark of what tools there are and what they may do; two equal marks: nothing changed between."""
+        return self._stamp()
+
+    @property
+    def registry(self) -> Registry:
+        """All tools there are at this moment. Raises what reading them raises."""
+        self._look()
+        assert self._registry is not None
+        return self._registry
+
+    @property
+    def context(self) -> Context:
+        """What the gate judges declared calls by, at this moment: calls that no plan holds.
+
+        It keeps no records of its own: what became of every such call is kept by `activity`.
+        """
+        self._look()
+        assert self._context is not None
+        return self._context
+
+    def close(self) -> None:
+        """Give the workspace back."""
+        self.workspace.close()
+
+    def _look(self) -> None:
+        if self._registry is not None and (stamp := self._stamp()) == self._seen:
+            return
+        stamp = self._stamp()  # first: what changes while the tools are read is seen the next time
+        self._registry = self._build()
+        self._seen = stamp
+        self.pins.admit(self._registry.manifests)
+        self.grants.ensure_default(self.agent)
+        home = self.home
+        self._context = Context(
+            agent=self.agent,
+            tools=self._registry,
+            workspace=self.workspace,
+            policy=self._policy,
+            pins=self.pins,
+            grants=self.grants,
+            approvals=self._approvals,
+            clock=home.clock,
+            record=_elsewhere,
+            locks=self._locks,
+            credentials=self.credentials,
+            personal=lambda did: is_personal(home.keyring, did),
+            moment=home.db.moment,
+        )
+
+
+def _elsewhere(kind: str, body: dict[str, object]) -> None:
+    """Of a declared call the verdict stands in its record of activity, and a question in that of its gate."""
