@@ -113,8 +113,33 @@ class Journal:
         self._store(messages, holds)
         return tuple(message for message in messages if isinstance(message, Envelope))
 
+    def record_many(
+        self,
+        statements: Sequence[tuple[Statement, str]],
+        *,
+        beside: Callable[[sqlite3.Connection, Sequence[Row]], None] | None = None,
+    ) -> tuple[Row, ...]:
+        """Sign records with the agent's key and append them, in order, in one commit: all of them or none.
+
+        statements: each of a kind `record.<name>` with a map, and the intent that it is about or "". beside:
+        writes in the same commit what belongs to the rows. What was just signed here is not opened again.
+        Raises JournalError, ir.CborError, KeyringError where the key is sealed, HomeError.
+        """
+        agent, messages = self._keyring.agent, list[Message]()
+        for said, intent in statements:
+            if not isinstance(said.body, Mapping):
+                raise JournalError("RECORD_SHAPE", f"{said.kind} is not told as a record", place=said.kind)
+            uri = f"matrix://intent/{intent_id(intent)}" if intent else ""
+            id, at = said.id or self._clock.new_id(), said.at or self._clock.now()
+            messages.append(seal_record(said.kind, said.body, id=id, at=at, intent=uri, signer=agent))
+        return self._store(messages, beside=beside)
+
     def _store(
-        self, messages: Sequence[Message], holds: Callable[[View], None] | None = None
+        self,
+        messages: Sequence[Message],
+        holds: Callable[[View], None] | None = None,
+        *,
+        beside: Callable[[sqlite3.Connection, Sequence[Row]], None] | None = None,
     ) -> tuple[Row, ...]:
         views: dict[str, _Seen] = {}
         rows: list[Row] = []
@@ -139,6 +164,8 @@ class Journal:
             connection.execute(
                 "UPDATE tree SET size = ?, peaks = ?, root = ?", (tree.size, tree.to_bytes(), tree.root())
             )
+            if beside is not None:
+                beside(connection, rows)
             if any(row.kind in _ENDINGS for row in rows):
                 # Of a sealed agent key the head is signed when somebody asks for it.
                 with suppress(KeyringError):
