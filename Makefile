@@ -30,20 +30,27 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	$(PIP) --require-hashes -r requirements-dev.lock
 	@touch $@
 
+# MCP servers by other hands, for the tests; where there is no npm or no registry, their tests are skipped.
+$(VENV)/npm/.installed: tests/mcp/npm/package.json tests/mcp/npm/package-lock.json | $(BIN)/python
+	@mkdir -p $(@D) && cp tests/mcp/npm/package.json tests/mcp/npm/package-lock.json $(@D)/
+	@if ! command -v npm >/dev/null; then echo "no npm here: the tests with npm's MCP servers are skipped"; \
+	elif npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1; then touch $@; \
+	else echo "npm ci failed: the tests with npm's MCP servers are skipped"; fi
+
 demo: $(VENV)/.runtime   ## a goal in plain words: compiled, signed, run, replayed
 	@PATH="$(abspath $(BIN)):$$PATH" sh docs/demo.sh
 
-test: lint types         ## all checks (what CI runs)
+test: lint types $(VENV)/npm/.installed  ## all checks (what CI runs)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 	$(BIN)/python -m pytest -n 2 -m slow
 
-quick: $(VENV)/.dev      ## the tests alone
+quick: $(VENV)/.dev $(VENV)/npm/.installed  ## the tests alone
 	$(BIN)/python -m pytest -n 2
 
 vocabularies: $(VENV)/.dev  ## fetch the real vocabularies that long tests use (77 MB, into the user's cache)
 	$(BIN)/python tests/model/vocabularies.py
 
-slow: $(VENV)/.dev       ## the long tests alone
+slow: $(VENV)/.dev $(VENV)/npm/.installed  ## the long tests alone
 	$(BIN)/python -m pytest -n 2 -m slow
 
 lint: $(VENV)/.dev       ## ruff, import rule
