@@ -9,7 +9,7 @@ No kind of record is a kind of envelope, so neither can be taken for the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
@@ -20,10 +20,13 @@ from nacl.signing import VerifyKey
 from executor.errors import JournalError
 from executor.keys.keyring import KeyPair
 from ir import PROTOCOL, PublicKey, decode_cbor, encode_cbor, is_instant, is_ulid
+from ir.cbor import MAX_BYTES
 
 _KIND: Final = re.compile(r"record(\.[a-z][a-z0-9_]*)+")
 _VERSION: Final = {0: 1, 1: PROTOCOL}
 _INTENT_SCHEME: Final = "matrix://intent/"
+_SIGNATURE_LEAD: Final = b"\x0b\x58\x40"  # key 11, then 64 bytes
+_LONGEST: Final = MAX_BYTES - len(_SIGNATURE_LEAD) - 64  # bytes that are signed, so that the whole is read
 
 
 def _is_intent(text: str) -> bool:
@@ -62,13 +65,18 @@ def seal_record(
     """Make and sign a record.
 
     kind: `record.<name>`; body: CBOR values under text keys; intent: `matrix://intent/<id>` or "".
-    Raises JournalError RECORD_SHAPE; ir.CborError for values that have no CBOR form.
+    Raises JournalError RECORD_SHAPE; ir.CborError for values that have no CBOR form or are too large.
     """
-    message: dict[int, Any] = {**_VERSION, 2: kind, 3: id, 4: at, 5: signer.did, 10: dict(body)}
-    if intent:
-        message[7] = intent
-    signature = signer.signing_key.sign(encode_cbor(message)).signature
-    return _read(encode_cbor({**message, 11: signature}))[0]
+    about = {7: intent} if intent else {}
+    message: dict[int, Any] = {**_VERSION, 2: kind, 3: id, 4: at, 5: signer.did, **about, 10: dict(body)}
+    _check_shapes(message, _SHAPES.keys() - {11})
+    signed = encode_cbor(message)
+    if len(signed) > _LONGEST:
+        raise JournalError("RECORD_SHAPE", f"a record of {len(signed)} bytes; {_LONGEST} are the most")
+    signature = signer.signing_key.sign(signed).signature
+    # The same map with one more key, which is the last of all.
+    wire = bytes((signed[0] + 1,)) + signed[1:] + _SIGNATURE_LEAD + signature
+    return _record(message, signature, signed, wire)
 
 
 def is_record(wire: bytes) -> bool:
@@ -111,12 +119,21 @@ def _read(wire: bytes) -> tuple[Record, bytes]:
     unknown = message.keys() - _VERSION.keys() - _SHAPES.keys()
     if unknown:
         raise JournalError("RECORD_SHAPE", f"has the unknown keys {sorted(unknown)}")
-    for key, (name, fits) in _SHAPES.items():
-        if not (fits(message[key]) if key in message else key == 7):
-            raise JournalError("RECORD_SHAPE", f"{name} is missing or not what it should be", place=name)
+    _check_shapes(message, _SHAPES)
     signature = message.pop(11)
     signed = encode_cbor(message)
-    record = Record(
+    return _record(message, signature, signed, wire), signed
+
+
+def _check_shapes(message: Mapping[int, Any], keys: Iterable[int]) -> None:
+    for key in keys:
+        name, fits = _SHAPES[key]
+        if not (fits(message[key]) if key in message else key == 7):
+            raise JournalError("RECORD_SHAPE", f"{name} is missing or not what it should be", place=name)
+
+
+def _record(message: Mapping[int, Any], signature: bytes, signed: bytes, wire: bytes) -> Record:
+    return Record(
         kind=message[2],
         id=message[3],
         at=message[4],
@@ -127,7 +144,6 @@ def _read(wire: bytes) -> tuple[Record, bytes]:
         self_hash=sha256(signed).hexdigest(),
         wire=wire,
     )
-    return record, signed
 
 
 def _flaw(code: str, message: str, record: Record, fix: str = "") -> JournalError:

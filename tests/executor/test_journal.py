@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +13,18 @@ import pytest
 from nacl.signing import SigningKey
 
 import ir
-from executor import Head, Home, JournalError, KeyPair, KeyringError, LifecycleError, Record, seal_record
+from executor import (
+    Head,
+    Home,
+    JournalError,
+    KeyPair,
+    KeyringError,
+    LifecycleError,
+    Record,
+    Row,
+    Statement,
+    seal_record,
+)
 
 if TYPE_CHECKING:
     from tests.executor.conftest import Story
@@ -223,6 +236,42 @@ def test_a_record_signed_by_the_user_or_a_stranger_is_refused(home: Home) -> Non
         with pytest.raises(JournalError) as caught:
             home.journal.append(record)
         assert caught.value.code == code
+
+
+def test_a_record_is_refused_where_it_could_not_be_read_again(home: Home) -> None:
+    room = 4 * 1024 * 1024 - len(home.journal.record("record.x", {"text": "a" * 70_000}).wire) + 70_000
+    row = home.journal.record("record.x", {"text": "a" * room})
+    assert home.journal.open(row.wire).id == row.id
+    for more in (1, 60, 67, 68, 1000):
+        with pytest.raises(ir.MclError) as caught:
+            home.journal.record("record.x", {"text": "a" * (room + more)})
+        assert caught.value.code in ("RECORD_SHAPE", "CBOR_TOO_LARGE")
+
+
+def test_records_told_together_are_all_there_or_none_with_what_belongs_to_them(home: Home) -> None:
+    home.db.migrate("beside", ["CREATE TABLE beside (seq INTEGER) STRICT;"])
+    about = home.clock.new_id()
+    told = [(Statement("record.x", {"n": n}), about if n % 2 else "") for n in range(5)]
+
+    def beside(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+        connection.executemany("INSERT INTO beside VALUES (?)", [(row.seq,) for row in rows])
+
+    rows = home.journal.record_many(told, beside=beside)
+    assert [row.seq for row in rows] == [seq for (seq,) in home.db.read("SELECT seq FROM beside")]
+    assert [row.intent for row in rows] == [None, about, None, about, None]
+    assert [home.journal.open(row.wire).body for row in rows] == [{"n": n} for n in range(5)]
+    with pytest.raises(JournalError):
+        home.journal.record_many([*told, (Statement("intent.draft", {}), "")], beside=beside)
+
+    def fails(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+        beside(connection, rows)
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        home.journal.record_many(told, beside=fails)
+    assert home.journal.size() == len(home.db.read("SELECT seq FROM beside")) == 5
+    assert home.journal.record_many(told)[0].seq == 6
+    assert home.journal.verify().ok
 
 
 def test_any_flipped_byte_of_a_record_is_refused(home: Home) -> None:
