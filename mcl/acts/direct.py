@@ -1,0 +1,168 @@
+"""The documents of one call that is made directly: an Intent and a plan of one node.
+
+A person makes such a call with `mcl tool call`; a program asks for one over MCP. Either way it is signed, run
+and kept like any other intent.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from executor.errors import UnresolvedError
+from executor.gate.effects import COVERS, over_ceiling
+from executor.hashing import json_bytes
+from executor.home import Home
+from executor.references import typed_args
+from executor.tools.manifest import Effect, Manifest
+from ir import (
+    Envelope,
+    Frame,
+    Intent,
+    IntentCompiledBody,
+    IntentDraftBody,
+    PlanNode,
+    PlanProposedBody,
+    PlanTree,
+    ToolCall,
+    canonical_bytes,
+    check_plan,
+    with_hash,
+)
+from mcl.acts.seal import sealed
+from mcl.errors import InputError
+
+NODE: Final = "n1"
+SKILL_REF: Final = "matrix://skill/direct-call@1.0.0"  # no skill: the call was named
+_VERBS: Final = ("find", "modify", "deliver")  # the first that may do it
+
+
+@dataclass(frozen=True)
+class DirectCall:
+    """An Intent whose plan is one call, at the node ``n1``. Nobody has signed or stored it yet."""
+
+    intent: Intent
+    plan: PlanTree
+
+    def envelopes(self, home: Home, at: str) -> list[Envelope]:
+        """Draft, Intent and plan as they are appended together; the first is signed by the user's key."""
+        id = self.intent.id
+        draft = sealed(home, "intent.draft", IntentDraftBody(self.intent.prose), intent=id, at=at)
+        compiled = IntentCompiledBody(canonical_bytes(self.intent))
+        second = sealed(home, "intent.compiled", compiled, intent=id, at=at, causation=draft.id)
+        proposed = PlanProposedBody(canonical_bytes(self.plan))
+        third = sealed(home, "plan.proposed", proposed, intent=id, at=at, causation=second.id)
+        return [draft, second, third]
+
+
+def direct_call(
+    home: Home,
+    manifest: Manifest,
+    texts: Mapping[str, str],
+    effect: Effect,
+    *,
+    prose: str,
+    timeout_ms: int = 0,
+) -> DirectCall:
+    """Make the documents of one call; nothing is stored.
+
+    Args:
+        texts: the arguments as a plan keeps them (`text_of`, `texts_of`). effect: what the call does.
+        prose: what the intent says in words. timeout_ms: milliseconds, 0 = the manifest's.
+
+    Raises:
+        InputError: UNCALLABLE; the first flaw of the plan, such as SECRET_INLINE.
+    """
+    id, at = home.clock.new_id(), home.clock.now()
+    verb, declared = _fitting(effect, manifest.uri)
+    call = ToolCall(
+        tool_ref=manifest.uri, args=dict(texts), timeout_ms=timeout_ms, side_effect_class=declared
+    )
+    intent = with_hash(
+        Intent(
+            id=id,
+            actor=home.keyring.user.did,
+            agent=home.keyring.agent.did,
+            prose=prose,
+            frame=Frame(verb=verb),
+            state="proposed",
+            confidence=1.0,
+            created_at=at,
+        )
+    )
+    tree = with_hash(
+        PlanTree(
+            id=f"plan-{id}",
+            intent_id=id,
+            created_at=at,
+            created_by=f"matrix://agent/{home.keyring.agent.did}",
+            skill_ref=SKILL_REF,
+            root=PlanNode(id=NODE, kind="tool_call", tool_call=call),
+        )
+    )
+    flaws = check_plan(tree, intent_id=id)
+    if flaws:  # before anything of it is written: one of them may be a secret
+        first = flaws[0]
+        raise InputError(first.code, first.message, place="arguments", fix=first.fix)
+    return DirectCall(intent, tree)
+
+
+def text_of(name: str, value: object) -> str:
+    """An argument as a plan keeps it: a text that the tool's schema turns back into the value.
+
+    Raises:
+        InputError: BAD_ARGUMENT, it is no JSON value.
+    """
+    return value.replace("${", "$${") if isinstance(value, str) else _as_json(name, value)
+
+
+def texts_of(args: Mapping[str, object], manifest: Manifest) -> dict[str, str]:
+    """The arguments of a call as a plan keeps them, so that just these values are made of them again.
+
+    Raises:
+        InputError: BAD_ARGUMENT, a value that no text of a plan stands for.
+    """
+    return {name: _exact(name, value, manifest) for name, value in args.items()}
+
+
+def _exact(name: str, value: object, manifest: Manifest) -> str:
+    """Where the schema names no type, or several, a text may have to be written as JSON."""
+    plain = (text_of(name, value),) if isinstance(value, str) else ()
+    for text in (*plain, _as_json(name, value)):
+        try:
+            if json_bytes(typed_args({name: text}, manifest, {})[name]) == json_bytes(value):
+                return text
+        except UnresolvedError:
+            continue
+    raise InputError(
+        "BAD_ARGUMENT",
+        f"{name} is a value that a plan cannot hold for {manifest.uri}",
+        place=name,
+        fix="give it as the tool's schema has it",
+    )
+
+
+def _as_json(name: str, value: object) -> str:
+    try:
+        text: str = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (TypeError, ValueError) as problem:
+        raise InputError(
+            "BAD_ARGUMENT", f"{name} is no JSON value: {problem}", place=name, fix="give text or JSON"
+        ) from problem
+    return text.replace("${", "$${")
+
+
+def _fitting(effect: Effect, uri: str) -> tuple[str, str]:
+    """The narrowest verb and the narrowest declared class that cover what this call does."""
+    for declared, covered in COVERS.items():
+        if effect.classes <= covered:
+            for verb in _VERBS:
+                if not over_ceiling(verb, declared, effect.operation):
+                    return verb, declared
+    raise InputError(
+        "UNCALLABLE",
+        f"no verb and class cover what {uri} does: {', '.join(sorted(effect.classes))}",
+        place=uri,
+        fix="call a tool that does less at once",
+    )
