@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from executor.hashing import json_bytes
@@ -11,14 +11,15 @@ from executor.sandbox.redaction import Redactor
 from mcl.mcp.activity.entry import Entry
 
 MAX_ARGS: Final = 4096  # bytes of the arguments' JSON, as they are kept
-MAX_REASON: Final = 1000  # characters
 CUT: Final = "…"  # ends what was cut; the redactor knows it
 _MAX_TEXT: Final = 200  # characters of a name, a code, an id
+_LIMITS: Final = {"reason": 1000}  # characters of texts that may be longer
 _MAX_WARNING, _MAX_WARNINGS = 500, 8  # characters, and how many
 _ROOM: Final = 1 << 16  # bytes of JSON beyond which arguments are cut before they are redacted, which is slow
-_MAX_ITEMS: Final = 256  # items of a list or object that are looked at then
-_MAX_STRING: Final = 2 * MAX_ARGS  # characters of a text that are looked at then
-_MAX_NUMBER: Final = (1 << 63) - 1  # what an index of SQLite holds
+_LOOKED_AT: Final = 2 * MAX_ARGS  # characters of one text that are redacted at most
+_ITEMS: Final = 64  # items of a list or object of large arguments that are redacted at most
+_DEPTH: Final = 8  # levels of them
+_MAX_NUMBER: Final = (1 << 63) - 1  # what a table holds
 
 
 def body_of(entry: Entry, redactor: Redactor, agent: str) -> dict[str, Any]:
@@ -28,43 +29,32 @@ def body_of(entry: Entry, redactor: Redactor, agent: str) -> dict[str, Any]:
     beginning of it and a `…`; `args_bytes` is how long the JSON was that came. Never raises for what an agent
     or a server can send.
     """
-    data, digest = _measured(entry)
-
-    def text(value: object, limit: int = _MAX_TEXT) -> str:
-        return cut(redactor.text(whole(str(value))), limit)
-
-    declared = (entry.operation_type, entry.data_sensitivity, entry.reason)
-    intent: dict[str, str] = {}
-    if any(declared):
-        intent = {
-            "operation_type": text(entry.operation_type),
-            "data_sensitivity": text(entry.data_sensitivity) or "unknown",
-            "reason": text(entry.reason, MAX_REASON),
-        }
+    came = _json(entry.args)
+    digest = entry.args_hash or (hashlib.sha256(came).hexdigest() if came else "")
+    args: object = dict(entry.args) if 0 < len(came) <= _ROOM else _beginning(entry.args, 0)
+    said = {name: _text(value) for name, value in _said(entry).items()}
+    warned = [_text(one) for one in entry.warnings[:_MAX_WARNINGS]]
+    # One look at all texts together takes a tenth of the time of one look at each.
+    together = CUT.join((*said.values(), *warned, *_texts(args)))
+    if redactor.text(together) != together:
+        said = {name: redactor.text(text) for name, text in said.items()}
+        warned = [redactor.text(text) for text in warned]
+        args = redactor.value(args)
+    said = {name: cut(text, _LIMITS.get(name, _MAX_TEXT)) for name, text in said.items()}
+    intent = {name: said.pop(name) for name in ("operation_type", "data_sensitivity", "reason")}
+    declared = {**intent, "data_sensitivity": intent["data_sensitivity"] or "unknown"}
     return {
-        "server": text(entry.server),
-        "tool": text(entry.tool),
-        "variant": text(entry.variant),
-        "intent": intent,
-        "verdict": text(entry.verdict),
-        "code": text(entry.code),
-        "args": cut_bytes(_written(entry.args, redactor, data), MAX_ARGS),
-        "args_bytes": len(data),
-        "args_hash": text(entry.args_hash) or digest,
+        **said,
+        "agent": said["agent"] or agent,
+        "intent": declared if any(intent.values()) else {},
+        "args": _cut_bytes(_json(args).decode(), MAX_ARGS),
+        "args_bytes": len(came),
+        "args_hash": digest,
         "result_bytes": _number(entry.result_bytes),
         "upstream_us": None if entry.upstream_ms is None else _number(entry.upstream_ms * 1000),
         "latency_us": _number(entry.latency_ms * 1000),
-        "request_id": text(entry.request_id),
-        "agent": text(entry.agent) or agent,
-        "client": {"name": text(entry.client_name), "version": text(entry.client_version)},
-        "gate_id": text(entry.gate_id),
-        "warnings": [text(one, _MAX_WARNING) for one in entry.warnings[:_MAX_WARNINGS]],
+        "warnings": [cut(text, _MAX_WARNING) for text in warned],
     }
-
-
-def whole(text: str) -> str:
-    """The text with half characters written out: they have no form in UTF-8."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def cut(text: str, limit: int) -> str:
@@ -72,51 +62,74 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + CUT
 
 
-def cut_bytes(text: str, limit: int) -> str:
-    """The same for bytes of UTF-8."""
+def _said(entry: Entry) -> dict[str, object]:
+    """The texts of an entry by the names that they are kept under."""
+    return {
+        "server": entry.server,
+        "tool": entry.tool,
+        "variant": entry.variant,
+        "operation_type": entry.operation_type,
+        "data_sensitivity": entry.data_sensitivity,
+        "reason": entry.reason,
+        "verdict": entry.verdict,
+        "code": entry.code,
+        "request_id": entry.request_id,
+        "agent": entry.agent,
+        "client": entry.client_name,
+        "client_version": entry.client_version,
+        "gate_id": entry.gate_id,
+    }
+
+
+def _text(value: object) -> str:
+    """What is redacted of a text, with half characters written out: they have no form in UTF-8."""
+    text = cut(str(value), _LOOKED_AT)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text inside a JSON value, its object keys included."""
+    below = [value]
+    while below:
+        one = below.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            below += one
+            below += one.values()
+        elif isinstance(one, list | tuple):
+            below += one
+
+
+def _json(value: object) -> bytes:
+    """A value as JSON; b"" where it is none."""
+    try:
+        return json_bytes(dict(value) if isinstance(value, Mapping) else value)
+    except (TypeError, ValueError, RecursionError):
+        return b""
+
+
+def _beginning(value: object, depth: int) -> object:
+    """Enough of a value that is large, or no JSON, to fill what is kept of it."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if depth > _DEPTH:
+        return CUT
+    if isinstance(value, Mapping):
+        kept = {_text(name): _beginning(value[name], depth + 1) for name in list(value)[:_ITEMS]}
+        return kept if len(value) <= _ITEMS else {**kept, CUT: CUT}
+    if isinstance(value, list | tuple):
+        items = [_beginning(item, depth + 1) for item in value[:_ITEMS]]
+        return items if len(value) <= _ITEMS else [*items, CUT]
+    return _text(value)
+
+
+def _cut_bytes(text: str, limit: int) -> str:
+    """As `cut`, in bytes of UTF-8."""
     data = text.encode()
     if len(data) <= limit:
         return text
     return data[: limit - len(CUT.encode())].decode(errors="ignore") + CUT
-
-
-def _measured(entry: Entry) -> tuple[bytes, str]:
-    """The JSON of the arguments as they came, and its hash; nothing where they are no JSON."""
-    try:
-        data = json_bytes(dict(entry.args))
-    except (TypeError, ValueError, RecursionError):
-        return b"", ""
-    return data, "" if entry.args_hash else hashlib.sha256(data).hexdigest()
-
-
-def _written(args: Mapping[str, Any], redactor: Redactor, data: bytes) -> str:
-    """The arguments as JSON without secrets. data: their JSON as they came, b"" where there is none."""
-    try:
-        if not data or len(data) > _ROOM:
-            return json_bytes(redactor.value(_beginning(args, 0))).decode()
-        if len(data) <= 2:
-            return "{}"
-        return json_bytes(redactor.value(dict(args))).decode()
-    except (TypeError, ValueError, RecursionError):
-        return CUT
-
-
-def _beginning(value: object, depth: int) -> object:
-    """Enough of a large value to fill what is kept of it, as JSON."""
-    if isinstance(value, str):
-        return whole(cut(value, _MAX_STRING))
-    if value is None or isinstance(value, bool | int):
-        return value
-    if depth > 8:
-        return CUT
-    if isinstance(value, Mapping):
-        first = list(value.items())[:_MAX_ITEMS]
-        kept = {cut(whole(str(name)), _MAX_TEXT): _beginning(item, depth + 1) for name, item in first}
-        return kept if len(value) <= _MAX_ITEMS else {**kept, CUT: CUT}
-    if isinstance(value, list | tuple):
-        items = [_beginning(item, depth + 1) for item in value[:_MAX_ITEMS]]
-        return items if len(value) <= _MAX_ITEMS else [*items, CUT]
-    return repr(value)[:_MAX_TEXT]
 
 
 def _number(value: float) -> int:
