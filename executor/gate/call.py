@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from executor.hashing import json_hash
+
+_KEPT: Final = 1000  # characters of each text that a caller declares
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,19 +21,38 @@ class Deferred:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a caller outside a plan says about its call (guard 6); empty fields were not given."""
+    """What a caller outside a plan says about its call (guard 6); empty fields were not given.
+
+    operation_type: read, write or destructive. data_sensitivity: public, internal, private or unknown.
+    reason: in the caller's words. variant: the door it came by, call_tool_read, call_tool_write or
+    call_tool_destructive ("": another). given: was anything of this said at all? name: what the caller called
+    the tool.
+    """
 
     operation_type: str = ""
     data_sensitivity: str = ""
     reason: str = ""
+    variant: str = ""
+    given: bool = True
+    name: str = ""
+
+    def to_json(self) -> dict[str, object]:
+        """What was declared, as it is recorded."""
+        return {
+            "operation_type": self.operation_type[:_KEPT],
+            "data_sensitivity": self.data_sensitivity[:_KEPT],
+            "reason": self.reason[:_KEPT],
+            "variant": self.variant[:_KEPT],
+        }
 
 
 @dataclass(frozen=True)
 class Call:
     """A tool, its arguments, and what the plan's node declares.
 
-    args: values as the tool's schema types them. declared: side-effect class of the node. approval: id of the
-    person's decision about this call, where one was asked for. timeout_ms: 0 = the manifest's.
+    args: values as the tool's schema types them. declared: side-effect class of the node, "" for a call that
+    no plan holds; that one carries a declaration. approval: id of the person's decision about this call,
+    where one was asked for. timeout_ms: 0 = the manifest's.
     """
 
     tool_ref: str
@@ -49,11 +71,15 @@ class Call:
     @cached_property
     def hash(self) -> str:
         """sha256 (hex) of what would be done: tool, arguments, declaration, node."""
-        return json_hash([self.tool_ref, self.args_hash, self.declared, self.node_id])
+        return self._hash(self.args_hash)
 
     def fresh_hash(self) -> str:
         """The same of the arguments as they are now, whatever is remembered."""
-        return json_hash([self.tool_ref, json_hash(dict(self.args)), self.declared, self.node_id])
+        return self._hash(json_hash(dict(self.args)))
+
+    def _hash(self, args_hash: str) -> str:
+        said = [self.declaration.to_json()] if self.declaration else []
+        return json_hash([self.tool_ref, args_hash, self.declared, self.node_id, *said])
 
     @property
     def known_args(self) -> dict[str, object]:

@@ -30,7 +30,7 @@ from executor.gate.guards import (
     unchanged,
 )
 from executor.gate.readable import described, unreadable
-from executor.gate.verdict import Ask, Deny
+from executor.gate.verdict import Ask, Deny, Warned
 from executor.hashing import json_bytes
 from executor.sandbox.origin import Origin
 from executor.tools.manifest import Manifest, Operation
@@ -61,10 +61,10 @@ class Allow:
     """Leave to make one exact call, once. Only ``decide`` can make one.
 
     operation: what the call may do to what is there. hosts: where it may go over the network. roots: folders
-    and files outside the workspace that it may read.
+    and files outside the workspace that it may read. warnings: what the operator lets pass.
     """
 
-    __slots__ = ("_call_hash", "_spent", "hosts", "operation", "roots")
+    __slots__ = ("_call_hash", "_spent", "hosts", "operation", "roots", "warnings")
 
     def __init__(
         self,
@@ -73,6 +73,7 @@ class Allow:
         operation: Operation,
         hosts: frozenset[Origin] = frozenset(),
         roots: frozenset[str] = frozenset(),
+        warnings: tuple[Warned, ...] = (),
     ) -> None:
         if seal is not _SEAL:
             raise _forged(call.node_id)
@@ -81,6 +82,7 @@ class Allow:
         self.operation = operation
         self.hosts = hosts
         self.roots = roots
+        self.warnings = warnings
 
     def __init_subclass__(cls) -> None:
         raise _forged("")
@@ -120,12 +122,15 @@ def decide(call: Call, context: Context) -> Allow | Ask | Deny:
         return refusal
     with context.moment():
         verdict = foresee(call, context, GUARDS) or _counted(call, context)
+        warnings = () if isinstance(verdict, Deny) else three_keys.warnings(call, context)
         if verdict is None:
             manifest = context.manifest(call)
             assert manifest is not None, "the guard tool_known let an unknown tool pass"
             operation = context.effect(call, manifest).operation
             hosts, roots = _hosts(call, context, manifest), _roots(call, context, manifest)
-            return Allow(_SEAL, call, operation, hosts, roots)
+            return Allow(_SEAL, call, operation, hosts, roots, warnings)
+    if isinstance(verdict, Ask):
+        verdict = replace(verdict, warnings=warnings)
     if isinstance(verdict, Deny) and context.spending is not None:
         context.spending.refused(call.hash)
     context.record("refused" if isinstance(verdict, Deny) else "asked", _told(call, context, verdict))
@@ -196,6 +201,8 @@ def _roots(call: Call, context: Context, manifest: Manifest) -> frozenset[str]:
 
 def _told(call: Call, context: Context, verdict: Ask | Deny) -> dict[str, object]:
     told = {"node": call.node_id, "tool": call.tool_ref, "args_hash": call.args_hash, **verdict.to_json()}
+    if call.declaration is not None:
+        told["declaration"] = call.declaration.to_json()
     if isinstance(verdict, Deny):
         return told
     # Whoever decides elsewhere must see the whole call, and what the approval will be bound to.

@@ -68,7 +68,9 @@ class Pins:
         self._clock = clock
 
     def admit(self, manifests: tuple[Manifest, ...]) -> None:
-        """Approve tools that were never seen here. A known tool keeps the pin it was approved with."""
+        """Approve tools that were never seen here. A known tool keeps the pin it was approved with; one of
+        another server waits for a person."""
+        manifests = tuple(one for one in manifests if one.outside is None)
         known = dict(self._database.read("SELECT uri, pin FROM tool_pins"))
         kept = {pin for (pin,) in self._database.read("SELECT pin FROM tool_manifests")}
         new = [manifest for manifest in manifests if manifest.uri not in known]
@@ -180,8 +182,11 @@ class Pins:
 
     def classification(self, manifest: Manifest) -> Effect | None:
         """What an operator says that just this manifest does; None where nobody said anything."""
-        found = [one for one in self.classifications() if (one.uri, one.pin) == (manifest.uri, manifest.pin)]
-        return Effect(frozenset(found[0].effects), found[0].operation) if found else None
+        found = self._database.read(
+            "SELECT effects, operation FROM tool_classes WHERE uri = ? AND pin = ?",
+            (manifest.uri, manifest.pin),
+        )
+        return Effect(frozenset(found[0][0].split()), found[0][1]) if found else None
 
     def classifications(self) -> tuple[Classification, ...]:
         """All that operators said, by address."""

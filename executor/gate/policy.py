@@ -10,7 +10,7 @@ from pathlib import Path
 
 from executor.errors import PolicyError
 
-_FIELDS = {"deny", "approval_minutes"}
+_FIELDS = {"deny", "approval_minutes", "intent_declaration"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,14 @@ class Policy:
     """Denied tools (addresses with or without ``@version``), and how long an approval is good for.
 
     version: sha256 (hex) of the file; approvals are bound to it. approval_minutes: 1 to 1440.
+    strict_server_validation: refuse a call that was declared as less than what the tool does; where it is
+    false that is a warning, and nothing else changes.
     """
 
     deny: frozenset[str] = frozenset()
     approval_minutes: int = 15
     version: str = hashlib.sha256(b"").hexdigest()
+    strict_server_validation: bool = True
 
     @classmethod
     def load(cls, place: Path) -> Policy:
@@ -49,7 +52,8 @@ class Policy:
             raise _bad(place, "deny is a list of tool addresses")
         if type(minutes) is not int or not 1 <= minutes <= 1440:
             raise _bad(place, "approval_minutes is a whole number from 1 to 1440")
-        return cls(frozenset(deny), minutes, hashlib.sha256(data).hexdigest())
+        strict = _strict(place, values.get("intent_declaration", {}))
+        return cls(frozenset(deny), minutes, hashlib.sha256(data).hexdigest(), strict)
 
     def denies(self, *uris: str) -> bool:
         """Tell whether a tool is on the deny list, by any of its addresses, with or without version."""
@@ -79,6 +83,11 @@ class PolicyFile:
         """As of ``Policy``."""
         return self._now().version
 
+    @property
+    def strict_server_validation(self) -> bool:
+        """As of ``Policy``."""
+        return self._now().strict_server_validation
+
     def denies(self, *uris: str) -> bool:
         """As of ``Policy``."""
         return self._now().denies(*uris)
@@ -97,6 +106,18 @@ class PolicyFile:
         except OSError:  # not there, or not to be read: reading it says which
             return None
         return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _strict(place: Path, section: object) -> bool:
+    name = "strict_server_validation"
+    if not isinstance(section, dict):
+        raise _bad(place, f"intent_declaration is a table with {name}")
+    if unknown := sorted(set(section) - {name}):
+        raise _bad(place, f"unknown field intent_declaration.{unknown[0]}")
+    strict = section.get(name, True)
+    if not isinstance(strict, bool):
+        raise _bad(place, f"intent_declaration.{name} is true or false")
+    return strict
 
 
 def _bad(place: Path, why: str) -> PolicyError:

@@ -13,7 +13,8 @@ MAX_ARGS: Final = 32 << 20  # bytes of JSON; the largest argument of a tool of o
 
 def unreadable(call: Call) -> Deny | None:
     """INVALID_ARGS for what no plan could hold: half characters, NaN, sets, values without end."""
-    if is_json([call.tool_ref, call.declared, call.node_id, call.approval, call.known_args], MAX_ARGS):
+    said = call.declaration.to_json() if call.declaration else None
+    if is_json([call.tool_ref, call.declared, call.node_id, call.approval, said, call.known_args], MAX_ARGS):
         return None
     return Deny(
         "INVALID_ARGS",

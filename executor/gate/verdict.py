@@ -6,11 +6,23 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
+class Warned:
+    """What would have been a refusal, had the operator not turned it into a warning."""
+
+    code: str
+    reason: str
+
+    def to_json(self) -> dict[str, object]:
+        """The warning as a JSON object."""
+        return {"code": self.code, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """A person must decide about this very call.
 
     binding: sha256 (hex) of everything the answer will be bound to. expires_at: ISO 8601 UTC. why: what makes
-    a person necessary, a sentence each.
+    a person necessary, a sentence each. warnings: what the operator lets pass.
     """
 
     question: str
@@ -18,6 +30,7 @@ class Ask:
     expires_at: str
     guard: str = "approval"
     why: tuple[str, ...] = ()
+    warnings: tuple[Warned, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """The verdict as a JSON object."""
@@ -27,6 +40,7 @@ class Ask:
             "question": self.question,
             "why": list(self.why),
             "binding": self.binding,
+            **({"warnings": [one.to_json() for one in self.warnings]} if self.warnings else {}),
         }
 
 

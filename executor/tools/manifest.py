@@ -22,7 +22,8 @@ Mode = Literal["read", "write", "add", "list"]
 _URI = r"^matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+$"
 _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
-_LATER: Final = ("retries", "cost", "credentials", "environment", "annotated", "command")
+_LATER: Final = ("retries", "cost", "credentials", "environment", "annotated", "command", "outside")
+_FOREIGN: Final = "matrix://tool/mcp-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,18 @@ class Command(_Closed):
     ok: list[int] = [0]
 
 
+class Outside(_Closed):
+    """Of a tool of another server: who gives it, and what that server says of it.
+
+    definition: name, title, description, inputSchema, outputSchema, annotations, as far as they are there, as
+    JSON values; nothing of it is believed for being said.
+    """
+
+    server: str = Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")
+    tool: str = Field(min_length=1, max_length=128)
+    definition: dict[str, object]
+
+
 class Manifest(_Closed):
     """A tool's manifest.
 
@@ -118,6 +131,8 @@ class Manifest(_Closed):
     that fails. credentials: arguments whose value may name a variable (``$env:NAME``) in place of a secret.
     environment: variables of this process that a command of the tool may see. annotated: false for an outside
     tool that says nothing of its effects; it counts as the worst until an operator classifies it (gate/pins).
+    outside: of a tool of another server; its args are the schema that the server gave, whatever its form, and
+    its pin is that of the server's definition alone, however far the server is trusted.
     """
 
     uri: str = Field(pattern=_URI)
@@ -136,6 +151,7 @@ class Manifest(_Closed):
     environment: list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]] = []
     annotated: bool = True
     command: Command | None = None
+    outside: Outside | None = None
     args: dict[str, object]
     output: dict[str, object]
 
@@ -149,7 +165,9 @@ class Manifest(_Closed):
         ]:
             if operation != "read" and set(effects) == {"read"}:
                 raise ValueError(f"a {operation} operation needs another effect than read")
-        for schema in (self.args, self.output):
+        if self.uri.startswith(_FOREIGN) != (self.outside is not None):
+            raise ValueError(f"tools of other servers, and no others, lie below {_FOREIGN}")
+        for schema in () if self.outside else (self.args, self.output):
             if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
                 raise ValueError("args and output are closed objects (additionalProperties = false)")
         if (self.scope.kind == "network") != bool(self.scope.urls):
@@ -169,7 +187,8 @@ class Manifest(_Closed):
             )
         if unseen := sorted(name for name in self.scope.paths if self._unseen(name)):
             raise ValueError(f"a path that may be left out needs a default: {', '.join(unseen)}")
-        if untyped := [name for name, schema in self.properties.items() if schema.get("type") not in _TYPES]:
+        untyped = [name for name, schema in self.properties.items() if schema.get("type") not in _TYPES]
+        if untyped and not self.outside:
             raise ValueError(f"arguments need one type each: {', '.join(untyped)}")
         if spoken := [one for one in self.credentials if self.properties[one].get("type") != "string"]:
             raise ValueError(f"a credential is a string: {', '.join(spoken)}")
@@ -191,9 +210,28 @@ class Manifest(_Closed):
 
     @property
     def properties(self) -> dict[str, dict[str, object]]:
-        """The schema of each argument."""
+        """The schema of each argument; of an outside tool {} for one that is no object."""
+        return self._properties
+
+    @cached_property
+    def _properties(self) -> dict[str, dict[str, object]]:
         found = self.args.get("properties", {})
-        return found if isinstance(found, dict) else {}
+        if not isinstance(found, dict):
+            return {}
+        return {name: one if isinstance(one, dict) else {} for name, one in found.items()}
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The arguments that must be given."""
+        names = self.args.get("required", [])
+        return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+
+    @property
+    def name(self) -> str:
+        """What agents call it: ``github:create_issue``, ``mcl:fs/read``."""
+        if self.outside is not None:
+            return f"{self.outside.server}:{self.outside.tool}"
+        return f"mcl:{self.uri.removeprefix('matrix://tool/').partition('@')[0]}"
 
     @cached_property
     def pin(self) -> str:
@@ -203,6 +241,8 @@ class Manifest(_Closed):
     @property
     def meaning(self) -> dict[str, object]:
         """All that the manifest says, as JSON values; what is not said is left out."""
+        if self.outside is not None:
+            return {"server": self.outside.server, "definition": self.outside.definition}
         meaning = self.model_dump(mode="json")
         if not self.scope.urls:  # as _LATER
             del meaning["scope"]["urls"]
@@ -213,7 +253,9 @@ class Manifest(_Closed):
 
     def complete(self, args: Mapping[str, object]) -> dict[str, object]:
         """The arguments of a call, with the defaults of those that are left out; 2.0 becomes the integer that
-        it is to JSON Schema."""
+        it is to JSON Schema. Another server gets what was given, and completes it itself."""
+        if self.outside is not None:
+            return dict(args)
         if any(type(value) is float for value in args.values()):
             args = {name: self._whole(name, value) for name, value in args.items()}
         return {**self._defaults, **args}

@@ -23,9 +23,7 @@ def check(call: Call, context: Context) -> Deny | None:
     flaws = list(_flaws(call, context))
     if not flaws:
         return _credentials(call, context, manifest)
-    names = ", ".join(
-        name + ("" if name in _required(manifest.args) else "?") for name in manifest.properties
-    )
+    names = ", ".join(name + ("" if name in manifest.required else "?") for name in manifest.properties)
     return Deny(
         "INVALID_ARGS",
         "; ".join(flaws[:5]),
@@ -37,8 +35,8 @@ def check(call: Call, context: Context) -> Deny | None:
 
 def _example(manifest: Manifest) -> str:
     """A call of the tool with the arguments that it needs, each of the type it wants."""
-    wanted = _required(manifest.args) or tuple(manifest.properties)[:1]
-    given = [f"{name} = {_SAMPLES.get(str(manifest.properties[name].get('type')), '…')}" for name in wanted]
+    wanted, known = manifest.required or tuple(manifest.properties)[:1], manifest.properties
+    given = [f"{name} = {_SAMPLES.get(str(known.get(name, {}).get('type')), '…')}" for name in wanted]
     return f"{manifest.uri} with {', '.join(given)}" if given else f"{manifest.uri} without arguments"
 
 
@@ -66,7 +64,7 @@ def _flaws(call: Call, context: Context) -> Iterator[str]:
             # One error names one missing property, but not in a field: each is looked for here, once.
             continue
         yield f"{place}: {error.message[:200]}" if place else error.message[:200]
-    for name in _required(manifest.args) if manifest else ():
+    for name in manifest.required if manifest else ():
         if name not in call.args:
             yield f"{name} is missing"
     for name, value in call.args.items():
@@ -80,8 +78,3 @@ def _as_signed(call: Call, name: str, value: object, context: Context) -> bool:
         return True
     planned = context.mandate.call_at(call.node_id)
     return planned is not None and planned.args.get(name) == value
-
-
-def _required(schema: dict[str, object]) -> tuple[str, ...]:
-    names = schema.get("required", [])
-    return tuple(names) if isinstance(names, list) else ()

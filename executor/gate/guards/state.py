@@ -1,4 +1,5 @@
-"""Guard 2: there is an accepted intent, nothing blocks it, and this process holds its run."""
+"""Guard 2: there is an accepted intent, nothing blocks it, and this process holds its run; or a call that no
+plan holds carries a declaration, which guard 6 judges."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from executor.gate.verdict import Deny
 def check(call: Call, context: Context) -> Deny | None:
     """NO_INTENT_DECLARED, INTENT_NOT_ACTIVE, INTENT_BLOCKED."""
     mandate = context.mandate
+    if mandate is None and call.declaration is not None and not call.declared:
+        return None
     if mandate is None:
         return Deny(
             "NO_INTENT_DECLARED",

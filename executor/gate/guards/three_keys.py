@@ -1,23 +1,35 @@
-"""Guard 6: three keys fit: what the verb may do, what the node declares, what the tool's manifest says."""
+"""Guard 6: three keys fit: what the verb may do, what the node declares, what the tool's manifest says.
+
+A call that no plan holds has other keys: the door it came by, what its declaration says, what the tool does.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
 
 from executor.gate.call import Call, Declaration
 from executor.gate.context import Context
 from executor.gate.effects import COVERS, RANK, VERB_CEILING, over_ceiling
-from executor.gate.verdict import Deny
-from executor.tools.manifest import Effect
+from executor.gate.verdict import Deny, Warned
+from executor.sandbox.redaction import visible
+from executor.tools.manifest import Effect, Manifest
 
+VARIANTS: Final[Mapping[str, str]] = {f"call_tool_{operation}": operation for operation in RANK}
 SENSITIVITIES = ("public", "internal", "private", "unknown")
 MAX_REASON = 1000  # characters
+_SHOWN: Final = 80  # characters of a value that is none
+_FORM: Final = 'intent = {{"operation_type": "{0}", "data_sensitivity": "internal", "reason": "…"}}'
 
 
 def check(call: Call, context: Context) -> Deny | None:
     """MISSING_INTENT, MISSING_OPERATION_TYPE, INVALID_OPERATION_TYPE, INTENT_MISMATCH, SERVER_MISMATCH,
     INVALID_SENSITIVITY, REASON_TOO_LONG. A tool that needs more is refused, never upgraded."""
     manifest, mandate = context.manifest(call), context.mandate
-    if manifest is None or mandate is None:
+    if manifest is None:
         return None
+    if mandate is None:
+        return _declaration(call.declaration, call, context, manifest) if call.declaration else None
     if not all(mandate.verbs):
         return Deny("MISSING_INTENT", "the Intent has no verb", "compile the goal again")
     if not call.declared:
@@ -50,7 +62,16 @@ def check(call: Call, context: Context) -> Deny | None:
             f"declare less, or state a goal whose verb may: {', '.join(able)}",
             example=f"a goal to {able[0]} something" if able else "",
         )
-    return _declaration(call.declaration, effect) if call.declaration else None
+    return _declaration(call.declaration, call, context, manifest) if call.declaration else None
+
+
+def warnings(call: Call, context: Context) -> tuple[Warned, ...]:
+    """What the operator lets pass of a call that is not refused: SERVER_MISMATCH (policy.toml)."""
+    manifest, said = context.manifest(call), call.declaration
+    if manifest is None or said is None or context.policy.strict_server_validation:
+        return ()
+    refusal = _mismatch(said, call, context, manifest)
+    return (Warned(refusal.code, refusal.reason),) if refusal else ()
 
 
 def _declarable(effect: Effect) -> str:
@@ -59,29 +80,86 @@ def _declarable(effect: Effect) -> str:
     return f'side_effect_class = "{fitting[0]}"' if fitting else ""
 
 
-def _declaration(said: Declaration, effect: Effect) -> Deny | None:
+def _declaration(said: Declaration, call: Call, context: Context, manifest: Manifest) -> Deny | None:
+    refusal = _unfit(said)
+    if refusal is None and context.policy.strict_server_validation:
+        return _mismatch(said, call, context, manifest)
+    return refusal
+
+
+def _unfit(said: Declaration) -> Deny | None:
+    """What is wrong with a declaration by itself; each message names a call that would pass."""
+    by = VARIANTS.get(said.variant, "")
+    example = _FORM.format(by or "read")
+    if not said.given:
+        return Deny(
+            "MISSING_INTENT",
+            f"intent parameter is required{f' for {said.variant}' if by else ''}",
+            "say what the call does: an intent object, or operation_type, data_sensitivity and reason",
+            example=example,
+        )
     if not said.operation_type:
-        return Deny("MISSING_OPERATION_TYPE", "operation_type is not given", f"one of {', '.join(RANK)}")
+        fix = f"one of {', '.join(RANK)}{f'; by {said.variant} it is {by}' if by else ''}"
+        return Deny("MISSING_OPERATION_TYPE", "intent.operation_type is required", fix, example=example)
     if said.operation_type not in RANK:
         return Deny(
             "INVALID_OPERATION_TYPE",
-            f"{said.operation_type!r} is no operation type",
-            f"one of {', '.join(RANK)}",
+            f"Invalid intent.operation_type '{_shown(said.operation_type)}': must be read, write, or"
+            " destructive",
+            f"one of {', '.join(RANK)}{f'; by {said.variant} it is {by}' if by else ''}",
+            example=example,
         )
-    if RANK[effect.operation] > RANK[said.operation_type]:
+    if said.variant and by != said.operation_type:
+        right = f"call_tool_{said.operation_type}"
         return Deny(
-            "SERVER_MISMATCH",
-            f"the call is {effect.operation}, but it was declared {said.operation_type}",
-            f"declare it {effect.operation}, if that is what you want",
+            "INTENT_MISMATCH",
+            f"Intent mismatch: tool is {_shown(said.variant)} but intent declares {said.operation_type}",
+            f"call it by {right}" + (f", or declare {by} if that is all it does" if by else ""),
+            example=f"{right} with {_FORM.format(said.operation_type)}",
         )
     if said.data_sensitivity and said.data_sensitivity not in SENSITIVITIES:
         return Deny(
             "INVALID_SENSITIVITY",
-            f"{said.data_sensitivity!r} is no sensitivity",
-            f"one of {', '.join(SENSITIVITIES)}",
+            f"Invalid intent.data_sensitivity '{_shown(said.data_sensitivity)}': must be public, internal,"
+            " private, or unknown",
+            f"one of {', '.join(SENSITIVITIES)}; unknown where you cannot tell",
+            example=example,
         )
     if len(said.reason) > MAX_REASON:
         return Deny(
-            "REASON_TOO_LONG", f"the reason has {len(said.reason)} characters", f"at most {MAX_REASON}"
+            "REASON_TOO_LONG",
+            f"intent.reason exceeds maximum length of {MAX_REASON} characters",
+            f"say it in at most {MAX_REASON} characters; it has {len(said.reason):,}",
         )
     return None
+
+
+def _mismatch(said: Declaration, call: Call, context: Context, manifest: Manifest) -> Deny | None:
+    """SERVER_MISMATCH where less was declared than what the call does; more may be declared."""
+    does = context.effect(call, manifest).operation
+    if RANK[does] <= RANK[said.operation_type]:
+        return None
+    right = f"call_tool_{does}"
+    return Deny(
+        "SERVER_MISMATCH",
+        f"Tool '{manifest.name}' {_known_as(does, context, manifest)}, use {right}",
+        f"call it by {right} if that is what you want, or use a tool that does less",
+        data={"operation": does, "call_with": right},
+        example=f"{right} with {_FORM.format(does)}",
+    )
+
+
+def _known_as(does: str, context: Context, manifest: Manifest) -> str:
+    """How it is known what a tool does: its server says so, an operator, or nobody who is believed."""
+    if manifest.outside is None:
+        return f"is {does} with these arguments" if manifest.when else f"is {does}"
+    if manifest.annotated:
+        return f"is marked {does} by server"
+    if context.pins.classification(manifest) is not None:
+        return f"is classified {does} by the operator"
+    return f"counts as {does}, as its server is not trusted to say what it does"
+
+
+def _shown(text: str) -> str:
+    shown = visible(text)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
+from executor.sandbox.redaction import visible
 
 
 def check(call: Call, context: Context) -> Deny | None:
@@ -12,18 +15,24 @@ def check(call: Call, context: Context) -> Deny | None:
     manifest = context.manifest(call)
     if manifest is None:
         return None
-    approved, name = context.pins.of(manifest.uri), manifest.uri.removeprefix("matrix://tool/")
+    approved = context.pins.of(manifest.uri)
+    if manifest.outside is None:
+        shown, name = manifest.uri, manifest.uri.removeprefix("matrix://tool/")
+        what, look = f"the manifest of {shown}", "mcl tool verify"
+    else:
+        shown = name = quote(visible(manifest.name))
+        what, look = f"what its server says of {shown}", f"mcl tool describe {name}"
     if not approved:
         return Deny(
             "TOOL_QUARANTINED",
-            f"{manifest.uri} is quarantined or was never approved",
+            f"{shown} is quarantined or was never approved",
             f"look at what it does (mcl tool describe {name}), then approve it: mcl tool approve {name}",
         )
     if approved != manifest.pin:
         return Deny(
             "TOOL_CHANGED",
-            f"the manifest of {manifest.uri} changed since it was approved",
-            f"look at what changed (mcl tool verify), then approve it again: mcl tool approve {name}",
+            f"{what} changed since it was approved",
+            f"look at what changed ({look}), then approve it again: mcl tool approve {name}",
             data={"approved": approved, "found": manifest.pin},
         )
     return None
