@@ -1,0 +1,72 @@
+"""The other ends that the proxy is measured between: a server with one tool, and a relay that does nothing else.
+
+    python -m benchmarks.ends server          answers `echo` with what it was given
+    python -m benchmarks.ends relay COMMAND…  passes each call on to the server that COMMAND starts, with the SDK alone
+
+The relay is the floor of any proxy that is written with the SDK: two more hops, and no rule, record or index.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import anyio
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+ECHO = Tool(
+    name="echo",
+    description="Give the token back.",
+    input_schema={"type": "object", "properties": {"token": {"type": "string"}}, "required": ["token"]},
+    annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+)
+
+
+async def _list(ctx: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
+    return ListToolsResult(tools=[ECHO])
+
+
+async def _echo(ctx: Any, params: CallToolRequestParams) -> CallToolResult:
+    token = str((params.arguments or {}).get("token"))
+    return CallToolResult(content=[TextContent(text=token)], structured_content={"token": token})
+
+
+async def _serve(server: Server[Any]) -> None:
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+async def _relay(command: list[str]) -> None:
+    async with Client(StdioServerParameters(command=command[0], args=command[1:])) as upstream:
+        await upstream.list_tools()
+
+        async def call(ctx: Any, params: CallToolRequestParams) -> CallToolResult:
+            return await upstream.call_tool(params.name, params.arguments)
+
+        await _serve(Server("relay", on_list_tools=_list, on_call_tool=call))
+
+
+def main() -> None:
+    match sys.argv[1:]:
+        case ["server"]:
+            anyio.run(_serve, Server("echo", on_list_tools=_list, on_call_tool=_echo))
+        case ["relay", *command] if command:
+            anyio.run(_relay, command)
+        case _:
+            raise SystemExit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
