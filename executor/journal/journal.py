@@ -115,23 +115,22 @@ class Journal:
 
     def record_many(
         self,
-        statements: Sequence[tuple[Statement, str]],
+        statements: Sequence[Statement],
         *,
         beside: Callable[[sqlite3.Connection, Sequence[Row]], None] | None = None,
     ) -> tuple[Row, ...]:
-        """Sign records with the agent's key and append them, in order, in one commit: all of them or none.
+        """Sign records about no intent and append them, in order, in one commit: all of them or none.
 
-        statements: each of a kind `record.<name>` with a map, and the intent that it is about or "". beside:
-        writes in the same commit what belongs to the rows. What was just signed here is not opened again.
+        statements: each of a kind `record.<name>` with a map. beside: writes in the same commit what belongs
+        to the rows. What was just signed here is not opened again.
         Raises JournalError, ir.CborError, KeyringError where the key is sealed, HomeError.
         """
         agent, messages = self._keyring.agent, list[Message]()
-        for said, intent in statements:
+        for said in statements:
             if not isinstance(said.body, Mapping):
                 raise JournalError("RECORD_SHAPE", f"{said.kind} is not told as a record", place=said.kind)
-            uri = f"matrix://intent/{intent_id(intent)}" if intent else ""
             id, at = said.id or self._clock.new_id(), said.at or self._clock.now()
-            messages.append(seal_record(said.kind, said.body, id=id, at=at, intent=uri, signer=agent))
+            messages.append(seal_record(said.kind, said.body, id=id, at=at, signer=agent))
         return self._store(messages, beside=beside)
 
     def _store(

@@ -250,18 +250,16 @@ def test_a_record_is_refused_where_it_could_not_be_read_again(home: Home) -> Non
 
 def test_records_told_together_are_all_there_or_none_with_what_belongs_to_them(home: Home) -> None:
     home.db.migrate("beside", ["CREATE TABLE beside (seq INTEGER) STRICT;"])
-    about = home.clock.new_id()
-    told = [(Statement("record.x", {"n": n}), about if n % 2 else "") for n in range(5)]
+    told = [Statement("record.x", {"n": n}) for n in range(5)]
 
     def beside(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
         connection.executemany("INSERT INTO beside VALUES (?)", [(row.seq,) for row in rows])
 
     rows = home.journal.record_many(told, beside=beside)
     assert [row.seq for row in rows] == [seq for (seq,) in home.db.read("SELECT seq FROM beside")]
-    assert [row.intent for row in rows] == [None, about, None, about, None]
     assert [home.journal.open(row.wire).body for row in rows] == [{"n": n} for n in range(5)]
     with pytest.raises(JournalError):
-        home.journal.record_many([*told, (Statement("intent.draft", {}), "")], beside=beside)
+        home.journal.record_many([*told, Statement("intent.draft", {})], beside=beside)
 
     def fails(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
         beside(connection, rows)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
 from executor.home import Home
 from executor.journal.journal import Statement
-from executor.lifecycle.view import intent_id
 from executor.sandbox.redaction import Redactor
-from ir import is_instant, is_ulid
+from ir import is_instant
 from mcl.mcp.activity.entry import KIND, Entry
 from mcl.mcp.activity.storing import body_of
+
+_MOST: Final = 256  # records in one commit, about: more are not waited for
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Activity:
     def __init__(self, home: Home, *, redactor: Redactor | None = None) -> None:
         self._home = home
         self._redactor = redactor or Redactor(os.environ)
-        self._waiting: list[tuple[tuple[Statement, str], asyncio.Future[Kept]]] = []
+        self._waiting: list[tuple[Statement, asyncio.Future[Kept]]] = []
 
     async def keep(self, entry: Entry) -> Kept:
         """Sign the record of a call and write it to the journal; returns when it is on disk.
@@ -46,15 +47,24 @@ class Activity:
         future: asyncio.Future[Kept] = loop.create_future()
         self._waiting.append((self._statement(entry), future))
         if len(self._waiting) == 1:
-            loop.call_soon(self._commit)
+            loop.call_soon(self._gather, loop, 0)
         # Not the future itself: who is cancelled must not take the record with it.
         return await asyncio.shield(future)
 
-    def _statement(self, entry: Entry) -> tuple[Statement, str]:
-        body: dict[str, Any] = body_of(entry, self._redactor, self._home.keyring.agent.did)
-        intent = intent_id(entry.intent_id)
-        said = Statement(KIND, body, at=entry.at if is_instant(entry.at) else "")
-        return said, intent if is_ulid(intent) else ""
+    def _statement(self, entry: Entry) -> Statement:
+        body = body_of(entry, self._redactor, self._home.keyring.agent.did)
+        return Statement(KIND, body, at=entry.at if is_instant(entry.at) else "")
+
+    def _gather(self, loop: asyncio.AbstractEventLoop, before: int) -> None:
+        """Commit when a turn of the loop has brought nobody new: no timer, and one commit for all at once.
+
+        In a thread of its own a commit takes longer, measured: others of this loop ask the same database, and
+        wait for it there.
+        """
+        if before < len(self._waiting) < _MOST:
+            loop.call_soon(self._gather, loop, len(self._waiting))
+        else:
+            self._commit()
 
     def _commit(self) -> None:
         batch, self._waiting = self._waiting, []

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from executor.hashing import json_bytes
+from executor.lifecycle.view import intent_id
 from executor.sandbox.redaction import Redactor
 from mcl.mcp.activity.entry import Entry
 
@@ -77,6 +78,7 @@ def _said(entry: Entry) -> dict[str, object]:
         "agent": entry.agent,
         "client": entry.client_name,
         "client_version": entry.client_version,
+        "intent_id": intent_id(entry.intent_id),
         "gate_id": entry.gate_id,
     }
 
