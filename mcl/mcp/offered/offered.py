@@ -91,7 +91,8 @@ class Offered:
 
     input_schema, output_schema: JSON Schemas whose root is an object; the latter describes an answer that is
     no error, None where another server's tool decides. annotations: MCP's hints, true ones. run: does the
-    work; MclErrors that it raises go out as `refused`.
+    work; MclErrors that it raises go out as `refused`. example: arguments that would do, told where others do
+    not. checked: are arguments compared with input_schema before run is asked? Where not, run does it.
     """
 
     name: str
@@ -101,6 +102,8 @@ class Offered:
     run: Callable[[Session, Json, Caller], Awaitable[Reply]] = field(repr=False)
     output_schema: Json | None = None
     title: str = ""
+    example: object = ""
+    checked: bool = True
 
 
 def refused(
@@ -114,7 +117,7 @@ def refused(
 def refused_by(problem: MclError) -> Reply:
     """The same of an error of ours; an `example` among its data stands where examples stand."""
     data = dict(problem.data)
-    example = data.pop("example", "")
+    example = data.pop("example", "") or getattr(problem, "example", "")
     if problem.place:
         data.setdefault("place", problem.place)
     return refused(problem.code, problem.message, fix=problem.fix, example=example, data=data)

@@ -1,0 +1,169 @@
+"""The server that clients see: what is offered as the SDK's handlers, for both eras of the protocol.
+
+Whatever a call brings, its answer is a result. An error of the protocol is given only where the protocol
+itself was broken, and that the SDK does before anything here is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import mcp_types as types
+from mcp.server.lowlevel.server import NotificationOptions, Server
+
+from ir import MclError
+from mcl import __version__
+from mcl.mcp.offered import Caller, Offered, Reply, refused, refused_by
+from mcl.mcp.offered.arguments import Arguments
+from mcl.mcp.offered.offered import Json
+from mcl.mcp.serve.caller import caller_of, set_level
+from mcl.mcp.serve.changes import Changes
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.models import InitializationOptions
+
+    from mcl.mcp.serve.session import Session
+
+NAME: Final = "mcl"
+INSTRUCTIONS: Final = (
+    "mcl runs tools behind a gate. Find a tool with retrieve_tools, then call it with the variant that its"
+    " call_with names (call_tool_read, call_tool_write or call_tool_destructive), and say in `intent` what"
+    " you do and why; a call that does more than it declares is refused. Some calls wait for a person. For"
+    " a goal of several steps use compile_intent; a person accepts it (mcl accept ID), then"
+    " run_intent runs it. A refusal says what to do instead."
+)
+_SINCE: Final = {"audio": "2025-03-26", "resource_link": "2025-06-18"}
+_log = logging.getLogger(__name__)
+
+
+class Face:
+    """What clients of one process see of a session.
+
+    offered: the tools. proxied: adds the handlers of proxied resources and prompts to the server.
+    """
+
+    def __init__(self, session: Session, offered: Sequence[Offered]) -> None:
+        self._session = session
+        self._offered = {one.name: one for one in offered}
+        self._arguments = {one.name: Arguments(one) for one in offered if one.checked}
+        self.changes = Changes()
+        self.server = self._made()
+
+    @property
+    def options(self) -> InitializationOptions:
+        """What the handshake says of us."""
+        wanted = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+        return self.server.create_initialization_options(wanted)
+
+    def _made(self) -> Server[dict[str, Any]]:
+        server: Server[dict[str, Any]] = Server(
+            NAME,
+            version=__version__,
+            title="mcl",
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+            on_subscriptions_listen=self.changes.listen,
+            get_tool_input_schema=self._schema,
+        )
+        server.middleware.clear()  # spans of a tracer that nobody configured cost 50 µs a message
+        server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, _set_level)
+        server.add_notification_handler(
+            "notifications/initialized", types.NotificationParams, self.changes.greet
+        )
+        return server
+
+    async def _list(
+        self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_listed(one) for one in self._offered.values()])
+
+    async def _call(
+        self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> dict[str, Any] | types.InputRequiredResult:
+        reply = await self._answer(params.name, params.arguments or {}, caller_of(ctx, params))
+        if reply.wanted is not None:
+            return types.InputRequiredResult(
+                input_requests={
+                    name: types.ElicitRequest(
+                        params=types.ElicitRequestFormParams(
+                            message=form.message, requested_schema=dict(form.schema)
+                        )
+                    )
+                    for name, form in reply.wanted.forms.items()
+                },
+                request_state=reply.wanted.state,
+            )
+        return _result(reply, ctx.protocol_version)
+
+    async def _answer(self, name: str, arguments: Mapping[str, object], caller: Caller) -> Reply:
+        """What a tool says; whatever goes wrong in it is an answer too."""
+        tool = self._offered.get(name)
+        if tool is None:
+            return refused(
+                "UNKNOWN_TOOL",
+                f"mcl offers no tool {name[:80]!r}",
+                fix=f"one of {', '.join(self._offered)}; call tools of other servers through call_tool_*",
+                example='call_tool_read {"name": "server:tool", "args": {}}',
+            )
+        known = self._arguments.get(name)
+        if known is not None and (wrong := known.refusal(arguments)) is not None:
+            return wrong
+        try:
+            return await tool.run(self._session, arguments, caller)
+        except MclError as problem:
+            return refused_by(problem)
+        except Exception as problem:  # noqa: BLE001  # a fault of ours fails this call, and no client sees more
+            _log.exception("a fault of mcl itself in %s", name)
+            return refused(
+                "INTERNAL",
+                f"a fault of mcl itself: {type(problem).__name__}",
+                fix="nothing that was signed is lost; standard error of `mcl mcp serve` has the details",
+            )
+
+    def _schema(self, name: str) -> Mapping[str, Any] | None:
+        tool = self._offered.get(name)
+        return tool.input_schema if tool else None
+
+
+async def _set_level(
+    ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
+) -> types.EmptyResult:
+    set_level(ctx, params.level)
+    return types.EmptyResult()
+
+
+def _listed(tool: Offered) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title or None,
+        description=tool.description,
+        input_schema=dict(tool.input_schema),
+        output_schema=dict(tool.output_schema) if tool.output_schema is not None else None,
+        annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
+    )
+
+
+def _result(reply: Reply, version: str) -> dict[str, Any]:
+    """A reply as ``CallToolResult`` has it on the wire of a protocol version."""
+    if reply.content is None:
+        text = json.dumps(reply.structured, ensure_ascii=False, default=str)
+        content: list[Json] = [{"type": "text", "text": text}]
+    else:
+        content = [_known(block, version) for block in reply.content]
+    result = {"resultType": "complete", "content": content, "isError": reply.is_error}
+    if reply.structured is not None:
+        result["structuredContent"] = dict(reply.structured)
+    return result
+
+
+def _known(block: Json, version: str) -> Json:
+    """A block of content, as a text where the version does not know its kind."""
+    kind = str(block.get("type"))
+    if version >= _SINCE.get(kind, ""):
+        return block
+    return {"type": "text", "text": f"[{kind}] {block.get('uri') or block.get('mimeType') or ''}".strip()}
