@@ -13,6 +13,7 @@ from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
 from mcl.errors import InputError
 from mcl.home import open_home
+from mcl.mcp.annotations import hints_of
 from mcl.tools import registry
 
 Standing = Literal["new", "approved", "changed", "quarantined"]
@@ -200,19 +201,9 @@ def contract(tool: KnownTool) -> dict[str, object]:
         "environment": list(one.environment),
         "command": one.command.model_dump(mode="json") if one.command else None,
         "annotated": one.annotated,
-        "hints": _hints(one),
+        "hints": hints_of(one),
         "args": one.args,
         "output": one.output,
-    }
-
-
-def _hints(manifest: Manifest) -> dict[str, bool]:
-    operations = {manifest.operation, *(case.operation for case in manifest.when if case.operation)}
-    return {
-        "readOnlyHint": operations == {"read"},
-        "destructiveHint": "destructive" in operations,
-        "idempotentHint": manifest.idempotent,
-        "openWorldHint": bool({"network", "chain"} & set(manifest.effects)),
     }
 
 

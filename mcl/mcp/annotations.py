@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from executor.tools.manifest import Operation, SideEffect
+from executor.tools.manifest import Manifest, Operation, SideEffect
 from mcl.errors import McpError
 
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -83,6 +83,17 @@ def judge(hints: Hints, *, trusted: bool) -> Judged:
         again = hints.idempotent is not False
         return Judged("read", ("read",) if closed else ("network",), again, annotated=True)
     return Judged("write", ("read", "write") if closed else ("network",), again, annotated=True)
+
+
+def hints_of(manifest: Manifest) -> dict[str, bool]:
+    """The hints that are true of one of our own tools, as the protocol names them."""
+    operations = {manifest.operation, *(case.operation for case in manifest.when if case.operation)}
+    return {
+        "readOnlyHint": operations == {"read"},
+        "destructiveHint": "destructive" in operations,
+        "idempotentHint": manifest.idempotent,
+        "openWorldHint": bool({"network", "chain"} & set(manifest.effects)),
+    }
 
 
 def call_with(operation: str) -> str:
