@@ -58,7 +58,7 @@ async def run_command(
     Raises:
         ToolError: COMMAND_NOT_FOUND.
     """
-    _keep_to_ourselves()
+    keep_to_ourselves()
     ended: list[Finished | ToolError] = []
     outputs = (_Capped(max_output, keep), _Capped(max_output, keep))
 
@@ -77,7 +77,7 @@ async def run_command(
     return ended[0]
 
 
-def _keep_to_ourselves() -> None:
+def keep_to_ourselves() -> None:
     """No other process of this user reads our variables, memory or open files from now on (Linux).
 
     A command that runs without bubblewrap would find them in /proc. The command itself is readable again:
