@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio import to_thread
 
 from executor.home import Home
+from executor.tools.registry import Registry
 from executor.walker import Walker
 from ir import Intent, PlanTree
 from ir.errors import REFUSED
@@ -53,31 +55,61 @@ def run(
     """
     home = home or open_home()
     id = find_intent(home, intent)
+
+    async def walk() -> "Outcome":
+        return await walk_plan(
+            home,
+            id,
+            tools=registry(lambda: home, commands=home.path),
+            workspace=workspace or Path.cwd(),
+            people=people,
+            listener=listener,
+            resume=resume,
+            model=model,
+            ai=ai,
+            skills=skills,
+        )
+
+    return anyio.run(walk)
+
+
+async def walk_plan(
+    home: Home,
+    id: str,
+    *,
+    tools: Registry,
+    workspace: Path,
+    people: "People | None" = None,
+    listener: "Listener | None" = None,
+    resume: bool = False,
+    model: "Path | Model | None" = None,
+    ai: bool = True,
+    skills: Sequence[Path] = (),
+) -> "Outcome":
+    """The same in an event loop that is there already, with the tools of its process.
+
+    id: a ULID. tools: all that the plan may call. What takes long is done in threads. Raises as ``run``.
+    """
     found = shown(home, id)
     prompts = CurrentPrompts(
         lambda: home.journal.view(id).intent, lambda: _skill_signed(home, found.intent, skills)
     )
     if found.plan is not None and _has_steps(found.plan):
-        prompts.load()
-
-    async def walk() -> "Outcome":
-        tools = registry(lambda: home, commands=home.path)
-        walker = Walker(
-            home,
-            tools,
-            workspace=workspace or Path.cwd(),
-            reasoner=ModelReasoner(lambda: open_model(home, model, ai=ai)),
-            people=people,
-            listener=listener,
-            prompts=prompts,
-            sub_skills=InstalledSkills(lambda: installed(home.path, skills), tools),
-            failures=SkillFailures(lambda: _skill_of(home, found.intent, skills)),
-        )
-        async with walker:
-            return await walker.run(id, resume=resume)
-
-    outcome = anyio.run(walk)
-    keep_outcome(home, found.view, outcome, lambda: installed(home.path, skills))
+        await to_thread.run_sync(prompts.load)
+    walker = Walker(
+        home,
+        tools,
+        workspace=workspace,
+        reasoner=ModelReasoner(lambda: open_model(home, model, ai=ai)),
+        people=people,
+        listener=listener,
+        prompts=prompts,
+        sub_skills=InstalledSkills(lambda: installed(home.path, skills), tools),
+        failures=SkillFailures(lambda: _skill_of(home, found.intent, skills)),
+    )
+    async with walker:
+        outcome = await walker.run(id, resume=resume)
+    await to_thread.run_sync(keep_outcome, home, found.view, outcome, lambda: installed(home.path, skills))
     return outcome
 
 
