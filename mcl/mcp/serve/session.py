@@ -20,6 +20,7 @@ from executor.keys.personal import is_personal
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.tools.registry import Registry
+from mcl.mcp.shelf import Shelves
 
 if TYPE_CHECKING:
     from mcl.mcp.activity import Activity
@@ -63,6 +64,7 @@ class Session:
         self.definitions = definitions
         self.activity = activity
         self.questions = questions
+        self.shelves = Shelves()
         variables = os.environ if environment is None else environment
         self.redactor, self.credentials = Redactor(variables), Credentials(variables)
         self.pins, self.grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
