@@ -10,12 +10,14 @@ from typing import Any
 from executor.errors import UnresolvedError
 from executor.gate.call import Deferred
 from executor.hashing import json_bytes
+from executor.tools.foreign import kind_of, kinds_of
 from executor.tools.manifest import Manifest
 from ir import DocumentError, IrError, OutputRef, parse_json, parse_references
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)", re.ASCII)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _MAX_DIGITS = 4000  # int() refuses longer texts
+_ONE = ("string", "integer", "number", "boolean", "array", "object", "null")  # kinds that a text is read as
 _LITERALS: Mapping[str, Mapping[str, object]] = {
     "boolean": {"true": True, "false": False},
     "null": {"null": None},
@@ -51,8 +53,9 @@ def typed_args(
     """The arguments of a call, each turned once into the type that the schema names.
 
     What does not fit the type stays text; the gate's guard of arguments refuses it. In a JSON document only
-    its texts may refer, so that no value becomes part of the document's form. ``outputs`` is None before a
-    run: arguments with references are then Deferred.
+    its texts may refer, so that no value becomes part of the document's form. Where the schema names no type,
+    or several, a text that is JSON of one of them is that value. ``outputs`` is None before a run: arguments
+    with references are then Deferred.
 
     Raises:
         UnresolvedError: as ``resolve``.
@@ -60,14 +63,30 @@ def typed_args(
     properties = manifest.properties if manifest else {}
     typed: dict[str, object] = {}
     for name, text in args.items():
-        kind = properties.get(name, {}).get("type")
+        schema = properties.get(name, {})
+        kind = schema.get("type")
         if outputs is None and _refers(text):
             typed[name] = Deferred(text)
+        elif manifest is not None and manifest.outside is not None and kind not in _ONE:
+            typed[name] = _any(text, kinds_of(schema, manifest.args), outputs or {})
         elif kind in ("array", "object") and not _is_reference(text):
             typed[name] = _document(text, outputs or {})
         else:
             typed[name] = _typed(resolve(text, outputs or {}), kind)
     return typed
+
+
+def _any(text: str, kinds: frozenset[str] | None, outputs: Mapping[str, object]) -> object:
+    """The value of a text whose type is open, or one of these: JSON of such a type, else the text."""
+    if _is_reference(text):
+        return resolve(text, outputs)
+    try:
+        value = parse_json(text)
+    except DocumentError:
+        return resolve(text, outputs)
+    if kinds is None or kind_of(value) in kinds or "string" not in kinds:
+        return _resolved(value, outputs)
+    return resolve(text, outputs)
 
 
 def as_text(value: object) -> str:

@@ -55,6 +55,8 @@ class Checker:
 
 def plainly(schema: Mapping[str, object]) -> Test | None:
     """A test that holds only for values that fit; None where the schema is not one of the plain ones."""
+    if schema.keys() <= _REMARKS:
+        return lambda value: True
     kinds, keywords = _TYPES.get(str(schema.get("type")), ((), ()))
     if not kinds or schema.keys() - _REMARKS - {"type"} - set(keywords):
         return None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from executor.clock import Clock
 from executor.sandbox.origin import Origin
 from executor.sandbox.paths import Workspace
+from executor.tools.foreign import ForeignChecker
 from executor.tools.manifest import Manifest, Operation
 from executor.tools.plain import Checker
 
@@ -50,6 +51,8 @@ class Tool:
     @cached_property
     def args(self) -> Validator:
         """The checker of the arguments."""
+        if self.manifest.outside is not None:
+            return cast("Validator", ForeignChecker(self.manifest.args))
         return _validator(self.manifest.args)
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from shlex import quote
 from typing import Final
@@ -52,7 +53,8 @@ def foresee(call: Call, context: Context) -> Ask | None:
     if not why:
         return None
     known = {name: value.text if isinstance(value, Deferred) else value for name, value in call.args.items()}
-    return _question(call, Call(call.tool_ref, known, call.declared, call.node_id), context, why)
+    shown = replace(call, args=known, approval="")
+    return _question(call, shown, context, why)
 
 
 def _why(call: Call, context: Context) -> Iterator[str]:
@@ -110,17 +112,31 @@ def _question(asked: Call, call: Call, context: Context, why: tuple[str, ...]) -
     manifest = context.manifest(call)
     effect = context.effect(asked, manifest) if manifest else None
     until = datetime.fromisoformat(context.clock.now()) + timedelta(minutes=context.policy.approval_minutes)
-    args = ", ".join(f"{name} = {_shown(value)}" for name, value in sorted(call.args.items()))
+    args = ", ".join(f"{_shown(name)} = {_shown(value)}" for name, value in sorted(call.args.items()))
     what = f"{effect.operation}: {', '.join(sorted(effect.classes))}" if effect else "unknown"
     expires_at = instant(until)
-    said = "".join(f" {one}" for one in why)
+    said = "".join(f" {one}" for one in (*why, *_reason(call)))
     return Ask(
-        question=f"Node {call.node_id} wants to call {call.tool_ref} ({what}). {args}.{said}"
-        " Allow exactly this?",
+        question=f"{_caller(call, manifest)} ({what}). {args or 'No arguments'}.{said} Allow exactly this?",
         binding=binding_of(call, context, expires_at),
         expires_at=expires_at,
         why=why,
     )
+
+
+def _caller(call: Call, manifest: Manifest | None) -> str:
+    """Who wants to call what: a node of a plan, or an agent by a call that it declares."""
+    name = visible(manifest.name) if manifest and manifest.outside else call.tool_ref
+    return f"{'An agent' if call.declaration else f'Node {call.node_id}'} wants to call {name}"
+
+
+def _reason(call: Call) -> Iterator[str]:
+    """What the agent says of its call, told as its own words: nobody has checked them."""
+    said = call.declaration
+    if said is not None and said.data_sensitivity in ("public", "internal", "private"):
+        yield f"The agent calls the data {said.data_sensitivity}."
+    if said is not None and said.reason:
+        yield f"Its reason, in its own words: “{_shown(said.reason)}”."
 
 
 def _shown(value: object) -> str:

@@ -9,8 +9,10 @@ from executor.gate.call import Call, Deferred
 from executor.gate.context import Context
 from executor.gate.credentials import credentials_of, missing, variable_of
 from executor.gate.verdict import Deny
+from executor.sandbox.redaction import visible
 from executor.tools.manifest import Manifest
 
+_MOST: Final = 50  # names of arguments that are told
 _SAMPLES: Final = {"string": '"…"', "integer": "1", "number": "1.5", "boolean": "true", "array": "[…]"}
 
 
@@ -23,11 +25,12 @@ def check(call: Call, context: Context) -> Deny | None:
     flaws = list(_flaws(call, context))
     if not flaws:
         return _credentials(call, context, manifest)
-    names = ", ".join(name + ("" if name in manifest.required else "?") for name in manifest.properties)
+    names = [name + ("" if name in manifest.required else "?") for name in manifest.properties]
+    more = f", and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return Deny(
         "INVALID_ARGS",
         "; ".join(flaws[:5]),
-        f"{manifest.uri} takes: {names or 'nothing'}",
+        f"{_name(manifest)} takes: {', '.join(names[:_MOST]) or 'nothing'}{more}",
         data={"flaws": flaws},
         example=_example(manifest),
     )
@@ -37,7 +40,11 @@ def _example(manifest: Manifest) -> str:
     """A call of the tool with the arguments that it needs, each of the type it wants."""
     wanted, known = manifest.required or tuple(manifest.properties)[:1], manifest.properties
     given = [f"{name} = {_SAMPLES.get(str(known.get(name, {}).get('type')), '…')}" for name in wanted]
-    return f"{manifest.uri} with {', '.join(given)}" if given else f"{manifest.uri} without arguments"
+    return f"{_name(manifest)} with {', '.join(given)}" if given else f"{_name(manifest)} without arguments"
+
+
+def _name(manifest: Manifest) -> str:
+    return visible(manifest.name) if manifest.outside is not None else manifest.uri
 
 
 def _credentials(call: Call, context: Context, manifest: Manifest) -> Deny | None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from typing import Final
 
 from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
+from executor.sandbox.redaction import visible
 from ir import is_pinned
+
+_SHOWN: Final = 200  # characters of a name
 
 
 def check(call: Call, context: Context) -> Deny | None:
     """TOOL_UNPINNED, UNKNOWN_TOOL."""
+    if call.declaration is not None and call.declaration.name and context.manifest(call) is None:
+        return _unknown_name(call.declaration.name, context)
     if not is_pinned(call.tool_ref):
         return Deny(
             "TOOL_UNPINNED",
@@ -20,7 +26,7 @@ def check(call: Call, context: Context) -> Deny | None:
             example=_nearest(call.tool_ref, context),
         )
     if context.manifest(call) is None:
-        known = ", ".join(manifest.uri for manifest in context.tools.manifests)
+        known = ", ".join(one.uri for one in context.tools.manifests if one.outside is None)
         return Deny(
             "UNKNOWN_TOOL",
             f"there is no tool {call.tool_ref!r}",
@@ -28,6 +34,15 @@ def check(call: Call, context: Context) -> Deny | None:
             example=_nearest(call.tool_ref, context),
         )
     return None
+
+
+def _unknown_name(name: str, context: Context) -> Deny:
+    """UNKNOWN_TOOL, for callers who name tools as server:tool."""
+    known = [manifest.name for manifest in context.tools.manifests]
+    near = [visible(one) for one in get_close_matches(name[:_SHOWN], known, n=3)]
+    fix = "retrieve_tools finds tools by what they do" + (f"; nearest: {', '.join(near)}" if near else "")
+    example = f'name = "{near[0] if near else "mcl:fs/read"}"'
+    return Deny("UNKNOWN_TOOL", f"there is no tool '{visible(name[:_SHOWN])}'", fix, example=example)
 
 
 def _nearest(reference: str, context: Context) -> str:
