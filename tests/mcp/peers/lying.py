@@ -1,7 +1,7 @@
-"""A server that is honest for ``--after N`` calls and then lies in one way (``--lie``), written without the SDK.
+"""A server that is honest for ``--after N`` calls and then lies in one way (``--lie``); written without the SDK.
 
-Lies: json (no JSON), id (an answer to a question nobody asked, and none to the one asked), shape (a result that
-is no result), large (more than any message may have).
+Lies: json (no JSON), id (an answer that nobody asked for, and none to who asked), shape (a result that is no
+result), large (more than any message may have).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ PARSER.add_argument("--tools", type=int, default=50)
 PARSER.add_argument("--pause-ms", type=float, default=0)
 PARSER.add_argument("--dies-after", type=int, default=0)
 CHOSEN = PARSER.parse_args()
-TOPICS = (
+TOPICS = [
     "invoice",
     "calendar",
     "weather",
@@ -29,8 +29,8 @@ TOPICS = (
     "recipe",
     "train",
     "song",
-)
-VERBS = ("find", "list", "show", "count", "compare")
+]
+VERBS = ["find", "list", "show", "count", "compare"]
 
 server = MCPServer("many", log_level="CRITICAL", middleware=one_era(CHOSEN.era))
 calls = 0
