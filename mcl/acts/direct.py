@@ -127,7 +127,7 @@ def texts_of(args: Mapping[str, object], manifest: Manifest) -> dict[str, str]:
 
 def _exact(name: str, value: object, manifest: Manifest) -> str:
     """Where the schema names no type, or several, a text may have to be written as JSON."""
-    plain = (text_of(name, value),) if isinstance(value, str) else ()
+    plain: tuple[str, ...] = (text_of(name, value),) if isinstance(value, str) else ()
     for text in (*plain, _as_json(name, value)):
         try:
             if json_bytes(typed_args({name: text}, manifest, {})[name]) == json_bytes(value):

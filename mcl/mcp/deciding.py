@@ -1,0 +1,188 @@
+"""What becomes of a question about one call: approved, refused, or closed. Each is one commit, and the first
+counts, in whatever processes they are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from executor.errors import GateError
+from executor.gate.approvals import APPROVE
+from executor.gate.policy import PolicyFile
+from executor.home import Home
+from executor.journal.journal import Statement
+from executor.journal.record import Record, seal_record
+from executor.lifecycle.fold import View
+from executor.tools.registry import Registry
+from ir import (
+    Envelope,
+    IntentAcceptBody,
+    IntentCancelBody,
+    IntentFailBody,
+    MclError,
+    PolicyGateBody,
+    PolicyGateResolveBody,
+)
+from mcl.acts.direct import NODE, DirectCall
+from mcl.acts.seal import sealed
+from mcl.mcp.asked import CLOSED, TIMEOUT, AskedCall, closing, standing
+
+EXACT_CALL = "matrix://rule/exact-call"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A person's decision about a call. decision: approve or deny; reason: "" where none was given; envelope:
+    the id of what says it."""
+
+    decision: str
+    reason: str
+    by: str
+    at: str
+    envelope: str
+
+
+def require_same(home: Home, asked: AskedCall, tools: Registry) -> dict[str, object]:
+    """The arguments that an approval of this call is about, where everything is still what was asked about.
+
+    Raises:
+        GateError: TOOL_CHANGED (the tool is not what it was, or gone), APPROVAL_MISMATCH (the policy is not
+            what it was, or what can be shown is not what an approval would be bound to).
+    """
+    manifest = tools.find(asked.call.tool_ref)
+    if manifest is None or manifest.pin != asked.bound.get("tool"):
+        gone = "is not there any more" if manifest is None else "is not what it was when this was asked"
+        raise GateError(
+            "TOOL_CHANGED",
+            f"the tool {asked.name} {gone}",
+            place=asked.id,
+            fix=f"look at it (mcl tool describe {asked.name}); whoever wanted the call has to ask again",
+        )
+    if PolicyFile(home.path / "policy.toml").version != asked.bound.get("policy"):
+        raise GateError(
+            "APPROVAL_MISMATCH",
+            "policy.toml changed since this was asked",
+            place=asked.id,
+            fix="deny it; whoever wanted the call has to ask again",
+        )
+    try:
+        args = asked.args(manifest)
+    except MclError as problem:
+        raise _untrue(asked) from problem
+    if not asked.holds(args):
+        raise _untrue(asked)
+    return args
+
+
+def approve(home: Home, asked: AskedCall, *, reason: str = "") -> Decision:
+    """Sign the Intent, its plan and the approval of its call with the user's key.
+
+    Raises:
+        GateError: GATE_RESOLVED, GATE_EXPIRED, GATE_CLOSED. KeyringError: the user's key is sealed. Also what
+        appending raises.
+    """
+    at, id = home.clock.now(), asked.intent.id
+    made = DirectCall(asked.intent, asked.plan).envelopes(home, at)
+    agreed = IntentAcceptBody(asked.intent.hash, at, plan_hash=asked.plan.hash)
+    accept = sealed(home, "intent.accept", agreed, intent=id, at=at, causation=made[-1].id)
+    question = PolicyGateBody(
+        EXACT_CALL, asked.question, asked.plan.id, NODE, ("approve", "deny"), asked.expires_at
+    )
+    gate = sealed(home, "policy.gate", question, intent=id, at=at, causation=asked.id)
+    answer = PolicyGateResolveBody(gate.id, APPROVE, at, asked.binding)
+    resolve = sealed(home, "policy.gate.resolve", answer, intent=id, at=at, causation=gate.id)
+    messages: list[Envelope | Record] = [*made, accept, gate, resolve]
+    if reason:  # what an approval of one call says is its binding, and nothing else
+        said = {"gate": gate.id, "by": resolve.from_, "resolve": resolve.id, "reason": reason}
+        messages.append(_record(home, "record.gate.reason", said, at=at, intent=resolve.intent))
+    _commit(home, asked, messages)
+    return Decision(APPROVE, reason, resolve.from_, at, resolve.id)
+
+
+def deny(home: Home, asked: AskedCall, *, reason: str = "") -> Decision:
+    """Refuse the call, signed with the user's key. Raises as `approve`."""
+    at, id = home.clock.now(), asked.intent.id
+    made = DirectCall(asked.intent, asked.plan).envelopes(home, at)
+    said = IntentCancelBody(reason=reason, cancelled_at=at)
+    cancel = sealed(home, "intent.cancel", said, intent=id, at=at, causation=asked.id)
+    _commit(home, asked, [*made, cancel])
+    return Decision("deny", reason, cancel.from_, at, cancel.id)
+
+
+def close(home: Home, asked: AskedCall, why: str, *, code: str = "GATE_DENIED", late: bool = False) -> bool:
+    """End a question that nobody decided, in the agent's name; False where somebody did, or it has ended.
+
+    why: in a sentence; code: the same, stable. late: because its time is over.
+    """
+    with home.db.write("journal"):
+        now = standing(home, asked)
+        if now != "open" and not (late and now == "expired"):
+            return False
+        body = {"gate": asked.id, "node": NODE, "why": why, **({} if late else {"code": code})}
+        home.journal.record(TIMEOUT if late else CLOSED, body)
+    return True
+
+
+def give_up(home: Home, asked: AskedCall, why: str, *, begun: bool = False) -> bool:
+    """End the intent of an approved call that will not be made, or whose caller is gone, in the agent's name.
+
+    begun: also where its run has begun, which is ours. False where there was nothing to end.
+    """
+    with home.db.write("journal"):
+        if home.journal.view(asked.intent.id).state not in ("accepted", *(("executing",) if begun else ())):
+            return False
+        body = IntentFailBody("cancelled_by_user" if begun else "policy_violation", home.clock.now(), why)
+        home.journal.tell(asked.intent.id, Statement("intent.fail", body))
+    return True
+
+
+def decided(home: Home, asked: AskedCall, view: View | None = None) -> Decision:
+    """The decision about a question that stands as decided."""
+    view = view or home.journal.view(asked.intent.id)
+    for id, gate in view.gates.items():
+        if gate.node_id == NODE and gate.decision == APPROVE and gate.answer == asked.binding:
+            return Decision(APPROVE, "", gate.by, gate.at, id)
+    refused = next(iter(home.journal.envelopes(asked.intent.id)))
+    return Decision("deny", view.reason, refused.from_, refused.at, view.last_id)
+
+
+def _commit(home: Home, asked: AskedCall, messages: list[Envelope | Record]) -> None:
+    with home.db.write("journal"):
+        require_open(home, asked)
+        home.journal.append_many(messages)
+
+
+def require_open(home: Home, asked: AskedCall) -> None:
+    """Raise GateError GATE_RESOLVED, GATE_EXPIRED or GATE_CLOSED where nobody may decide any more."""
+    match standing(home, asked):
+        case "decided":
+            was = decided(home, asked)
+            raise GateError(
+                "GATE_RESOLVED",
+                f"the question was decided at {was.at} by {was.by}: {was.decision}",
+                place=asked.id,
+                fix=f"the first decision counts; mcl gate show {asked.id}",
+                data={"decision": was.decision, "by": was.by, "at": was.at},
+            )
+        case "closed":
+            ended = closing(home, asked)
+            why = str(ended.body.get("why", "")) if ended else ""
+            message, fix = f"the question was closed: {why}", "there is nothing to decide any more"
+            raise GateError("GATE_CLOSED", message, place=asked.id, fix=fix)
+        case "expired":
+            message = f"the question closed at {asked.expires_at}"
+            fix = "whoever wanted the call has to ask again"
+            raise GateError("GATE_EXPIRED", message, place=asked.id, fix=fix)
+
+
+def _record(home: Home, kind: str, body: Mapping[str, object], *, at: str, intent: str = "") -> Record:
+    return seal_record(kind, body, id=home.clock.new_id(), at=at, intent=intent, signer=home.keyring.agent)
+
+
+def _untrue(asked: AskedCall) -> GateError:
+    return GateError(
+        "APPROVAL_MISMATCH",
+        "what can be shown of this call is not what was asked about",
+        place=asked.id,
+        fix="deny it, and look at who writes to this journal: mcl log verify",
+    )

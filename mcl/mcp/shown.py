@@ -1,0 +1,128 @@
+"""What a person sees of a call that a program asks for, and how their answer is read.
+
+Whatever is not ours stands behind a bar, a line each, with everything written out that could not be seen: no
+text of an argument, a tool or a client can pass for a line of this page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from executor.gate.approvals import APPROVE, DENY
+from mcl.cli.safe import one_line, whole
+from mcl.mcp.asked import AskedCall
+from mcl.mcp.offered import Filled, Form
+
+MAX_REASON: Final = 1000  # characters
+_SHOWN: Final = 80  # characters of an argument, or of what a client calls itself, in a sentence
+_WAIT: Final = "wait"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person answered to a form; "no" where it cannot be told what, or they closed it."""
+
+    decision: Literal["approve", "deny", "wait", "no"]
+    reason: str = ""
+
+
+def call_form(asked: AskedCall, args: Mapping[str, object], *, here: bool) -> Form:
+    """The form about one call. here: an answer can be signed in this process; else it says where."""
+    lines = [*_page(asked, args), ""]
+    if here:
+        lines.append("Allow exactly this call?")
+        return Form("\n".join(lines), _schema(DENY, APPROVE))
+    key = "needs a key of yours that no program can use" if asked.chain else "needs your passphrase"
+    lines.append(f"To allow it {key}. Decide at a terminal: mcl gate approve {asked.id}")
+    return Form("\n".join(lines), _schema(DENY, _WAIT))
+
+
+def read_answer(filled: Filled | None, *, here: bool) -> Answer:
+    """What came back for a `call_form`: only the exact word approves, and only where it was offered."""
+    if filled is None:
+        return Answer("no")
+    if filled.action == "decline":
+        return Answer("deny")
+    decision, reason = filled.content.get("decision"), filled.content.get("reason") or ""
+    if filled.action != "accept" or not isinstance(reason, str) or len(reason) > MAX_REASON:
+        return Answer("no")
+    if decision == DENY:
+        return Answer("deny", reason)
+    if decision == APPROVE and here:
+        return Answer("approve", reason)
+    return Answer("wait") if decision == _WAIT and not here else Answer("no")
+
+
+def question_of(name: str, operation: str, effects: tuple[str, ...], client: str) -> str:
+    """The question in a sentence."""
+    return (
+        f"{one_line(client, _SHOWN) or 'A program'} wants to call {one_line(name)} "
+        f"({operation}: {', '.join(effects)}). Allow exactly this?"
+    )
+
+
+def prose_of(name: str, args: Mapping[str, object], *, client: str, said: Mapping[str, str]) -> str:
+    """What the Intent of such a call says in words. said: what the program declares, by name."""
+    shown = ", ".join(f"{one_line(one, _SHOWN)} = {_short(value)}" for one, value in args.items())
+    words = "; ".join(f"{what} {one_line(text, MAX_REASON)}" for what, text in said.items() if text)
+    asked = f"{one_line(client, _SHOWN) or 'a program'} over MCP"
+    return f"call {one_line(name)}{f' with {shown}' if shown else ''}, as {asked} asks" + (
+        f" ({words})" if words else ""
+    )
+
+
+def _page(asked: AskedCall, args: Mapping[str, object]) -> Iterator[str]:
+    trusted = "you trust it" if asked.trusted else "you do not trust it"
+    own = asked.server == "mcl"
+    yield "A program asks to make one call, and only you can allow it."
+    yield ""
+    yield f"Tool: {one_line(asked.name)}"
+    yield f"Server: {'mcl itself' if own else f'{one_line(asked.server)} ({trusted})'}"
+    yield f"It does: {asked.operation} ({', '.join(asked.effects)})"
+    yield f"Until: {asked.expires_at[:19].replace('T', ' ')} UTC; without an answer it is refused"
+    yield f"More: mcl gate show {asked.id}"
+    yield "Why you are asked:"
+    for why in asked.why:
+        yield f"  - {one_line(why, MAX_REASON)}"
+    yield "Arguments, whole:" if args else "Arguments: none"
+    yield from _barred(args)
+    yield "What the program says, in its own words; nobody has checked them:"
+    yield from _barred(declared_of(asked))
+
+
+def declared_of(asked: AskedCall) -> dict[str, str]:
+    """What the program says of itself and of the call, by name; what it does not say is left out."""
+    said = {
+        "client": f"{asked.client} {asked.version}".strip(),
+        "calls with": asked.variant,
+        "operation": asked.operation_type,
+        "sensitivity": asked.data_sensitivity,
+        "reason": asked.reason,
+    }
+    return {name: text for name, text in said.items() if text}
+
+
+def _barred(values: Mapping[str, object]) -> Iterator[str]:
+    for name, value in values.items():
+        yield f'  "{one_line(name)}"'
+        for line in whole(value):
+            yield f"    | {line}"
+
+
+def _schema(*decisions: str) -> dict[str, object]:
+    """The refusal comes first: a form that is sent off as it opens shall not approve."""
+    return {
+        "type": "object",
+        "properties": {
+            "decision": {"type": "string", "title": "Decision", "enum": list(decisions)},
+            "reason": {"type": "string", "title": "Reason", "maxLength": MAX_REASON},
+        },
+        "required": ["decision"],
+    }
+
+
+def _short(value: object) -> str:
+    text = one_line(" ".join(whole(value)), _SHOWN)
+    return f'"{text}"' if isinstance(value, str) else text
