@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from executor.gate.approvals import Approvals
 from executor.gate.context import Context
@@ -19,16 +20,22 @@ from executor.home import Home
 from executor.keys.personal import is_personal
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
+from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
+from mcl.mcp.names import ToolName, outside_uri
+from mcl.mcp.serve.refusals import Refusals
 from mcl.mcp.shelf import Shelves
 
 if TYPE_CHECKING:
     from mcl.mcp.activity import Activity
+    from mcl.mcp.channels import Channels
     from mcl.mcp.definitions import Definitions
     from mcl.mcp.questions import Questions
+    from mcl.mcp.serve.compiling import Compiling
     from mcl.mcp.upstream import Upstreams
 
-_WHO = "a call over MCP"  # that holds a place which another run wants to write to
+_TOOL: Final = "matrix://tool/"
+_WHO: Final = "a call over MCP"  # that holds a place which another run wants to write to
 
 
 class Session:
@@ -37,6 +44,8 @@ class Session:
     Args:
         workspace: the folder that our own tools work in.
         upstreams, definitions, activity, questions: open, of the same home; whoever opened them closes them.
+        channels: those that the adapters of other servers' tools look at.
+        compiling: makes Intents of goals.
         tools: makes the registry of all tools there are now; stamp: differs whenever it would make another.
         environment: variables that credentials come from, and whose secret values are taken out of answers
             (default: this process's).
@@ -54,6 +63,8 @@ class Session:
         definitions: Definitions,
         activity: Activity,
         questions: Questions,
+        channels: Channels,
+        compiling: Compiling,
         tools: Callable[[], Registry],
         stamp: Callable[[], object],
         environment: Mapping[str, str] | None = None,
@@ -64,6 +75,7 @@ class Session:
         self.definitions = definitions
         self.activity = activity
         self.questions = questions
+        self.compiling = compiling
         self.shelves = Shelves()
         variables = os.environ if environment is None else environment
         self.redactor, self.credentials = Redactor(variables), Credentials(variables)
@@ -71,10 +83,12 @@ class Session:
         self._policy = PolicyFile(home.path / "policy.toml")
         self._approvals = Approvals(home.db, home.clock)
         self._locks = Locks(SharedLocks(home.path / "locks", self.workspace.root, _WHO))
+        self.channels, self.shelves, self.refusals = channels, Shelves(), Refusals()
         self._build, self._stamp = tools, stamp
         self._seen: object = None
         self._registry: Registry | None = None
         self._context: Context | None = None
+        self._own: dict[str, str] = {}
 
     @property
     def agent(self) -> str:
@@ -103,6 +117,13 @@ class Session:
         assert self._context is not None
         return self._context
 
+    def address(self, name: ToolName) -> str:
+        """The address of a tool by its name; of one that is not there, one that leads nowhere."""
+        if not name.own:
+            return outside_uri(name.server, name.tool)
+        self._look()
+        return self._own.get(name.tool, f"matrix://tool/{name.tool}")
+
     def close(self) -> None:
         """Give the workspace back."""
         self.workspace.close()
@@ -113,6 +134,7 @@ class Session:
         stamp = self._stamp()  # first: what changes while the tools are read is seen the next time
         self._registry = self._build()
         self._seen = stamp
+        self._own = _by_name(self._registry.manifests)
         self.pins.admit(self._registry.manifests)
         self.grants.ensure_default(self.agent)
         home = self.home
@@ -135,3 +157,14 @@ class Session:
 
 def _elsewhere(kind: str, body: dict[str, object]) -> None:
     """Of a declared call the verdict stands in its record of activity, and a question in that of its gate."""
+
+
+def _by_name(manifests: Iterable[Manifest]) -> dict[str, str]:
+    """Our own tools by the names that agents may give: ``fs/read@1.0.0``, and ``fs/read`` for the highest."""
+    own = sorted((one for one in manifests if one.outside is None), key=_version)
+    known = {one.uri.removeprefix(_TOOL).partition("@")[0]: one.uri for one in own}
+    return known | {one.uri.removeprefix(_TOOL): one.uri for one in own}
+
+
+def _version(manifest: Manifest) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", manifest.uri.partition("@")[2])[:3])

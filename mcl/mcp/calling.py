@@ -1,0 +1,249 @@
+"""One declared call, from what the caller said to what goes back: read, judged, asked about, made, kept.
+
+There is one way: whatever comes over MCP to use a tool, a resource or a prompt goes through ``make``, is
+judged by ``decide`` there, and leaves one record of activity, written before its answer goes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from time import perf_counter
+from typing import TYPE_CHECKING, Final, cast
+
+from anyio import CancelScope, fail_after, get_cancelled_exc_class
+
+from executor.gate.call import Call
+from executor.gate.decide import Allow, decide
+from executor.gate.verdict import Ask, Deny
+from executor.hashing import json_size
+from executor.tools.manifest import Manifest
+from ir import MclError
+from mcl.acts.direct import NODE
+from mcl.mcp.activity import Entry
+from mcl.mcp.declaration import ToolCallRequest, read_call
+from mcl.mcp.names import OURSELVES
+from mcl.mcp.offered.offered import Caller, Json, Reply, refused, refused_at, refused_by
+from mcl.mcp.questions import Approved, Denied, Made, Pending
+
+if TYPE_CHECKING:
+    from mcl.mcp.serve.session import Session
+
+_NUMBERS: Final = count(1)
+_CANCELLED: Final = "CANCELLED"
+
+
+@dataclass(slots=True)
+class _Told:
+    """What the record of a call will say, as far as it is known."""
+
+    verdict: str = "failed"
+    code: str = "INTERNAL"
+    upstream_ms: float | None = None
+    intent_id: str = ""
+    gate_id: str = ""
+    warnings: tuple[str, ...] = field(default=())
+
+    def denied(self, code: str) -> None:
+        self.verdict, self.code = "denied", code
+
+    def failed(self, code: str) -> None:
+        self.verdict, self.code = "failed", code
+
+    def allowed(self) -> None:
+        self.verdict, self.code = "allowed", ""
+
+
+async def call(session: Session, variant: str, arguments: Json, caller: Caller) -> Reply:
+    """What a call_tool_* tool does. variant: its name."""
+    began = perf_counter()
+    try:
+        request = read_call(variant, arguments)
+    except MclError as problem:
+        reply = refused_by(problem)
+        told = _Told()
+        told.denied(problem.code)
+        entry = _entry_of_none(variant, arguments, told, caller)
+        return await _keep(session, entry, reply, began)
+    return await make(session, request, caller, began=began)
+
+
+async def make(
+    session: Session, request: ToolCallRequest, caller: Caller, *, began: float | None = None
+) -> Reply:
+    """Judge a declared call, make it where it is allowed, and keep what became of it.
+
+    A cancelled call is cancelled at its server too, and is kept as such.
+    """
+    began = perf_counter() if began is None else began
+    told = _Told()
+    try:
+        reply = await _made(session, request, caller, told)
+    except get_cancelled_exc_class():
+        told.failed(_CANCELLED)
+        with CancelScope(shield=True):
+            await _keep(session, _entry(request, told, caller), Reply(), began)
+        raise
+    except TimeoutError:
+        told.failed("TIMEOUT")
+        reply = refused(
+            "TIMEOUT",
+            f"{request.name} did not answer in time; what it did until then is not known",
+            fix="ask for less at once; look before you try again whether it was done",
+        )
+    except MclError as problem:
+        told.failed(problem.code)
+        reply = refused_by(problem)
+    return await _keep(session, _entry(request, told, caller), reply, began)
+
+
+async def _made(session: Session, request: ToolCallRequest, caller: Caller, told: _Told) -> Reply:
+    wanted = request.call(session.address(request.name))
+    if (tired := session.refusals.tired_of(wanted, session.stamp)) is not None:
+        told.denied(tired.code)
+        return refused_at(tired)
+    verdict = decide(wanted, session.context)
+    if not isinstance(verdict, Ask) and caller.state:
+        session.questions.withdraw(caller, "the gate does not ask about it any more")
+    if isinstance(verdict, Deny):
+        session.refusals.note(wanted, session.stamp, verdict)
+        told.denied(verdict.code)
+        return refused_at(verdict)
+    told.warnings = tuple(str(one) for one in verdict.warnings)
+    if isinstance(verdict, Ask):
+        return await _asked(session, wanted, verdict, caller, told)
+    return await _allowed(session, wanted, verdict, caller, told)
+
+
+async def _allowed(session: Session, wanted: Call, leave: Allow, caller: Caller, told: _Told) -> Reply:
+    """Make a call that needs nobody."""
+    manifest = session.registry.find(wanted.tool_ref)
+    assert manifest is not None, "the gate allows no tool that it does not know"
+    number = f"mcp-{next(_NUMBERS)}"
+    asked = perf_counter()
+    try:
+        with (
+            session.channels.open(number, wanted.node_id, caller.channel),
+            fail_after(manifest.timeout_ms / 1000),
+        ):
+            answer = await session.registry.invoke(
+                leave,
+                wanted,
+                workspace=session.workspace,
+                clock=session.home.clock,
+                redactor=session.redactor,
+                credentials=session.credentials,
+                intent=number,
+            )
+    finally:
+        told.upstream_ms = (perf_counter() - asked) * 1000
+    told.allowed()
+    return _answered(manifest, answer, told)
+
+
+async def _asked(session: Session, wanted: Call, ask: Ask, caller: Caller, told: _Told) -> Reply:
+    """Have a person decide, and make the call where they approve it."""
+    manifest = session.registry.find(wanted.tool_ref)
+    assert manifest is not None, "the gate asks about no tool that it does not know"
+    settled = await session.questions.settle(session, wanted, ask, caller)
+    if isinstance(settled, Pending):
+        told.verdict, told.code, told.gate_id = "asked", "GATE_PENDING", settled.gate
+        return Reply(wanted=settled.wanted)
+    if isinstance(settled, Denied):
+        told.gate_id, told.intent_id = settled.gate, settled.intent_id
+        told.denied(settled.code)
+        return refused_at(settled.verdict)
+    told.gate_id, told.intent_id = settled.asked.id, settled.intent_id
+    asked = perf_counter()
+    try:
+        made = await _approved(session, settled, caller)
+    finally:
+        told.upstream_ms = (perf_counter() - asked) * 1000
+    if isinstance(made, Denied):
+        told.denied(made.code)
+        return refused_at(made.verdict)
+    if made.output is not None and made.failure is None:
+        told.verdict, told.code = "asked", ""
+        return _answered(manifest, made.output, told)
+    failure = made.failure
+    if failure is None:
+        told.failed("NO_ANSWER")
+        return refused(
+            "NO_ANSWER", "the approved call ended without an answer", data={"intent": made.intent_id}
+        )
+    (told.denied if failure.denied else told.failed)(failure.code)
+    return refused(
+        failure.code,
+        failure.message,
+        fix=failure.fix,
+        example=failure.example,
+        data={"intent": made.intent_id},
+    )
+
+
+async def _approved(session: Session, approved: Approved, caller: Caller) -> Made | Denied:
+    """Make the call that a person approved; its progress goes to whoever asked for it."""
+    with session.channels.open(approved.intent_id, NODE, caller.channel):
+        return await session.questions.run_approved(session, approved, caller)
+
+
+def _answered(manifest: Manifest, answer: Mapping[str, object], told: _Told) -> Reply:
+    """A tool's answer as it goes back: of another server's tool as that gave it, its own errors too."""
+    if manifest.outside is None:
+        return Reply(answer)
+    if answer["is_error"]:
+        told.failed("TOOL_ERROR")
+    return Reply(
+        cast("Json | None", answer["structured"]),
+        cast("list[Json]", answer["content"]),
+        is_error=bool(answer["is_error"]),
+    )
+
+
+def _entry(request: ToolCallRequest, told: _Told, caller: Caller) -> Entry:
+    said = request.declaration
+    return Entry(
+        server=request.name.server,
+        tool=request.name.tool,
+        verdict=told.verdict,
+        variant=said.variant,
+        code=told.code,
+        operation_type=said.operation_type,
+        data_sensitivity=said.data_sensitivity,
+        reason=said.reason,
+        args=request.args,
+        upstream_ms=told.upstream_ms,
+        request_id=caller.request_id,
+        client_name=caller.client,
+        client_version=caller.version,
+        intent_id=told.intent_id,
+        gate_id=told.gate_id,
+        warnings=told.warnings,
+    )
+
+
+def _entry_of_none(variant: str, arguments: Json, told: _Told, caller: Caller) -> Entry:
+    """Of arguments that cannot be understood all is kept as it came, as a call of the variant itself."""
+    return Entry(
+        server=OURSELVES,
+        tool=variant,
+        verdict=told.verdict,
+        variant=variant,
+        code=told.code,
+        args=arguments,
+        request_id=caller.request_id,
+        client_name=caller.client,
+        client_version=caller.version,
+    )
+
+
+async def _keep(session: Session, entry: Entry, reply: Reply, began: float) -> Reply:
+    """Write the record of a call; where that cannot be, its answer is that, and nothing else."""
+    size = 0 if reply.wanted is not None else json_size([reply.structured, reply.content]) or 0
+    ms = (perf_counter() - began) * 1000
+    try:
+        await session.activity.keep(replace(entry, result_bytes=size, latency_ms=ms))
+    except MclError as problem:
+        return refused_by(problem)
+    return reply

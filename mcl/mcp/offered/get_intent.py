@@ -1,0 +1,64 @@
+"""get_intent: an intent as it is now. It reads, and changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mcl.mcp.offered.offered import Caller, Json, Offered, Reply
+from mcl.mcp.offered.telling import ACCEPT_FIRST, of_intent
+
+if TYPE_CHECKING:
+    from mcl.mcp.serve.session import Session
+
+
+async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
+    from mcl.acts.show import show
+
+    found = show(str(arguments["intent"]), home=session.home)
+    return Reply(session.redactor.value(of_intent(session.home, found)))
+
+
+OFFERED: Final = Offered(
+    name="get_intent",
+    title="Look at an intent",
+    description="The Intent, its plan, its state (clarifying, proposed, accepted, executing, completed,"
+    " failed, cancelled), what its nodes gave, the evidence it ended with, questions that wait for a person, and how"
+    f" it goes on. {ACCEPT_FIRST}",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "intent": {
+                "type": "string",
+                "minLength": 1,
+                "description": "Its id, a unique beginning of one, or @last.",
+            }
+        },
+        "required": ["intent"],
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "state": {"type": "string"},
+            "prose": {"type": "string"},
+            "intent": {"type": ["object", "null"]},
+            "plan": {"type": ["object", "null"]},
+            "questions": {"type": "array", "items": {"type": "object"}},
+            "nodes": {"type": "object"},
+            "outputs": {"type": "object"},
+            "evidence": {"type": ["object", "null"]},
+            "gates": {"type": "array", "items": {"type": "object"}},
+            "how_to_go_on": {"type": "string"},
+        },
+        "required": ["id", "state"],
+    },
+    annotations={
+        "readOnlyHint": True,
+        "destructiveHint": False,
+        "idempotentHint": True,
+        "openWorldHint": False,
+    },
+    run=_run,
+    example={"intent": "@last"},
+)

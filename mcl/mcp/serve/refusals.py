@@ -1,0 +1,67 @@
+"""Calls that are refused again and again: an agent that repeats itself is told so."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Final
+
+from executor.gate.call import Call
+from executor.gate.verdict import Deny
+from executor.hashing import json_hash
+
+MOST: Final = 3  # times that the very same call is judged and refused
+FORGOTTEN_S: Final = 60.0  # after which it is judged again
+_KEPT: Final = 1024  # calls
+
+
+@dataclass(slots=True)
+class _Seen:
+    times: int
+    until: float
+    stamp: object
+    last: Deny
+
+
+class Refusals:
+    """The calls that the gate refused lately. One is judged again as soon as anything changed that could make
+    a difference, and in any case after a minute."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        self._seen: OrderedDict[str, _Seen] = OrderedDict()
+
+    def note(self, call: Call, stamp: object, verdict: Deny) -> None:
+        """This call was refused. stamp: of what there was to judge it by."""
+        what = _what(call)
+        seen = self._seen.pop(what, None)
+        times = seen.times + 1 if seen is not None and self._counts(seen, stamp) else 1
+        self._seen[what] = _Seen(times, self._now() + FORGOTTEN_S, stamp, verdict)
+        if len(self._seen) > _KEPT:
+            self._seen.popitem(last=False)
+
+    def tired_of(self, call: Call, stamp: object) -> Deny | None:
+        """CIRCUIT_OPEN for a call that was refused too often, with what was said the last time."""
+        if not self._seen:
+            return None
+        seen = self._seen.get(_what(call))
+        if seen is None or seen.times < MOST or not self._counts(seen, stamp):
+            return None
+        return replace(
+            seen.last,
+            code="CIRCUIT_OPEN",
+            reason=f"this very call was refused {MOST} times: {seen.last.code}: {seen.last.reason}",
+            data={**seen.last.data, "refused_with": seen.last.code},
+        )
+
+    def _counts(self, seen: _Seen, stamp: object) -> bool:
+        return seen.stamp == stamp and self._now() < seen.until
+
+
+def _what(call: Call) -> str:
+    """The call with everything that is said of it."""
+    said = call.declaration
+    declared = [said.operation_type, said.data_sensitivity, said.variant] if said else []
+    return json_hash([call.tool_ref, call.args_hash, declared])
