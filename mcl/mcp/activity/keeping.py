@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from executor.home import Home
 from executor.journal.journal import Statement
+from executor.journal.rows import Row
 from executor.sandbox.redaction import Redactor
 from ir import is_instant
 from mcl.mcp.activity.entry import KIND, Entry
+from mcl.mcp.activity.index import Index
+from mcl.mcp.activity.record import call_of
 from mcl.mcp.activity.storing import body_of
 
 _MOST: Final = 256  # records in one commit, about: more are not waited for
@@ -34,7 +39,8 @@ class Activity:
     def __init__(self, home: Home, *, redactor: Redactor | None = None) -> None:
         self._home = home
         self._redactor = redactor or Redactor(os.environ)
-        self._waiting: list[tuple[Statement, asyncio.Future[Kept]]] = []
+        self._index = Index(home)
+        self._waiting: list[tuple[str, dict[str, Any], asyncio.Future[Kept]]] = []
 
     async def keep(self, entry: Entry) -> Kept:
         """Sign the record of a call and write it to the journal; returns when it is on disk.
@@ -45,15 +51,12 @@ class Activity:
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Kept] = loop.create_future()
-        self._waiting.append((self._statement(entry), future))
+        body = body_of(entry, self._redactor, self._home.keyring.agent.did)
+        self._waiting.append((entry.at if is_instant(entry.at) else "", body, future))
         if len(self._waiting) == 1:
             loop.call_soon(self._gather, loop, 0)
         # Not the future itself: who is cancelled must not take the record with it.
         return await asyncio.shield(future)
-
-    def _statement(self, entry: Entry) -> Statement:
-        body = body_of(entry, self._redactor, self._home.keyring.agent.did)
-        return Statement(KIND, body, at=entry.at if is_instant(entry.at) else "")
 
     def _gather(self, loop: asyncio.AbstractEventLoop, before: int) -> None:
         """Commit when a turn of the loop has brought nobody new: no timer, and one commit for all at once.
@@ -68,12 +71,19 @@ class Activity:
 
     def _commit(self) -> None:
         batch, self._waiting = self._waiting, []
+
+        def index(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+            told = zip(rows, batch, strict=True)
+            calls = [call_of(body, seq=row.seq, id=row.id, at=row.at) for row, (_, body, _) in told]
+            self._index.add(connection, calls)
+
         try:
-            rows = self._home.journal.record_many([statement for statement, _ in batch])
+            said = [Statement(KIND, body, at=at) for at, body, _ in batch]
+            rows = self._home.journal.record_many(said, beside=index)
         except Exception as error:  # noqa: BLE001  # whatever it is, every caller of this commit is told
-            for _, future in batch:
+            for *_, future in batch:
                 future.set_exception(error)
                 future.exception()  # of a caller that went away nobody asks
             return
-        for row, (_, future) in zip(rows, batch, strict=True):
+        for row, (*_, future) in zip(rows, batch, strict=True):
             future.set_result(Kept(row.seq, row.id))
