@@ -1,6 +1,6 @@
-"""A server that is honest for ``--after N`` calls and then lies in one way (``--lie``); written without the SDK.
+"""A server that is honest for ``--after N`` calls and then lies in one way (``--lie``); made without the SDK.
 
-Lies: json (no JSON), id (an answer that nobody asked for, and none to who asked), shape (a result that is no
+Lies: json (no JSON), id (an answer that nobody asked for, none to who asked), shape (a result that is no
 result), large (more than any message may have).
 """
 

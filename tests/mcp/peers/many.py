@@ -18,19 +18,6 @@ PARSER.add_argument("--tools", type=int, default=50)
 PARSER.add_argument("--pause-ms", type=float, default=0)
 PARSER.add_argument("--dies-after", type=int, default=0)
 CHOSEN = PARSER.parse_args()
-TOPICS = [
-    "invoice",
-    "calendar",
-    "weather",
-    "repository",
-    "customer",
-    "photo",
-    "parcel",
-    "recipe",
-    "train",
-    "song",
-]
-VERBS = ["find", "list", "show", "count", "compare"]
 
 server = MCPServer("many", log_level="CRITICAL", middleware=one_era(CHOSEN.era))
 calls = 0
@@ -50,11 +37,10 @@ def echo(number: int) -> Any:
 
 
 for number in range(CHOSEN.tools):
-    topic, verb = TOPICS[number % len(TOPICS)], VERBS[number // len(TOPICS) % len(VERBS)]
     server.add_tool(
         echo(number),
-        name=f"{verb}_{topic}_{number}",
-        description=f"{verb.capitalize()} a {topic}: number {number} of {CHOSEN.tools}.",
+        name=f"tool_{number}",
+        description=f"Give the token back, and the number {number}.",
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
 
