@@ -12,6 +12,9 @@ class Warned:
     code: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.code}: {self.reason}"
+
     def to_json(self) -> dict[str, object]:
         """The warning as a JSON object."""
         return {"code": self.code, "reason": self.reason}
