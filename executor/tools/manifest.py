@@ -187,8 +187,8 @@ class Manifest(_Closed):
             )
         if unseen := sorted(name for name in self.scope.paths if self._unseen(name)):
             raise ValueError(f"a path that may be left out needs a default: {', '.join(unseen)}")
-        untyped = [name for name, schema in self.properties.items() if schema.get("type") not in _TYPES]
-        if untyped and not self.outside:
+        own = {} if self.outside else self.properties
+        if untyped := [name for name, schema in own.items() if schema.get("type") not in _TYPES]:
             raise ValueError(f"arguments need one type each: {', '.join(untyped)}")
         if spoken := [one for one in self.credentials if self.properties[one].get("type") != "string"]:
             raise ValueError(f"a credential is a string: {', '.join(spoken)}")
