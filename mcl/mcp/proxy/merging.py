@@ -1,0 +1,188 @@
+"""The lists of all servers as one: what they offer, in one order, page by page, without what is not fit to
+be told.
+
+Only what a person let in is listed: the resources of a server whose ``resources/read`` was approved, the
+prompts of one whose ``prompts/get`` was. A server that is dead, slow or not approved leaves its part out,
+and is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+import mcp_types as types
+from pydantic import BaseModel, ValidationError
+
+from executor.hashing import json_size
+from ir import MclError
+from mcl.errors import McpError
+from mcl.mcp.proxy.address import is_prompt, is_uri, ours, prompt_name
+from mcl.mcp.proxy.cursors import Cursors
+from mcl.mcp.pseudo import GET, READ
+from mcl.mcp.shelf import shown
+
+if TYPE_CHECKING:
+    from mcl.mcp.serve.session import Session
+    from mcl.mcp.upstream import Kind
+
+PAGE: Final = 100  # items
+PAGE_BYTES: Final = 512 << 10  # of their JSON; a page has one item at least
+_MAX_TEXT: Final = 4_000  # characters of a description
+_WAIT_S: Final = 20.0  # for one server; others do not wait for it longer than that
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A server whose part of a list is missing, and why."""
+
+    server: str
+    code: str
+    message: str
+    fix: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """As clients are told it."""
+        return {"server": self.server, "code": self.code, "message": self.message, "fix": self.fix}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list. items: as the protocol has them; cursor: of the next page, "" where there is
+    none."""
+
+    items: tuple[dict[str, Any], ...]
+    cursor: str
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """How one kind is merged. tool: what has to be approved; key: the field that names an item; named: how
+    our clients call it; fits: can it be named so; fields: all that is passed on."""
+
+    tool: str
+    model: type[BaseModel]
+    key: str
+    named: Callable[[str, str], str]
+    fits: Callable[[str], bool]
+    fields: tuple[str, ...]
+
+
+_ABOUT: Final = ("name", "title", "description", "mimeType", "annotations")
+_LISTS: Final[Mapping[str, _List]] = {
+    "resources": _List(READ, types.Resource, "uri", ours, is_uri, ("uri", *_ABOUT, "size")),
+    "templates": _List(READ, types.ResourceTemplate, "uriTemplate", ours, is_uri, ("uriTemplate", *_ABOUT)),
+    "prompts": _List(
+        GET, types.Prompt, "name", prompt_name, is_prompt, ("name", "title", "description", "arguments")
+    ),
+}
+
+
+class Merged:
+    """The lists of a session's servers."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._cursors = Cursors()
+
+    async def page(self, kind: Kind, cursor: str = "") -> Page:
+        """The items after a cursor ("": from the beginning), in the order of servers and names.
+
+        Raises:
+            McpError: BAD_CURSOR.
+        """
+        after = self._cursors.read(kind, cursor) if cursor else ("", "")
+        parts, left_out = await self._parts(kind)
+        items = [
+            (server, name, item)
+            for server in sorted(parts)
+            for name, item in sorted(parts[server].items())
+            if (server, name) > after
+        ]
+        page, size = [], 0
+        for server, name, item in items[:PAGE]:
+            size += json_size(item) or 0
+            if page and size > PAGE_BYTES:
+                break
+            page.append((server, name, item))
+        more = len(page) < len(items)
+        end = self._cursors.after(kind, *page[-1][:2]) if more and page else ""
+        return Page(tuple(item for _, _, item in page), end, tuple(left_out))
+
+    async def _parts(self, kind: Kind) -> tuple[dict[str, dict[str, dict[str, Any]]], list[LeftOut]]:
+        """What each server offers, by its own names; all servers are asked at once."""
+        parts: dict[str, dict[str, dict[str, Any]]] = {}
+        left_out: dict[str, LeftOut] = {}
+
+        async def ask(server: str) -> None:
+            try:
+                listed = await self._session.upstreams.listing(server, kind, timeout_s=_WAIT_S)
+                if listed:
+                    self.require(server, _LISTS[kind].tool)
+                parts[server], broken = self._fit(server, kind, listed)
+            except MclError as problem:
+                left_out[server] = LeftOut(server, problem.code, problem.message, problem.fix)
+                return
+            if broken:
+                why = f"{broken} of its {kind} are broken, or twice there"
+                left_out[server] = LeftOut(server, "BAD_LISTING", why)
+
+        async with anyio.create_task_group() as group:
+            for one in self._session.upstreams.status():
+                group.start_soon(ask, one.server)
+        return parts, [left_out[server] for server in sorted(left_out)]
+
+    def require(self, server: str, tool: str) -> None:
+        """Is what this tool gives let in?
+
+        Raises:
+            McpError: TOOL_QUARANTINED, TOOL_DENIED.
+        """
+        name = f"{server}:{tool}"
+        found = self._session.shelves.now(self._session).find(name)
+        if found is None or not found.usable:
+            raise McpError(
+                "TOOL_QUARANTINED",
+                f"nobody approved {name} yet",
+                place=name,
+                fix=f"a person looks at it and approves it: mcl tool approve {name}",
+            )
+        if self._session.context.policy.denies(found.manifest.uri):
+            raise McpError(
+                "TOOL_DENIED", f"the operator has closed {name}", place=name, fix="ask them (policy.toml)"
+            )
+
+    def _fit(
+        self, server: str, kind: Kind, listed: Sequence[Mapping[str, Any]]
+    ) -> tuple[dict[str, dict[str, Any]], int]:
+        """What can be told of a server's list, by its own names, and how much of it cannot."""
+        form, fitting, broken = _LISTS[kind], dict[str, dict[str, Any]](), 0
+        for item in listed:
+            own = item.get(form.key)
+            if not isinstance(own, str) or not form.fits(own) or own in fitting or self._secret(own):
+                broken += 1
+                continue
+            told = {name: item[name] for name in form.fields if item.get(name) is not None}
+            told = {**_short(self._session.redactor.value(shown(told))), form.key: form.named(server, own)}
+            try:
+                form.model.model_validate(told, by_name=False)
+            except ValidationError:
+                broken += 1
+                continue
+            fitting[own] = told
+        return fitting, broken
+
+    def _secret(self, own: str) -> bool:
+        return self._session.redactor.text(own) != own
+
+
+def _short(value: object) -> dict[str, Any]:
+    """An item whose descriptions are no longer than they need be."""
+    assert isinstance(value, dict), "an object stays one"
+    short = {name: text[:_MAX_TEXT] if isinstance(text, str) else text for name, text in value.items()}
+    if isinstance(arguments := short.get("arguments"), list):
+        short["arguments"] = [_short(one) if isinstance(one, dict) else one for one in arguments]
+    return short
