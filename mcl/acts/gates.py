@@ -1,29 +1,38 @@
-"""Questions of running plans that wait for a person: seen whole, and decided from another process.
+"""Questions that wait for a person, of running plans and of calls over MCP: seen whole, and decided from
+another process.
 
-Whether the walker that asked still runs does not matter: a decision is a signed row of the journal, and the
-run that goes on finds it there.
+Whether the walker or the server that asked still runs does not matter: a decision is a signed row of the
+journal, and the run that goes on finds it there.
 """
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from executor import GateError, Home, LifecycleError, Record, Row, View
+from executor.clock import instant
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.claim import binding_hash
 from executor.hashing import json_hash
 from executor.journal.record import seal_record
 from executor.lifecycle.fold import GateState
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
+from mcl.acts.direct import NODE
 from mcl.acts.seal import sealed
+from mcl.acts.tools import tools_of
 from mcl.errors import InputError
 from mcl.home import open_home
+from mcl.mcp import deciding
+from mcl.mcp.asked import AskedCall, asked_call, asked_calls, standing
+from mcl.mcp.shown import declared_of
 
 EXACT_CALL = "matrix://rule/exact-call"
 MAX_REASON = 1000  # characters
 _IN_DOUBT = "matrix://rule/in-doubt"
 _ASKED = "record.gate.asked"
+_LONGEST: Final = timedelta(minutes=1440)  # that a question about a call stays open
 
 
 @dataclass(frozen=True)
@@ -31,7 +40,8 @@ class OpenGate:
     """A question nobody has decided.
 
     options: listed answers; empty: approve or deny. expires_at: ISO 8601, "" = no limit. binding: what an
-    approval of one exact call is bound to, "" for any other question.
+    approval of one exact call is bound to, "" for any other question. call: of a call over MCP that no plan
+    holds, the tool as ``server:tool``; its intent begins with the decision.
     """
 
     id: str
@@ -42,6 +52,7 @@ class OpenGate:
     expires_at: str
     asked_at: str
     binding: str
+    call: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,10 @@ class ShownGate(OpenGate):
     decided_at: of a decided one. Of an exact call: tool, declared side-effect class, args as they would be
     passed, why a person is asked, and ``bound``: what an approval is bound to. holds: are these arguments
     and these hashes what the binding was made of? Where not, the question cannot be trusted.
+
+    Of a call over MCP also: the server and whether a person trusts it, operation and effects, what the
+    program says of itself and of the call (not to be believed), and ``flaw``: why it cannot be approved any
+    more, though nobody decided.
     """
 
     goal: str = ""
@@ -68,6 +83,12 @@ class ShownGate(OpenGate):
     why: tuple[str, ...] = ()
     bound: Mapping[str, str] = field(default_factory=dict)
     holds: bool = True
+    server: str = ""
+    trusted: bool = True
+    operation: str = ""
+    effects: tuple[str, ...] = ()
+    said: Mapping[str, str] = field(default_factory=dict)
+    flaw: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,11 +109,14 @@ def open_gates(*, home: Home | None = None) -> tuple[OpenGate, ...]:
     Of a question that a resumed run has put again, the last.
     """
     home = home or open_home()
-    return tuple(
+    of_plans = [
         _gate(home, row, envelope)
         for row, envelope, state, view in _believed(home)
         if _standing(home, row.id, state, view) == "open"
-    )
+    ]
+    since = instant(datetime.fromisoformat(home.clock.now()) - _LONGEST)
+    of_calls = [_of_call(one) for one in asked_calls(home, since=since) if standing(home, one) == "open"]
+    return tuple(sorted([*of_plans, *of_calls], key=lambda gate: gate.asked_at))
 
 
 def show_gate(gate: str, *, home: Home | None = None) -> ShownGate:
@@ -101,7 +125,10 @@ def show_gate(gate: str, *, home: Home | None = None) -> ShownGate:
     gate: its id or a unique beginning of it. Raises InputError GATE_UNKNOWN.
     """
     home = home or open_home()
-    row, envelope, state, view = _named(home, gate)
+    named = _named(home, gate)
+    if isinstance(named, AskedCall):
+        return _show_call(home, named)
+    row, envelope, state, view = named
     found = _gate(home, row, envelope)
     asked = _asked(home, row, found.node_id) if found.binding else {}
     args: Any = json.loads(str(asked.get("args_json", "{}")))
@@ -134,21 +161,20 @@ def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None
     Raises:
         InputError: GATE_UNKNOWN, NOT_AN_OPTION, REASON_TOO_LONG.
         GateError: GATE_RESOLVED (somebody was first: ``data`` says who, when and what), GATE_EXPIRED,
-            GATE_CLOSED (the intent has ended, or the question was put again), APPROVAL_MISMATCH (what can be
-            shown is not what an approval would be bound to).
+            GATE_CLOSED (the intent has ended, the question was put again, or whoever wanted the call is
+            gone), APPROVAL_MISMATCH (what can be shown is not what an approval would be bound to),
+            TOOL_CHANGED (of a call over MCP: the tool is not what it was).
     """
     home = home or open_home()
-    row, envelope, state, view = _named(home, gate)
+    named = _named(home, gate)
+    if isinstance(named, AskedCall):
+        return _decide_call(home, named, decision, reason)
+    row, envelope, state, view = named
     found = _gate(home, row, envelope)
     allowed = {APPROVE, DENY, *found.options}
     if isinstance(envelope.body, PolicyGateBody) and envelope.body.rule_ref == _IN_DOUBT:
         allowed = {DENY, *found.options}  # to approve would not say whether it is to be done again
-    if decision not in allowed:
-        message, fix = f"{decision!r} is no answer to this", f"one of: {', '.join(sorted(allowed))}"
-        raise InputError("NOT_AN_OPTION", message, place=found.id, fix=fix)
-    if len(reason) > MAX_REASON:
-        message = f"the reason has {len(reason)} characters"
-        raise InputError("REASON_TOO_LONG", message, place="reason", fix=f"at most {MAX_REASON}")
+    _check_answer(found.id, decision, reason, allowed)
     _require_open(home, row.id, state, view)
     at = home.clock.now()
     bound = bool(found.binding) and decision == APPROVE
@@ -173,6 +199,71 @@ def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None
         _require_open(home, row.id, view.gates.get(row.id, state), view)
         raise problem
     return Decided(found, decision, reason, signed.from_, at, signed.id)
+
+
+def _check_answer(gate: str, decision: str, reason: str, allowed: set[str]) -> None:
+    if decision not in allowed:
+        message, fix = f"{decision!r} is no answer to this", f"one of: {', '.join(sorted(allowed))}"
+        raise InputError("NOT_AN_OPTION", message, place=gate, fix=fix)
+    if len(reason) > MAX_REASON:
+        message = f"the reason has {len(reason)} characters"
+        raise InputError("REASON_TOO_LONG", message, place="reason", fix=f"at most {MAX_REASON}")
+
+
+def _decide_call(home: Home, asked: AskedCall, decision: str, reason: str) -> Decided:
+    _check_answer(asked.id, decision, reason, {APPROVE, DENY})
+    deciding.require_open(home, asked)
+    if decision == APPROVE:
+        deciding.require_same(home, asked, tools_of(home))
+    done = (deciding.approve if decision == APPROVE else deciding.deny)(home, asked, reason=reason)
+    return Decided(_of_call(asked), decision, reason, done.by, done.at, done.envelope)
+
+
+def _of_call(asked: AskedCall) -> OpenGate:
+    return OpenGate(
+        asked.id,
+        asked.intent.id,
+        NODE,
+        asked.question,
+        (APPROVE, DENY),
+        asked.expires_at,
+        asked.at,
+        asked.binding,
+        asked.name,
+    )
+
+
+def _show_call(home: Home, asked: AskedCall) -> ShownGate:
+    view = home.journal.view(asked.intent.id)
+    now = standing(home, asked, view)
+    was = deciding.decided(home, asked, view) if now == "decided" else None
+    tools, flaw = tools_of(home), ""
+    try:
+        args = deciding.require_same(home, asked, tools)
+    except GateError as problem:
+        args, flaw = dict(asked.texts(tools.find(asked.call.tool_ref))), problem.message
+    return ShownGate(
+        **vars(_of_call(asked)),
+        goal=asked.intent.prose,
+        state="not begun" if view.state == "new" else view.state,
+        standing=now,
+        decision=was.decision if was else "",
+        reason=was.reason if was else "",
+        by=was.by if was else "",
+        decided_at=was.at if was else "",
+        tool=asked.call.tool_ref,
+        declared=asked.call.side_effect_class,
+        args=args,
+        why=asked.why,
+        bound=asked.bound,
+        holds=not flaw or now != "open",
+        server=asked.server,
+        trusted=asked.trusted,
+        operation=asked.operation,
+        effects=asked.effects,
+        said=declared_of(asked),
+        flaw=flaw if now == "open" else "",
+    )
 
 
 def _why(home: Home, gate: OpenGate, reason: str, signed: Envelope) -> Record:
@@ -243,17 +334,35 @@ def _believed(home: Home, prefix: str = "") -> Iterator[tuple[Row, Envelope, Gat
             yield row, envelope, state, view
 
 
-def _named(home: Home, text: str) -> tuple[Row, Envelope, GateState, View]:
+def _named(home: Home, text: str) -> tuple[Row, Envelope, GateState, View] | AskedCall:
     """The gate that a text names: of several that fit, the only open one."""
-    found = list(_believed(home, text.upper()))
-    fitting = [one for one in found if _standing(home, one[0].id, one[2], one[3]) == "open"]
+    calls = list(asked_calls(home, text.upper()))
+    found: list[tuple[Row, Envelope, GateState, View] | AskedCall] = [*_believed(home, text.upper()), *calls]
+    fitting = [one for one in found if _is_open(home, one)]
     if len(found) > 1 and len(fitting) == 1:
         return fitting[0]
     if len(found) == 1:
-        return found[0]
+        return _question(home, found[0])
     waiting = ", ".join(gate.id for gate in open_gates(home=home)) or "none"
     many = f"{text} begins the ids of {len(found)} gates" if found else f"no gate's id begins with {text}"
     raise InputError("GATE_UNKNOWN", many, place="gate", fix=f"open: {waiting}")
+
+
+def _is_open(home: Home, one: tuple[Row, Envelope, GateState, View] | AskedCall) -> bool:
+    if isinstance(one, AskedCall):
+        return standing(home, one) == "open"
+    row, _, state, view = one
+    return _standing(home, row.id, state, view) == "open"
+
+
+def _question(
+    home: Home, one: tuple[Row, Envelope, GateState, View] | AskedCall
+) -> tuple[Row, Envelope, GateState, View] | AskedCall:
+    """Of the gate in an approved call's intent, the question that a person was asked."""
+    if isinstance(one, AskedCall) or not one[1].causation_id:
+        return one
+    asked = asked_call(home, one[1].causation_id)
+    return asked if asked is not None and asked.intent.id == one[0].intent else one
 
 
 def _gate(home: Home, row: Row, envelope: Envelope) -> OpenGate:

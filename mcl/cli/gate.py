@@ -1,4 +1,4 @@
-"""`mcl gate`: questions of running plans, seen whole and decided from another terminal."""
+"""`mcl gate`: questions of running plans and of calls over MCP, seen whole, decided from another terminal."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +9,8 @@ from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mcl.acts.gates import ShownGate
 
 GateId = Annotated[str, typer.Argument(metavar="GATE", help="Id of a gate, or a unique beginning of it.")]
@@ -102,16 +104,28 @@ def _decide(gate: str, decision: str, reason: str, as_json: bool) -> None:
         }
     )
     note(safe(f"{decision}: {done.gate.question}"))
+    if done.gate.call and decision == "approve":
+        note(f"who asked makes the call now; if they are gone: mcl run {done.gate.intent_id}")
 
 
 def _show(found: "ShownGate", out: Output) -> None:
     from mcl.cli.output import write_line
-    from mcl.cli.views.gate import gate_view, whole
+    from mcl.cli.views.gate import gate_view
 
     out.tell(gate_view(found))
-    for name, value in found.args.items():
-        write_line(f"  {name}")
-        for line in whole(value):  # not through the layout: it would wrap, and a line must be seen as one
-            write_line(f"    | {line}")
+    _write_whole(found.args)
     for line in found.why:
         write_line(f"  {line}")
+    if found.said:
+        write_line("  What the program says, in its own words; nobody has checked them:")
+        _write_whole(found.said)
+
+
+def _write_whole(values: "Mapping[str, object]") -> None:
+    from mcl.cli.output import write_line
+    from mcl.cli.safe import one_line, whole
+
+    for name, value in values.items():
+        write_line(f"  {one_line(name)}")
+        for line in whole(value):  # not through the layout: it would wrap, and a line must be seen as one
+            write_line(f"    | {line}")

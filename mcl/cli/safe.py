@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 
 # C0 (but for tab and newline), DEL, C1, and the characters that reorder or hide what a person reads.
 _ACTIVE = re.compile(
@@ -31,3 +32,13 @@ def one_line(text: str, limit: int = 200) -> str:
     """`text` on a single line of at most `limit` characters, safe for a terminal."""
     line = safe(" ".join(text.split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def whole(value: object) -> Iterator[str]:
+    """Every line of an argument, as it is passed; what could not be seen is written out."""
+    from executor.hashing import json_bytes
+
+    text = value if isinstance(value, str) else json_bytes(value).decode()
+    for line in text.split("\n"):
+        end = len(line.rstrip(" \t"))
+        yield safe(line[:end]) + line[end:].replace(" ", "\\x20").replace("\t", "\\t")

@@ -95,6 +95,13 @@ class AskedCall:
         """The values that the call would be made with. Raises UnresolvedError."""
         return typed_args(self.call.args, manifest, {})
 
+    def texts(self, manifest: Manifest | None) -> Mapping[str, object]:
+        """The arguments as far as they can be read, whatever became of the tool."""
+        try:
+            return typed_args(self.call.args, manifest, {})
+        except MclError:
+            return self.call.args
+
     def holds(self, args: Mapping[str, object]) -> bool:
         """Is this, with these arguments, to the byte what an approval would be bound to?"""
         said = {

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from executor.hashing import json_bytes
-from mcl.cli.safe import safe
+from mcl.cli.safe import one_line
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, moment, plain, rows
 
 if TYPE_CHECKING:
@@ -35,19 +34,17 @@ def gate_view(found: "ShownGate") -> Iterator[RenderableType]:
     pairs.append(("question", plain(found.question)))
     if found.tool:
         pairs.append(("tool", joined(((found.tool, ""), (f"declared {found.declared}", DIM)))))
+        if found.call:
+            trusted = ("", "") if found.trusted else ("you do not trust this server", WARN)
+            pairs.append(("called", joined(((one_line(found.call), ""), trusted))))
+            pairs.append(("does", plain(f"{found.operation} ({', '.join(found.effects)})")))
         pairs += [
             (f"bound to {name}", plain(found.bound[name], DIM))
             for name in ("intent", "plan", "tool", "args", "policy")
             if found.bound.get(name)
         ]
     yield rows(pairs, label=16)
-    if not found.holds:
+    if found.flaw:
+        yield plain(f"  It cannot be approved any more: {one_line(found.flaw)}", BAD)
+    elif not found.holds:
         yield plain("  What is shown is not what was asked about: do not approve this.", BAD)
-
-
-def whole(value: object) -> Iterator[str]:
-    """Every line of an argument, as it is passed; what could not be seen is written out."""
-    text = value if isinstance(value, str) else json_bytes(value).decode()
-    for line in text.split("\n"):
-        end = len(line.rstrip(" \t"))
-        yield safe(line[:end]) + line[end:].replace(" ", "\\x20").replace("\t", "\\t")
