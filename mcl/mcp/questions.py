@@ -7,9 +7,6 @@ What was approved is an intent of one node, run like any other: the gate claims 
 
 from __future__ import annotations
 
-import base64
-import json
-from binascii import Error as NotBase64
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,11 +14,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 from anyio import get_cancelled_exc_class
-from nacl.exceptions import CryptoError
-from nacl.secret import SecretBox
-from nacl.utils import random
 
-from executor.errors import GateError, KeyringError
+from executor.errors import GateError
 from executor.gate.call import Call
 from executor.gate.examples import EXAMPLES
 from executor.gate.verdict import Ask, Deny
@@ -31,9 +25,11 @@ from mcl.errors import McpError
 from mcl.mcp import deciding
 from mcl.mcp.asked import AskedCall, asked_call, closing, standing
 from mcl.mcp.making import WITHDRAWN, Made, consumed, make, note
-from mcl.mcp.offered import Caller, Filled, Wanted
+from mcl.mcp.offered import Caller, Wanted
+from mcl.mcp.people import Runs, filled_by, keep_alive, signs
 from mcl.mcp.putting import put
 from mcl.mcp.shown import Answer, call_form, read_answer
+from mcl.mcp.states import States
 
 if TYPE_CHECKING:
     from mcl.mcp.serve.session import Session
@@ -42,7 +38,6 @@ FORM: Final = "call"  # the name of the form that a client of the modern era fil
 MAX_OPEN: Final = 32  # questions that wait at once in one process
 MAX_REFUSED: Final = 3  # times that the very same call is asked about after a refusal
 _LOOK_S: Final = 0.25  # how often the journal is looked at for a decision made by another process
-_ALIVE_S: Final = 5.0  # how often a client is told that its call still waits
 
 
 @dataclass(frozen=True)
@@ -91,11 +86,15 @@ Settled: TypeAlias = Approved | Denied | Pending
 
 
 class Questions:
-    """The questions of one server process. Close it when the process ends."""
+    """The questions of one server process. Close it when the process ends.
+
+    runs: the runs of plans that its clients started, whose gates are put to them.
+    """
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._seal = SecretBox(random(SecretBox.KEY_SIZE))  # what was given out elsewhere says nothing here
+        self.runs = Runs(home)
+        self._states = States()
         self._waiting: dict[str, AskedCall] = {}
         self._refused: Counter[str] = Counter()
 
@@ -133,6 +132,7 @@ class Questions:
 
     def close(self) -> None:
         """The process ends: nobody waits for an answer any more."""
+        self.runs.close()
         for asked in list(self._waiting.values()):
             self._close(asked, "the server that asked has ended")
 
@@ -161,7 +161,7 @@ class Questions:
         try:
             with anyio.move_on_after(max(0.0, left.total_seconds())):
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._keep_alive, asked, caller, left.total_seconds())
+                    tasks.start_soon(keep_alive, caller.channel, asked.id, left.total_seconds())
                     if form:
                         tasks.start_soon(self._by_form, session, asked, call, caller)
                     while asked.id in self._waiting and self._undecided(asked):
@@ -176,30 +176,12 @@ class Questions:
         return self._result(asked, call)
 
     async def _by_form(self, session: Session, asked: AskedCall, call: Call, caller: Caller) -> None:
-        """Have the client show the form. Where it fails to, the question stays open for `mcl gate`."""
-        from mcp.shared.exceptions import MCPError
-        from pydantic import ValidationError
-
-        assert caller.elicit is not None
-        here = self._signs(asked)
-        filled: Filled | None
-        try:
-            filled = await caller.elicit(call_form(asked, call.args, here=here))
-        except MCPError:  # it could not, whatever it says of itself: nobody was asked
-            return
-        except (ValidationError, ValueError, TypeError):
-            filled = None  # that is no answer to a form
+        """Have the client show the form, and do what comes back."""
+        elicit, here = caller.elicit, self._signs(asked)
+        assert elicit is not None
+        form = call_form(asked, call.args, here=here)
+        filled = await filled_by(elicit, form)
         self._take(session, asked, read_answer(filled, here=here), here=here)
-
-    async def _keep_alive(self, asked: AskedCall, caller: Caller, seconds: float) -> None:
-        """Tell the client now and then that the call waits, and for what."""
-        message = f"waits for a person: mcl gate approve {asked.id}"
-        began = anyio.current_time()
-        with anyio.CancelScope():
-            await caller.channel.log("notice", message, "mcl")
-            while True:
-                await caller.channel.progress(anyio.current_time() - began, max(seconds, 0.0), message)
-                await anyio.sleep(_ALIVE_S)
 
     def _take(self, session: Session, asked: AskedCall, answer: Answer, *, here: bool) -> None:
         """Do what a person answered to a form; where somebody was first that is what counts."""
@@ -223,22 +205,13 @@ class Questions:
 
     def _signs(self, asked: AskedCall) -> bool:
         """Can an answer to a form be signed in this process?"""
-        if asked.chain:
-            return False
-        try:
-            self._home.keyring.user.signing_key  # noqa: B018  # opened here, or not at all
-        except KeyringError:
-            return False
-        return True
+        return not asked.chain and signs(self._home)
 
     # ---- the modern era: the call comes again ----
 
     def _pending(self, asked: AskedCall, call: Call, caller: Caller) -> Pending:
-        said = {"gate": asked.id, "call": _same(call), "client": [caller.client, caller.version]}
-        sealed = self._seal.encrypt(json.dumps(said).encode())
         form = call_form(asked, call.args, here=self._signs(asked))
-        state = base64.urlsafe_b64encode(bytes(sealed)).decode()
-        return Pending(Wanted({FORM: form}, state), asked.id)
+        return Pending(Wanted({FORM: form}, self._states.give(caller, _same(call), gate=asked.id)), asked.id)
 
     async def _again(self, session: Session, call: Call, caller: Caller) -> Settled:
         asked = self._named(caller, _same(call))
@@ -267,17 +240,10 @@ class Questions:
                 return await self._wait(session, asked, call, caller, form=False)
         return self._result(asked, call)
 
-    def _named(self, caller: Caller, call: str) -> AskedCall | None:
-        """The question that came back with a call; None where that was not given out here, for just this call
-        ("": whatever call) and to this client."""
-        try:
-            sealed = base64.b64decode(caller.state.encode(), altchars=b"-_", validate=True)
-            said = json.loads(self._seal.decrypt(sealed))
-        except (NotBase64, CryptoError, ValueError, TypeError):
-            return None
-        if said["client"] != [caller.client, caller.version] or (call and said["call"] != call):
-            return None
-        return asked_call(self._home, said["gate"])
+    def _named(self, caller: Caller, what: str) -> AskedCall | None:
+        """The question that a call brought back; what: as of `States.read`."""
+        said = self._states.read(caller, what)
+        return asked_call(self._home, said["gate"]) if said else None
 
     # ---- the end of a question ----
 

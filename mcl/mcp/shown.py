@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from executor.gate.approvals import APPROVE, DENY
+from executor.walker.people import REFUSALS, GateQuestion
 from mcl.cli.safe import one_line, whole
 from mcl.mcp.asked import AskedCall
 from mcl.mcp.offered import Filled, Form
@@ -22,9 +23,10 @@ _WAIT: Final = "wait"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person answered to a form; "no" where it cannot be told what, or they closed it."""
+    """What a person answered to a form: of one call approve, deny, wait, or "no" where it cannot be told
+    what, or they closed it; at a gate of a plan also a listed option."""
 
-    decision: Literal["approve", "deny", "wait", "no"]
+    decision: str
     reason: str = ""
 
 
@@ -55,6 +57,39 @@ def read_answer(filled: Filled | None, *, here: bool) -> Answer:
     return Answer("wait") if decision == _WAIT and not here else Answer("no")
 
 
+def gate_form(gate: GateQuestion) -> Form:
+    """The form about a gate of a running plan."""
+    lines = ["A plan that you accepted waits for your answer.", ""]
+    if gate.tool_ref:
+        lines.append(f"Tool: {one_line(gate.tool_ref)}")
+    lines.append(f"Step: {one_line(gate.node_id) or 'the end'}")
+    if gate.expires_at:
+        lines.append(f"Until: {_minute(gate.expires_at)}; without an answer it is refused")
+    lines += [f"More: mcl gate show {gate.gate_id}", "What is asked:"]
+    lines += [f"    | {line}" for line in whole(gate.question)]
+    lines += ["Arguments, whole:", *_barred(gate.args)] if gate.args else []
+    return Form("\n".join([*lines, "", "Your answer?"]), _schema(*_answers(gate)))
+
+
+def read_gate(gate: GateQuestion, filled: Filled | None) -> Answer | None:
+    """What came back for a `gate_form`; None where it is no answer of anybody."""
+    if filled is not None and filled.action == "decline":
+        return Answer(DENY)
+    if filled is None or filled.action != "accept":
+        return None
+    decision, reason = filled.content.get("decision"), filled.content.get("reason") or ""
+    if not isinstance(reason, str) or len(reason) > MAX_REASON or decision not in _answers(gate):
+        return None
+    return Answer(str(decision), reason)
+
+
+def _answers(gate: GateQuestion) -> tuple[str, ...]:
+    """What may be answered, refusals first."""
+    listed = gate.options or (APPROVE,)
+    refusals = [one for one in listed if one.casefold() in REFUSALS and one != DENY]
+    return (DENY, *refusals, *(one for one in listed if one.casefold() not in REFUSALS))
+
+
 def question_of(name: str, operation: str, effects: tuple[str, ...], client: str) -> str:
     """The question in a sentence."""
     return (
@@ -81,7 +116,7 @@ def _page(asked: AskedCall, args: Mapping[str, object]) -> Iterator[str]:
     yield f"Tool: {one_line(asked.name)}"
     yield f"Server: {'mcl itself' if own else f'{one_line(asked.server)} ({trusted})'}"
     yield f"It does: {asked.operation} ({', '.join(asked.effects)})"
-    yield f"Until: {asked.expires_at[:19].replace('T', ' ')} UTC; without an answer it is refused"
+    yield f"Until: {_minute(asked.expires_at)}; without an answer it is refused"
     yield f"More: mcl gate show {asked.id}"
     yield "Why you are asked:"
     for why in asked.why:
@@ -121,6 +156,10 @@ def _schema(*decisions: str) -> dict[str, object]:
         },
         "required": ["decision"],
     }
+
+
+def _minute(text: str) -> str:
+    return f"{text[:19].replace('T', ' ')} UTC"
 
 
 def _short(value: object) -> str:
