@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from executor.gate.call import Call
+from executor.gate.examples import EXAMPLES
 from executor.gate.verdict import Deny
 from executor.hashing import is_json
 
@@ -21,6 +22,7 @@ def unreadable(call: Call) -> Deny | None:
         f"the call is no JSON of at most {MAX_ARGS >> 20} MB",
         "give texts, numbers, booleans, lists and objects; all text must be valid Unicode",
         guard="arguments",
+        example=EXAMPLES["INVALID_ARGS"],
     )
 
 

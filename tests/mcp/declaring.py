@@ -43,6 +43,7 @@ class Declaring:
         self.recorded: list[tuple[str, dict[str, object]]] = []
         self._workspace = workspace
         self._tools: list[Tool] = []
+        self._registry: Registry | None = None
 
     def add(
         self,
@@ -59,6 +60,7 @@ class Declaring:
             definition["annotations"] = annotations
         manifest = manifest_of("github", definition, trusted=trusted)
         self._tools.append(Tool(manifest, nothing))
+        self._registry = None
         if approved:
             self.pins.approve(manifest)
         return manifest
@@ -80,8 +82,10 @@ class Declaring:
 
     def context(self, **more: Any) -> Context:
         """What the gate looks at, for a call that no plan holds."""
-        registry = Registry.builtin(self._tools)
-        self.pins.admit(registry.manifests)
+        if self._registry is None:
+            self._registry = Registry.builtin(self._tools)
+            self.pins.admit(self._registry.manifests)
+        registry = self._registry
         parts: dict[str, Any] = {
             "agent": self.home.keyring.agent.did,
             "tools": registry,
