@@ -24,6 +24,7 @@ NOUNS: Final = {
     "key": ("key",),
     "grants": ("grant", "revoke", "grants"),
     "agent": ("agent",),
+    "activity": ("activity",),
     "tool": ("tool",),
     "skill": ("skill",),
     "model": ("model",),
