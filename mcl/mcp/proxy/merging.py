@@ -16,9 +16,13 @@ import anyio
 import mcp_types as types
 from pydantic import BaseModel, ValidationError
 
+from executor.gate.call import Call, Declaration
+from executor.gate.decide import foresee
+from executor.gate.verdict import Deny
 from executor.hashing import json_size
 from ir import MclError
 from mcl.errors import McpError
+from mcl.mcp.names import ToolName
 from mcl.mcp.proxy.address import is_prompt, is_uri, ours, prompt_name
 from mcl.mcp.proxy.cursors import Cursors
 from mcl.mcp.pseudo import GET, READ
@@ -71,6 +75,7 @@ class _List:
     fields: tuple[str, ...]
 
 
+_SAMPLES: Final[Mapping[str, dict[str, object]]] = {READ: {"uri": "any"}, GET: {"name": "any"}}
 _ABOUT: Final = ("name", "title", "description", "mimeType", "annotations")
 _LISTS: Final[Mapping[str, _List]] = {
     "resources": _List(READ, types.Resource, "uri", ours, is_uri, ("uri", *_ABOUT, "size")),
@@ -102,7 +107,8 @@ class Merged:
             for name, item in sorted(parts[server].items())
             if (server, name) > after
         ]
-        page, size = [], 0
+        page: list[tuple[str, str, dict[str, Any]]] = []
+        size = 0
         for server, name, item in items[:PAGE]:
             size += json_size(item) or 0
             if page and size > PAGE_BYTES:
@@ -121,7 +127,7 @@ class Merged:
             try:
                 listed = await self._session.upstreams.listing(server, kind, timeout_s=_WAIT_S)
                 if listed:
-                    self.require(server, _LISTS[kind].tool)
+                    self.require(server, _LISTS[kind].tool, asking=True)
                 parts[server], broken = self._fit(server, kind, listed)
             except MclError as problem:
                 left_out[server] = LeftOut(server, problem.code, problem.message, problem.fix)
@@ -135,24 +141,24 @@ class Merged:
                 group.start_soon(ask, one.server)
         return parts, [left_out[server] for server in sorted(left_out)]
 
-    def require(self, server: str, tool: str) -> None:
-        """Is what this tool gives let in?
+    def require(self, server: str, tool: str, *, asking: bool = False) -> None:
+        """Would the gate let what this tool gives be read now? asking: also where a person would be asked
+        first.
 
         Raises:
-            McpError: TOOL_QUARANTINED, TOOL_DENIED.
+            McpError: with the gate's code, TOOL_QUARANTINED before all.
         """
-        name = f"{server}:{tool}"
-        found = self._session.shelves.now(self._session).find(name)
-        if found is None or not found.usable:
+        name = ToolName(server, tool)
+        said = Declaration("read", "unknown", name=str(name))
+        call = Call(self._session.address(name), _SAMPLES[tool], "", declaration=said)
+        verdict = foresee(call, self._session.context)
+        if isinstance(verdict, Deny):
             raise McpError(
-                "TOOL_QUARANTINED",
-                f"nobody approved {name} yet",
-                place=name,
-                fix=f"a person looks at it and approves it: mcl tool approve {name}",
+                verdict.code, verdict.reason, place=str(name), fix=verdict.fix, example=verdict.example
             )
-        if self._session.context.policy.denies(found.manifest.uri):
+        if verdict is not None and not asking:
             raise McpError(
-                "TOOL_DENIED", f"the operator has closed {name}", place=name, fix="ask them (policy.toml)"
+                "GATE_PENDING", f"a person is asked about each call of {name}", place=str(name), fix="read it"
             )
 
     def _fit(

@@ -9,7 +9,7 @@ import mcp_types as types
 from mcp.server.connection import allowed_log_levels
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mcl.mcp.offered import Caller, Filled, Form
+from mcl.mcp.offered import Caller, Filled, Form, Wanted
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
@@ -42,6 +42,19 @@ def caller_of(
         elicit=elicit if can_elicit and not modern and ctx.session.can_send_request else None,
         filled=_all_filled(params.input_responses) if params else {},
         state=(params.request_state or "") if params else "",
+    )
+
+
+def interim(wanted: Wanted) -> types.InputRequiredResult:
+    """The forms that a client of the modern era has to show before it asks again."""
+    return types.InputRequiredResult(
+        input_requests={
+            name: types.ElicitRequest(
+                params=types.ElicitRequestFormParams(message=form.message, requested_schema=dict(form.schema))
+            )
+            for name, form in wanted.forms.items()
+        },
+        request_state=wanted.state,
     )
 
 

@@ -12,6 +12,7 @@ from mcp.server.subscriptions import (
     ListenHandler,
     PromptsListChanged,
     ResourcesListChanged,
+    ResourceUpdated,
     ServerEvent,
     ToolsListChanged,
 )
@@ -60,6 +61,10 @@ class Changes:
                         "prompts": connection.send_prompt_list_changed,
                     }
                     tasks.start_soon(send[kind])
+
+    async def tell_updated(self, uri: str) -> None:
+        """Tell those of the modern era who listen for it that this resource changed."""
+        await self._bus.publish(ResourceUpdated(uri))
 
     def close(self) -> None:
         """End all subscriptions in an orderly way."""

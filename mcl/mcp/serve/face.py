@@ -19,7 +19,8 @@ from mcl import __version__
 from mcl.mcp.offered import Caller, Offered, Reply, refused, refused_by
 from mcl.mcp.offered.arguments import Arguments
 from mcl.mcp.offered.offered import Json
-from mcl.mcp.serve.caller import caller_of, set_level
+from mcl.mcp.proxy import Proxy
+from mcl.mcp.serve.caller import caller_of, interim, set_level
 from mcl.mcp.serve.changes import Changes
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _log = logging.getLogger(__name__)
 class Face:
     """What clients of one process see of a session.
 
-    offered: the tools. proxied: adds the handlers of proxied resources and prompts to the server.
+    offered: the tools. Beside them stand the resources and prompts of all servers (`Proxy`).
     """
 
     def __init__(self, session: Session, offered: Sequence[Offered]) -> None:
@@ -51,6 +52,7 @@ class Face:
         self._offered = {one.name: one for one in offered}
         self._arguments = {one.name: Arguments(one) for one in offered if one.checked}
         self.changes = Changes()
+        self.proxy = Proxy(session, self.changes)
         self.server = self._made()
 
     @property
@@ -67,7 +69,6 @@ class Face:
             instructions=INSTRUCTIONS,
             on_list_tools=self._list,
             on_call_tool=self._call,
-            on_subscriptions_listen=self.changes.listen,
             get_tool_input_schema=self._schema,
         )
         server.middleware.clear()  # spans of a tracer that nobody configured cost 50 µs a message
@@ -75,6 +76,7 @@ class Face:
         server.add_notification_handler(
             "notifications/initialized", types.NotificationParams, self.changes.greet
         )
+        self.proxy.add_to(server)
         return server
 
     async def _list(
@@ -87,17 +89,7 @@ class Face:
     ) -> dict[str, Any] | types.InputRequiredResult:
         reply = await self._answer(params.name, params.arguments or {}, caller_of(ctx, params))
         if reply.wanted is not None:
-            return types.InputRequiredResult(
-                input_requests={
-                    name: types.ElicitRequest(
-                        params=types.ElicitRequestFormParams(
-                            message=form.message, requested_schema=dict(form.schema)
-                        )
-                    )
-                    for name, form in reply.wanted.forms.items()
-                },
-                request_state=reply.wanted.state,
-            )
+            return interim(reply.wanted)
         return _result(reply, ctx.protocol_version)
 
     async def _answer(self, name: str, arguments: Mapping[str, object], caller: Caller) -> Reply:
