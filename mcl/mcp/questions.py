@@ -26,7 +26,7 @@ from mcl.mcp import deciding
 from mcl.mcp.asked import AskedCall, asked_call, closing, standing
 from mcl.mcp.making import WITHDRAWN, Made, consumed, make, note
 from mcl.mcp.offered import Caller, Wanted
-from mcl.mcp.people import Runs, filled_by, keep_alive, signs
+from mcl.mcp.people import filled_by, keep_alive, signs
 from mcl.mcp.putting import put
 from mcl.mcp.shown import Answer, call_form, read_answer
 from mcl.mcp.states import States
@@ -88,13 +88,12 @@ Settled: TypeAlias = Approved | Denied | Pending
 class Questions:
     """The questions of one server process. Close it when the process ends.
 
-    runs: the runs of plans that its clients started, whose gates are put to them.
+    states: seals what a client carries from one try of a call to the next.
     """
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self.runs = Runs(home)
-        self._states = States()
+        self.states = States()
         self._waiting: dict[str, AskedCall] = {}
         self._refused: Counter[str] = Counter()
 
@@ -132,7 +131,6 @@ class Questions:
 
     def close(self) -> None:
         """The process ends: nobody waits for an answer any more."""
-        self.runs.close()
         for asked in list(self._waiting.values()):
             self._close(asked, "the server that asked has ended")
 
@@ -211,7 +209,7 @@ class Questions:
 
     def _pending(self, asked: AskedCall, call: Call, caller: Caller) -> Pending:
         form = call_form(asked, call.args, here=self._signs(asked))
-        return Pending(Wanted({FORM: form}, self._states.give(caller, _same(call), gate=asked.id)), asked.id)
+        return Pending(Wanted({FORM: form}, self.states.give(caller, _same(call), gate=asked.id)), asked.id)
 
     async def _again(self, session: Session, call: Call, caller: Caller) -> Settled:
         asked = self._named(caller, _same(call))
@@ -242,7 +240,7 @@ class Questions:
 
     def _named(self, caller: Caller, what: str) -> AskedCall | None:
         """The question that a call brought back; what: as of `States.read`."""
-        said = self._states.read(caller, what)
+        said = self.states.read(caller, what)
         return asked_call(self._home, said["gate"]) if said else None
 
     # ---- the end of a question ----
