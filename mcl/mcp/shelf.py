@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from executor.gate.context import Context
 from executor.tools.manifest import Manifest, Operation
@@ -15,7 +15,7 @@ from mcl.mcp.retrieval import Index, entry_of
 from mcl.mcp.suspicion.hidden import revealed
 
 if TYPE_CHECKING:
-    from mcl.mcp.definitions import Definitions
+    from mcl.mcp.definitions import Definitions, Known
     from mcl.mcp.serve.session import Session
 
 APPROVED: Final = "approved"
@@ -25,16 +25,16 @@ _NOT_CALLED: Final = frozenset({"mcl:agent/dispatch"})
 
 @dataclass(frozen=True)
 class Shelved:
-    """One tool. standing: approved; or new, changed, quarantined, rejected: not called until a person
-    approves it.
+    """One tool.
 
-    operation: what it counts as at most. suspicions: what is suspicious in what its server says, as JSON.
+    operation: what it counts as at most. standing: approved; or new, changed, quarantined, rejected: not
+    called until a person approves it. known: of another server's tool all that is known of it.
     """
 
     manifest: Manifest
     operation: Operation
     standing: str
-    suspicions: tuple[Mapping[str, object], ...] = ()
+    known: Known | None = None
 
     @property
     def name(self) -> str:
@@ -55,6 +55,11 @@ class Shelved:
     def usable(self) -> bool:
         """Was it approved as it is?"""
         return self.standing == APPROVED
+
+    @property
+    def suspicions(self) -> list[dict[str, object]]:
+        """What is suspicious in what its server says, as JSON; looked for when asked."""
+        return [one.to_json() for one in self.known.suspicions] if self.known else []
 
     @property
     def definition(self) -> Mapping[str, object]:
@@ -127,13 +132,15 @@ def _tools(context: Context, definitions: Definitions) -> list[Shelved]:
         latest[one.name] = one
     tools = [Shelved(one, one.operation, _standing(one, context)) for one in latest.values()]
     for known in definitions.known():
-        if known.manifest is None or known.standing == "gone":
-            continue
-        said = None if known.manifest.annotated else context.pins.classification(known.manifest)
-        operation = said.operation if said is not None else known.manifest.operation
-        suspicions: tuple[Any, ...] = tuple(one.to_json() for one in known.suspicions)
-        tools.append(Shelved(known.manifest, operation, known.standing, suspicions))
+        if known.standing != "gone":
+            tools.append(Shelved(known.manifest, _operation(known.manifest, context), known.standing, known))
     return tools
+
+
+def _operation(manifest: Manifest, context: Context) -> Operation:
+    """What a tool of another server counts as: by its server's word, an operator's, or nobody's."""
+    said = None if manifest.annotated else context.pins.classification(manifest)
+    return said.operation if said is not None else manifest.operation
 
 
 def _standing(manifest: Manifest, context: Context) -> str:

@@ -38,7 +38,7 @@ def _described(tool: Shelved, session: Session) -> dict[str, object]:
         "server": tool.server,
         "definition": dict(tool.definition),
         "standing": tool.standing,
-        "suspicions": list(tool.suspicions),
+        "suspicions": tool.suspicions,
         "operation": tool.operation,
         "effects": sorted(session.context.effect(_call(tool, {}), one).classes),
         "call_with": tool.call_with,

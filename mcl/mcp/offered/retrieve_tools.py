@@ -70,7 +70,7 @@ def _hit(tool: Shelved, score: float) -> dict[str, object]:
         hit["schema_cut"] = "too large to be told here: describe_tool has it whole"
     if not tool.usable:
         hit["warning"] = _NOT_APPROVED
-        hit["suspicions"] = list(tool.suspicions)
+        hit["suspicions"] = tool.suspicions
     return hit
 
 

@@ -178,9 +178,9 @@ def error_of(reply: Reply) -> MCPError:
     number = types.INVALID_PARAMS if code in _OF_PARAMS else REFUSED
     if code in ("TIMEOUT", "SERVER_SLOW"):
         number = types.REQUEST_TIMEOUT
-    own = data.get("code") if isinstance(data, Mapping) else None
-    if code == "UPSTREAM_ERROR" and type(own) is int:
-        number = own
+    error = data.get("error") if isinstance(data, Mapping) else None
+    if code == "UPSTREAM_ERROR" and isinstance(error, Mapping) and type(error.get("code")) is int:
+        number = error["code"]  # the server's own, as it would have come without us
     message = f"{code}: {told.get('message', '')}"
     if told.get("fix"):
         message += f" ({told['fix']})"
