@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
 from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Self
 
+import anyio
+from anyio.abc import TaskGroup
+
+from mcl.errors import InputError
 from mcl.mcp.channel import SILENT, Channel
-from mcl.mcp.servers import Servers
+from mcl.mcp.servers import Server, Servers, unknown
+from mcl.mcp.upstream.answers import Json, Result, as_result, check_structured
+from mcl.mcp.upstream.faults import FaultError, lied
+from mcl.mcp.upstream.listing import Kind
+from mcl.mcp.upstream.schema import SchemaError
+from mcl.mcp.upstream.upstream import OnListing, Status, Upstream
 
-Kind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
-KINDS: Final[tuple[Kind, ...]] = ("tools", "resources", "templates", "prompts")
-State: TypeAlias = Literal["idle", "starting", "up", "backing off", "down"]
-Json: TypeAlias = dict[str, Any]
-# Is told (server, kind, everything that it lists of that kind) at each connection and at each change; before
-# the first call after a connection goes out, it was told the tools. It must not wait for anything.
-OnListing: TypeAlias = Callable[[str, Kind, Sequence[Json]], None]
-
-
-class Result(TypedDict):
-    """What a tool answered: blocks of content, the structured answer or None; is_error: it says it failed."""
-
-    content: list[Json]
-    structured: Json | None
-    is_error: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How a server does. state: idle (not needed yet), starting, up, backing off (starts again by itself) or
-    down (starts again with the next call). next_start_s: seconds to then. restarts: since mcl began. problem:
-    why it is not up. protocol: the version spoken; name, version: what it calls itself."""
-
-    server: str
-    state: State
-    problem: str = ""
-    code: str = ""
-    next_start_s: float = 0.0
-    restarts: int = 0
-    protocol: str = ""
-    name: str = ""
-    version: str = ""
-    instructions: str = ""
-    in_flight: int = 0
-    dropped: int = 0
+if TYPE_CHECKING:
+    import mcp_types as types
 
 
 class Upstreams:
@@ -52,8 +31,12 @@ class Upstreams:
 
     A server that is dead, slow or lies harms its own calls and no other's. Every method that names a server
     raises McpError SERVER_UNKNOWN, SERVER_DOWN (at once while it is down), SERVER_SLOW, SERVER_LIED,
-    RESULT_TOO_LARGE, UPSTREAM_ERROR (what the server itself said), UPSTREAM_ASKS. Cancelling one cancels the
-    call at the server.
+    RESULT_TOO_LARGE, UPSTREAM_ERROR (what the server itself said), UPSTREAM_ASKS; MCP_MISSING without the
+    extra. Cancelling one cancels the call at the server. To be left in the task that entered it.
+
+    Args:
+        environment: variables that ``$env:NAME`` in an entry is taken from (default: this process's).
+        jitter: gives numbers from 0 to 1 that spread restarts (default: random ones).
     """
 
     def __init__(
@@ -64,19 +47,27 @@ class Upstreams:
         environment: Mapping[str, str] | None = None,
         jitter: Callable[[], float] | None = None,
     ) -> None:
-        """
-        Args:
-            environment: variables that ``$env:NAME`` in an entry is taken from (default: this process's).
-            jitter: gives numbers from 0 to 1 that spread restarts (default: random ones).
-        """
+        self._servers, self._on_listing = servers, on_listing
+        self._variables = dict(os.environ if environment is None else environment)
+        self._jitter = jitter or random.random
+        self._entries: dict[str, Server] = {}
+        self._seen: object = None
+        self._running: dict[str, Upstream] = {}
+        self._tasks: TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
-        raise NotImplementedError
+        _require_sdk()
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        raise NotImplementedError
+        assert self._tasks is not None, "left without having been entered"
+        tasks, self._tasks = self._tasks, None
+        tasks.cancel_scope.cancel()
+        await tasks.__aexit__(kind, error, trace)
 
     async def call(
         self,
@@ -88,17 +79,36 @@ class Upstreams:
         timeout_s: float = 60.0,
     ) -> Result:
         """Call a tool. What it answers is checked against its output schema."""
-        raise NotImplementedError
+        import mcp_types as types
+
+        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
+        with _named(server, tool):
+            upstream = self._upstream(server)
+            answer = await self._ask(
+                upstream, types.CallToolRequest(params=params), tool, channel=channel, timeout_s=timeout_s
+            )
+            try:
+                check_structured(answer, tool, upstream.check(tool))
+            except SchemaError as problem:
+                raise FaultError(lied(f"gave no usable output schema of {tool}: {problem}")) from None
+            return as_result(answer)
 
     async def listing(self, server: str, kind: Kind, *, timeout_s: float = 60.0) -> tuple[Json, ...]:
         """All that a server lists of a kind, as it gave it: all pages, from memory where nothing changed."""
-        raise NotImplementedError
+        with _named(server):
+            return await self._upstream(server).listing(kind, timeout_s)
 
     async def read_resource(
         self, server: str, uri: str, *, channel: Channel = SILENT, timeout_s: float = 60.0
     ) -> Json:
         """Read a resource: {"contents": […]}, as the server gave it."""
-        raise NotImplementedError
+        import mcp_types as types
+
+        request = types.ReadResourceRequest(params=types.ReadResourceRequestParams(uri=uri))
+        with _named(server):
+            return await self._ask(
+                self._upstream(server), request, "the resource", channel=channel, timeout_s=timeout_s
+            )
 
     async def get_prompt(
         self,
@@ -110,7 +120,17 @@ class Upstreams:
         timeout_s: float = 60.0,
     ) -> Json:
         """Get a prompt: {"description": …, "messages": […]}, as the server gave it."""
-        raise NotImplementedError
+        import mcp_types as types
+
+        params = types.GetPromptRequestParams(name=name, arguments=dict(arguments))
+        with _named(server):
+            return await self._ask(
+                self._upstream(server),
+                types.GetPromptRequest(params=params),
+                "the prompt",
+                channel=channel,
+                timeout_s=timeout_s,
+            )
 
     async def complete(
         self,
@@ -123,13 +143,95 @@ class Upstreams:
     ) -> Json:
         """Complete an argument. reference: {"type": "ref/prompt", "name": …} or {"type": "ref/resource",
         "uri": …}; argument: {"name": …, "value": …}. Gives {"values": […], "total": …, "hasMore": …}."""
-        raise NotImplementedError
+        import mcp_types as types
+
+        params = types.CompleteRequestParams.model_validate(
+            {
+                "ref": dict(reference),
+                "argument": dict(argument),
+                **({"context": {"arguments": dict(context)}} if context is not None else {}),
+            }
+        )
+        with _named(server):
+            answer = await self._ask(
+                self._upstream(server),
+                types.CompleteRequest(params=params),
+                "a completion",
+                channel=SILENT,
+                timeout_s=timeout_s,
+            )
+        found: Json = answer["completion"]
+        return found
 
     async def start(self, *names: str) -> tuple[Status, ...]:
-        """Connect to servers (default: all) at the same time, and wait until each is up or failed. Raises
-        SERVER_UNKNOWN only."""
-        raise NotImplementedError
+        """Connect to servers (default: all) at the same time, and wait until each is up or has failed.
+
+        Raises:
+            McpError: SERVER_UNKNOWN.
+        """
+        self._look()
+        wanted = [self._upstream(name) for name in names or sorted(self._entries)]
+        for one in wanted:
+            one.want()
+        for one in wanted:
+            await one.settled()
+        return tuple(one.status() for one in wanted)
 
     def status(self) -> tuple[Status, ...]:
         """How each server does, in the order of their names. Starts nothing."""
-        raise NotImplementedError
+        self._look()
+        return tuple(
+            self._running[name].status() if name in self._running else Status(name, "idle")
+            for name in sorted(self._entries)
+        )
+
+    async def _ask(
+        self,
+        upstream: Upstream,
+        request: types.Request[Any, Any],
+        what: str,
+        *,
+        channel: Channel,
+        timeout_s: float,
+    ) -> Json:
+        end = anyio.current_time() + timeout_s
+        connection = await upstream.ready(timeout_s)
+        left = max(0.0, end - anyio.current_time())
+        return await connection.ask(request, what, channel=channel, timeout_s=left)
+
+    def _upstream(self, name: str) -> Upstream:
+        self._look()
+        if name not in self._entries:
+            raise unknown(name, sorted(self._entries))
+        if name not in self._running:
+            assert self._tasks is not None, "to be used within `async with`"
+            made = Upstream(self._entries[name], self._variables, self._on_listing, self._jitter)
+            self._running[name] = made
+            self._tasks.start_soon(made.run)
+        return self._running[name]
+
+    def _look(self) -> None:
+        """See which servers there are now; those that were taken out end."""
+        stamp = self._servers.stamp()
+        if stamp == self._seen:
+            return
+        self._entries, self._seen = {one.name: one for one in self._servers.list()}, stamp
+        for name, one in list(self._running.items()):
+            if name not in self._entries or self._entries[name].id != one.server.id:
+                self._running.pop(name).stop()
+
+
+@contextmanager
+def _named(server: str, tool: str = "") -> Iterator[None]:
+    """Makes a fault the error that callers see."""
+    try:
+        yield
+    except FaultError as problem:
+        raise problem.fault.error(server, tool) from None
+
+
+def _require_sdk() -> None:
+    if find_spec("mcp") is None:
+        raise InputError(
+            "MCP_MISSING", "the parts that speak MCP are not installed", fix='pip install "mcl[mcp]"'
+        )

@@ -1,0 +1,249 @@
+"""One server over time: started when it is needed, kept up to date, started again after it failed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import anyio
+
+from mcl.mcp.servers import Server
+from mcl.mcp.upstream.backoff import PATIENCE, STEADY_S, delay
+from mcl.mcp.upstream.faults import Fault, FaultError, down, slow
+from mcl.mcp.upstream.listing import KINDS, Kind
+from mcl.mcp.upstream.schema import Check
+
+if TYPE_CHECKING:
+    from mcl.mcp.upstream.connection import Connection
+
+State: TypeAlias = Literal["idle", "starting", "up", "backing off", "down"]
+Json: TypeAlias = dict[str, Any]
+# Is told (server, kind, everything that it lists of that kind) at each connection and at each change; before
+# the first call after a connection goes out, it was told the tools. It must not wait for anything.
+OnListing: TypeAlias = Callable[[str, Kind, Sequence[Json]], None]
+
+START_S: Final = 60.0  # seconds that a server has to start and to list its tools
+_PAUSE_S: Final = 1.0  # seconds between two looks at lists that keep changing
+_STALE_S: Final = 300.0  # seconds after which tools are looked at again, whatever the server says
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a server does.
+
+    state: idle (not needed yet), starting, up, backing off (starts again by itself in next_start_s seconds)
+    or down (starts again with the next call). problem, code: why it is not up. restarts: since mcl began.
+    protocol: the version spoken. name, version, instructions: what it says of itself. in_flight: calls under
+    way. dropped: messages beyond the rate.
+    """
+
+    server: str
+    state: State
+    problem: str = ""
+    code: str = ""
+    next_start_s: float = 0.0
+    restarts: int = 0
+    protocol: str = ""
+    name: str = ""
+    version: str = ""
+    instructions: str = ""
+    in_flight: int = 0
+    dropped: int = 0
+
+
+class Upstream:
+    """One server. ``run`` it in a task; everything else may be called from any task."""
+
+    def __init__(
+        self,
+        server: Server,
+        variables: Mapping[str, str],
+        on_listing: OnListing | None,
+        jitter: Callable[[], float],
+    ) -> None:
+        self.server = server
+        self._variables, self._on_listing, self._jitter = variables, on_listing, jitter
+        self._state: State = "idle"
+        self._fault: Fault | None = None
+        self._connection: Connection | None = None
+        self._listings: dict[Kind, tuple[Json, ...]] = {}
+        self._checks: dict[str, Check | None] = {}
+        self._schemas: dict[str, Any] = {}
+        self._stale: set[Kind] = set()
+        self._next, self._starts, self._failures = 0.0, 0, 0
+        self._needed, self._turned, self._look = anyio.Event(), anyio.Event(), anyio.Event()
+        self._scope = anyio.CancelScope()
+
+    # ---- what callers want ----
+
+    async def ready(self, timeout_s: float) -> Connection:
+        """The connection, once it is up.
+
+        Raises:
+            FaultError: SERVER_DOWN, at once where it failed and is not to be started yet; SERVER_SLOW, and
+            whatever keeps it from starting.
+        """
+        if self._connection is not None:
+            return self._connection
+        if self._state == "backing off":
+            raise FaultError(self._why_not())
+        self._needed.set()
+        with anyio.move_on_after(timeout_s):
+            while True:
+                await self._turned.wait()
+                if self._connection is not None:
+                    return self._connection
+                if self._state in ("backing off", "down"):
+                    raise FaultError(self._why_not())
+        raise FaultError(slow(f"was not up within {timeout_s:.3g} s; it is still starting"))
+
+    async def listing(self, kind: Kind, timeout_s: float) -> tuple[Json, ...]:
+        """All that the server lists of a kind. Raises FaultError."""
+        connection = await self.ready(timeout_s)
+        if kind not in self._listings:
+            with anyio.move_on_after(timeout_s):
+                self._listed(kind, await connection.list_all(kind))
+                return self._listings[kind]
+            raise FaultError(slow(f"did not list its {kind} within {timeout_s:.3g} s"))
+        return self._listings[kind]
+
+    def check(self, tool: str) -> Check | None:
+        """The check of a tool's structured answers, None where it promises none.
+
+        Raises:
+            SchemaError: its output schema is none.
+        """
+        if tool not in self._checks:
+            schema = self._schemas.get(tool)
+            self._checks[tool] = Check(schema) if isinstance(schema, dict) else None
+        return self._checks[tool]
+
+    def status(self) -> Status:
+        """How it does."""
+        live, fault = self._connection, self._fault
+        about = None if live is None else live.client.server_info
+        return Status(
+            server=self.server.name,
+            state=self._state,
+            problem="" if fault is None else f"{self.server.name} {fault.message}",
+            code="" if fault is None else fault.code,
+            next_start_s=max(0.0, self._next - anyio.current_time()) if self._state == "backing off" else 0.0,
+            restarts=max(0, self._starts - 1),
+            protocol="" if live is None else live.client.protocol_version,
+            name="" if about is None else about.name,
+            version="" if about is None else about.version,
+            instructions="" if live is None else live.client.instructions or "",
+            in_flight=0 if live is None else live.in_flight,
+            dropped=0 if live is None else live.watch.excess,
+        )
+
+    def want(self) -> None:
+        """Start it, unless it is up or has to wait."""
+        self._needed.set()
+
+    async def settled(self) -> None:
+        """Wait until it is up or has failed."""
+        while self._state in ("idle", "starting"):
+            await self._turned.wait()
+
+    def stop(self) -> None:
+        """End it for good."""
+        self._turn("down", down("was taken out, or entered anew"))
+        self._scope.cancel()
+
+    # ---- its life ----
+
+    async def run(self) -> None:
+        """Keep it as it should be, until it is stopped."""
+        with self._scope:
+            while True:
+                await self._needed.wait()
+                self._turn("starting", self._fault)
+                self._starts += 1
+                begun = anyio.current_time()
+                fault = await self._live()
+                steady = self._connection is not None and anyio.current_time() - begun >= STEADY_S
+                self._failures = 1 if steady else self._failures + 1
+                wait = delay(self._failures, self._jitter())
+                self._next = anyio.current_time() + wait
+                self._connection, self._listings, self._stale = None, {}, set()
+                self._turn("backing off", fault)
+                await anyio.sleep(wait)
+                if self._failures >= PATIENCE:
+                    self._needed = anyio.Event()
+                    self._turn("down", fault)
+
+    async def _live(self) -> Fault:
+        from mcl.mcp.upstream.connection import connected
+
+        with anyio.CancelScope(deadline=anyio.current_time() + START_S) as scope:
+            try:
+                async with connected(self.server, self._variables, self._changed) as connection:
+                    self._listed("tools", await connection.list_all("tools"))
+                    scope.deadline = math.inf
+                    self._connection = connection
+                    self._turn("up", None)
+                    async with anyio.create_task_group() as tasks:
+                        tasks.start_soon(connection.want_log)
+                        tasks.start_soon(connection.follow, self._changed)
+                        tasks.start_soon(self._keep_listings, connection)
+                        await connection.watch.ended.wait()
+                        tasks.cancel_scope.cancel()
+                    raise FaultError(connection.watch.fault or down("closed the connection"))
+            except FaultError as problem:
+                return problem.fault
+        return slow(f"did not start within {START_S:.0f} s")
+
+    async def _keep_listings(self, connection: Connection) -> None:
+        for kind in KINDS[1:]:
+            await self._look_at(kind, connection)
+        while True:
+            with anyio.move_on_after(_STALE_S):
+                while not self._stale:
+                    self._look = anyio.Event()
+                    await self._look.wait()
+            wanted, self._stale = self._stale or {"tools"}, set()
+            for kind in sorted(wanted):
+                await self._look_at(kind, connection)
+            await anyio.sleep(_PAUSE_S)
+
+    async def _look_at(self, kind: Kind, connection: Connection) -> None:
+        try:
+            items = await connection.list_all(kind)
+        except FaultError as problem:
+            if kind == "tools" and problem.fault.code != "SERVER_SLOW":
+                connection.watch.end(problem.fault)  # what it offers is not known any more
+            self._listings.pop(kind, None)  # whoever asks for it asks the server, and hears why not
+            return
+        self._listed(kind, items)
+
+    def _changed(self, kinds: tuple[Kind, ...]) -> None:
+        self._stale.update(kinds)
+        self._look.set()
+
+    def _listed(self, kind: Kind, items: tuple[Json, ...]) -> None:
+        if kind == "tools":
+            self._checks = {}
+            self._schemas = {str(tool.get("name")): tool.get("outputSchema") for tool in items}
+        self._listings[kind] = items
+        if self._on_listing is not None:
+            self._on_listing(self.server.name, kind, items)
+
+    def _turn(self, state: State, fault: Fault | None) -> None:
+        self._state, self._fault = state, fault
+        turned, self._turned = self._turned, anyio.Event()
+        turned.set()
+
+    def _why_not(self) -> Fault:
+        fault = self._fault or down("is not up")
+        wait = max(0.0, self._next - anyio.current_time())
+        when = f"; it is started again in {wait:.1f} s" if self._state == "backing off" else ""
+        kept = fault.code if fault.code != "SERVER_SLOW" else "SERVER_DOWN"
+        return Fault(
+            "SERVER_DOWN",
+            f"is down: it {fault.message}{when}",
+            fault.fix,
+            {**fault.data, "because": kept, "next_start_s": round(wait, 3)},
+        )
