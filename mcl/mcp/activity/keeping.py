@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from executor.home import Home
 from executor.journal.journal import Statement
@@ -18,6 +17,9 @@ from mcl.mcp.activity.entry import KIND, Entry
 from mcl.mcp.activity.index import Index
 from mcl.mcp.activity.record import call_of
 from mcl.mcp.activity.storing import body_of
+
+if TYPE_CHECKING:
+    import asyncio
 
 _MOST: Final = 256  # records in one commit, about: more are not waited for
 
@@ -49,6 +51,8 @@ class Activity:
         handed in is written. Raises HomeError, JournalError, KeyringError: then nothing was kept, and the
         call must fail. Does not raise for anything that an agent or a server can put into an entry.
         """
+        import asyncio  # not needed by whoever only reads
+
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Kept] = loop.create_future()
         body = body_of(entry, self._redactor, self._home.keyring.agent.did)

@@ -72,34 +72,48 @@ def stats(home: Home, filters: Filters, *, fresh: bool = False) -> Stats:
     """
     Index(home).catch_up(fresh=fresh)
     where, values = filters.where()
-    columns = ", ".join(GROUPS.values())
-    sql = f"SELECT a.at_ms, a.latency_us, a.result_bytes, {columns} FROM activity a WHERE a.flaw = '' AND {where}"  # noqa: S608, E501  # fixed texts
-    rows = home.db.read(sql, values)
-    rows.sort(key=lambda row: row[1])  # once by latency, so that those of each group are in order too
-    groups: dict[str, dict[str, list[tuple[int, int]]]] = {name: {} for name in GROUPS}
-    for _, latency, size, *said in rows:
+    names = ", ".join(GROUPS.values())
+    # Of calls that are alike in all that is counted by: their latencies, as one text.
+    sql = f"""
+        SELECT group_concat(a.latency_us), total(a.result_bytes), min(a.at_ms), max(a.at_ms), {names}
+        FROM activity a WHERE a.flaw = '' AND {where} GROUP BY {names}"""  # noqa: S608  # fixed texts
+    groups: dict[str, dict[str, _Calls]] = {name: {} for name in GROUPS}
+    total, moments = _Calls(), list[int]()
+    for latencies, size, first, last, *said in home.db.read(sql, values):
+        alike = _Calls([int(latency) for latency in latencies.split(",")], int(size))
+        total.add(alike)
+        moments += (first, last)
         for of, name in zip(groups.values(), said, strict=True):
-            of.setdefault(name, []).append((latency, size))
+            if name:
+                of.setdefault(name, _Calls()).add(alike)
     flaws = home.db.read("SELECT seq FROM activity WHERE flaw != '' ORDER BY seq")
     return Stats(
-        _count("", [(latency, size) for _, latency, size, *_ in rows]),
-        {name: tuple(_counts(of.items())) for name, of in groups.items()},
-        min((row[0] for row in rows), default=None),
-        max((row[0] for row in rows), default=None),
+        total.count(""),
+        {name: _sorted(calls.count(one) for one, calls in of.items()) for name, of in groups.items()},
+        min(moments, default=None),
+        max(moments, default=None),
         tuple(seq for (seq,) in flaws),
     )
 
 
-def _counts(groups: Iterable[tuple[str, Sequence[tuple[int, int]]]]) -> list[Count]:
-    counts = [_count(name, calls) for name, calls in groups if name]
-    return sorted(counts, key=lambda count: (-count.calls, count.name))
+class _Calls:
+    """Some calls: their latencies in microseconds, and the bytes of their results."""
+
+    def __init__(self, latencies: Iterable[int] = (), size: int = 0) -> None:
+        self._latencies, self._size = list(latencies), size
+
+    def add(self, more: _Calls) -> None:
+        self._latencies += more._latencies
+        self._size += more._size
+
+    def count(self, name: str) -> Count:
+        latencies = sorted(self._latencies)
+        return Count(name, len(latencies), _rank(latencies, 0.5), _rank(latencies, 0.95), self._size)
 
 
-def _count(name: str, calls: Sequence[tuple[int, int]]) -> Count:
-    """calls: latency in microseconds and bytes, the quickest first."""
-    size = sum(size for _, size in calls)
-    return Count(name, len(calls), _rank(calls, 0.5), _rank(calls, 0.95), size)
+def _sorted(counts: Iterable[Count]) -> tuple[Count, ...]:
+    return tuple(sorted(counts, key=lambda count: (-count.calls, count.name)))
 
 
-def _rank(calls: Sequence[tuple[int, int]], share: float) -> float:
-    return calls[max(ceil(len(calls) * share), 1) - 1][0] / 1000 if calls else 0.0
+def _rank(latencies: Sequence[int], share: float) -> float:
+    return latencies[max(ceil(len(latencies) * share), 1) - 1] / 1000 if latencies else 0.0
