@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from executor.clock import Clock
 from executor.errors import ManifestError, ToolError
@@ -25,15 +26,29 @@ if TYPE_CHECKING:
 _SAID = 1000  # characters of a crash that are told
 
 
+class Annex(Protocol):
+    """More tools, which may be many: each is made when it is asked for. No address of theirs is a tool's of
+    the registry itself."""
+
+    def find(self, reference: str) -> Tool | None:
+        """The tool at a pinned address; None where there is none."""
+
+    def tools(self) -> Iterable[Tool]:
+        """All of them, in the order of their addresses."""
+
+
 class Registry:
     """Tools by address.
+
+    own: the manifests of the tools that it was made of, without those of its annex.
 
     Raises:
         ManifestError: TOOL_TWICE, two tools with one address.
     """
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], annex: Annex | None = None) -> None:
         self.__tools: dict[str, Tool] = {}
+        self._annex = annex
         known: list[Manifest] = []
         for tool in tools:
             uri = tool.manifest.uri
@@ -44,16 +59,29 @@ class Registry:
             known.append(tool.manifest)
             self.__tools[uri] = tool
             self.__tools[f"{uri.partition('@')[0]}@sha256:{tool.manifest.pin}"] = tool
-        self.manifests: tuple[Manifest, ...] = tuple(known)
+        self.own: tuple[Manifest, ...] = tuple(known)
 
     @classmethod
     def builtin(cls, extra: Iterable[Tool] = ()) -> Registry:
         """The tools that come with the package, and more."""
         return cls([*builtin_tools(), *extra])
 
+    @cached_property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """All there are, those of the annex too."""
+        if self._annex is None:
+            return self.own
+        for tool in self._annex.tools():
+            self.__tools.setdefault(tool.manifest.uri, tool)
+        known = {tool.manifest.uri: tool.manifest for tool in self.__tools.values()}
+        return tuple(known[uri] for uri in sorted(known))
+
     def find(self, reference: str) -> Manifest | None:
         """The manifest at a pinned address (``…@1.0.0`` or ``…@sha256:<pin>``); None where there is none."""
         tool = self.__tools.get(reference)
+        if tool is None and self._annex is not None and (tool := self._annex.find(reference)) is not None:
+            # Kept: what was judged is what is run, whatever the annex says next.
+            self.__tools[reference] = tool
         return tool.manifest if tool else None
 
     def args_checker(self, reference: str) -> Validator:

@@ -311,7 +311,7 @@ class Walker:
     def _context(self, mandate: Mandate, spending: Spending | None = None) -> Context:
         home, agent, workspace = self._home, self._home.keyring.agent.did, self._open()
         pins, grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
-        pins.admit(self._registry.manifests)
+        pins.admit(self._registry.own)
         grants.ensure_default(agent)
 
         def record(kind: str, body: dict[str, object]) -> None:

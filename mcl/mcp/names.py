@@ -97,6 +97,11 @@ def outside_uri(server: str, tool: str) -> str:
     return f"matrix://tool/mcp-{server}/{slug(tool)}@1.0.0"
 
 
+def is_outside(reference: str) -> bool:
+    """Is this the address of another server's tool?"""
+    return reference.startswith("matrix://tool/mcp-")
+
+
 def slug(tool: str) -> str:
     """A tool's name where an address can hold it, else what is left of it with a digest of the whole.
 

@@ -13,7 +13,7 @@ from typing import Final
 from executor.home import Home
 from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import load_manifest
-from executor.tools.registry import Registry
+from executor.tools.registry import Annex, Registry
 from executor.tools.tool import Bench, Tool
 from mcl.home import open_home
 
@@ -21,18 +21,26 @@ COMMANDS: Final = "commands.toml"  # in a home: commands that its operator decla
 _NAMES: Final = ("cortex/find", "cortex/put")
 
 
-def registry(home: Callable[[], Home] = open_home, *, commands: Path | None = None) -> Registry:
+def registry(
+    home: Callable[[], Home] = open_home, *, commands: Path | None = None, outside: Annex | None = None
+) -> Registry:
     """The tools of this build, in the order of their addresses.
 
     home: opened at the first call of a tool that needs it, not before. commands: the folder of a home, whose
-    operator may have declared commands (commands.toml): each is a tool too.
+    operator may have declared commands (commands.toml): each is a tool too. outside: the tools of other
+    servers (``mcl.mcp.outside``).
 
     Raises ManifestError: BAD_COMMANDS.
     """
     here = Path(__file__).parent
     own = [Tool(load_manifest(here / f"{name}.toml"), partial(_run, name, home)) for name in _NAMES]
     tools = [*builtin_tools(), *own, *(_declared(commands / COMMANDS) if commands else ())]
-    return Registry(sorted(tools, key=lambda tool: tool.manifest.uri))
+    return Registry(sorted(tools, key=lambda tool: tool.manifest.uri), outside)
+
+
+def own_names() -> tuple[str, ...]:
+    """The short names of the tools that come with mcl: fs/read."""
+    return tuple(one.uri.removeprefix("matrix://tool/").partition("@")[0] for one in registry().own)
 
 
 def _declared(place: Path) -> tuple[Tool, ...]:

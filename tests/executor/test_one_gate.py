@@ -43,6 +43,7 @@ DECLARED: Final = {
     ("executor/walker/nodes/tool_call.py", "invoke"),
     ("executor/walker/nodes/handed.py", "invoke"),
     ("executor/walker/external.py", "invoke"),
+    ("mcl/mcp/calling.py", "invoke"),
     # Who puts manifests and adapters together.
     ("executor/__init__.py", "holds Tool"),
     ("executor/tools/builtin.py", "holds Tool"),
@@ -51,6 +52,7 @@ DECLARED: Final = {
     ("executor/tools/process/commands.py", "holds Tool"),
     ("executor/tools/process/commands.py", "another tool's run"),  # its adapter for declared commands
     ("mcl/tools/registry.py", "holds Tool"),
+    ("mcl/mcp/outside.py", "holds Tool"),
     ("mcl/tools/registry.py", "holds builtin_tools"),
     ("mcl/tools/registry.py", "holds declared_commands"),
     ("mcl/tools/registry.py", "a tool's module"),
