@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias, TypedDict
 
+from executor.sandbox.redaction import visible
+from executor.tools.foreign import ForeignChecker
 from mcl.mcp.upstream.faults import Fault, FaultError, asks, lied
-from mcl.mcp.upstream.schema import Check, SchemaError
 
 Json: TypeAlias = dict[str, Any]
 
@@ -34,22 +35,23 @@ def as_result(answer: Json) -> Result:
     }
 
 
-def check_structured(answer: Json, tool: str, check: Check | None) -> None:
+def check_structured(answer: Json, tool: str, promised: ForeignChecker | None) -> None:
     """Hold the structured part of an answer to what the tool promised.
+
+    Args:
+        promised: of its output schema, None where it has none.
 
     Raises:
         FaultError: SERVER_LIED.
     """
-    if check is None or answer.get("isError") is True:
+    if promised is None or answer.get("isError") is True:
         return
     if "structuredContent" not in answer:
         raise FaultError(lied(f"promised a structured answer of {tool}, and gave none"))
-    try:
-        flaw = check.flaw(answer["structuredContent"])
-    except SchemaError as problem:
-        raise FaultError(lied(f"gave an output schema of {tool} that cannot be used: {problem}")) from None
-    if flaw:
-        raise FaultError(lied(f"answered {tool} otherwise than its output schema says: {flaw}"))
+    if (flaw := next(promised.iter_errors(answer["structuredContent"]), None)) is not None:
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in flaw.absolute_path)
+        said = visible(f"${place[:80]} {flaw.message}")
+        raise FaultError(lied(f"answered {tool} otherwise than its output schema says: {said}"))
 
 
 def asked(answer: Json) -> Fault | None:

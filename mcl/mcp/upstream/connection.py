@@ -216,12 +216,16 @@ _OF_THE_SDK: Final = ("Failed to parse", "SSE stream failed", "Unexpected conten
 
 @asynccontextmanager
 async def connected(
-    server: Server, variables: Mapping[str, str], changed: Callable[[tuple[Kind, ...]], None]
+    server: Server,
+    variables: Mapping[str, str],
+    changed: Callable[[tuple[Kind, ...]], None],
+    updated: Callable[[str], None],
 ) -> AsyncIterator[Connection]:
     """Start or reach a server and agree on the protocol; end it at the end.
 
     Args:
-        variables: that ``$env:NAME`` is taken from. changed: is told which lists changed.
+        variables: that ``$env:NAME`` is taken from. changed: is told which lists changed; updated: the
+            address of a resource that changed.
 
     Raises:
         FaultError: why it is not up, or no longer.
@@ -243,6 +247,8 @@ async def connected(
             watch.end(lied(f"sent something that cannot be read: {quoted(str(message), redactor)}"))
         elif kinds := _CHANGED.get(type(message)):
             changed(kinds)
+        elif isinstance(message, types.ResourceUpdatedNotification):
+            updated(message.params.uri)
 
     watch = Watch(anyio.current_time, asked_for)
     try:

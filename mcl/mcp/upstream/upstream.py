@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import anyio
 
+from executor.tools.foreign import ForeignChecker
 from mcl.mcp.servers import Server
 from mcl.mcp.upstream.backoff import PATIENCE, STEADY_S, delay
 from mcl.mcp.upstream.faults import Fault, FaultError, down, slow
 from mcl.mcp.upstream.listing import KINDS, Kind
-from mcl.mcp.upstream.schema import Check
+from mcl.mcp.upstream.watching import Watching
 
 if TYPE_CHECKING:
     from mcl.mcp.upstream.connection import Connection
@@ -23,6 +24,8 @@ Json: TypeAlias = dict[str, Any]
 # Is told (server, kind, everything that it lists of that kind) at each connection and at each change; before
 # the first call after a connection goes out, it was told the tools. It must not wait for anything.
 OnListing: TypeAlias = Callable[[str, Kind, Sequence[Json]], None]
+# Is told (server, the server's own address) of a watched resource that changed. It must not wait either.
+OnUpdated: TypeAlias = Callable[[str, str], None]
 
 START_S: Final = 60.0  # seconds that a server has to start and to list its tools
 _PAUSE_S: Final = 1.0  # seconds between two looks at lists that keep changing
@@ -62,15 +65,16 @@ class Upstream:
         variables: Mapping[str, str],
         on_listing: OnListing | None,
         jitter: Callable[[], float],
+        on_updated: OnUpdated | None = None,
     ) -> None:
         self.server = server
+        self.watching = Watching(lambda uri: on_updated(server.name, uri) if on_updated else None)
         self._variables, self._on_listing, self._jitter = variables, on_listing, jitter
         self._state: State = "idle"
         self._fault: Fault | None = None
         self._connection: Connection | None = None
         self._listings: dict[Kind, tuple[Json, ...]] = {}
-        self._checks: dict[str, Check | None] = {}
-        self._schemas: dict[str, Any] = {}
+        self._promised: dict[str, ForeignChecker] = {}
         self._stale: set[Kind] = set()
         self._next, self._starts, self._failures = 0.0, 0, 0
         self._needed, self._turned, self._look = anyio.Event(), anyio.Event(), anyio.Event()
@@ -109,16 +113,9 @@ class Upstream:
             raise FaultError(slow(f"did not list its {kind} within {timeout_s:.3g} s"))
         return self._listings[kind]
 
-    def check(self, tool: str) -> Check | None:
-        """The check of a tool's structured answers, None where it promises none.
-
-        Raises:
-            SchemaError: its output schema is none.
-        """
-        if tool not in self._checks:
-            schema = self._schemas.get(tool)
-            self._checks[tool] = Check(schema) if isinstance(schema, dict) else None
-        return self._checks[tool]
+    def promised(self, tool: str) -> ForeignChecker | None:
+        """What a tool's structured answers are held to, None where it promises nothing."""
+        return self._promised.get(tool)
 
     def status(self) -> Status:
         """How it does."""
@@ -138,6 +135,11 @@ class Upstream:
             in_flight=0 if live is None else live.in_flight,
             dropped=0 if live is None else live.watch.excess,
         )
+
+    @property
+    def connection(self) -> Connection | None:
+        """The connection where it is up."""
+        return self._connection
 
     def want(self) -> None:
         """Start it, unless it is up or has to wait."""
@@ -180,7 +182,9 @@ class Upstream:
 
         with anyio.CancelScope(deadline=anyio.current_time() + START_S) as scope:
             try:
-                async with connected(self.server, self._variables, self._changed) as connection:
+                async with connected(
+                    self.server, self._variables, self._changed, self.watching.heard
+                ) as connection:
                     self._listed("tools", await connection.list_all("tools"))
                     scope.deadline = math.inf
                     self._connection = connection
@@ -189,6 +193,7 @@ class Upstream:
                         tasks.start_soon(connection.want_log)
                         tasks.start_soon(connection.follow, self._changed)
                         tasks.start_soon(self._keep_listings, connection)
+                        tasks.start_soon(self.watching.follow, connection)
                         await connection.watch.ended.wait()
                         tasks.cancel_scope.cancel()
                     raise FaultError(connection.watch.fault or down("closed the connection"))
@@ -225,8 +230,11 @@ class Upstream:
 
     def _listed(self, kind: Kind, items: tuple[Json, ...]) -> None:
         if kind == "tools":
-            self._checks = {}
-            self._schemas = {str(tool.get("name")): tool.get("outputSchema") for tool in items}
+            self._promised = {
+                str(tool.get("name")): ForeignChecker(schema)
+                for tool in items
+                if isinstance(schema := tool.get("outputSchema"), dict)
+            }
         self._listings[kind] = items
         if self._on_listing is not None:
             self._on_listing(self.server.name, kind, items)

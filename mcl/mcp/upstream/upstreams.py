@@ -17,10 +17,9 @@ from mcl.errors import InputError
 from mcl.mcp.channel import SILENT, Channel
 from mcl.mcp.servers import Server, Servers, unknown
 from mcl.mcp.upstream.answers import Json, Result, as_result, check_structured
-from mcl.mcp.upstream.faults import FaultError, lied
+from mcl.mcp.upstream.faults import FaultError
 from mcl.mcp.upstream.listing import Kind
-from mcl.mcp.upstream.schema import SchemaError
-from mcl.mcp.upstream.upstream import OnListing, Status, Upstream
+from mcl.mcp.upstream.upstream import OnListing, OnUpdated, Status, Upstream
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -44,10 +43,11 @@ class Upstreams:
         servers: Servers,
         *,
         on_listing: OnListing | None = None,
+        on_updated: OnUpdated | None = None,
         environment: Mapping[str, str] | None = None,
         jitter: Callable[[], float] | None = None,
     ) -> None:
-        self._servers, self._on_listing = servers, on_listing
+        self._servers, self._on_listing, self._on_updated = servers, on_listing, on_updated
         self._variables = dict(os.environ if environment is None else environment)
         self._jitter = jitter or random.random
         self._entries: dict[str, Server] = {}
@@ -87,10 +87,7 @@ class Upstreams:
             answer = await self._ask(
                 upstream, types.CallToolRequest(params=params), tool, channel=channel, timeout_s=timeout_s
             )
-            try:
-                check_structured(answer, tool, upstream.check(tool))
-            except SchemaError as problem:
-                raise FaultError(lied(f"gave no usable output schema of {tool}: {problem}")) from None
+            check_structured(answer, tool, upstream.promised(tool))
             return as_result(answer)
 
     async def listing(self, server: str, kind: Kind, *, timeout_s: float = 60.0) -> tuple[Json, ...]:
@@ -106,9 +103,10 @@ class Upstreams:
 
         request = types.ReadResourceRequest(params=types.ReadResourceRequestParams(uri=uri))
         with _named(server):
-            return await self._ask(
+            answer = await self._ask(
                 self._upstream(server), request, "the resource", channel=channel, timeout_s=timeout_s
             )
+        return {"contents": answer["contents"]}
 
     async def get_prompt(
         self,
@@ -124,13 +122,14 @@ class Upstreams:
 
         params = types.GetPromptRequestParams(name=name, arguments=dict(arguments))
         with _named(server):
-            return await self._ask(
+            answer = await self._ask(
                 self._upstream(server),
                 types.GetPromptRequest(params=params),
                 "the prompt",
                 channel=channel,
                 timeout_s=timeout_s,
             )
+        return {name: answer[name] for name in ("description", "messages") if name in answer}
 
     async def complete(
         self,
@@ -162,6 +161,19 @@ class Upstreams:
             )
         found: Json = answer["completion"]
         return found
+
+    async def subscribe(self, server: str, uri: str, *, timeout_s: float = 10.0) -> None:
+        """Have on_updated told when a resource changes, over all connections to come, until ``unsubscribe``."""
+        with _named(server):
+            upstream = self._upstream(server)
+            await upstream.watching.add(await upstream.ready(timeout_s), uri, timeout_s)
+
+    async def unsubscribe(self, server: str, uri: str, *, timeout_s: float = 10.0) -> None:
+        """Be told of it no more. A server that is not connected is not asked."""
+        if server in self._running:
+            with _named(server):
+                upstream = self._running[server]
+                await upstream.watching.remove(upstream.connection, uri, timeout_s)
 
     async def start(self, *names: str) -> tuple[Status, ...]:
         """Connect to servers (default: all) at the same time, and wait until each is up or has failed.
@@ -205,7 +217,9 @@ class Upstreams:
             raise unknown(name, sorted(self._entries))
         if name not in self._running:
             assert self._tasks is not None, "to be used within `async with`"
-            made = Upstream(self._entries[name], self._variables, self._on_listing, self._jitter)
+            made = Upstream(
+                self._entries[name], self._variables, self._on_listing, self._jitter, self._on_updated
+            )
             self._running[name] = made
             self._tasks.start_soon(made.run)
         return self._running[name]
