@@ -52,11 +52,6 @@ class Shelved:
         return call_with(self.operation)
 
     @property
-    def suspicions(self) -> tuple[Mapping[str, object], ...]:
-        """What is suspicious in what its server says, as JSON; looked for when asked, as it takes a while."""
-        return tuple(one.to_json() for one in self.known.suspicions) if self.known else ()
-
-    @property
     def usable(self) -> bool:
         """Was it approved as it is?"""
         return self.standing == APPROVED
