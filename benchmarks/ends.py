@@ -1,9 +1,9 @@
-"""The other ends that the proxy is measured between: a server with one tool, and a relay that does nothing else.
+"""The other ends that the proxy is measured between: a server with one tool, and a relay that does no more.
 
     python -m benchmarks.ends server          answers `echo` with what it was given
-    python -m benchmarks.ends relay COMMAND…  passes each call on to the server that COMMAND starts, with the SDK alone
+    python -m benchmarks.ends relay COMMAND…  passes each call on to the server that COMMAND starts
 
-The relay is the floor of any proxy that is written with the SDK: two more hops, and no rule, record or index.
+The relay is written with the SDK alone: two more hops, and no rule, record or index.
 """
 
 from __future__ import annotations

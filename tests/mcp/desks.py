@@ -5,19 +5,28 @@ Starting Python with the SDK takes most of a second of a core: let a test do muc
 
 from __future__ import annotations
 
+import json
 import os
 import selectors
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
+
+from executor import Home
+from executor.gate.pins import Pins
+from mcl.home import open_home
+from mcl.mcp.definitions import Definitions
+from mcl.mcp.outside import Outside
+from mcl.mcp.servers import Servers
+from mcl.mcp.upstream import Upstreams
 
 PEERS = Path(__file__).parent / "peers"
 PATIENCE = 60  # seconds; a busy machine is no failure
@@ -112,6 +121,29 @@ class Desk:
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 
+    def enter(
+        self,
+        name: str,
+        *,
+        command: Sequence[str] = (),
+        url: str = "",
+        trusted: bool = True,
+        approved: bool = True,
+    ) -> None:
+        """Enter a server by the library, quicker than by commands; its tools are seen and approved."""
+        with open_home(self.home) as home:
+            servers, variables = Servers(home), {} if url else {**self.environment}
+            variables.pop("MCL_HOME", None)
+            servers.add(name, command=command, folder=self.workspace, environment=variables, url=url)
+            if trusted:
+                servers.trust(name)
+            talk(lambda: _seen(home, name))
+            if approved:
+                pins = Pins(home.db, home.clock)
+                for known in Definitions(home).known():
+                    if known.server == name:
+                        pins.approve(known.manifest)
+
     def command(self, *options: str) -> list[str]:
         """What an agent starts."""
         return [sys.executable, "-m", "mcl", "mcp", "serve", *self.served, *options]
@@ -128,10 +160,10 @@ class Desk:
     @contextmanager
     def over_http(self, *options: str) -> Iterator[tuple[str, str]]:
         """`mcl mcp serve --http` as a process; gives its address and the bearer token."""
-        with running(self.command("--http", *options), self.environment, cwd=self.workspace) as process:
-            line = first_line(process, "stderr", lambda line: "http://" in line)
-            address = next(word for word in line.split() if word.startswith("http://"))
-            yield address, (self.home / "mcp-token").read_text().strip()
+        command = self.command("--http", "--port", "0", *options)
+        with running(command, self.environment, cwd=self.workspace) as process:
+            said = json.loads(first_line(process, "stderr", lambda line: '"listening"' in line))
+            yield said["url"], Path(said["token_file"]).read_text().strip()
 
     @asynccontextmanager
     async def client(self, *options: str, http: bool = False, **of_client: Any) -> AsyncIterator[Any]:
@@ -145,6 +177,16 @@ class Desk:
             else:
                 server = self.parameters(*options)
             yield await stack.enter_async_context(Client(server, **of_client))
+
+
+async def _seen(home: Home, name: str) -> None:
+    """Connect to a server once, so that its tools are known."""
+    outside = Outside(Definitions(home))
+    async with Upstreams(Servers(home), on_listing=outside.heard) as upstreams:
+        (status,) = await upstreams.start(name)
+        assert status.state == "up", status
+        for kind in ("tools", "resources", "templates", "prompts"):
+            await upstreams.listing(name, kind)
 
 
 def surroundings(folder: Path) -> dict[str, str]:
