@@ -86,7 +86,7 @@ class Context:
         """What the call may do, as things stand in the workspace."""
         if not manifest.annotated and (said := self.pins.classification(manifest)) is not None:
             return said
-        return manifest.effect(call.known_args, self._exists)
+        return manifest.effect(call.known_args if manifest.when else {}, self._exists)
 
     def taint(self, call: Call) -> Taint:
         """What may have completed before the call; of a call that no plan holds the worst is thought."""
@@ -102,6 +102,8 @@ class Context:
 
     def paths(self, call: Call, manifest: Manifest) -> list[tuple[str, Mode]]:
         """The call's paths that are known, also those that it leaves out, and what it does there."""
+        if not manifest.scope.paths:
+            return []
         args = manifest.complete(call.args)
         return [
             (str(args[name]), mode)
@@ -137,7 +139,7 @@ class Context:
 
     def origins(self, call: Call, manifest: Manifest) -> list[Origin]:
         """Where the call's address arguments that are known lead. Raises ScopeError HOST_DENIED."""
-        known = call.known_args
+        known = call.known_args if manifest.scope.urls else {}
         return [parse_url(str(known[name])).origin for name in manifest.scope.urls if name in known]
 
     def ungranted(self, call: Call, manifest: Manifest) -> list[Origin]:
