@@ -163,7 +163,7 @@ class Upstreams:
         return found
 
     async def subscribe(self, server: str, uri: str, *, timeout_s: float = 10.0) -> None:
-        """Have on_updated told when a resource changes, over all connections to come, until ``unsubscribe``."""
+        """Have on_updated told when a resource changes, from now on, until ``unsubscribe``."""
         with _named(server):
             upstream = self._upstream(server)
             await upstream.watching.add(await upstream.ready(timeout_s), uri, timeout_s)
