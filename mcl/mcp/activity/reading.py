@@ -148,7 +148,7 @@ class Reader:
 
 
 def _place(cursor: str, filters: Filters) -> int:
-    if not cursor:
+    if cursor == "":
         return 0
     found = _CURSOR.fullmatch(cursor) if isinstance(cursor, str) else None
     if found is None:
