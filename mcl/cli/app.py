@@ -24,11 +24,13 @@ NOUNS: Final = {
     "key": ("key",),
     "grants": ("grant", "revoke", "grants"),
     "agent": ("agent",),
+    "server": ("server",),
     "activity": ("activity",),
     "tool": ("tool",),
     "skill": ("skill",),
     "model": ("model",),
     "cortex": ("cortex",),
+    "mcp": ("mcp",),
 }
 
 

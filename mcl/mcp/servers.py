@@ -232,7 +232,7 @@ def unknown(name: str, known: Sequence[str]) -> McpError:
         "SERVER_UNKNOWN",
         f"{name[:80]!a} is no server that is known here (known: {', '.join(known) or 'none'})",
         place=name[:80],
-        fix="retrieve_tools lists the tools there are; a person adds servers: mcl server add NAME -- COMMAND",
+        fix="mcl server list, or retrieve_tools, shows what there is; a person adds one: mcl server add NAME",
     )
 
 

@@ -1,0 +1,227 @@
+"""`mcl server`: the servers whose tools agents may ask for, entered, believed and tried by a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from executor.gate.grants import Grants
+from executor.home import Home
+from mcl.errors import McpError
+from mcl.home import open_home
+from mcl.mcp.servers import Server, Servers
+
+if TYPE_CHECKING:
+    from mcl.mcp.definitions import Known
+    from mcl.mcp.upstream import Status, Upstreams
+
+# What most programs need to find others and their own settings; everything else is named by the person.
+USUAL: Final = ("PATH", "HOME")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A server with the tools that are known of it, also those that are gone. needs: side-effect classes of
+    these tools that the agent was not granted; calls of them are denied until it is."""
+
+    server: Server
+    tools: tuple[Known, ...]
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came of connecting to a server.
+
+    seconds: until its tools were known, 0 where it did not come up. offers: how many of each kind it lists,
+    by kind; flaws: the kinds that it could not list, with the reason. new, changed, gone: names of tools that
+    differ from what was known before; bad: definitions that cannot be used, with the reason. needs: as above.
+    """
+
+    server: Server
+    status: Status
+    seconds: float
+    offers: dict[str, int]
+    flaws: dict[str, str]
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    bad: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    @property
+    def up(self) -> bool:
+        """Did it come up?"""
+        return self.status.state == "up"
+
+
+def add_server(
+    name: str,
+    *,
+    command: Sequence[str] = (),
+    folder: Path | None = None,
+    environment: Sequence[str] = (),
+    bare: bool = False,
+    url: str = "",
+    headers: Sequence[str] = (),
+    home: Home | None = None,
+) -> Server:
+    """Enter a server. Its tools are quarantined until a person approves them.
+
+    Args:
+        command: program and arguments; or url. environment: ``NAME=value``, ``NAME=$env:OTHER``, or ``NAME``
+            for ``NAME=$env:NAME``. bare: without PATH and HOME, which a command gets otherwise. headers:
+            ``Name: value``.
+
+    Raises:
+        McpError: BAD_SERVER and the other codes of ``Servers.add``.
+    """
+    variables = {one: f"$env:{one}" for one in USUAL} if command and not bare else {}
+    variables |= dict(_variable(one, name) for one in environment)
+    return Servers(home or open_home()).add(
+        name,
+        command=command,
+        folder=folder,
+        environment=variables,
+        url=url,
+        headers=dict(_header(one, name) for one in headers),
+    )
+
+
+def list_servers(home: Home | None = None) -> tuple[Server, ...]:
+    """All servers that are entered, by name."""
+    return Servers(home or open_home()).list()
+
+
+def show_server(name: str, home: Home | None = None) -> Shown:
+    """A server and its tools. Raises McpError SERVER_UNKNOWN."""
+    from mcl.mcp.definitions import Definitions
+
+    home = home or open_home()
+    server = Servers(home).require(name)
+    tools = tuple(one for one in Definitions(home).known() if one.server == name)
+    return Shown(server, tools, _needs(home, tools))
+
+
+def trust_server(name: str, home: Home | None = None) -> Server:
+    """Believe what a server says of its tools. Raises McpError SERVER_UNKNOWN."""
+    return Servers(home or open_home()).trust(name)
+
+
+def untrust_server(name: str, home: Home | None = None) -> Server:
+    """Believe it no more. Raises McpError SERVER_UNKNOWN."""
+    return Servers(home or open_home()).untrust(name)
+
+
+def remove_server(name: str, home: Home | None = None) -> Server:
+    """Take a server out. Raises McpError SERVER_UNKNOWN."""
+    return Servers(home or open_home()).remove(name)
+
+
+def check_servers(*names: str, home: Home | None = None) -> tuple[Checked, ...]:
+    """Connect to servers (default: all), look at what they offer, and take note of their tools.
+
+    All are started at the same time; one that does not come up is told, and harms no other.
+
+    Raises:
+        McpError: SERVER_UNKNOWN. InputError: MCP_MISSING.
+    """
+    import anyio
+
+    home = home or open_home()
+    wanted = names or tuple(one.name for one in Servers(home).list())
+    return anyio.run(_check_all, home, wanted)
+
+
+async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
+    import anyio
+
+    from mcl.mcp.upstream import Upstreams
+
+    servers = Servers(home)
+    entries = {name: servers.require(name) for name in dict.fromkeys(names)}
+    found: dict[str, Checked] = {}
+
+    async with Upstreams(servers) as upstreams, anyio.create_task_group() as tasks:
+        for server in entries.values():
+            tasks.start_soon(_check, home, upstreams, server, found)
+    return tuple(found[name] for name in entries)
+
+
+async def _check(home: Home, upstreams: Upstreams, server: Server, found: dict[str, Checked]) -> None:
+    import anyio
+
+    from mcl.mcp.definitions import Definitions
+    from mcl.mcp.upstream import KINDS
+
+    begun = anyio.current_time()
+    (status,) = await upstreams.start(server.name)
+    seconds = round(anyio.current_time() - begun, 3)
+    offers, flaws = dict[str, int](), dict[str, str]()
+    if status.state != "up":
+        found[server.name] = Checked(server, status, 0.0, offers, flaws)
+        return
+    tools: Sequence[Mapping[str, object]] = ()
+    for kind in KINDS:
+        try:
+            items = await upstreams.listing(server.name, kind, timeout_s=30)
+        except McpError as problem:
+            flaws[kind] = problem.message
+        else:
+            offers[kind] = len(items)
+            tools = items if kind == "tools" else tools
+    if "tools" not in offers:
+        found[server.name] = Checked(server, status, seconds, offers, flaws)
+        return
+    definitions = Definitions(home)
+    said = definitions.observe(server.name, tools)
+    needs = _needs(home, [one for one in definitions.known() if one.server == server.name])
+    bad = tuple(f"{one.place}: {one.message}" for one in said.bad)
+    found[server.name] = Checked(
+        server, status, seconds, offers, flaws, said.new, said.changed, said.gone, bad, needs
+    )
+
+
+def _needs(home: Home, tools: Sequence[Known]) -> tuple[str, ...]:
+    agent = home.keyring.agent.did
+    grants = Grants(home.db, home.clock)
+    grants.ensure_default(agent)
+    wanted = {effect for one in tools if one.standing != "gone" for effect in one.manifest.effects}
+    return tuple(sorted(wanted - grants.classes(agent)))
+
+
+def _variable(text: str, server: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals and _VARIABLE.fullmatch(text):
+        return text, f"$env:{text}"
+    if not equals:
+        raise McpError(
+            "BAD_SERVER",
+            f"{text[:80]!a} is no variable",
+            place=server,
+            fix="--env NAME=value, --env 'NAME=$env:OTHER', or --env NAME to pass on the one of that name",
+        )
+    if re.fullmatch(r":[A-Za-z_][A-Za-z0-9_]*", value):
+        raise McpError(
+            "BAD_SERVER",
+            f"{text[:80]!a}: your shell took the $env away",
+            place=server,
+            fix=f"put it into single quotes: --env '{name}=$env{value}', or write --env {value[1:]}",
+        )
+    return name, value
+
+
+def _header(text: str, server: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon:
+        raise McpError(
+            "BAD_SERVER",
+            "a header is written as Name: value",
+            place=server,
+            fix="--header 'Authorization: Bearer $env:API_TOKEN', in single quotes",
+        )
+    return name.strip(), value.strip()

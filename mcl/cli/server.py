@@ -1,0 +1,265 @@
+"""`mcl server`: the servers whose tools agents may ask for."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, example, folder
+from mcl.cli.output import Output, note
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from mcl.acts.servers import Checked
+    from mcl.mcp.servers import Server
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")]
+_ADD = (
+    "mcl server add time -- uvx mcp-server-time",
+    "mcl server add github --env GITHUB_TOKEN -- github-mcp-server stdio",
+    "mcl server add docs --url https://mcp.example.org/mcp --header 'Authorization: Bearer $env:DOCS_TOKEN'",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    servers = typer.Typer(
+        name="server", help="MCP servers whose tools agents may ask for.", rich_markup_mode=None
+    )
+    servers.command("add", epilog=example(*_ADD))(add)
+    servers.command("list", epilog=example("mcl server list"))(list_all)
+    servers.command("show", epilog=example("mcl server show github"))(show)
+    servers.command("trust", epilog=example("mcl server trust time"))(trust)
+    servers.command("untrust", epilog=example("mcl server untrust time"))(untrust)
+    servers.command("remove", epilog=example("mcl server remove github"))(remove)
+    servers.command("check", epilog=example("mcl server check", "mcl server check github --json"))(check)
+    app.add_typer(servers)
+
+
+def add(
+    name: Name,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- COMMAND ARGS...]", help="The program and its arguments; no shell."),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--env",
+            metavar="NAME[=VALUE]",
+            help="A variable for its process: NAME=text, 'NAME=$env:OTHER', or NAME to pass on ours of that"
+            " name; may be given several times.",
+        ),
+    ] = None,
+    bare: Annotated[bool, typer.Option("--bare-environment", help="Give it neither PATH nor HOME.")] = False,
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            "--folder", metavar="DIR", help="Where its process runs (default: this folder).", parser=folder
+        ),
+    ] = None,
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="In place of a command: where it listens.")
+    ] = "",
+    header: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--header",
+            metavar="'NAME: VALUE'",
+            help="With --url: a header of each request; $env:NAME in it is filled in when it is sent; may be"
+            " given several times.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Enter a server.
+
+    Its tools are quarantined until you approve them, and what it says of them is not believed until you trust
+    it. No secret is written down: name the variable that holds it.
+    """
+    from mcl.acts.servers import add_server
+    from mcl.cli.home import use_home
+    from mcl.cli.safe import safe
+
+    server = add_server(
+        name,
+        command=command or (),
+        folder=directory,
+        environment=env or (),
+        bare=bare,
+        url=url,
+        headers=header or (),
+        home=use_home(signs=True),
+    )
+    Output(as_json).document(server.to_json())
+    note(f"entered: {server.name}, {safe(_reached(server))}")
+    if server.transport == "stdio":
+        given = ", ".join(
+            key if value == f"$env:{key}" else f"{key}={value}" for key, value in server.environment.items()
+        )
+        note(f"its process gets: {safe(given) or 'no variable'}")
+    note(f"next: mcl server check {server.name}, then mcl tool approve --server {server.name}")
+
+
+def list_all(as_json: AsJson = False) -> None:
+    """List the servers."""
+    from mcl.acts.servers import list_servers
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import DIM, GOOD, listing, moment
+
+    found, out = list_servers(home=use_home()), Output(as_json)
+    out.document({"servers": [one.to_json() for one in found]})
+    if not found:
+        note(f"no servers; {_ADD[0]}")
+    lines = [
+        (
+            (one.name, ""),
+            ("trusted", GOOD) if one.trusted else ("not trusted", DIM),
+            (moment(one.since), DIM),
+            (_reached(one), ""),
+        )
+        for one in found
+    ]
+    if found:
+        out.view([listing(("server", "", "since", "how it is reached"), lines)])
+
+
+def show(name: Name, as_json: AsJson = False) -> None:
+    """Show how a server is started or reached, and the tools that are known of it."""
+    from mcl.acts.servers import show_server
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import commands, listing, moment, plain, rows
+
+    shown, out = show_server(name, home=use_home()), Output(as_json)
+    server = shown.server
+    tools = [{"name": one.name, "standing": one.standing, "since": one.since} for one in shown.tools]
+    out.document({**server.to_json(), "tools": tools, "needs": list(shown.needs)})
+    facts: list[tuple[str, RenderableType]] = [
+        ("server", plain(server.name)),
+        ("reached", plain(_reached(server))),
+        *((("folder", plain(server.folder)),) if server.folder else ()),
+        *(("variable", plain(f"{key}={value}")) for key, value in server.environment.items()),
+        *(("header", plain(f"{key}: {value}")) for key, value in server.headers.items()),
+        (
+            "hints",
+            plain("believed" if server.trusted else "not believed; they may raise what a tool counts as"),
+        ),
+        ("since", plain(moment(server.since))),
+    ]
+    parts: list[RenderableType] = [rows(facts)]
+    if shown.tools:
+        lines = [((one.name, ""), (one.standing, ""), (moment(one.since), "")) for one in shown.tools]
+        parts.append(listing(("tool", "", "since"), lines))
+    waiting = any(one.standing in ("new", "changed") for one in shown.tools)
+    look = (f"mcl server check {name}", "connect to it, and see what it offers")
+    parts.append(commands([look, *_next(name, waiting, shown.needs)]))
+    out.view(parts)
+
+
+def trust(name: Name, as_json: AsJson = False) -> None:
+    """Believe what a server says of its tools: that one only reads, that one stays on this machine.
+
+    Tools that you approved stay approved; the calls of some need less than before.
+    """
+    from mcl.acts.servers import trust_server
+    from mcl.cli.home import use_home
+
+    Output(as_json).document(trust_server(name, home=use_home(signs=True)).to_json())
+    note(f"trusted: {name}; take it back with mcl server untrust {name}")
+
+
+def untrust(name: Name, as_json: AsJson = False) -> None:
+    """Believe it no more: its hints may raise what a tool counts as, and never lower it."""
+    from mcl.acts.servers import untrust_server
+    from mcl.cli.home import use_home
+
+    Output(as_json).document(untrust_server(name, home=use_home(signs=True)).to_json())
+    note(f"not trusted: {name}")
+
+
+def remove(name: Name, as_json: AsJson = False) -> None:
+    """Take a server out: it is not started any more, and its tools are gone.
+
+    A server that is entered under the same name later is another one: its tools are approved anew.
+    """
+    from mcl.acts.servers import remove_server
+    from mcl.cli.home import use_home
+
+    Output(as_json).document(remove_server(name, home=use_home(signs=True)).to_json())
+    note(f"removed: {name}")
+
+
+def check(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME...]", help="Which servers (default: all).")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Connect to servers, show what they offer and how long it took, and take note of their tools.
+
+    Ends with 5 where one of them does not come up.
+    """
+    from ir.errors import FAILED
+    from mcl.acts.servers import check_servers
+    from mcl.cli.home import use_home
+
+    checked, out = check_servers(*(names or ()), home=use_home(signs=True)), Output(as_json)
+    out.document({"servers": [_document(one) for one in checked]})
+    if not checked:
+        note(f"no servers; {_ADD[0]}")
+    for one in checked:
+        out.view(_view(one))
+    return 0 if all(one.up for one in checked) else FAILED
+
+
+def _reached(server: "Server") -> str:
+    from shlex import join
+
+    return server.url or join(server.command)
+
+
+def _document(one: "Checked") -> dict[str, object]:
+    status = one.status
+    said = {"name": status.name, "version": status.version, "protocol": status.protocol}
+    entry: dict[str, object] = {"server": one.server.name, "up": one.up, "seconds": one.seconds}
+    if not one.up:
+        return {**entry, "code": status.code, "problem": status.problem}
+    told = {"new": list(one.new), "changed": list(one.changed), "gone": list(one.gone), "bad": list(one.bad)}
+    needs = list(one.needs)
+    return {**entry, "says": said, "offers": one.offers, "flaws": one.flaws, "tools": told, "needs": needs}
+
+
+def _view(one: "Checked") -> "list[RenderableType]":
+    from mcl.cli.views.layout import BAD, GOOD, WARN, commands, joined, plain, rows
+
+    status, name = one.status, one.server.name
+    if not one.up:
+        facts: list[tuple[str, RenderableType]] = [
+            ("code", plain(status.code)),
+            ("why", plain(status.problem)),
+        ]
+        return [joined([(name, ""), ("not up", BAD)]), rows(facts)]
+    calls_itself = f"{status.name} {status.version}".strip() or "nothing"
+    offers = ", ".join(f"{count} {kind}" for kind, count in one.offers.items() if count) or "nothing"
+    facts = [
+        ("calls itself", plain(calls_itself)),
+        ("protocol", plain(status.protocol)),
+        ("offers", plain(offers)),
+        *((kind, plain(why, WARN)) for kind, why in one.flaws.items()),
+        *(("new", plain(tool)) for tool in one.new),
+        *(("changed", plain(tool, WARN)) for tool in one.changed),
+        *(("gone", plain(tool)) for tool in one.gone),
+        *(("unusable", plain(why, BAD)) for why in one.bad),
+    ]
+    parts: list[RenderableType] = [joined([(name, ""), (f"up in {one.seconds:.2f} s", GOOD)]), rows(facts)]
+    if then := _next(name, bool(one.new or one.changed), one.needs):
+        parts.append(commands(then))
+    return parts
+
+
+def _next(name: str, waiting: bool, needs: Sequence[str]) -> list[tuple[str, str]]:
+    approve = (f"mcl tool approve --server {name}", "read its tools, and approve them")
+    grant = (f"mcl grant {' '.join(needs)}", "what its tools may do, and the agent may not yet")
+    return [*([approve] * waiting), *([grant] * bool(needs))]
