@@ -91,6 +91,7 @@ def listening(host: str, port: int, *, anywhere: bool = False) -> Iterator[socke
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, port))
+            bound.listen(128)  # who is told the address may connect before uvicorn has begun
         except OSError as problem:
             raise McpError(
                 "PORT_TAKEN",
