@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 from anyio import CancelScope, fail_after, get_cancelled_exc_class
 
+from executor.engine.protocol import Failure
 from executor.gate.call import Call
-from executor.gate.decide import Allow, decide
+from executor.gate.decide import decide
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_size
 from executor.tools.manifest import Manifest
@@ -25,7 +26,7 @@ from mcl.mcp.activity import Entry
 from mcl.mcp.declaration import ToolCallRequest, read_call
 from mcl.mcp.names import OURSELVES
 from mcl.mcp.offered.offered import Caller, Json, Reply, refused, refused_at, refused_by
-from mcl.mcp.questions import Approved, Denied, Made, Pending
+from mcl.mcp.questions import Denied, Pending
 
 if TYPE_CHECKING:
     from mcl.mcp.serve.session import Session
@@ -99,27 +100,23 @@ async def make(
 
 
 async def _made(session: Session, request: ToolCallRequest, caller: Caller, told: _Told) -> Reply:
+    now = session.now
     wanted = request.call(session.address(request.name))
-    if (tired := session.refusals.tired_of(wanted, session.stamp)) is not None:
+    if (tired := session.refusals.tired_of(wanted, now.stamp)) is not None:
         told.denied(tired.code)
         return refused_at(tired)
-    verdict = decide(wanted, session.context)
+    verdict = decide(wanted, now.context)
     if not isinstance(verdict, Ask) and caller.state:
         session.questions.withdraw(caller, "the gate does not ask about it any more")
     if isinstance(verdict, Deny):
-        session.refusals.note(wanted, session.stamp, verdict)
+        session.refusals.note(wanted, now.stamp, verdict)
         told.denied(verdict.code)
         return refused_at(verdict)
-    told.warnings = tuple(str(one) for one in verdict.warnings)
+    told.warnings = tuple(f"{one.code}: {one.reason}" for one in verdict.warnings)
+    manifest = now.registry.find(wanted.tool_ref)
+    assert manifest is not None, "the gate lets no tool pass that it does not know"
     if isinstance(verdict, Ask):
-        return await _asked(session, wanted, verdict, caller, told)
-    return await _allowed(session, wanted, verdict, caller, told)
-
-
-async def _allowed(session: Session, wanted: Call, leave: Allow, caller: Caller, told: _Told) -> Reply:
-    """Make a call that needs nobody."""
-    manifest = session.registry.find(wanted.tool_ref)
-    assert manifest is not None, "the gate allows no tool that it does not know"
+        return await _asked(session, wanted, verdict, manifest, caller, told)
     number = f"mcp-{next(_NUMBERS)}"
     asked = perf_counter()
     try:
@@ -127,8 +124,8 @@ async def _allowed(session: Session, wanted: Call, leave: Allow, caller: Caller,
             session.channels.open(number, wanted.node_id, caller.channel),
             fail_after(manifest.timeout_ms / 1000),
         ):
-            answer = await session.registry.invoke(
-                leave,
+            answer = await now.registry.invoke(
+                verdict,
                 wanted,
                 workspace=session.workspace,
                 clock=session.home.clock,
@@ -142,10 +139,10 @@ async def _allowed(session: Session, wanted: Call, leave: Allow, caller: Caller,
     return _answered(manifest, answer, told)
 
 
-async def _asked(session: Session, wanted: Call, ask: Ask, caller: Caller, told: _Told) -> Reply:
+async def _asked(
+    session: Session, wanted: Call, ask: Ask, manifest: Manifest, caller: Caller, told: _Told
+) -> Reply:
     """Have a person decide, and make the call where they approve it."""
-    manifest = session.registry.find(wanted.tool_ref)
-    assert manifest is not None, "the gate asks about no tool that it does not know"
     settled = await session.questions.settle(session, wanted, ask, caller)
     if isinstance(settled, Pending):
         told.verdict, told.code, told.gate_id = "asked", "GATE_PENDING", settled.gate
@@ -156,36 +153,18 @@ async def _asked(session: Session, wanted: Call, ask: Ask, caller: Caller, told:
         return refused_at(settled.verdict)
     told.gate_id, told.intent_id = settled.asked.id, settled.intent_id
     asked = perf_counter()
-    try:
-        made = await _approved(session, settled, caller)
+    try:  # its progress goes to whoever asked for it
+        with session.channels.open(settled.intent_id, NODE, caller.channel):
+            made = await session.questions.run_approved(session, settled)
     finally:
         told.upstream_ms = (perf_counter() - asked) * 1000
-    if isinstance(made, Denied):
-        told.denied(made.code)
-        return refused_at(made.verdict)
     if made.output is not None and made.failure is None:
         told.verdict, told.code = "asked", ""
         return _answered(manifest, made.output, told)
-    failure = made.failure
-    if failure is None:
-        told.failed("NO_ANSWER")
-        return refused(
-            "NO_ANSWER", "the approved call ended without an answer", data={"intent": made.intent_id}
-        )
+    failure = made.failure or Failure("NO_ANSWER", "the approved call ended without an answer")
     (told.denied if failure.denied else told.failed)(failure.code)
-    return refused(
-        failure.code,
-        failure.message,
-        fix=failure.fix,
-        example=failure.example,
-        data={"intent": made.intent_id},
-    )
-
-
-async def _approved(session: Session, approved: Approved, caller: Caller) -> Made | Denied:
-    """Make the call that a person approved; its progress goes to whoever asked for it."""
-    with session.channels.open(approved.intent_id, NODE, caller.channel):
-        return await session.questions.run_approved(session, approved, caller)
+    data = {"intent": made.intent_id}
+    return refused(failure.code, failure.message, fix=failure.fix, example=failure.example, data=data)
 
 
 def _answered(manifest: Manifest, answer: Mapping[str, object], told: _Told) -> Reply:

@@ -1,4 +1,4 @@
-"""The open channels of one process: a tool's adapter finds that of its call by intent and node (``Bench``)."""
+"""Open channels: the adapter of a tool finds that of its call by intent and node (``Bench``)."""
 
 from __future__ import annotations
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from mcl.mcp.serve.session import Session
 
 _EXAMPLE: Final = {"goal": "which files in notes mention invoice"}
+_GOAL: Final = 'goal = "which files in notes mention invoice"'
+_ANSWERS: Final = 'intent = "01K…", answers = {"u1": "notes"}'
 
 
 async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
@@ -25,7 +27,7 @@ async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
             "give a goal, or the id of an intent with answers to its questions",
             place="goal",
             fix="a new goal: goal alone; answers: intent and answers",
-            example=_EXAMPLE if goal is None else {"intent": "01K…", "answers": {"u1": "notes"}},
+            example=_GOAL if goal is None else _ANSWERS,
         )
     if (intent is None) != (answers is None):
         raise McpError(
@@ -33,7 +35,7 @@ async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
             "answers go with the id of the intent that asked" if intent is None else "no answers are given",
             place="answers",
             fix="give intent and answers together",
-            example={"intent": "01K…", "answers": {"u1": "notes"}},
+            example=_ANSWERS,
         )
     await caller.channel.progress(0, 1, "compiling")
     if intent is not None:
@@ -52,8 +54,8 @@ OFFERED: Final = Offered(
     title="Compile a goal",
     description="Turn a goal in plain words into an Intent with a plan, signed and kept. The answer has"
     " status compiled (then a person accepts it on a terminal: mcl accept ID, and run_intent runs it),"
-    " clarify (call again with intent and answers, one for each question id) or refused. Nothing runs, and this tool"
-    f" accepts nothing. {ACCEPT_FIRST}",
+    " clarify (call again with intent and answers, one for each question id) or refused. Nothing runs,"
+    f" and this tool accepts nothing. {ACCEPT_FIRST}",
     input_schema={
         "type": "object",
         "properties": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from mcl.mcp.offered.offered import Caller, Json, Offered, Reply
 from mcl.mcp.offered.telling import ACCEPT_FIRST, of_intent
@@ -15,15 +15,15 @@ async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
     from mcl.acts.show import show
 
     found = show(str(arguments["intent"]), home=session.home)
-    return Reply(session.redactor.value(of_intent(session.home, found)))
+    return Reply(cast(Json, session.redactor.value(of_intent(session.home, found))))
 
 
 OFFERED: Final = Offered(
     name="get_intent",
     title="Look at an intent",
     description="The Intent, its plan, its state (clarifying, proposed, accepted, executing, completed,"
-    " failed, cancelled), what its nodes gave, the evidence it ended with, questions that wait for a person, and how"
-    f" it goes on. {ACCEPT_FIRST}",
+    " failed, cancelled), what its nodes gave, the evidence it ended with, questions that wait for a"
+    f" person, and how it goes on. {ACCEPT_FIRST}",
     input_schema={
         "type": "object",
         "properties": {

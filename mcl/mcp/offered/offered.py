@@ -92,7 +92,8 @@ class Offered:
     input_schema, output_schema: JSON Schemas whose root is an object; the latter describes an answer that is
     no error, None where another server's tool decides. annotations: MCP's hints, true ones. run: does the
     work; MclErrors that it raises go out as `refused`. example: arguments that would do, told where others do
-    not. checked: are arguments compared with input_schema before run is asked? Where not, run does it.
+    not. checked: are arguments compared with input_schema before run is asked? Where not, run does it. kept:
+    does a record of activity tell of each call? Where not, run keeps one.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Offered:
     title: str = ""
     example: object = ""
     checked: bool = True
+    kept: bool = True
 
 
 def refused(

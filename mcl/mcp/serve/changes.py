@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import mcp_types as types
@@ -55,7 +55,7 @@ class Changes:
         with move_on_after(_PATIENCE):  # for a client that does not read
             async with create_task_group() as tasks:
                 for connection in tuple(self._connections):
-                    send: dict[Kind, Callable[[], Awaitable[None]]] = {
+                    send: dict[Kind, Callable[[], Coroutine[Any, Any, None]]] = {
                         "tools": connection.send_tool_list_changed,
                         "resources": connection.send_resource_list_changed,
                         "prompts": connection.send_prompt_list_changed,

@@ -29,7 +29,7 @@ class Compiling:
         self._turn = CapacityLimiter(1)  # a model is not for several threads
 
     async def compile(self, goal: str, *, skill: str = "", verb: str = "", zone: str = "UTC") -> Outcome:
-        """Compile a goal; what comes of it is signed and kept. Raises as ``mcl.acts.compile.compile_goal``."""
+        """Compile a goal; what comes of it is signed and kept. Raises as ``acts.compile.compile_goal``."""
         from mcl.acts.compile import compile_goal
 
         return await self._alone(
@@ -47,7 +47,7 @@ class Compiling:
         )
 
     async def answer(self, intent: str, answers: Mapping[str, str]) -> Outcome:
-        """Compile an intent again with answers. Raises as ``mcl.acts.answer.answer``."""
+        """Compile an intent again with answers. Raises as ``acts.answer.answer``."""
         from mcl.acts.answer import answer
 
         return await self._alone(

@@ -9,13 +9,18 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
+from anyio import CancelScope, get_cancelled_exc_class
 from mcp.server.lowlevel.server import NotificationOptions, Server
 
+from executor.hashing import json_size
 from ir import MclError
 from mcl import __version__
+from mcl.mcp.activity import Entry
+from mcl.mcp.names import OURSELVES
 from mcl.mcp.offered import Caller, Offered, Reply, refused, refused_by
 from mcl.mcp.offered.arguments import Arguments
 from mcl.mcp.offered.offered import Json
@@ -38,6 +43,8 @@ INSTRUCTIONS: Final = (
     " run_intent runs it. A refusal says what to do instead."
 )
 _SINCE: Final = {"audio": "2025-03-26", "resource_link": "2025-06-18"}
+_CANCELLED: Final = refused("CANCELLED", "the client cancelled the call")
+_DENIED: Final = frozenset({"INVALID_ARGS", "UNKNOWN_TOOL", "NOT_ACCEPTED", "BAD_FILTER", "GATE_DENIED"})
 _log = logging.getLogger(__name__)
 
 
@@ -68,10 +75,10 @@ class Face:
             title="mcl",
             instructions=INSTRUCTIONS,
             on_list_tools=self._list,
-            on_call_tool=self._call,
             get_tool_input_schema=self._schema,
         )
         server.middleware.clear()  # spans of a tracer that nobody configured cost 50 µs a message
+        server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
         server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, _set_level)
         server.add_notification_handler(
             "notifications/initialized", types.NotificationParams, self.changes.greet
@@ -92,17 +99,61 @@ class Face:
             return interim(reply.wanted)
         return _result(reply, ctx.protocol_version)
 
-    async def _answer(self, name: str, arguments: Mapping[str, object], caller: Caller) -> Reply:
-        """What a tool says; whatever goes wrong in it is an answer too."""
+    async def _answer(self, name: str, arguments: Json, caller: Caller) -> Reply:
+        """What a tool says, kept before it goes out."""
         tool = self._offered.get(name)
-        if tool is None:
-            return refused(
-                "UNKNOWN_TOOL",
-                f"mcl offers no tool {name[:80]!r}",
-                fix=f"one of {', '.join(self._offered)}; call tools of other servers through call_tool_*",
-                example='call_tool_read {"name": "server:tool", "args": {}}',
-            )
-        known = self._arguments.get(name)
+        if tool is not None and not tool.kept:
+            return await self._said(tool, arguments, caller)
+        began = perf_counter()
+        try:
+            if tool is None:
+                reply = self._unknown(name)
+            else:
+                reply = await self._said(tool, arguments, caller)
+        except get_cancelled_exc_class():
+            with CancelScope(shield=True):
+                await self._keep(name, arguments, caller, _CANCELLED, began)
+            raise
+        return await self._keep(name, arguments, caller, reply, began)
+
+    async def _keep(self, name: str, arguments: Json, caller: Caller, reply: Reply, began: float) -> Reply:
+        said = reply.structured or {}
+        verdict = "asked" if reply.wanted is not None else "allowed"
+        code = "GATE_PENDING" if reply.wanted is not None else ""
+        if reply.is_error:
+            code = str(said.get("code", ""))
+            verdict = "denied" if code in _DENIED else "failed"
+        intent = said.get("id", "")
+        entry = Entry(
+            server=OURSELVES,
+            tool=name,
+            verdict=verdict,
+            code=code,
+            args=arguments,
+            result_bytes=json_size(said) or 0,
+            latency_ms=(perf_counter() - began) * 1000,
+            request_id=caller.request_id,
+            client_name=caller.client,
+            client_version=caller.version,
+            intent_id=intent if isinstance(intent, str) else "",
+        )
+        try:
+            await self._session.activity.keep(entry)
+        except MclError as problem:
+            return refused_by(problem)
+        return reply
+
+    def _unknown(self, name: str) -> Reply:
+        return refused(
+            "UNKNOWN_TOOL",
+            f"mcl offers no tool {name[:80]!r}",
+            fix=f"one of {', '.join(self._offered)}; call tools of other servers through call_tool_*",
+            example='call_tool_read {"name": "server:tool", "args": {}, "intent": {"reason": "…"}}',
+        )
+
+    async def _said(self, tool: Offered, arguments: Json, caller: Caller) -> Reply:
+        """What a tool says; whatever goes wrong in it is an answer too."""
+        known = self._arguments.get(tool.name)
         if known is not None and (wrong := known.refusal(arguments)) is not None:
             return wrong
         try:
@@ -110,7 +161,7 @@ class Face:
         except MclError as problem:
             return refused_by(problem)
         except Exception as problem:  # noqa: BLE001  # a fault of ours fails this call, and no client sees more
-            _log.exception("a fault of mcl itself in %s", name)
+            _log.exception("a fault of mcl itself in %s", tool.name)
             return refused(
                 "INTERNAL",
                 f"a fault of mcl itself: {type(problem).__name__}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -32,10 +33,22 @@ if TYPE_CHECKING:
     from mcl.mcp.definitions import Definitions
     from mcl.mcp.questions import Questions
     from mcl.mcp.serve.compiling import Compiling
+    from mcl.mcp.serve.runs import Runs
     from mcl.mcp.upstream import Upstreams
 
 _TOOL: Final = "matrix://tool/"
 _WHO: Final = "a call over MCP"  # that holds a place which another run wants to write to
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What there is at one moment. stamp: differs from that of any other moment at which there was something
+    else. own: addresses of our own tools by their names."""
+
+    stamp: object
+    registry: Registry
+    context: Context
+    own: Mapping[str, str]
 
 
 class Session:
@@ -43,7 +56,7 @@ class Session:
 
     Args:
         workspace: the folder that our own tools work in.
-        upstreams, definitions, activity, questions: open, of the same home; whoever opened them closes them.
+        upstreams, definitions, activity, questions, runs: open, of the same home, and not closed here.
         channels: those that the adapters of other servers' tools look at.
         compiling: makes Intents of goals.
         tools: makes the registry of all tools there are now; stamp: differs whenever it would make another.
@@ -63,6 +76,7 @@ class Session:
         definitions: Definitions,
         activity: Activity,
         questions: Questions,
+        runs: Runs,
         channels: Channels,
         compiling: Compiling,
         tools: Callable[[], Registry],
@@ -75,6 +89,7 @@ class Session:
         self.definitions = definitions
         self.activity = activity
         self.questions = questions
+        self.runs = runs
         self.compiling = compiling
         self.shelves = Shelves()
         variables = os.environ if environment is None else environment
@@ -85,10 +100,7 @@ class Session:
         self._locks = Locks(SharedLocks(home.path / "locks", self.workspace.root, _WHO))
         self.channels, self.shelves, self.refusals = channels, Shelves(), Refusals()
         self._build, self._stamp = tools, stamp
-        self._seen: object = None
-        self._registry: Registry | None = None
-        self._context: Context | None = None
-        self._own: dict[str, str] = {}
+        self._now: Now | None = None
 
     @property
     def agent(self) -> str:
@@ -103,9 +115,7 @@ class Session:
     @property
     def registry(self) -> Registry:
         """All tools there are at this moment. Raises what reading them raises."""
-        self._look()
-        assert self._registry is not None
-        return self._registry
+        return self.now.registry
 
     @property
     def context(self) -> Context:
@@ -113,34 +123,33 @@ class Session:
 
         It keeps no records of its own: what became of every such call is kept by `activity`.
         """
-        self._look()
-        assert self._context is not None
-        return self._context
+        return self.now.context
+
+    @property
+    def now(self) -> Now:
+        """Both, as they belong together. Raises what reading the tools raises."""
+        if self._now is None or self._stamp() != self._now.stamp:
+            self._now = self._read()
+        return self._now
 
     def address(self, name: ToolName) -> str:
         """The address of a tool by its name; of one that is not there, one that leads nowhere."""
         if not name.own:
             return outside_uri(name.server, name.tool)
-        self._look()
-        return self._own.get(name.tool, f"matrix://tool/{name.tool}")
+        return self.now.own.get(name.tool, f"matrix://tool/{name.tool}")
 
     def close(self) -> None:
         """Give the workspace back."""
         self.workspace.close()
 
-    def _look(self) -> None:
-        if self._registry is not None and (stamp := self._stamp()) == self._seen:
-            return
+    def _read(self) -> Now:
         stamp = self._stamp()  # first: what changes while the tools are read is seen the next time
-        self._registry = self._build()
-        self._seen = stamp
-        self._own = _by_name(self._registry.manifests)
-        self.pins.admit(self._registry.manifests)
+        registry, home = self._build(), self.home
+        self.pins.admit(registry.own)
         self.grants.ensure_default(self.agent)
-        home = self.home
-        self._context = Context(
+        context = Context(
             agent=self.agent,
-            tools=self._registry,
+            tools=registry,
             workspace=self.workspace,
             policy=self._policy,
             pins=self.pins,
@@ -153,6 +162,7 @@ class Session:
             personal=lambda did: is_personal(home.keyring, did),
             moment=home.db.moment,
         )
+        return Now(stamp, registry, context, _by_name(registry.own))
 
 
 def _elsewhere(kind: str, body: dict[str, object]) -> None:
@@ -161,7 +171,7 @@ def _elsewhere(kind: str, body: dict[str, object]) -> None:
 
 def _by_name(manifests: Iterable[Manifest]) -> dict[str, str]:
     """Our own tools by the names that agents may give: ``fs/read@1.0.0``, and ``fs/read`` for the highest."""
-    own = sorted((one for one in manifests if one.outside is None), key=_version)
+    own = sorted(manifests, key=_version)
     known = {one.uri.removeprefix(_TOOL).partition("@")[0]: one.uri for one in own}
     return known | {one.uri.removeprefix(_TOOL): one.uri for one in own}
 

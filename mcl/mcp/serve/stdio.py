@@ -9,10 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import Final, Self
 
@@ -21,52 +20,9 @@ from anyio import BrokenResourceError
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from mcl.errors import McpError
-
 LONGEST: Final = 16 << 20  # bytes of a message
 _CHUNK: Final = 1 << 16
 _MESSAGE: Final = types.jsonrpc_message_adapter
-
-
-@contextmanager
-def claimed() -> Iterator[tuple[int, int]]:
-    """Keep this process's input and output to the protocol, from before anything else is loaded.
-
-    Gives their descriptors. Meanwhile whatever reads standard input finds its end, and whatever is written to
-    standard output, by a library or by a child, goes to standard error.
-
-    Raises:
-        McpError: NO_STANDARD_STREAMS.
-    """
-    try:
-        incoming, outgoing = os.dup(0), os.dup(1)
-    except OSError as problem:
-        raise McpError(
-            "NO_STANDARD_STREAMS",
-            "standard input or output is closed",
-            fix="start it as a client does, with pipes, or use --http",
-        ) from problem
-    for own in (incoming, outgoing):
-        os.set_inheritable(own, False)
-    sys.stdout.flush()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # no standard error either
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, 1)
-        os.close(nothing)
-    try:
-        yield incoming, outgoing
-    finally:
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()
-        os.dup2(outgoing, 1)
-        os.dup2(incoming, 0)
-        os.close(incoming)
-        os.close(outgoing)
 
 
 @asynccontextmanager

@@ -1,0 +1,67 @@
+"""What `mcl mcp serve` does: a home, a workspace and a transport, from the command line's words."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from mcl.errors import InputError
+
+_NEEDED: Final = ("mcp", "bm25s", "uvicorn", "starlette")
+
+
+def serve(
+    *,
+    http: bool,
+    host: str,
+    port: int,
+    unsafe_bind: bool,
+    workspace: Path,
+    model: Path | None,
+    ai: bool,
+    skills: tuple[Path, ...],
+) -> int:
+    """Serve until the client is gone or the process is asked to end; the exit code.
+
+    Raises:
+        InputError: MCP_MISSING. McpError: NO_STANDARD_STREAMS, KEYS_SEALED, and what the transport raises.
+        Also what opening the home and the workspace raises.
+    """
+    with ExitStack() as stack:
+        if not http:  # before anything is loaded that could print
+            from mcl.mcp.serve.descriptors import claimed
+
+            incoming, outgoing = stack.enter_context(claimed())
+        require_sdk()
+        import anyio
+
+        from mcl.cli.home import use_home
+        from mcl.mcp.serve.compiling import Compiling
+        from mcl.mcp.serve.serving import serve_http, serve_stdio
+
+        home = stack.enter_context(use_home(signs=True))
+        compiling = Compiling(home, model=model, ai=ai, skills=skills)
+        if not http:
+            anyio.run(serve_stdio, home, workspace, compiling, incoming, outgoing)
+            return 0
+        from mcl.mcp.serve.http import TOKEN_FILE, listening, token_of
+
+        token = token_of(home.path)
+        bound = stack.enter_context(listening(host, port, anywhere=unsafe_bind))
+        anyio.run(serve_http, home, workspace, compiling, bound, token, home.path / TOKEN_FILE)
+        return 0
+
+
+def require_sdk() -> None:
+    """Raise InputError MCP_MISSING where what speaks the protocol is not installed."""
+    from importlib.util import find_spec
+
+    missing = [name for name in _NEEDED if name not in sys.modules and find_spec(name) is None]
+    if missing:
+        raise InputError(
+            "MCP_MISSING",
+            f"the parts that speak MCP are not installed: {', '.join(missing)}",
+            fix='pip install "mcl[mcp]"',
+        )

@@ -1,0 +1,142 @@
+"""Everything that a server needs, opened in its order and closed in the other."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from anyio import create_task_group, sleep
+
+from executor.errors import KeyringError
+from mcl.errors import McpError
+from mcl.mcp.activity import Activity
+from mcl.mcp.channels import Channels
+from mcl.mcp.definitions import Definitions
+from mcl.mcp.offered.tools import OFFERED
+from mcl.mcp.outside import Outside
+from mcl.mcp.questions import Questions
+from mcl.mcp.serve.face import Face
+from mcl.mcp.serve.runs import Runs
+from mcl.mcp.serve.session import Session
+from mcl.mcp.servers import Servers
+from mcl.mcp.upstream import Upstreams
+from mcl.tools import registry
+from mcl.tools.registry import COMMANDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from executor.home import Home
+    from mcl.mcp.serve.compiling import Compiling
+    from mcl.mcp.upstream import Kind
+
+_LOOK_S: Final = 1.0  # how often it is looked whether another process changed what tools there are
+_log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def opened(home: Home, workspace: Path, compiling: Compiling) -> AsyncIterator[Face]:
+    """A session with its face, connected to the servers of the home; closed again at the end.
+
+    Raises:
+        McpError: KEYS_SEALED, nothing could be signed. ScopeError, PolicyError: as Session.
+    """
+    _require_signing(home)
+    channels, definitions, servers = Channels(), Definitions(home), Servers(home)
+    outside = Outside(definitions, channels=channels)
+    heard: list[Kind] = []
+
+    def on_listing(server: str, kind: Kind, items: Sequence[dict[str, object]]) -> None:
+        outside.heard(server, kind, items)
+        heard.append(kind)
+
+    async with AsyncExitStack() as stack:
+        upstreams = await stack.enter_async_context(Upstreams(servers, on_listing=on_listing))
+        outside.connect(upstreams)
+        questions = Questions(home)
+        stack.callback(questions.close)
+        tasks = await stack.enter_async_context(create_task_group())
+        stack.callback(tasks.cancel_scope.cancel)
+        session = Session(
+            home,
+            workspace,
+            upstreams=upstreams,
+            definitions=definitions,
+            activity=Activity(home),
+            questions=questions,
+            runs=Runs(tasks),
+            channels=channels,
+            compiling=compiling,
+            tools=lambda: registry(lambda: home, commands=home.path, outside=outside),
+            stamp=_stamp_of(home, definitions),
+        )
+        stack.callback(session.close)
+        face = Face(session, OFFERED)
+        tasks.start_soon(_watch, face, session, servers, heard)
+        tasks.start_soon(face.proxy.subscriptions.tell)
+        yield face
+
+
+def _stamp_of(home: Home, definitions: Definitions) -> Callable[[], object]:
+    """What differs whenever there are other tools, or one of them stands otherwise."""
+    commands = home.path / COMMANDS
+
+    def stamp() -> object:
+        try:
+            status = commands.stat()
+        except OSError:
+            return definitions.stamp()
+        return definitions.stamp(), status.st_ino, status.st_mtime_ns, status.st_size
+
+    return stamp
+
+
+async def _watch(face: Face, session: Session, servers: Servers, heard: list[Kind]) -> None:
+    """Connect to servers as they are entered, and tell clients of changed lists, whoever changed them."""
+    started: set[str] = set()
+    seen: object = session.stamp
+    entries: object = None
+    async with create_task_group() as tasks:
+        while True:
+            if (now := servers.stamp()) != entries:
+                entries = now
+                known = {one.id: one.name for one in servers.list()}
+                for id in known.keys() - started:
+                    tasks.start_soon(_start, session, known[id])
+                started = set(known)
+            if (stamp := session.stamp) != seen:
+                seen = stamp
+                await face.changes.tell("tools")
+                heard += ["resources", "prompts"]  # what may be read of them may have changed too
+            if heard:
+                kinds, heard[:] = set(heard), []
+                if kinds & {"resources", "templates"}:
+                    await face.changes.tell("resources")
+                if "prompts" in kinds:
+                    await face.changes.tell("prompts")
+            await sleep(_LOOK_S)
+
+
+async def _start(session: Session, server: str) -> None:
+    try:
+        for status in await session.upstreams.start(server):
+            if status.problem:
+                _log.warning("server %s: %s", status.server, status.problem)
+    except McpError as problem:  # taken out again meanwhile
+        _log.warning("server %s: %s", server, problem.message)
+
+
+def _require_signing(home: Home) -> None:
+    """Every call is kept, signed by the agent's key: where that is sealed no call could be answered."""
+    try:
+        home.keyring.agent.signing_key  # noqa: B018  # opened here, or not at all
+    except KeyringError as problem:
+        raise McpError(
+            "KEYS_SEALED",
+            f"the agent's key is sealed, and each call is kept signed by it: {problem.message}",
+            place=problem.place,
+            fix="start it with MCL_PASSPHRASE set, in the environment that its client starts it with",
+        ) from problem

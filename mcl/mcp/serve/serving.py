@@ -1,0 +1,53 @@
+"""Serving until the client is gone, or the process is asked to end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anyio import CancelScope, create_task_group, open_signal_receiver
+
+from mcl.mcp.serve.opening import opened
+
+if TYPE_CHECKING:
+    from executor.home import Home
+    from mcl.mcp.serve.compiling import Compiling
+
+
+async def serve_stdio(
+    home: Home, workspace: Path, compiling: Compiling, incoming: int, outgoing: int
+) -> None:
+    """Serve the one client at the other end of two descriptors, until it closes its end."""
+    from mcl.mcp.serve.stdio import connected
+
+    async with create_task_group() as tasks:
+        tasks.start_soon(_until_signal, tasks.cancel_scope)
+        async with opened(home, workspace, compiling) as face, connected(incoming, outgoing) as (lines, sink):
+            await face.server.run(lines, sink, face.options)
+        tasks.cancel_scope.cancel()
+
+
+async def serve_http(
+    home: Home, workspace: Path, compiling: Compiling, bound: socket.socket, token: str, token_file: Path
+) -> None:
+    """Serve all clients that have the token, until the process is asked to end; what is under way then has a
+    moment to finish."""
+    from mcl.mcp.serve.http import serving
+
+    async with opened(home, workspace, compiling) as face, serving(face, bound, token) as url:
+        told = {"event": "listening", "url": url, "token_file": str(token_file)}
+        sys.stderr.write(json.dumps(told) + "\n")
+        sys.stderr.flush()
+        await _until_signal(None)
+
+
+async def _until_signal(scope: CancelScope | None) -> None:
+    with open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            if scope is not None:
+                scope.cancel()
+            return
