@@ -23,7 +23,7 @@ class Watching:
 
     def __init__(self, told: Callable[[str], None]) -> None:
         self._told = told
-        self._wanted: set[str] = set()
+        self._wanted: dict[str, Connection] = {}  # by the connection that was asked last
         self._heard_of: frozenset[str] = frozenset()  # newer protocol: what the open stream is about
         self._other, self._opened = anyio.Event(), anyio.Event()
 
@@ -38,7 +38,7 @@ class Watching:
             raise FaultError(Fault("UPSTREAM_ERROR", "does not tell of changes of its resources"))
         if len(self._wanted) >= MOST:
             raise FaultError(Fault("UPSTREAM_ERROR", f"is watched for {MOST} resources already"))
-        self._wanted.add(uri)
+        self._wanted[uri] = connection
         try:
             if not connection.modern:
                 await connection.ask(_subscribe(uri), "the subscription", timeout_s=timeout_s)
@@ -50,12 +50,12 @@ class Watching:
                 return
             raise FaultError(slow(f"did not begin to tell of the resource within {timeout_s:.3g} s"))
         except BaseException:
-            self._wanted.discard(uri)
+            self._wanted.pop(uri, None)
             raise
 
     async def remove(self, connection: Connection | None, uri: str, timeout_s: float) -> None:
         """Hear of it no more. Raises FaultError."""
-        self._wanted.discard(uri)
+        self._wanted.pop(uri, None)
         self._other.set()
         if connection is not None and not connection.modern:
             await connection.ask(_unsubscribe(uri), "the end of a subscription", timeout_s=timeout_s)
@@ -70,7 +70,8 @@ class Watching:
     async def follow(self, connection: Connection) -> None:
         """Ask for everything that is wanted, for as long as the connection lasts."""
         self._heard_of = frozenset()
-        renewed = sorted(self._wanted)
+        renewed = sorted(uri for uri, asked in self._wanted.items() if asked is not connection)
+        self._wanted |= dict.fromkeys(renewed, connection)
         if not connection.modern:
             for uri in renewed:
                 try:
@@ -91,7 +92,6 @@ class Watching:
     async def _listen(self, connection: Connection, uris: list[str], renewed: list[str]) -> None:
         from mcp.client.subscriptions import SubscriptionLost
         from mcp.shared.exceptions import MCPError
-        from mcp.shared.subscriptions import ResourceUpdated
 
         while True:
             try:
@@ -101,9 +101,8 @@ class Watching:
                     opened.set()
                     for uri in renewed:
                         self._told(uri)
-                    async for event in events:
-                        if isinstance(event, ResourceUpdated):
-                            self.heard(event.uri)
+                    async for _ in events:
+                        pass  # each came to the connection's handler too, as in the older protocol
             except (SubscriptionLost, MCPError, TimeoutError):
                 pass
             await anyio.sleep(_AGAIN_S)

@@ -1,0 +1,102 @@
+"""Hearing of a changed resource of a server, in both eras, over one connection and the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+from desks import Peers, talk
+
+from executor import Home
+from mcl.errors import McpError
+from mcl.mcp.servers import Servers
+from mcl.mcp.upstream import Upstreams
+
+ERAS = ("handshake", "modern")
+
+
+class Heard:
+    """What servers told, and a way to wait for it."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str]] = []
+        self._some = anyio.Event()
+
+    def __call__(self, server: str, uri: str) -> None:
+        self.told.append((server, uri))
+        self._some.set()
+
+    async def wait(self, count: int) -> None:
+        while len(self.told) < count:
+            self._some = anyio.Event()
+            await self._some.wait()
+
+
+def _enter(home: Home, peers: Peers, *options: str) -> Servers:
+    servers = Servers(home)
+    servers.add("board", command=peers.command("board", *options), environment=peers.environment)
+    return servers
+
+
+def _asked(folder: Path) -> list[str]:
+    log = folder / "board.log"
+    return [line for line in log.read_text().splitlines() if "subscribe" in line] if log.exists() else []
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_watched_resource_is_told_of_until_nobody_watches_it(home: Home, peers: Peers, era: str) -> None:
+    heard = Heard()
+    servers = _enter(home, peers, "--era", era)
+
+    async def whole() -> None:
+        async with Upstreams(servers, on_updated=heard, environment=peers.environment) as upstreams:
+            await upstreams.call("board", "post", {"text": "unheard"})
+            await upstreams.subscribe("board", "board://news")
+            await upstreams.subscribe("board", "board://sport")
+            await upstreams.call("board", "post", {"text": "one"})
+            await heard.wait(1)
+            await upstreams.unsubscribe("board", "board://news")
+            await upstreams.call("board", "post", {"text": "unheard"})
+            await upstreams.call("board", "post", {"text": "two", "part": "sport"})
+            await heard.wait(2)
+            assert heard.told == [("board", "board://news"), ("board", "board://sport")]
+
+    talk(whole)
+    if era == "handshake":
+        assert _asked(peers.folder) == [
+            *("subscribe board://news", "subscribe board://sport"),
+            *("unsubscribe board://news",),
+        ]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_server_that_was_started_again_is_asked_again(home: Home, peers: Peers, era: str) -> None:
+    heard = Heard()
+    servers = _enter(home, peers, "--era", era)
+
+    async def whole() -> None:
+        async with Upstreams(
+            servers, on_updated=heard, environment=peers.environment, jitter=lambda: 0.0
+        ) as upstreams:
+            await upstreams.subscribe("board", "board://news")
+            with pytest.raises(McpError):
+                await upstreams.call("board", "die", {})
+            await heard.wait(1)  # what happened in between was not heard, so it may have changed
+            await upstreams.call("board", "post", {"text": "again"})
+            await heard.wait(2)
+
+    talk(whole)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_server_that_cannot_be_watched_says_so(home: Home, peers: Peers, era: str) -> None:
+    servers = _enter(home, peers, "--era", era, "--unwatched")
+
+    async def whole() -> str:
+        async with Upstreams(servers, environment=peers.environment) as upstreams:
+            with pytest.raises(McpError) as refused:
+                await upstreams.subscribe("board", "board://news", timeout_s=5)
+            return refused.value.code
+
+    assert talk(whole) == "UPSTREAM_ERROR"
