@@ -53,8 +53,16 @@ async def opened(home: Home, workspace: Path, compiling: Compiling) -> AsyncIter
         outside.heard(server, kind, items)
         heard.append(kind)
 
+    watching: list[Callable[[str, str], None]] = []
+
+    def on_updated(server: str, uri: str) -> None:
+        for told in watching:
+            told(server, uri)
+
     async with AsyncExitStack() as stack:
-        upstreams = await stack.enter_async_context(Upstreams(servers, on_listing=on_listing))
+        upstreams = await stack.enter_async_context(
+            Upstreams(servers, on_listing=on_listing, on_updated=on_updated)
+        )
         outside.connect(upstreams)
         questions = Questions(home)
         stack.callback(questions.close)
@@ -75,6 +83,7 @@ async def opened(home: Home, workspace: Path, compiling: Compiling) -> AsyncIter
         )
         stack.callback(session.close)
         face = Face(session, OFFERED)
+        watching.append(face.proxy.subscriptions.updated)
         tasks.start_soon(_watch, face, session, servers, heard)
         tasks.start_soon(face.proxy.subscriptions.tell)
         yield face
