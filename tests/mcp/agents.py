@@ -25,7 +25,8 @@ class Agent:
 
     async def read(self, name: str, args: dict[str, Any], progress: Any = None) -> Any:
         """Call another server's tool and say that it only reads."""
-        return await self.call("call_tool_read", {"name": name, "args": args}, progress)
+        said = {"name": name, "args": args, "intent": {"operation_type": "read"}}
+        return await self.call("call_tool_read", said, progress)
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ async def by_client(way: Way, mode: str) -> AsyncIterator[Agent]:
         made = Client(await way.server(stack), mode=mode, logging_callback=log, log_level="info")
         client = await stack.enter_async_context(made)
         agent.client, agent.version = client, client.protocol_version
-        if agent.version < "2026":
-            await client.set_logging_level("info")
+        if agent.version < MODERN:
+            await client.session.set_logging_level("info")
 
         async def call(name: str, arguments: dict[str, Any], progress: Any = None) -> Any:
             return await client.call_tool(name, arguments, progress_callback=progress)

@@ -25,6 +25,7 @@ from executor.gate.pins import Pins
 from mcl.home import open_home
 from mcl.mcp.definitions import Definitions
 from mcl.mcp.outside import Outside
+from mcl.mcp.pseudo import is_pseudo
 from mcl.mcp.servers import Servers
 from mcl.mcp.upstream import Upstreams
 
@@ -128,21 +129,44 @@ class Desk:
         command: Sequence[str] = (),
         url: str = "",
         trusted: bool = True,
-        approved: bool = True,
+        seen: bool = True,
     ) -> None:
-        """Enter a server by the library, quicker than by commands; its tools are seen and approved."""
+        """Enter a server by the library, quicker than by commands.
+
+        seen: connect to it once and approve what it offers; else nobody knows its tools (`approve`).
+        """
         with open_home(self.home) as home:
             servers, variables = Servers(home), {} if url else {**self.environment}
             variables.pop("MCL_HOME", None)
             servers.add(name, command=command, folder=self.workspace, environment=variables, url=url)
             if trusted:
                 servers.trust(name)
-            talk(lambda: _seen(home, name))
-            if approved:
-                pins = Pins(home.db, home.clock)
-                for known in Definitions(home).known():
-                    if known.server == name:
-                        pins.approve(known.manifest)
+            if seen:
+                talk(lambda: _seen(home, name))
+        if seen:
+            self.approve(name)
+
+    def approve(self, *names: str, kinds: int = 1) -> None:
+        """Approve all that these servers offer, as soon as somebody connected to them.
+
+        kinds: how many of tools, resources and prompts they have; their lists come one after another.
+        """
+        with open_home(self.home) as home:
+            pins, definitions, until = (
+                Pins(home.db, home.clock),
+                Definitions(home),
+                time.monotonic() + PATIENCE,
+            )
+            for name in names:
+                while True:
+                    known = [one for one in definitions.known() if one.server == name]
+                    pseudo = sum(is_pseudo(one.tool) for one in known)
+                    if len(known) > pseudo >= kinds - 1:
+                        break
+                    assert time.monotonic() < until, f"nobody connected to {name}"
+                    time.sleep(0.05)
+                for one in known:
+                    pins.approve(one.manifest)
 
     def command(self, *options: str) -> list[str]:
         """What an agent starts."""
