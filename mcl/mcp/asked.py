@@ -124,25 +124,37 @@ def read_asked(row: Row, record: Record) -> AskedCall | None:
     body: Mapping[str, Any] = record.body
     if record.kind != ASKED or "plan_json" not in body:
         return None
-    intent, plan = Intent.from_json(body["intent_json"]), PlanTree.from_json(body["plan_json"])
-    texts = {name: str(body.get(name, "")) for name in _TEXTS}
+    try:
+        intent, plan = Intent.from_json(body["intent_json"]), PlanTree.from_json(body["plan_json"])
+        asked = AskedCall(
+            id=record.id,
+            at=record.at,
+            intent=intent,
+            plan=plan,
+            trusted=body["trusted"] is True,
+            effects=_texts(body["effects"]),
+            why=_texts(body["why"]),
+            bound=dict(zip(_texts(list(body["bound"])), _texts(list(body["bound"].values())), strict=True)),
+            seq=row.seq,
+            **dict(zip(_TEXTS, _texts([body[name] for name in _TEXTS]), strict=True)),
+        )
+        datetime.fromisoformat(asked.expires_at)
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise _no_question(record, f"{type(problem).__name__}: {problem}") from problem
     root = plan.root
     if root.tool_call is None or root.id != NODE or plan.intent_id != intent.id or not is_ulid(intent.id):
-        raise JournalError(
-            "RECORD_SHAPE", "its plan is no plan of one call", place=record.id, fix="do not approve it"
-        )
-    return AskedCall(
-        id=record.id,
-        at=record.at,
-        intent=intent,
-        plan=plan,
-        trusted=body.get("trusted") is True,
-        effects=tuple(map(str, body.get("effects", ()))),
-        why=tuple(map(str, body.get("why", ()))),
-        bound={str(name): str(value) for name, value in dict(body.get("bound", {})).items()},
-        seq=row.seq,
-        **texts,
-    )
+        raise _no_question(record, "its plan is no plan of one call")
+    return asked
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
+        raise TypeError("not a list of texts")
+    return tuple(values)
+
+
+def _no_question(record: Record, why: str) -> JournalError:
+    return JournalError("RECORD_SHAPE", f"no question: {why}", place=record.id, fix="do not approve it")
 
 
 def asked_calls(home: Home, prefix: str = "", *, since: str = "") -> Iterator[AskedCall]:

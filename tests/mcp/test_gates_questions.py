@@ -1,0 +1,464 @@
+"""A call that needs a person becomes a question; its answer is bound to just this call, and counts once."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from asking import Room, answering, code_of, probe, room, says
+from hypothesis import given
+from hypothesis import strategies as st
+
+from executor.errors import GateError
+from executor.journal.record import Record
+from executor.walker.people import GateQuestion
+from mcl.acts.gates import decide_gate, open_gates
+from mcl.mcp.asked import AskedCall, asked_calls
+from mcl.mcp.offered import Filled, Form
+from mcl.mcp.people import GatePeople
+from mcl.mcp.questions import MAX_OPEN, MAX_REFUSED, Approved, Pending
+
+SIGNED = ["intent.draft", "intent.compiled", "plan.proposed", "intent.accept", "policy.gate"]
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Room]:
+    with room(tmp_path) as opened:
+        yield opened
+
+
+def the_question(here: Room) -> AskedCall:
+    [asked] = asked_calls(here.home)
+    return asked
+
+
+def chain_tool(made: list[object]) -> Any:
+    async def act(args: Any, bench: Any) -> dict[str, object]:
+        made.append(args)
+        return {"text": "paid"}
+
+    return probe("pay", act, idempotent=False, effects=("chain",), safety="E")
+
+
+# ---- approved ----
+
+
+def test_an_approved_call_is_an_intent_of_one_node_made_once(here: Room) -> None:
+    seen: list[Form] = []
+    settled, made = here.go(
+        here.overwrite(), here.caller(elicit=answering(says("approve", reason="go"), seen=seen))
+    )
+    assert made.failure is None
+    assert made.output["path"] == "a.txt"
+    assert here.text() == "new"
+    assert here.kinds()[:7] == ["record.gate.asked", *SIGNED, "policy.gate.resolve"]
+    view = here.home.journal.view(settled.intent_id)
+    assert (view.state, view.nodes["n1"]) == ("completed", "completed")
+    assert here.records("record.gate.reason")[0]["reason"] == "go"
+    [form] = seen
+    assert form.schema["properties"]["decision"]["enum"] == ["deny", "approve"]  # type: ignore[index]
+
+    again = anyio.run(here.questions.run_approved, here.session, settled)
+    assert again.failure.code == "APPROVAL_CONSUMED"
+    assert here.kinds().count("intent.attest") == 1
+
+
+def test_nothing_is_signed_in_the_users_name_before_somebody_decides(here: Room) -> None:
+    pending = here.pending(here.overwrite())
+    rows = here.home.journal.rows()
+    assert [row.kind for row in rows] == ["record.gate.asked"]
+    record = here.home.journal.open(rows[0].wire)
+    assert isinstance(record, Record)
+    assert record.from_ == here.home.keyring.agent.did
+    assert here.home.journal.intents() == ()  # it is no intent of the person's, and @last is none either
+    assert pending.gate == rows[0].id
+
+
+def test_a_call_comes_again_with_the_form_filled_in_and_is_made(here: Room) -> None:
+    call = here.overwrite()
+    pending = here.pending(call)
+    settled, made = here.back(call, pending.wanted.state)
+    assert isinstance(settled, Approved)
+    assert made.output["path"] == "a.txt"
+    assert here.text() == "new"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("${n0.output}", "$${x}", "007", "", " \n", "ü\u202e", "null", '{"not": "an object"}'),
+        *({"a": ["${x}", 1e3, None]}, [], 12345678901234567890, 1.5, True, None),
+    ],
+)  # fmt: skip
+def test_every_value_is_what_was_asked_about_when_the_call_is_made(here: Room, value: object) -> None:
+    got: list[object] = []
+
+    async def take(args: Any, bench: Any) -> dict[str, object]:
+        got.append(args["what"])
+        return {"text": "done"}
+
+    kinds = {str: "string", dict: "object", list: "array", int: "integer", float: "number", bool: "boolean"}
+    schema = {"type": kinds.get(type(value), "null")}
+    args = {"type": "object", "additionalProperties": False, "properties": {"what": schema}}
+    here.tools.append(probe("take", take, effects=("write",), operation="destructive", safety="C", args=args))
+    settled, made = here.go(here.call("mcl:test/take", {"what": value}), here.approver())
+    assert isinstance(settled, Approved), settled
+    assert (made.failure, got) == (None, [value])
+    assert type(got[0]) is type(value)
+
+
+# ---- not approved ----
+
+
+@pytest.mark.parametrize("era", ["handshake", "modern"])
+@pytest.mark.parametrize(
+    ("answer", "signed"),
+    [
+        (Filled("decline"), True),
+        (says("deny", reason="not this file"), True),
+        (Filled("cancel"), False),
+        (says("Approve"), False),
+        (says("approve "), False),
+        (says(True), False),
+        (says(["approve"]), False),
+        (says("wait"), False),
+        (Filled("accept", {}), False),
+        (Filled("accept", {"approve": "approve"}), False),
+        (says("approve", reason=["a", "list"]), False),
+        (says("approve", reason="x" * 1001), False),
+    ],
+)
+def test_whatever_is_not_exactly_an_approval_is_a_no(
+    here: Room, era: Any, answer: Filled, signed: bool
+) -> None:
+    call = here.overwrite()
+    if era == "handshake":
+        settled, _ = here.go(call, here.caller(elicit=answering(answer)))
+    else:
+        state = here.pending(call).wanted.state
+        settled, _ = here.go(call, here.caller("modern", state=state, filled={"call": answer}))
+    assert code_of(settled) == "GATE_DENIED"
+    assert here.text() == "old"
+    # Only what a person chose is signed in their name; the rest is closed by the agent.
+    assert ("intent.cancel" in here.kinds(), "record.gate.closed" in here.kinds()) == (signed, not signed)
+    if "reason" in answer.content and signed:
+        assert "not this file" in settled.reason
+    assert open_gates(home=here.home) == ()
+
+
+def test_a_client_that_answers_nonsense_has_said_no(here: Room) -> None:
+    settled, _ = here.go(here.overwrite(), here.caller(elicit=answering(ValueError("no such action"))))
+    assert code_of(settled) == "GATE_DENIED"
+    assert here.text() == "old"
+
+
+def test_a_question_that_nobody_answers_in_time_is_a_no_and_a_record(here: Room) -> None:
+    call = here.overwrite()
+
+    async def whole() -> Any:
+        asked = here.asks(call)
+        soon = replace(asked, expires_at=here.home.clock.now())
+        return await here.questions.settle(here.session, call, soon, here.caller(can=False))
+
+    assert code_of(anyio.run(whole)) == "GATE_TIMEOUT"
+    assert here.kinds() == ["record.gate.asked", "record.gate.timeout"]
+
+
+def test_an_answer_that_comes_too_late_does_not_count(here: Room) -> None:
+    call = here.overwrite()
+    pending = here.pending(call)
+    here.clock.minutes = 16
+    settled, _ = here.back(call, pending.wanted.state)
+    assert code_of(settled) == "GATE_TIMEOUT"
+    with pytest.raises(GateError) as refused:
+        decide_gate(pending.gate, "approve", home=here.home)
+    assert refused.value.code == "GATE_CLOSED"
+    assert here.text() == "old"
+
+
+def test_an_approval_that_is_not_used_in_time_is_used_by_nobody(here: Room) -> None:
+    call = here.overwrite()
+    pending = here.pending(call)
+    decide_gate(pending.gate, "approve", home=here.home)
+    here.clock.minutes = 16
+    settled, made = here.back(call, pending.wanted.state)
+    assert isinstance(settled, Approved)
+    assert made.failure.code == "GATE_DENIED"  # asked anew, and nobody is there
+    assert here.text() == "old"
+
+
+# ---- the answer of one call used for another ----
+
+
+def test_an_answer_counts_for_its_own_call_only(here: Room) -> None:
+    state = here.pending(here.overwrite()).wanted.state
+    for other in (
+        here.overwrite("other content"),
+        here.overwrite(path="b.txt"),
+        here.overwrite(reason="another reason"),
+        here.overwrite(data_sensitivity="public"),
+        here.call("mcl:fs/delete", {"path": "a.txt"}),
+    ):
+        settled, _ = here.back(other, state)
+        assert code_of(settled) == "APPROVAL_MISMATCH"
+    assert here.text() == "old"
+    assert open_gates(home=here.home)  # and the question itself still waits for its own call
+
+
+def test_an_answer_counts_once(here: Room) -> None:
+    call = here.overwrite()
+    state = here.pending(call).wanted.state
+    assert here.back(call, state)[1].failure is None
+    (here.workspace / "a.txt").write_text("written since")
+    settled, _ = here.back(call, state)
+    assert code_of(settled) == "APPROVAL_CONSUMED"
+    assert here.text() == "written since"
+
+
+def test_a_refusal_cannot_be_turned_round_with_the_same_state(here: Room) -> None:
+    call = here.overwrite()
+    state = here.pending(call).wanted.state
+    assert code_of(here.back(call, state, decision="deny")[0]) == "GATE_DENIED"
+    assert code_of(here.back(call, state, decision="approve")[0]) == "GATE_DENIED"
+    assert here.text() == "old"
+
+
+def test_two_that_bring_the_same_answer_at_once_make_one_call(here: Room) -> None:
+    call = here.overwrite()
+    state, ask = here.pending(call).wanted.state, here.asks(call)
+    found: list[Any] = []
+
+    async def one() -> None:
+        caller = here.caller("modern", state=state, filled={"call": says("approve")})
+        settled = await here.questions.settle(here.session, call, ask, caller)
+        assert isinstance(settled, Approved)
+        found.append(await here.questions.run_approved(here.session, settled))
+
+    async def both() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(one)
+            tasks.start_soon(one)
+
+    anyio.run(both)
+    codes = sorted(made.failure.code if made.failure else "" for made in found)
+    assert codes == ["", "APPROVAL_CONSUMED"]
+    assert here.kinds().count("intent.attest") == 1
+
+
+def test_what_one_client_was_given_another_cannot_use(here: Room) -> None:
+    call = here.overwrite()
+    state = here.pending(call, client="tester").wanted.state
+    assert code_of(here.back(call, state, client="somebody else")[0]) == "APPROVAL_MISMATCH"
+    assert here.text() == "old"
+
+
+@given(st.one_of(st.text(), st.text(string.ascii_letters + string.digits + "-_=", max_size=400)))
+def test_a_state_that_was_not_given_out_is_refused(tmp_path_factory: Any, state: str) -> None:
+    with room(tmp_path_factory.mktemp("forged")) as here:
+        call = here.overwrite()
+        if state:
+            assert code_of(here.back(call, state)[0]) == "APPROVAL_MISMATCH"
+        other = here.pending(call).wanted.state
+        here.questions = type(here.questions)(here.home)  # another process of the same home
+        assert code_of(here.back(call, other)[0]) == "APPROVAL_MISMATCH"
+        assert here.text() == "old"
+
+
+# ---- what changes between the question and the answer ----
+
+
+def test_an_approval_is_void_once_the_policy_is_another(here: Room) -> None:
+    call = here.overwrite()
+    pending = here.pending(call)
+    (here.home.path / "policy.toml").write_text("approval_minutes = 60\n")
+    settled, _ = here.back(call, pending.wanted.state)
+    assert code_of(settled) == "APPROVAL_MISMATCH"
+    assert here.text() == "old"
+    assert "record.gate.refused" in here.kinds()
+
+
+def test_an_approval_is_void_where_the_policy_changes_after_it(here: Room) -> None:
+    settled = anyio.run(here.settle, here.overwrite(), here.approver())
+    (here.home.path / "policy.toml").write_text("approval_minutes = 60\n")
+    made = anyio.run(here.questions.run_approved, here.session, settled)
+    assert made.failure.code == "APPROVAL_MISMATCH"
+    assert here.text() == "old"
+    assert here.home.journal.view(settled.intent_id).state == "failed"  # nobody can run it later
+
+
+def changing_tool(done: list[str], described: str) -> Any:
+    async def act(args: Any, bench: Any) -> dict[str, object]:
+        done.append(described)
+        return {"text": described}
+
+    more: dict[str, Any] = {"operation": "destructive", "safety": "C", "description": described}
+    return probe("change", act, effects=("write",), idempotent=False, **more)
+
+
+def test_a_tool_that_changed_since_it_was_asked_about_is_not_approved(here: Room) -> None:
+    done: list[str] = []
+    here.tools[:] = [changing_tool(done, "as it was")]
+    call = here.call("mcl:test/change", {"text": "x"})
+    ask, pending = here.asks(call), here.pending(call)
+    here.tools[:] = [changing_tool(done, "as it is now")]
+
+    async def answer() -> Any:
+        caller = here.caller("modern", state=pending.wanted.state, filled={"call": says("approve")})
+        return await here.questions.settle(here.session, call, ask, caller)
+
+    assert code_of(anyio.run(answer)) == "TOOL_CHANGED"
+    assert done == []
+
+
+def test_a_tool_that_changed_since_it_was_approved_is_not_called(here: Room) -> None:
+    done: list[str] = []
+    here.tools[:] = [changing_tool(done, "as it was")]
+    call = here.call("mcl:test/change", {"text": "x"})
+    settled = anyio.run(here.settle, call, here.approver())
+    here.tools[:] = [changing_tool(done, "as it is now")]
+    made = anyio.run(here.questions.run_approved, here.session, settled)
+    assert made.failure.code == "TOOL_CHANGED"
+    assert done == []
+    assert here.home.journal.view(settled.intent_id).state == "failed"
+
+
+# ---- who may sign ----
+
+
+def test_a_chain_call_is_never_approved_in_a_client(here: Room) -> None:
+    made: list[object] = []
+    here.tools[:] = [chain_tool(made)]
+    here.session.grants.grant(here.session.agent, ["chain"])
+    call = here.call("mcl:test/pay", {"text": "10 EUR"})
+    seen: list[Form] = []
+
+    async def whole() -> Any:
+        with anyio.move_on_after(0.3):
+            return await here.settle(call, here.caller(elicit=answering(says("approve"), seen=seen)))
+
+    assert code_of(anyio.run(whole)) == "GATE_DENIED"  # it was not offered, so it is no answer
+    assert "mcl gate approve" in seen[0].message
+    assert seen[0].schema["properties"]["decision"]["enum"] == ["deny", "wait"]  # type: ignore[index]
+    # Nor is it by a key that any program here can use.
+    pending = here.pending(call)
+    decide_gate(pending.gate, "approve", home=here.home)
+    settled, run = here.back(call, pending.wanted.state)
+    assert isinstance(settled, Approved)
+    assert run.failure.denied
+    assert made == []
+
+
+# ---- many, again and again ----
+
+
+def test_the_very_same_call_is_not_asked_about_for_ever(here: Room) -> None:
+    for _ in range(MAX_REFUSED):
+        assert (
+            code_of(here.go(here.overwrite(), here.caller(elicit=answering(Filled("decline"))))[0])
+            == "GATE_DENIED"
+        )
+    refused = here.go(here.overwrite(reason="please"), here.approver())[0]
+    assert code_of(refused) == "CIRCUIT_OPEN"
+    assert here.go(here.overwrite("another"), here.approver())[1].failure is None
+
+
+def test_a_person_is_not_flooded(here: Room) -> None:
+    for number in range(MAX_OPEN):
+        here.pending(here.overwrite(str(number)))
+    settled, _ = here.go(here.overwrite("one too many"), here.caller("modern"))
+    assert code_of(settled) == "GATE_PENDING"
+    here.clock.minutes = 16  # those that nobody came back for are closed
+    assert isinstance(here.go(here.overwrite("now"), here.caller("modern"))[0], Pending)
+    assert here.kinds().count("record.gate.timeout") == MAX_OPEN
+
+
+def test_a_call_that_is_withdrawn_is_closed_and_cannot_be_approved(here: Room) -> None:
+    async def whole() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(here.settle, here.overwrite(), here.caller(can=False))
+            while not here.kinds():
+                await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+
+    anyio.run(whole)
+    assert here.kinds() == ["record.gate.asked", "record.gate.closed"]
+    with pytest.raises(GateError) as refused:
+        decide_gate(the_question(here).id, "approve", home=here.home)
+    assert refused.value.code == "GATE_CLOSED"
+    assert any("mcl gate approve" in said for said in here.line.said)
+
+
+def test_what_is_approved_while_the_caller_leaves_is_made_by_nobody(here: Room) -> None:
+    async def whole() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(here.settle, here.overwrite(), here.caller(can=False))
+            while not here.kinds():
+                await anyio.sleep(0.01)
+            decide_gate(the_question(here).id, "approve", home=here.home)
+            tasks.cancel_scope.cancel()
+
+    anyio.run(whole)
+    assert here.kinds()[-1] == "intent.fail"
+    assert here.text() == "old"
+
+
+def test_the_questions_of_a_server_that_ends_are_closed(here: Room) -> None:
+    here.pending(here.overwrite())
+    here.questions.close()
+    assert here.records("record.gate.closed")[0]["why"] == "the server that asked has ended"
+
+
+# ---- secrets ----
+
+
+@pytest.mark.parametrize("content", ["ghp_" + "a" * 36, "the value is a-secret-of-this-machine"])
+def test_a_secret_in_the_arguments_is_refused_and_kept_nowhere(here: Room, content: str) -> None:
+    settled, _ = here.go(here.overwrite(content), here.approver())
+    assert code_of(settled) == "SECRET_INLINE"
+    assert here.kinds() == []
+
+
+def test_a_secret_in_the_reason_is_taken_out_of_all_that_is_kept_and_shown(here: Room) -> None:
+    seen: list[Form] = []
+    call = here.overwrite(reason="with ghp_" + "a" * 36)
+    settled, _ = here.go(call, here.caller(elicit=answering(says("approve"), seen=seen)))
+    assert isinstance(settled, Approved)
+    assert "ghp_" not in seen[0].message
+    assert all(b"ghp_" not in row.wire for row in here.home.journal.rows())
+
+
+# ---- gates of a running plan ----
+
+
+def gate(**more: Any) -> GateQuestion:
+    return GateQuestion(
+        "01M7ZYTG61FEBHXBG1AZE80HT9", "01M7ZYTDXC181SZJRTQSVQHQBM", "n1", "gate", "Go on?", **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "filled", "decision"),
+    [
+        ((), says("approve"), "approve"),
+        ((), says("deny", reason="no"), "deny"),
+        ((), Filled("decline"), "deny"),
+        ((), Filled("cancel"), None),
+        ((), says("yes"), None),
+        (("retry", "done", "stop"), says("retry"), "retry"),
+        (("retry", "done", "stop"), says("approve"), None),
+    ],
+)
+def test_the_gates_of_a_plan_are_asked_in_the_client_that_runs_it(
+    here: Room, options: Any, filled: Filled, decision: str | None
+) -> None:
+    seen: list[Form] = []
+    people = GatePeople(here.session, here.caller(elicit=answering(filled, seen=seen)))
+    answer = anyio.run(people.ask, gate(options=options))
+    assert (answer.decision if answer else None) == decision
+    assert seen[0].schema["properties"]["decision"]["enum"][0] == "deny"  # type: ignore[index]
+    assert "    | Go on?" in seen[0].message.split("\n")
