@@ -10,7 +10,7 @@ from mcl.acts.models import Models
 from mcl.acts.skills import installed
 from mcl.reasoner import ModelReasoner
 from mcl.subskills import InstalledSkills
-from mcl.tools import registry
+from mcl.tools.foreign import all_tools
 
 
 @contextmanager
@@ -20,7 +20,7 @@ def judging(home: Home, workspace: Path | None, skills: Sequence[Path]) -> Itera
     skills: further folders of skills, for sub-dispatches. Raises ScopeError where the workspace cannot be
     used.
     """
-    tools = registry(lambda: home, commands=home.path)
+    tools = all_tools(home)
     walker = Walker(
         home,
         tools,

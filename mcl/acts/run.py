@@ -24,7 +24,7 @@ from mcl.mtx.core import core_of
 from mcl.reasoner import CurrentPrompts, ModelReasoner
 from mcl.skills import Skill, mtx_digest
 from mcl.subskills import InstalledSkills
-from mcl.tools import registry
+from mcl.tools.foreign import connected
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
@@ -57,18 +57,19 @@ def run(
     id = find_intent(home, intent)
 
     async def walk() -> "Outcome":
-        return await walk_plan(
-            home,
-            id,
-            tools=registry(lambda: home, commands=home.path),
-            workspace=workspace or Path.cwd(),
-            people=people,
-            listener=listener,
-            resume=resume,
-            model=model,
-            ai=ai,
-            skills=skills,
-        )
+        async with connected(home) as tools:
+            return await walk_plan(
+                home,
+                id,
+                tools=tools,
+                workspace=workspace or Path.cwd(),
+                people=people,
+                listener=listener,
+                resume=resume,
+                model=model,
+                ai=ai,
+                skills=skills,
+            )
 
     return anyio.run(walk)
 

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from executor.errors import ManifestError
 from executor.gate.pins import Approved, Pins
@@ -14,9 +14,13 @@ from executor.tools.registry import Registry
 from mcl.errors import InputError
 from mcl.home import open_home
 from mcl.mcp.annotations import hints_of
-from mcl.tools import registry
+from mcl.tools.foreign import Foreign, all_tools
 
-Standing = Literal["new", "approved", "changed", "quarantined"]
+if TYPE_CHECKING:
+    from mcl.mcp.definitions import Definitions, Known
+    from mcl.mcp.suspicion import Finding
+
+Standing = Literal["new", "approved", "changed", "quarantined", "rejected", "gone"]
 
 _SCHEME: Final = "matrix://tool/"
 _MISSING: Final = object()
@@ -39,9 +43,10 @@ class Change:
 class KnownTool:
     """A tool of this build and home.
 
-    standing: new (approved with its first use), approved, changed since (refused until it is approved again)
-    or quarantined. closed: by policy.toml. since: when it was approved. changes: what it says otherwise now,
-    as far as what it said is known.
+    standing: new (approved with its first use; of another server: refused until it is approved), approved,
+    changed since (refused until it is approved again) or quarantined; of another server also rejected or
+    gone. closed: by policy.toml. since: when it was approved. changes: what it says otherwise now, as far as
+    what it said is known. outside: of another server's tool what is known of it.
     """
 
     manifest: Manifest
@@ -50,11 +55,24 @@ class KnownTool:
     since: str = ""
     approved_pin: str = ""
     changes: tuple[Change, ...] = ()
+    outside: "Known | None" = None
 
     @property
     def name(self) -> str:
-        """Its short name: fs/read."""
-        return short_name(self.manifest.uri)
+        """Its short name: fs/read; of another server's tool git:git_status."""
+        return self.manifest.name if self.manifest.outside else short_name(self.manifest.uri)
+
+    @property
+    def suspicions(self) -> "tuple[Finding, ...]":
+        """What is suspicious in what another server says of its tool; looked for when asked."""
+        return self.outside.suspicions if self.outside else ()
+
+    @property
+    def waits(self) -> bool:
+        """Is it refused until a person looked at it?"""
+        return self.standing in ("changed", "quarantined") or (
+            self.standing == "new" and self.outside is not None
+        )
 
 
 @dataclass(frozen=True)
@@ -76,16 +94,17 @@ class VerifiedTools:
 
 
 def list_tools(*, home: Home | None = None) -> tuple[KnownTool, ...]:
-    """All tools in the order of their addresses. Raises ManifestError, PolicyError."""
+    """All tools in the order of their addresses; those of other servers behind mcl's own. Raises
+    ManifestError, PolicyError."""
     home = home or open_home()
     approved, policy = Pins(home.db, home.clock).approved(), Policy.load(home.path / "policy.toml")
-    return tuple(
-        _known(manifest, approved.get(manifest.uri), policy) for manifest in tools_of(home).manifests
-    )
+    own = [_known(manifest, approved.get(manifest.uri), policy) for manifest in tools_of(home).own]
+    return (*own, *(_foreign(known, policy) for known in foreign_tools(home)))
 
 
 def find_tool(name: str, *, home: Home | None = None) -> KnownTool:
-    """One tool by its address or short name: matrix://tool/fs/read@1.0.0, fs/read@1.0.0, fs/read.
+    """One tool by its address or short name: matrix://tool/fs/read@1.0.0, fs/read@1.0.0, fs/read; of another
+    server git:git_status.
 
     Without a version the highest. Raises InputError TOOL_UNKNOWN with the nearest names.
     """
@@ -102,19 +121,28 @@ def verify_tools(*, home: Home | None = None) -> VerifiedTools:
         tools = list_tools(home=home)
     except ManifestError as problem:
         return VerifiedTools((), (problem,))
-    there = {tool.manifest.uri for tool in tools}
+    there = {tool.manifest.uri for tool in tools if tool.standing != "gone"}
     gone = tuple(uri for uri in Pins(home.db, home.clock).approved() if uri not in there)
     return VerifiedTools(tools, (), gone)
 
 
-def approve_tool(name: str, *, pin: str = "", home: Home | None = None) -> KnownTool:
+def approve_tool(
+    name: str, *, pin: str = "", despite_warnings: bool = False, home: Home | None = None
+) -> KnownTool:
     """Approve a tool's manifest as it is now, also after a change or a quarantine; kept in the journal.
 
-    pin: what was looked at; anything else is refused ("": whatever is there). Raises InputError TOOL_UNKNOWN,
-    PIN_MISMATCH; KeyringError.
+    pin: what was looked at; anything else is refused ("": whatever is there). despite_warnings: also a tool
+    of another server that says something suspicious of itself. Raises InputError TOOL_UNKNOWN, PIN_MISMATCH;
+    McpError TOOL_SUSPICIOUS, TOOL_GONE; KeyringError.
     """
     home = home or open_home()
     found = find_tool(name, home=home)
+    if found.outside is not None:
+        from mcl.mcp import approval
+
+        definitions = _definitions(home)
+        approval.approve(definitions, found.name, pin=pin, despite_warnings=despite_warnings)
+        return find_tool(found.manifest.uri, home=home)
     if pin and pin != found.manifest.pin:
         raise InputError(
             "PIN_MISMATCH",
@@ -129,10 +157,36 @@ def approve_tool(name: str, *, pin: str = "", home: Home | None = None) -> Known
     return find_tool(found.manifest.uri, home=home)
 
 
+def reject_tool(name: str, *, pin: str = "", reason: str = "", home: Home | None = None) -> KnownTool:
+    """Refuse a tool of another server as it is described now; kept in the journal. When it says something
+    else of itself, a person is asked again.
+
+    pin: as of ``approve_tool``. Raises InputError TOOL_UNKNOWN, NOT_OUTSIDE; McpError PIN_MISMATCH.
+    """
+    home = home or open_home()
+    found = find_tool(name, home=home)
+    if found.outside is None:
+        raise InputError(
+            "NOT_OUTSIDE",
+            f"{found.name} comes with mcl",
+            place="tool",
+            fix=f"close it: mcl tool quarantine {found.name}",
+        )
+    from mcl.mcp import approval
+
+    approval.reject(_definitions(home), found.name, pin=pin, reason=reason)
+    return find_tool(found.manifest.uri, home=home)
+
+
 def quarantine_tool(name: str, *, reason: str = "", home: Home | None = None) -> KnownTool:
     """Close a tool until it is approved again; kept in the journal. Raises InputError TOOL_UNKNOWN."""
     home = home or open_home()
     found = find_tool(name, home=home)
+    if found.outside is not None:
+        from mcl.mcp import approval
+
+        approval.quarantine(_definitions(home), found.name, reason=reason)
+        return find_tool(found.manifest.uri, home=home)
     pins = Pins(home.db, home.clock)
     body = {"uri": found.manifest.uri, "by": home.keyring.user.did, "reason": reason}
     with home.db.write():
@@ -143,20 +197,30 @@ def quarantine_tool(name: str, *, reason: str = "", home: Home | None = None) ->
 
 
 def tools_of(home: Home) -> Registry:
-    """The tools of this build, and those that the home declares. Raises ManifestError."""
-    return registry(lambda: home, commands=home.path)
+    """The tools of this build, those that the home declares, and those of other servers. Raises
+    ManifestError."""
+    return all_tools(home)
+
+
+def foreign_tools(home: Home) -> "tuple[Known, ...]":
+    """What is known of tools of other servers; without any nothing of it is loaded."""
+    return Foreign(home).known()
 
 
 def named(name: str, manifests: "list[Manifest] | tuple[Manifest, ...]") -> Manifest:
     """The manifest that a person means by an address or a short name. Raises InputError TOOL_UNKNOWN."""
-    wanted, _, version = name.strip().removeprefix(_SCHEME).partition("@")
-    fitting = [
-        one
-        for one in manifests
-        if one.uri.startswith(f"{_SCHEME}{wanted}@") and version in ("", one.uri.partition("@")[2])
-    ]
+    if (whole := name.strip().removeprefix("mcl:")) and ":" in whole and not whole.startswith(_SCHEME):
+        fitting = [one for one in manifests if one.outside is not None and one.name == whole]
+    else:
+        wanted, _, version = whole.removeprefix(_SCHEME).partition("@")
+        fitting = [
+            one
+            for one in manifests
+            if one.uri.startswith(f"{_SCHEME}{wanted}@") and version in ("", one.uri.partition("@")[2])
+        ]
     if not fitting:
-        known = sorted({short_name(one.uri) for one in manifests})
+        known = sorted({one.name if one.outside else short_name(one.uri) for one in manifests})
+        wanted = whole.removeprefix(_SCHEME).partition("@")[0]
         near = difflib.get_close_matches(wanted, known, n=_NEAREST, cutoff=0.5)
         near = near or [one for one in known if wanted and wanted.partition("/")[0] in one][:_NEAREST]
         raise InputError(
@@ -202,6 +266,7 @@ def contract(tool: KnownTool) -> dict[str, object]:
         "command": one.command.model_dump(mode="json") if one.command else None,
         "annotated": one.annotated,
         "hints": hints_of(one),
+        "outside": _of_outside(tool.outside) if tool.outside else None,
         "args": one.args,
         "output": one.output,
     }
@@ -211,10 +276,40 @@ def _known(manifest: Manifest, approved: Approved | None, policy: Policy) -> Kno
     closed = policy.denies(manifest.uri)
     if approved is None:
         return KnownTool(manifest, "new", closed)
+    changes = _changed(approved, manifest)
     differs = approved.pin != manifest.pin
-    changes = tuple(_changes(approved.meaning, manifest.meaning)) if differs and approved.meaning else ()
     standing: Standing = "quarantined" if approved.quarantined else "changed" if differs else "approved"
     return KnownTool(manifest, standing, closed, approved.since, approved.pin, changes)
+
+
+def _foreign(known: "Known", policy: Policy) -> KnownTool:
+    one, approved = known.manifest, known.approved
+    since, pin = (approved.since, approved.pin) if approved else ("", "")
+    changes = _changed(approved, one) if approved else ()
+    return KnownTool(one, known.standing, policy.denies(one.uri), since, pin, changes, known)
+
+
+def _of_outside(known: "Known") -> dict[str, object]:
+    """What is told of another server's tool besides: whose it is, what is said of it, what is suspicious."""
+    return {
+        "server": known.server,
+        "tool": known.tool,
+        "since": known.since,
+        "definition": known.manifest.outside.definition if known.manifest.outside else {},
+        "suspicions": [one.to_json() for one in known.suspicions],
+    }
+
+
+def _definitions(home: Home) -> "Definitions":
+    from mcl.mcp.definitions import Definitions
+
+    return Definitions(home)
+
+
+def _changed(approved: Approved, manifest: Manifest) -> tuple[Change, ...]:
+    if approved.pin == manifest.pin or approved.meaning is None:
+        return ()
+    return tuple(_changes(approved.meaning, manifest.meaning))
 
 
 def _changes(before: object, after: object, path: str = "") -> Iterator[Change]:

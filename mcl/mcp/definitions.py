@@ -258,8 +258,10 @@ class Definitions:
     def _manifest(self, server: str, pin: str, trusted: int, definition: str | None) -> Manifest | None:
         if definition is None:
             return None
-        made = manifest_of(server, json.loads(definition), trusted=bool(trusted))
-        return self._made.setdefault((pin, bool(trusted)), made)
+        if (made := self._made.get((pin, bool(trusted)))) is None:
+            made = manifest_of(server, json.loads(definition), trusted=bool(trusted))
+            self._made[pin, bool(trusted)] = made
+        return made
 
     def _rows(self, server: str) -> dict[str, dict[str, Any]]:
         names = ("tool", "entry", "uri", "pin", "gone")

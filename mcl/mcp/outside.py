@@ -3,9 +3,10 @@ process, and only as long as the server still says of them what was judged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 from anyio import CancelScope
@@ -37,7 +38,7 @@ class Outside:
         channels: where calls tell of their progress.
         told: is told of each listing that said anything otherwise than was known.
 
-    Without connections (``connect``) its tools can be looked at and judged, and not run.
+    Without connections (``connect``, ``connect_by``) its tools can be looked at and judged, and not run.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Outside:
         self.channels = channels or Channels()
         self._told = told
         self._upstreams: Upstreams | None = None
+        self._opening: Callable[[], Awaitable[Upstreams]] | None = None
         self._pins: dict[str, dict[str, str]] = {}  # by server: what it says of its tools in this connection
         self._kinds: dict[str, dict[str, bool]] = {}  # by server: what it has besides tools
         self._running: dict[tuple[str, str], set[CancelScope]] = {}
@@ -63,6 +65,10 @@ class Outside:
     def connect(self, upstreams: Upstreams) -> None:
         """Run them over these connections, which tell ``heard`` what their servers list."""
         self._upstreams = upstreams
+
+    def connect_by(self, opening: Callable[[], Awaitable[Upstreams]]) -> None:
+        """The same, with connections that are opened when the first tool is called."""
+        self._opening = opening
 
     def heard(self, server: str, kind: Kind, items: Sequence[Mapping[str, Any]]) -> None:
         """Take note of what a server lists now. Calls that are under way of a tool that changed by it are
@@ -111,14 +117,7 @@ class Outside:
         """Call a tool. What it says went wrong fails a plan's node; a direct call is given it as it is."""
         outside = manifest.outside
         assert outside is not None
-        upstreams = self._upstreams
-        if upstreams is None:
-            raise ToolError(
-                "NOT_CONNECTED",
-                f"{manifest.name} was judged only: nothing here is connected to its server",
-                place=manifest.name,
-                fix="mcl run connects to the servers that a plan needs",
-            )
+        upstreams = await self._connected(manifest)
         channel = self.channels.of(bench.intent, bench.node_id)
         await upstreams.listing(outside.server, "tools")  # connected, if it was not
         self._require(manifest)
@@ -136,6 +135,18 @@ class Outside:
                 fix="this is what the tool itself says; its arguments may be wrong",
             )
         return answer
+
+    async def _connected(self, manifest: Manifest) -> Upstreams:
+        if self._upstreams is None and self._opening is not None:
+            self._upstreams = await self._opening()
+        if self._upstreams is None:
+            raise ToolError(
+                "NOT_CONNECTED",
+                f"{manifest.name} was judged only: nothing here is connected to its server",
+                place=manifest.name,
+                fix="mcl run connects to the servers that a plan needs",
+            )
+        return self._upstreams
 
     def _require(self, manifest: Manifest) -> None:
         """Raise where the server, as it is connected now, does not say of a tool what was judged."""
@@ -173,7 +184,7 @@ def _changed(manifest: Manifest, when: str) -> ToolError:
         "TOOL_CHANGED",
         f"what its server says of {manifest.name} changed {when}",
         place=manifest.name,
-        fix=f"a person looks at it and approves it: mcl tool approve {manifest.name}",
+        fix=f"a person looks at it and approves it: mcl tool approve {quote(manifest.name)}",
     )
 
 

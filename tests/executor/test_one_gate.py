@@ -52,6 +52,7 @@ DECLARED: Final = {
     ("executor/tools/process/commands.py", "holds Tool"),
     ("executor/tools/process/commands.py", "another tool's run"),  # its adapter for declared commands
     ("mcl/tools/registry.py", "holds Tool"),
+    ("mcl/tools/foreign.py", "holds Tool"),
     ("mcl/mcp/outside.py", "holds Tool"),
     ("mcl/tools/registry.py", "holds builtin_tools"),
     ("mcl/tools/registry.py", "holds declared_commands"),
