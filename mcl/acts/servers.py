@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,7 @@ from mcl.home import open_home
 from mcl.mcp.servers import Server, Servers
 
 if TYPE_CHECKING:
-    from mcl.mcp.definitions import Known
+    from mcl.mcp.definitions import Definitions, Known
     from mcl.mcp.upstream import Status, Upstreams
 
 # What most programs need to find others and their own settings; everything else is named by the person.
@@ -140,50 +140,59 @@ def check_servers(*names: str, home: Home | None = None) -> tuple[Checked, ...]:
 async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
     import anyio
 
+    from mcl.mcp.definitions import Definitions, Observed
+    from mcl.mcp.outside import Outside
     from mcl.mcp.upstream import Upstreams
 
     servers = Servers(home)
     entries = {name: servers.require(name) for name in dict.fromkeys(names)}
+    said: dict[str, list[Observed]] = {name: [] for name in entries}
+    outside = Outside(Definitions(home), told=lambda server, observed: said[server].append(observed))
     found: dict[str, Checked] = {}
 
-    async with Upstreams(servers) as upstreams, anyio.create_task_group() as tasks:
+    async def check(server: Server) -> None:
+        begun = anyio.current_time()
+        (status,) = await upstreams.start(server.name)
+        seconds = round(anyio.current_time() - begun, 3) if status.state == "up" else 0.0
+        offers, flaws, bad = await _offers(upstreams, server.name, outside.definitions)
+        observed = said[server.name]
+        found[server.name] = Checked(
+            *(server, status, seconds, offers, flaws),
+            new=tuple(name for one in observed for name in one.new),
+            changed=tuple(name for one in observed for name in one.changed),
+            gone=tuple(name for one in observed for name in one.gone),
+            bad=bad,
+            needs=_needs(home, [one for one in outside.definitions.known() if one.server == server.name]),
+        )
+
+    async with (
+        Upstreams(servers, on_listing=outside.heard) as upstreams,
+        anyio.create_task_group() as tasks,
+    ):
         for server in entries.values():
-            tasks.start_soon(_check, home, upstreams, server, found)
+            tasks.start_soon(check, server)
     return tuple(found[name] for name in entries)
 
 
-async def _check(home: Home, upstreams: Upstreams, server: Server, found: dict[str, Checked]) -> None:
-    import anyio
-
-    from mcl.mcp.definitions import Definitions
+async def _offers(
+    upstreams: Upstreams, server: str, definitions: Definitions
+) -> tuple[dict[str, int], dict[str, str], tuple[str, ...]]:
+    """How many of each kind, which kinds it could not list, and which tools cannot be used, with reasons."""
     from mcl.mcp.upstream import KINDS
 
-    begun = anyio.current_time()
-    (status,) = await upstreams.start(server.name)
-    seconds = round(anyio.current_time() - begun, 3)
-    offers, flaws = dict[str, int](), dict[str, str]()
-    if status.state != "up":
-        found[server.name] = Checked(server, status, 0.0, offers, flaws)
-        return
-    tools: Sequence[Mapping[str, object]] = ()
+    offers, flaws, bad = dict[str, int](), dict[str, str](), tuple[str, ...]()
     for kind in KINDS:
         try:
-            items = await upstreams.listing(server.name, kind, timeout_s=30)
+            items = await upstreams.listing(server, kind, timeout_s=30)
         except McpError as problem:
+            if problem.code == "SERVER_DOWN":
+                break
             flaws[kind] = problem.message
-        else:
-            offers[kind] = len(items)
-            tools = items if kind == "tools" else tools
-    if "tools" not in offers:
-        found[server.name] = Checked(server, status, seconds, offers, flaws)
-        return
-    definitions = Definitions(home)
-    said = definitions.observe(server.name, tools)
-    needs = _needs(home, [one for one in definitions.known() if one.server == server.name])
-    bad = tuple(f"{one.place}: {one.message}" for one in said.bad)
-    found[server.name] = Checked(
-        server, status, seconds, offers, flaws, said.new, said.changed, said.gone, bad, needs
-    )
+            continue
+        offers[kind] = len(items)
+        if kind == "tools":
+            bad = tuple(f"{one.place}: {one.message}" for one in definitions.observe(server, items).bad)
+    return offers, flaws, bad
 
 
 def _needs(home: Home, tools: Sequence[Known]) -> tuple[str, ...]:
