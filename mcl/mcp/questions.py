@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
-from anyio import get_cancelled_exc_class
+from anyio import get_cancelled_exc_class, sleep_forever
 
 from executor.errors import GateError
 from executor.gate.call import Call
@@ -160,10 +160,12 @@ class Questions:
             with anyio.move_on_after(max(0.0, left.total_seconds())):
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(keep_alive, caller.channel, asked.id, left.total_seconds())
+                    answered = anyio.Event()
                     if form:
-                        tasks.start_soon(self._by_form, session, asked, call, caller)
+                        tasks.start_soon(self._by_form, session, asked, call, caller, answered)
                     while asked.id in self._waiting and self._undecided(asked):
-                        await anyio.sleep(_LOOK_S)
+                        with anyio.move_on_after(_LOOK_S):
+                            await (sleep_forever() if answered.is_set() else answered.wait())
                     tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             self._abandon(asked)
@@ -173,13 +175,16 @@ class Questions:
             raise
         return self._result(asked, call)
 
-    async def _by_form(self, session: Session, asked: AskedCall, call: Call, caller: Caller) -> None:
+    async def _by_form(
+        self, session: Session, asked: AskedCall, call: Call, caller: Caller, answered: anyio.Event
+    ) -> None:
         """Have the client show the form, and do what comes back."""
         elicit, here = caller.elicit, self._signs(asked)
         assert elicit is not None
         form = call_form(asked, call.args, here=here)
         filled = await filled_by(elicit, form)
         self._take(session, asked, read_answer(filled, here=here), here=here)
+        answered.set()
 
     def _take(self, session: Session, asked: AskedCall, answer: Answer, *, here: bool) -> None:
         """Do what a person answered to a form; where somebody was first that is what counts."""
