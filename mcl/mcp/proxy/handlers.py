@@ -95,6 +95,8 @@ class Proxy:
     ) -> dict[str, Any]:
         page = await self._merged.page(kind, params.cursor or "")
         result: dict[str, Any] = {member: list(page.items)}
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            result |= {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
         if page.cursor:
             result["nextCursor"] = page.cursor
         if page.left_out:
@@ -113,6 +115,8 @@ class Proxy:
         said = await self._made(ctx, params, ToolName(server, READ), {"uri": uri})
         if isinstance(said, types.InputRequiredResult):
             return said
+        if "resultType" in said:  # each read is judged and kept: a client may not answer it from memory
+            said |= {"ttlMs": 0, "cacheScope": "private"}
         return {**said, "contents": [readdressed(server, one) for one in _objects(said.get("contents"))]}
 
     async def _get(

@@ -127,7 +127,13 @@ class Connection:
                 raise FaultError(slow(f"did not list its tools within {_LIST_S:.0f} s"))
             return await self.ask(_LISTS[kind](params=params), METHODS[kind], timeout_s=_LIST_S)
 
-        return await all_pages(kind, page)
+        try:
+            return await all_pages(kind, page)
+        except FaultError as problem:
+            error = problem.fault.data.get("error")
+            if kind != "tools" and isinstance(error, dict) and error.get("code") == types.METHOD_NOT_FOUND:
+                return ()  # a server that has resources need not know of templates, whatever the two share
+            raise
 
     async def follow(self, changed: Callable[[tuple[Kind, ...]], None]) -> None:
         """Hear of changed lists in the newer protocol, for as long as the connection lasts."""
