@@ -1,11 +1,13 @@
 """`mcl mcp`: tools for other programs, and how they are told to use them."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mcl.cli.arguments import AsJson, ModelPath, NoAi, SkillDirectories, Workspace, example
+from mcl.cli.output import note
 
 
 def register(app: typer.Typer) -> None:
@@ -78,4 +80,53 @@ def install_command(
 
     Nothing is written without --write. No secret is in it.
     """
-    raise NotImplementedError
+    from mcl.cli.output import Output, write_text
+    from mcl.cli.views.mcp import changed_view, hosts_view
+    from mcl.mcp.install import HOSTS, change_of, entry_for, host_named
+    from mcl.mcp.install import write as write_change
+
+    out, user = Output(as_json), Path.home()
+    if not host:
+        if write:
+            raise typer.BadParameter("--write goes with --host")
+        listed = [(one, one.place(user, os.environ)) for one in HOSTS]
+        out.document(
+            {"hosts": [{"name": one.name, "title": one.title, "file": str(place)} for one, place in listed]}
+        )
+        out.view(hosts_view(listed))
+        return 0
+    program = host_named(host)
+    entry = entry_for(program, name, workspace=workspace, environment=os.environ)
+    place = program.place(user, os.environ)
+    told: dict[str, object] = {
+        "host": program.name,
+        "file": str(place),
+        "format": program.format,
+        "key": program.key,
+        "name": entry.name,
+        "entry": entry.value,
+        "snippet": entry.snippet,
+        "command": entry.by_command,
+        "docs": program.docs,
+        "written": False,
+    }
+    if not write:
+        out.document(told)
+        if not as_json:
+            write_text(entry.snippet)
+            out_of_file(f"# {program.title}: goes into {place}", entry.by_command, program.docs)
+        return 0
+    change = change_of(entry, place)
+    if change.needed:
+        write_change(change)
+    out.document({**told, "written": change.needed, "diff": change.diff})
+    out.view(changed_view(program, change))
+    return 0
+
+
+def out_of_file(head: str, command: str, docs: str) -> None:
+    """What a person must know besides; standard output stays the file's own text."""
+    note(head)
+    if command:
+        note(f"# or: {command}")
+    note(f"# see {docs}")

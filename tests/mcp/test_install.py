@@ -1,0 +1,229 @@
+"""`mcl mcp install`: what is printed, and what becomes of a file that a person keeps by hand."""
+
+import json
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desks import Desk
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcl.errors import InputError, McpError
+from mcl.mcp.install import HOSTS, Host, change_of, entry_for, host_named, write
+from mcl.mcp.install.jsonc import NotJsonError, read, with_entry
+
+
+def entry(host: str, **environment: str) -> Any:
+    return entry_for(host_named(host), "mcl", workspace=Path("/project"), environment=environment)
+
+
+# ---- what is printed ----
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_the_snippet_is_a_whole_file_of_the_form_that_the_program_reads(host: Host) -> None:
+    made = entry(host.name)
+    said = tomllib.loads(made.snippet) if host.format == "toml" else json.loads(made.snippet)
+    assert said == {host.key: {"mcl": made.value}}
+
+
+def test_the_command_that_is_printed_starts_this_very_mcl() -> None:
+    made = entry("cursor")
+    assert Path(made.command).is_absolute()
+    command = [made.command, *made.args[: made.args.index("mcp")], "--version"]
+    assert subprocess.run(command, capture_output=True, text=True).stdout.startswith("mcl ")
+
+
+def test_a_home_that_is_named_is_named_there_too_and_nothing_else_of_the_environment() -> None:
+    made = entry("cursor", MCL_HOME="/homes/work", GITHUB_TOKEN="ghp_" + "a" * 36, MCL_PASSPHRASE="secret")
+    assert made.value["env"] == {"MCL_HOME": "/homes/work"}
+    assert "env" not in entry("cursor").value
+
+
+def test_the_workspace_is_what_the_program_works_in_where_it_says_what_that_is() -> None:
+    def args(host: str) -> tuple[str, ...]:
+        return entry_for(host_named(host), "mcl", workspace=None, environment={}).args
+
+    assert args("vscode")[-2:] == ("--workspace", "${workspaceFolder}")
+    assert args("claude-code")[-2:] == ("mcp", "serve")
+    assert args("claude-desktop")[-2:] == ("--workspace", str(Path.cwd()))
+    assert entry("claude-code").args[-2:] == ("--workspace", "/project")
+
+
+def test_an_unknown_program_is_refused_with_the_nearest(desk: Desk) -> None:
+    with pytest.raises(InputError, match="claude-code is") as caught:
+        host_named("claud-code")
+    assert caught.value.code == "HOST_UNKNOWN"
+    with pytest.raises(InputError) as caught:
+        entry_for(HOSTS[0], "a name", workspace=None, environment={})
+    assert caught.value.code == "BAD_NAME"
+
+
+def test_the_command_prints_and_writes_only_when_it_is_told_to(desk: Desk) -> None:
+    file = Path(desk.environment["HOME"]) / ".cursor" / "mcp.json"
+    listed = json.loads(desk("mcp", "install", "--json").out)
+    assert [one["name"] for one in listed["hosts"]] == [host.name for host in HOSTS]
+    told = json.loads(desk("mcp", "install", "--host", "cursor", "--json").out)
+    assert told["file"] == str(file)
+    assert json.loads(told["snippet"]) == {"mcpServers": {"mcl": told["entry"]}}
+    assert told["entry"]["env"] == {"MCL_HOME": desk.environment["MCL_HOME"]}
+    assert json.loads(desk("mcp", "install", "--host", "cursor").out) == json.loads(told["snippet"])
+    assert not file.exists()
+    assert not Path(desk.environment["MCL_HOME"]).exists(), "nothing of it needs a home"
+    assert "+" in desk("mcp", "install", "--host", "cursor", "--write").out
+    assert json.loads(file.read_text()) == json.loads(told["snippet"])
+    again = json.loads(desk("mcp", "install", "--host", "cursor", "--write", "--json").out)
+    assert (again["written"], again["diff"]) == (False, "")
+    assert desk("mcp", "install", "--write", expect=2).err.startswith("error: ")
+
+
+# ---- what is written ----
+
+KEPT = """{
+    // the theme of the month
+    "theme": "One", /* not Two */
+    "context_servers": {
+        "other": {"command": "other", "env": {"TOKEN": "very-secret"}},
+    },
+}
+"""
+
+
+def test_remarks_and_other_servers_stay_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(KEPT)
+    file.chmod(0o640)
+    change = change_of(entry("zed"), file)
+    assert "very-secret" not in change.diff
+    write(change)
+    said = file.read_text()
+    for line in KEPT.splitlines():
+        assert line in said.splitlines()
+    assert read(said)["context_servers"]["mcl"]["args"] == ["mcp", "serve", "--workspace", "/project"]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert [one.name for one in tmp_path.iterdir()] == ["settings.json"]
+
+
+def test_an_entry_of_an_earlier_time_is_replaced_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(
+        'model = "o"  # mine\n\n[mcp_servers.mcl]\ncommand = "old"\n\n[mcp_servers.mcl.env]\nA = "1"\n\n'
+        '[mcp_servers.mcl2]\ncommand = "two"\n'
+    )
+    write(change_of(entry("codex", MCL_HOME="/h"), file))
+    said = tomllib.loads(file.read_text())
+    assert said["mcp_servers"] == {"mcl": entry("codex", MCL_HOME="/h").value, "mcl2": {"command": "two"}}
+    assert 'model = "o"  # mine' in file.read_text()
+    before = '{"mcpServers": {"mcl": {"command": "old"}, "b": 1}}'
+    assert read(with_entry(before, "mcpServers", "mcl", {"command": "new"})) == {
+        "mcpServers": {"mcl": {"command": "new"}, "b": 1}
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not json",
+        "[]",
+        '{"mcpServers": []}',
+        '{"mcpServers": {"mcl": 1, "mcl": 2}}',
+        '{"mcpServers": {}, "mcpServers": {"a": 1}}',
+        '{"a": 1',
+        "\x00",
+    ],
+)
+def test_a_file_that_cannot_be_changed_safely_is_left_alone(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(text)
+    with pytest.raises(McpError) as caught:
+        change_of(entry("cursor"), file)
+    assert caught.value.code == "CONFIG_NOT_UNDERSTOOD"
+    assert "mcl mcp install --host cursor" in caught.value.fix
+    assert file.read_text() == text
+
+
+def test_a_table_that_is_written_otherwise_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('mcp_servers = {mcl = {command = "x"}}\n')
+    with pytest.raises(McpError) as caught:
+        change_of(entry("codex"), file)
+    assert caught.value.code == "CONFIG_NOT_UNDERSTOOD"
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text("{}")
+    change = change_of(entry("cursor"), file)
+    file.write_text('{"mcpServers": {"new": {}}}')
+    with pytest.raises(McpError) as caught:
+        write(change)
+    assert caught.value.code == "CONFIG_CHANGED"
+    assert "new" in file.read_text()
+    assert [one.name for one in tmp_path.iterdir()] == ["mcp.json"]
+
+
+def test_a_link_stays_one_and_what_it_leads_to_is_changed(tmp_path: Path) -> None:
+    kept, link = tmp_path / "dotfiles.json", tmp_path / "mcp.json"
+    kept.write_text("{}")
+    link.symlink_to(kept)
+    write(change_of(entry("cursor"), link))
+    assert link.is_symlink()
+    assert "mcl" in json.loads(kept.read_text())["mcpServers"]
+
+
+def test_a_folder_in_the_place_of_the_file_and_a_folder_that_is_closed_are_told(tmp_path: Path) -> None:
+    (tmp_path / "mcp.json").mkdir()
+    with pytest.raises(McpError) as caught:
+        change_of(entry("cursor"), tmp_path / "mcp.json")
+    assert caught.value.code == "CONFIG_UNREADABLE"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(McpError) as caught:
+        write(change_of(entry("cursor"), tmp_path / "file" / "mcp.json"))
+    assert caught.value.code in ("CONFIG_UNREADABLE", "CONFIG_UNWRITABLE")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.dictionaries(st.text(max_size=4), VALUES, max_size=3),
+    st.dictionaries(st.text(max_size=4), VALUES, max_size=3) | st.none(),
+    st.sampled_from([None, 2, "\t"]),
+    st.text(alphabet='mclz"\\{}/*,é ', min_size=1, max_size=5),
+)
+def test_whatever_is_in_a_file_stays_and_the_entry_is_there(
+    others: dict[str, object], servers: dict[str, object] | None, indent: Any, name: str
+) -> None:
+    whole = dict(others) | ({"servers": servers} if servers is not None else {})
+    if not isinstance(whole.get("servers", {}), dict):
+        return
+    text = json.dumps(whole, indent=indent, ensure_ascii=False)
+    said = read(with_entry(text, "servers", name, {"command": "mcl"}))
+    assert said == {**whole, "servers": {**whole.get("servers", {}), name: {"command": "mcl"}}}  # type: ignore[dict-item]
+
+
+@given(st.text(alphabet='{}[]",:/*\n ab1', max_size=40))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        read(text)
+    except NotJsonError:
+        return
+
+
+def test_this_python_is_started_where_there_is_no_script(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    python = tmp_path / "python"
+    python.symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(python))
+    made = entry("cursor")
+    assert (made.command, made.args[:2]) == (str(python), ("-m", "mcl"))
