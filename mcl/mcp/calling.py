@@ -158,7 +158,7 @@ async def _asked(
             made = await session.questions.run_approved(session, settled)
     finally:
         told.upstream_ms = (perf_counter() - asked) * 1000
-    if made.output is not None and made.failure is None:
+    if made.output is not None:
         told.verdict, told.code = "asked", ""
         return _answered(manifest, made.output, told)
     failure = made.failure or Failure("NO_ANSWER", "the approved call ended without an answer")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from mcl.mcp.channel import SILENT, Channel
@@ -13,6 +13,7 @@ class Channels:
 
     def __init__(self) -> None:
         self._open: dict[tuple[str, str], Channel] = {}
+        self._errors: dict[tuple[str, str], Mapping[str, object]] = {}
 
     @contextmanager
     def open(self, intent: str, node: str, channel: Channel) -> Iterator[None]:
@@ -22,6 +23,16 @@ class Channels:
             yield
         finally:
             self._open.pop((intent, node), None)
+            self._errors.pop((intent, node), None)
+
+    def failed(self, intent: str, node: str, answer: Mapping[str, object]) -> None:
+        """Leave what a tool says went wrong, whole, for whoever listens to just this call."""
+        if (intent, node) in self._open:
+            self._errors[intent, node] = answer
+
+    def error(self, intent: str, node: str) -> Mapping[str, object] | None:
+        """What the tool of a call said went wrong; None where it did not."""
+        return self._errors.get((intent, node))
 
     def of(self, intent: str, node: str) -> Channel:
         """The channel of a call; a silent one where nobody listens."""

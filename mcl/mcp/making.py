@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from anyio import get_cancelled_exc_class
 
 from executor.errors import GateError, WalkError
+from executor.hashing import json_size
 from executor.home import Home
 from executor.walker import Outcome, Walker
 from executor.walker.outcome import Failure
@@ -26,7 +27,8 @@ WITHDRAWN = "the client withdrew the call, or is gone"
 
 @dataclass(frozen=True)
 class Made:
-    """What became of an approved call: the tool's answer, or why there is none."""
+    """What became of an approved call: the tool's answer, or why there is none; of a tool of another server
+    that says it failed, both."""
 
     intent_id: str
     output: Mapping[str, object] | None = None
@@ -57,7 +59,7 @@ async def make(session: Session, asked: AskedCall) -> Made:
     except get_cancelled_exc_class():
         deciding.give_up(home, asked, WITHDRAWN, begun=True)
         raise
-    return _made(home, asked, outcome)
+    return _made(session, asked, outcome)
 
 
 def consumed(home: Home, asked: AskedCall) -> Failure:
@@ -78,15 +80,19 @@ def note(home: Home, asked: AskedCall, problem: MclError) -> None:
     home.journal.record("record.gate.refused", told)
 
 
-def _made(home: Home, asked: AskedCall, outcome: Outcome) -> Made:
-    failure = outcome.failure
+def _made(session: Session, asked: AskedCall, outcome: Outcome) -> Made:
+    failure, output = outcome.failure, outcome.outputs.get(NODE)
     if failure is None and outcome.state != "completed":
         failure = Failure("CANCELLED", f"the run was {outcome.state}", "ask again", NODE, denied=True)
     if (
         failure is not None and not outcome.envelope_id
     ):  # refused before it began: nobody shall begin it later
-        deciding.give_up(home, asked, f"{failure.code}: {failure.message}")
-    output = outcome.outputs.get(NODE)
+        deciding.give_up(session.home, asked, f"{failure.code}: {failure.message}")
+    if failure is not None:  # what the tool itself says of it goes back as a call that needs nobody gives it
+        output = session.redactor.value(session.channels.error(asked.intent.id, NODE))
+        manifest, size = session.registry.find(asked.call.tool_ref), json_size(output)
+        if manifest is None or size is None or size > manifest.max_output:
+            output = None
     return Made(asked.intent.id, output if isinstance(output, dict) else None, failure)
 
 

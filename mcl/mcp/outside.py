@@ -128,6 +128,7 @@ class Outside:
         if scope.cancelled_caught:
             raise _changed(manifest, "while it was called: what it did until then is not known")
         if answer["is_error"] and is_ulid(bench.intent):
+            self.channels.failed(bench.intent, bench.node_id, answer)
             raise ToolError(
                 "TOOL_ERROR",
                 f"{manifest.name}: {_words(answer)}",
