@@ -90,7 +90,7 @@ def test_contracts_tell_all_that_another_program_needs(mcl: Shell) -> None:
         "credentials",
         "environment",
     }
-    fields |= {"command", "annotated", "hints", "args", "output"}
+    fields |= {"command", "annotated", "hints", "outside", "args", "output"}
     assert all(set(one) == fields for one in tools.values())
     assert tools["fs/write"]["cases"] == [
         {"equals": {"overwrite": True}, "absent": ["base"], "exists": "path", "operation": "destructive"}

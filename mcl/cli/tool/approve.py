@@ -1,18 +1,42 @@
-"""`mcl tool approve` and `mcl tool quarantine`: the operator's word about one tool."""
+"""`mcl tool approve`, `reject` and `quarantine`: the operator's word about tools."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
-from mcl.cli.tool.arguments import ToolName, agreed
+from mcl.cli.tool.arguments import ToolName, ToolNames, agreed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from executor.home import Home
+    from mcl.acts.tools import KnownTool
+
+Server = Annotated[str, typer.Option("--server", metavar="NAME", help="All of this server that wait for it.")]
+Pin = Annotated[
+    str, typer.Option("--pin", metavar="HASH", help="Only if this is what its manifest hashes to.")
+]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")]
 
 
 def register(tools: typer.Typer) -> None:
     """Add these verbs."""
-    tools.command("approve", epilog=example("mcl tool approve http/get", "mcl tool approve http/get --yes"))(
-        approve_tool
+    tools.command(
+        "approve",
+        epilog=example(
+            "mcl tool approve http/get",
+            "mcl tool approve git:git_status git:git_log",
+            "mcl tool approve --server git --yes",
+        ),
+    )(approve_tool)
+    tools.command("reject", epilog=example('mcl tool reject notes:add --reason "it gives orders"'))(
+        reject_tool
     )
     tools.command("quarantine", epilog=example('mcl tool quarantine http/get --reason "asks too much"'))(
         quarantine_tool
@@ -20,45 +44,74 @@ def register(tools: typer.Typer) -> None:
 
 
 def approve_tool(
-    tool: ToolName,
+    names: ToolNames = None,
+    server: Server = "",
+    every: Annotated[bool, typer.Option("--all", help="All that wait for it.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
-    pin: Annotated[
-        str, typer.Option("--pin", metavar="HASH", help="Only if this is what its manifest hashes to.")
-    ] = "",
+    despite_warnings: Annotated[
+        bool,
+        typer.Option("--despite-warnings", help="Also tools that say something suspicious of themselves."),
+    ] = False,
+    pin: Pin = "",
     as_json: AsJson = False,
 ) -> int:
-    """Approve a tool as it is now.
+    """Approve tools as they are now.
 
-    After it changed or was in quarantine. Shows what changed, asks, and keeps the approval in the journal.
-    Exit code 4 when you do not agree.
+    Tools of other servers need it before their first call, any tool after it changed or was in quarantine.
+    Shows what each says of itself, what changed and what is suspicious, asks, and keeps the approval in the
+    journal. It holds for just what was shown. Exit code 4 when one was not approved.
     """
-    from ir.errors import REFUSED
+    from ir.errors import REFUSED, MclError
     from mcl.acts import tools as acts
     from mcl.cli.home import use_home
-    from mcl.cli.tool.verify import change_view
-    from mcl.cli.views.layout import joined
 
     home, out = use_home(signs=True), Output(as_json)
-    found = acts.find_tool(tool, home=home)
-    if found.standing != "approved" and not (as_json and yes):
-        out.tell([joined(((found.manifest.uri, "bold"), (found.standing, ""), (found.manifest.pin, "dim")))])
-        out.tell(change_view(found.changes) if found.standing == "changed" else ())
-    if not yes and not agreed(f"Approve {found.name} as it is now?"):
-        note("not approved; nothing was changed")
-        return REFUSED
-    after = acts.approve_tool(found.manifest.uri, pin=pin or found.manifest.pin, home=home)
-    out.document({"uri": after.manifest.uri, "pin": after.manifest.pin, "standing": after.standing})
-    note(f"approved {after.manifest.uri}")
-    return 0
+    chosen = _chosen(home, names or [], server, every, pin)
+    approved: list[KnownTool] = []
+    refused: list[dict[str, object]] = []
+    for found in chosen:
+        if found.standing != "approved" and not (as_json and yes):
+            out.tell(_shown(found))
+        if not yes and not agreed(f"Approve {found.name} as it is now?"):
+            note(f"not approved: {found.name}")
+            refused.append({"name": found.name, "code": "NOT_AGREED"})
+            continue
+        try:
+            seen = pin or found.manifest.pin
+            after = acts.approve_tool(
+                found.manifest.uri, pin=seen, despite_warnings=despite_warnings, home=home
+            )
+        except MclError as problem:
+            if len(chosen) == 1:
+                raise
+            note(f"not approved: {found.name}: {problem.message}\n  {problem.fix}")
+            refused.append({"name": found.name, **problem.to_json()})
+            continue
+        approved.append(after)
+        note(f"approved {after.name if after.outside else after.manifest.uri}")
+    if len(chosen) == 1 and approved and names:
+        out.document(_document(approved[0]))
+    else:
+        out.document({"approved": [_document(one) for one in approved], "refused": refused})
+    if not chosen:
+        note("no tool waits for an approval")
+    return REFUSED if refused else 0
 
 
-def quarantine_tool(
-    tool: ToolName,
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")
-    ] = "",
-    as_json: AsJson = False,
-) -> None:
+def reject_tool(tool: ToolName, reason: Reason = "", pin: Pin = "", as_json: AsJson = False) -> None:
+    """Refuse a tool of another server as it is now.
+
+    Every call of it is refused. When its server says something else of it, you are asked again.
+    """
+    from mcl.acts import tools as acts
+    from mcl.cli.home import use_home
+
+    after = acts.reject_tool(tool, pin=pin, reason=reason, home=use_home(signs=True))
+    Output(as_json).document(_document(after))
+    note(f"rejected {after.name}")
+
+
+def quarantine_tool(tool: ToolName, reason: Reason = "", as_json: AsJson = False) -> None:
     """Close a tool until it is approved again.
 
     Every call of it is refused (TOOL_QUARANTINED).
@@ -67,7 +120,59 @@ def quarantine_tool(
     from mcl.cli.home import use_home
 
     after = acts.quarantine_tool(tool, reason=reason, home=use_home(signs=True))
-    Output(as_json).document(
-        {"uri": after.manifest.uri, "pin": after.manifest.pin, "standing": after.standing}
-    )
-    note(f"quarantined {after.manifest.uri}; mcl tool approve {after.name} opens it again")
+    Output(as_json).document(_document(after))
+    name = after.name if after.outside else after.manifest.uri
+    note(f"{after.standing} {name}; mcl tool approve {quote(after.name)} opens it again")
+
+
+def _chosen(home: "Home", names: Sequence[str], server: str, every: bool, pin: str) -> "list[KnownTool]":
+    """The tools that are meant, each once."""
+    from mcl.acts import tools as acts
+    from mcl.errors import InputError
+
+    if bool(names) + bool(server) + every != 1:
+        raise InputError(
+            "TOOL_MISSING",
+            "name tools, or --server NAME, or --all: one of these",
+            place="tool",
+            fix="such as mcl tool approve git:git_status",
+        )
+    if pin and len(names) != 1:
+        raise InputError("PIN_OF_ONE", "a hash is that of one tool", place="--pin", fix="name just that tool")
+    if names:
+        return list(
+            {one.manifest.uri: one for one in (acts.find_tool(name, home=home) for name in names)}.values()
+        )
+    if server:
+        from mcl.mcp.servers import Servers
+
+        Servers(home).require(server)
+    waiting = [one for one in acts.list_tools(home=home) if one.waits]
+    return [one for one in waiting if not server or (one.outside and one.outside.server == server)]
+
+
+def _shown(found: "KnownTool") -> "Iterator[RenderableType]":
+    """All that a person needs to see of a tool before approving it."""
+    from mcl.cli.views.definition import change_view, definition_view, findings_view
+    from mcl.cli.views.layout import joined
+
+    name = found.name if found.outside else found.manifest.uri
+    yield joined(((name, "bold"), (found.standing, ""), ("" if found.outside else found.manifest.pin, "dim")))
+    yield from definition_view(found)
+    if found.changes:
+        yield from change_view(found.changes)
+    elif found.standing == "changed":
+        yield from change_view(())
+    yield from findings_view(found.suspicions)
+
+
+def _document(tool: "KnownTool") -> dict[str, object]:
+    said: dict[str, object] = {
+        "uri": tool.manifest.uri,
+        "name": tool.name,
+        "pin": tool.manifest.pin,
+        "standing": tool.standing,
+    }
+    if tool.outside is not None:
+        said["suspicions"] = [one.to_json() for one in tool.suspicions]
+    return said

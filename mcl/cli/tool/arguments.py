@@ -6,25 +6,46 @@ from typing import Annotated
 
 import typer
 
-STYLES = {"new": "dim", "approved": "", "changed": "red", "quarantined": "red", "closed": "red"}
+STYLES = {
+    "new": "dim",
+    "approved": "",
+    "changed": "red",
+    "quarantined": "red",
+    "rejected": "red",
+    "gone": "dim",
+    "closed": "red",
+}
 
 
 def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
     """Shell completion: the tools by their short names."""
-    from mcl.acts.tools import short_name
+    from executor.home import Home
+    from mcl.acts.tools import foreign_tools, short_name
+    from mcl.home import locate
     from mcl.tools import registry
 
-    for manifest in registry().manifests:
-        name = short_name(manifest.uri)
+    known = [(short_name(one.uri), one.description) for one in registry().manifests]
+    if (place := locate()) and (place / "mcl.db").exists():
+        with Home.open(place) as home:
+            known += [(one.name, one.manifest.description) for one in foreign_tools(home)]
+    for name, description in known:
         if name.startswith(incomplete):
-            yield name, manifest.description.partition(".")[0]
+            yield name, description.partition(".")[0]
 
 
 ToolName = Annotated[
     str,
     typer.Argument(
         metavar="TOOL",
-        help="fs/read, fs/read@1.0.0, or the whole address.",
+        help="fs/read, fs/read@1.0.0, git:git_status, or the whole address.",
+        autocompletion=complete_tool,
+    ),
+]
+ToolNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TOOL]...",
+        help="fs/read, git:git_status, or whole addresses.",
         autocompletion=complete_tool,
     ),
 ]

@@ -62,9 +62,8 @@ def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
 
 def example_call(manifest: "Manifest") -> dict[str, object]:
     """Arguments that a call must have, with values to try."""
-    required = manifest.args.get("required", [])
-    names = required if isinstance(required, list) else []
-    return {name: _value(name, manifest.properties[name]) for name in names}
+    names = manifest.required
+    return {name: _value(name, manifest.properties.get(name, {})) for name in names}
 
 
 def _value(name: str, schema: Mapping[str, Any]) -> object:
@@ -93,9 +92,13 @@ def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[Renderable
     from mcl.cli.views.layout import DIM, STRONG, commands, joined, listing, plain, rows
 
     one, standing = tool.manifest, "closed" if tool.closed else tool.standing
-    yield joined(((one.uri, STRONG), (standing, STYLES[standing])))
-    yield plain(one.description)
-    yield ""
+    yield joined(((tool.name if tool.outside else one.uri, STRONG), (standing, STYLES[standing])))
+    if tool.outside is not None:
+        yield from _said(tool)
+        yield ""
+    else:
+        yield plain(one.description)
+        yield ""
     said = [("effects", f"{' '.join(one.effects)}: {_DOES[one.operation]}; class {one.safety}")]
     said += [("but", text) for text in _cases(one)]
     said += [("scope", " ".join([one.scope.kind, *(f"{n}: {mode}" for n, mode in one.scope.paths.items())]))]
@@ -110,11 +113,38 @@ def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[Renderable
         said.append(("variables", ", ".join(one.environment)))
     if one.command:
         said.append(("command", shlex.join(one.command.argv)))
+    if tool.outside is not None:
+        said.append(("address", one.uri))
+        yield rows([(label, plain(text)) for label, text in said])
+        yield commands(_next(tool, args))
+        return
     yield rows([*((label, plain(text)) for label, text in said), ("pin", plain(one.pin, DIM))])
     for head, schema in (("argument", one.args), ("gives", one.output)):
         yield ""
         yield listing((head, "type", ""), list(_fields(schema)))
     yield commands([(_command(tool, args), "an example")])
+
+
+def _said(tool: "KnownTool") -> "Iterator[RenderableType]":
+    """What its server says of a tool, what of it changed, and what is suspicious in it."""
+    from mcl.cli.views.definition import change_view, definition_view, findings_view
+    from mcl.cli.views.layout import STRONG, plain
+
+    yield from definition_view(tool)
+    if tool.standing == "changed":
+        yield plain("  changed since it was approved", STRONG)
+        yield from change_view(tool.changes)
+    yield from findings_view(tool.suspicions)
+
+
+def _next(tool: "KnownTool", args: Mapping[str, object]) -> list[tuple[str, str]]:
+    """What a person may do with a tool of another server."""
+    name = shlex.quote(tool.name)
+    if tool.standing == "approved":
+        return [(_command(tool, args), "an example"), (f"mcl tool quarantine {name}", "closes it")]
+    if tool.standing == "gone":
+        return [(f"mcl server check {tool.name.partition(':')[0]}", "asks its server again")]
+    return [(f"mcl tool approve {name}", "lets it be called"), (f"mcl tool reject {name}", "keeps it closed")]
 
 
 def _cases(manifest: "Manifest") -> Iterator[str]:

@@ -1,21 +1,36 @@
 """`mcl tool list`: the tools there are, and what each may do."""
 
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output
 from mcl.cli.tool.arguments import STYLES
 
+if TYPE_CHECKING:
+    from mcl.acts.tools import KnownTool
+
 _NARROW = 84  # columns
 
 
 def register(tools: typer.Typer) -> None:
     """Add this verb."""
-    tools.command("list", epilog=example("mcl tool list", "mcl tool list --json"))(list_tools)
+    tools.command("list", epilog=example("mcl tool list", "mcl tool list --waiting", "mcl tool list --json"))(
+        list_tools
+    )
 
 
-def list_tools(as_json: AsJson = False) -> None:
+def list_tools(
+    server: Annotated[
+        str, typer.Option("--server", metavar="NAME", help="Only this server's; mcl is mcl itself.")
+    ] = "",
+    waiting: Annotated[bool, typer.Option("--waiting", help="Only those that wait for an approval.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """List the tools, with what each may do at most.
+
+    Those of other servers are called server:tool, and are refused until you approve them.
 
     The class is A (reads in the workspace), B (reads elsewhere), C (writes in the workspace), D (runs a fixed
     command), E (acts on the world).
@@ -25,14 +40,34 @@ def list_tools(as_json: AsJson = False) -> None:
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing
     from mcl.cli.views.plan import EFFECT_STYLES
+    from mcl.mcp.names import OURSELVES
 
-    found, out = all_tools(home=use_home()), Output(as_json)
+    home, out = use_home(), Output(as_json)
+    found = [
+        one
+        for one in all_tools(home=home)
+        if (not server or server == (one.outside.server if one.outside else OURSELVES))
+        and (one.waits or not waiting)
+    ]
+    if server and not found and server != OURSELVES:
+        from mcl.mcp.servers import Servers
+
+        Servers(home).require(server)
     kept = ("uri", "name", "pin", "standing", "closed", "effects", "operation", "class", "idempotent")
-    said = [contract(tool) for tool in found]
-    out.document(
-        {"tools": [{**{name: one[name] for name in kept}, "scope": one["scope"]["kind"]} for one in said]}  # type: ignore[index]  # an object
-    )
     if as_json:
+        said = [(tool, contract(tool)) for tool in found]
+        out.document(
+            {
+                "tools": [
+                    {
+                        **{name: one[name] for name in kept},
+                        "scope": tool.manifest.scope.kind,
+                        **({"suspicions": one["outside"]["suspicions"]} if tool.outside else {}),  # type: ignore[index]  # an object
+                    }
+                    for tool, one in said
+                ]
+            }
+        )
         return
     lines: list[tuple[tuple[str, str], ...]] = []
     for tool in found:
@@ -41,13 +76,13 @@ def list_tools(as_json: AsJson = False) -> None:
         lines.append(
             (
                 (tool.name, ""),
-                (one.uri.partition("@")[2], DIM),
+                ("" if one.outside else one.uri.partition("@")[2], DIM),
                 (effects, max((EFFECT_STYLES[name] for name in one.effects), key=_loudness)),
                 (one.operation, "red" if one.operation == "destructive" else ""),
                 (one.safety, ""),
                 (one.scope.kind, DIM),
                 ("again" if one.idempotent else "once", DIM),
-                ("" if standing in ("new", "approved") else standing, STYLES[standing]),
+                (_words(tool, standing), STYLES[standing]),
             )
         )
     heads: tuple[str, ...] = ("tool", "version", "effects", "operation", "class", "scope", "run", "")
@@ -56,6 +91,14 @@ def list_tools(as_json: AsJson = False) -> None:
         heads = tuple(heads[at] for at in places)
         lines = [tuple(line[at] for at in places) for line in lines]
     out.tell([listing(heads, lines)])
+
+
+def _words(tool: "KnownTool", standing: str) -> str:
+    """How a tool stands, where that is worth a word."""
+    if standing == "approved" or (standing == "new" and not tool.outside):
+        return ""
+    warnings = len([one for one in tool.suspicions if one.level == "warning"]) if tool.waits else 0
+    return f"{standing}, {warnings} warning{'s' * (warnings > 1)}" if warnings else standing
 
 
 def _loudness(style: str) -> int:

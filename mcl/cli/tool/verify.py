@@ -1,7 +1,5 @@
 """`mcl tool verify`: is every tool still what was approved?"""
 
-import json
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,11 +8,7 @@ from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from mcl.acts.tools import Change
-
-_LONGEST = 300  # characters of a value
+    from mcl.acts.tools import KnownTool
 
 
 def register(tools: typer.Typer) -> None:
@@ -33,6 +27,7 @@ def verify_tools(as_json: AsJson = False) -> int:
     from ir.errors import UNVERIFIED
     from mcl.acts.tools import verify_tools as verified
     from mcl.cli.home import use_home
+    from mcl.cli.views.definition import change_view
     from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, joined, plain
 
     found, out = verified(home=use_home()), Output(as_json)
@@ -60,32 +55,16 @@ def verify_tools(as_json: AsJson = False) -> int:
         for problem in found.broken:
             out.tell([joined(((problem.place, BAD), (problem.message, "")))])
         for tool in changed:
-            out.tell([joined(((tool.manifest.uri, BAD), ("changed since it was approved", "")))])
+            out.tell([joined(((_named(tool), BAD), ("changed since it was approved", "")))])
             out.tell(change_view(tool.changes))
             out.tell([plain(f"  mcl tool approve {tool.name}", DIM)])
-        out.tell(joined(((tool.manifest.uri, WARN), ("quarantined", ""))) for tool in held)
+        out.tell(joined(((_named(tool), WARN), ("quarantined", ""))) for tool in held)
         out.tell(joined(((uri, DIM), ("approved here, and gone", DIM))) for uri in found.gone)
         if found.sound:
-            same = [tool for tool in found.tools if tool.standing in ("new", "approved")]
+            same = [tool for tool in found.tools if tool.standing in ("new", "approved") and not tool.waits]
             out.tell([plain(f"{len(same)} tools are what was approved", GOOD)])
     return 0 if found.sound else UNVERIFIED
 
 
-def change_view(changes: "Iterable[Change]") -> "Iterator[RenderableType]":
-    """What a manifest says otherwise, place by place."""
-    from mcl.cli.views.layout import BAD, GOOD, plain
-
-    told = False
-    for change in changes:
-        told = True
-        yield plain(f"  {change.path}")
-        for sign, value, style in (("-", change.before, BAD), ("+", change.after, GOOD)):
-            if value is not None:
-                yield plain(f"    {sign} {_short(value)}", style)
-    if not told:
-        yield plain("  what it said before was not kept", "dim")
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def _named(tool: "KnownTool") -> str:
+    return tool.name if tool.outside else tool.manifest.uri

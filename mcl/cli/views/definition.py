@@ -1,0 +1,97 @@
+"""What another server says of a tool, as a person reads it before approving it: all of it, nothing hidden."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
+from mcl.mcp.suspicion import revealed
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from mcl.acts.tools import Change, KnownTool
+    from mcl.mcp.suspicion import Finding
+
+_MOST = 400  # lines of one value; more are told to be there
+_SHORT = 80  # characters of a JSON value that stands in one line
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
+_LEVELS = {"warning": BAD, "notice": WARN}
+
+
+def definition_view(tool: "KnownTool") -> "Iterator[RenderableType]":
+    """The whole definition: what it is called, described as, takes, gives and says of its effects."""
+    outside = tool.manifest.outside
+    if outside is None:
+        return
+    said: dict[str, object] = dict(outside.definition)
+    named: list[tuple[str, RenderableType]] = [("server", plain(outside.server))]
+    if title := said.get("title"):
+        named.append(("title", plain(revealed(str(title)))))
+    hints = said.get("annotations")
+    told = ", ".join(_hints(hints)) if isinstance(hints, Mapping) else ""
+    named.append(("hints", plain(told or "none")))
+    named.append(("pin", plain(tool.manifest.pin, DIM)))
+    yield rows(named)
+    for part in ("description", "inputSchema", "outputSchema"):
+        if part in said:
+            yield plain(f"  {part}", STRONG)
+            yield from (plain(f"    {line}") for line in _cut(_lines(said[part])))
+
+
+def findings_view(findings: "Iterable[Finding]") -> "Iterator[RenderableType]":
+    """What is suspicious: the rule, the reason, the place and the words."""
+    for one in findings:
+        yield joined(((f"  {one.level}", _LEVELS[one.level]), (one.reason, ""), (f"[{one.rule}]", DIM)))
+        yield plain(f"    {one.place}: {one.excerpt}")
+
+
+def change_view(changes: "Iterable[Change]") -> "Iterator[RenderableType]":
+    """What a manifest says otherwise, place by place, line by line; all of it."""
+    told = False
+    for change in changes:
+        told = True
+        yield plain(f"  {revealed(change.path)}")
+        for line in _cut(list(_differences(change.before, change.after))):
+            style = GOOD if line.startswith("+") else BAD if line.startswith("-") else DIM
+            yield plain(f"    {line}", style)
+    if not told:
+        yield plain("  what it said before was not kept", DIM)
+
+
+def _differences(before: object, after: object) -> Iterator[str]:
+    one, two = (_lines(value) if value is not None else [] for value in (before, after))
+    if len(one) <= 1 and len(two) <= 1:
+        yield from (f"- {line}" for line in one)
+        yield from (f"+ {line}" for line in two)
+        return
+    for line in difflib.unified_diff(one, two, lineterm="", n=1):
+        if line.startswith("@@"):
+            yield "…"
+        elif not line.startswith(("---", "+++")):
+            yield f"{line[:1]} {line[1:]}"
+
+
+def _lines(value: object) -> list[str]:
+    """A value in lines: texts by their sentences, JSON indented where it is long."""
+    if isinstance(value, str):
+        if "\n" not in value and len(value) <= _SHORT:
+            return [json.dumps(revealed(value), ensure_ascii=False)]
+        return [piece for line in value.splitlines() for piece in _SENTENCE.split(revealed(line))]
+    short = json.dumps(value, ensure_ascii=False)
+    text = short if len(short) <= _SHORT else json.dumps(value, ensure_ascii=False, indent=2)
+    return [revealed(line) for line in text.splitlines()]
+
+
+def _cut(lines: list[str]) -> Iterator[str]:
+    yield from lines[:_MOST]
+    if len(lines) > _MOST:
+        yield f"… and {len(lines) - _MOST} lines more: --json has them all"
+
+
+def _hints(hints: Mapping[str, object]) -> Iterator[str]:
+    for name, value in hints.items():
+        if value is not None:
+            yield f"{revealed(str(name))} = {revealed(json.dumps(value, ensure_ascii=False))}"
