@@ -36,6 +36,7 @@ class Counterpart:
     calls: list[tuple[str, dict[str, Any]]]
     command: list[str] = field(default_factory=list)
     url: str = ""
+    network: bool = False  # does it go to the network, and may the agent?
 
 
 def npm(*parts: str) -> list[str]:
@@ -108,7 +109,8 @@ def fetch(folder: Path, stack: ExitStack) -> Counterpart:
         ("fetch", {"url": f"{root}/data.json", "raw": True, "max_length": 9}),
         ("fetch", {"url": f"{root}/private"}),
     ]
-    return Counterpart(calls, [sys.executable, "-m", "mcp_server_fetch", "--allow-private-ips"])
+    command = [sys.executable, "-m", "mcp_server_fetch", "--allow-private-ips"]
+    return Counterpart(calls, command, network=True)
 
 
 def filesystem(folder: Path, stack: ExitStack) -> Counterpart:
@@ -181,6 +183,9 @@ def counterpart(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Coun
 
 def test_a_server_answers_through_the_proxy_as_it_does_directly(desk: Desk, counterpart: Counterpart) -> None:
     desk.enter("other", command=counterpart.command, url=counterpart.url, seen=False)
+
+    if counterpart.network:
+        desk("grant", "network")
 
     async def whole() -> None:
         async with AsyncExitStack() as stack:
