@@ -38,14 +38,14 @@ def definition_view(tool: "KnownTool") -> "Iterator[RenderableType]":
     for part in ("description", "inputSchema", "outputSchema"):
         if part in said:
             yield plain(f"  {part}", STRONG)
-            yield from (plain(f"    {line}") for line in _cut(_lines(said[part])))
+            yield from (_indented(line) for line in _cut(_lines(said[part])))
 
 
 def findings_view(findings: "Iterable[Finding]") -> "Iterator[RenderableType]":
     """What is suspicious: the rule, the reason, the place and the words."""
     for one in findings:
         yield joined(((f"  {one.level}", _LEVELS[one.level]), (one.reason, ""), (f"[{one.rule}]", DIM)))
-        yield plain(f"    {one.place}: {one.excerpt}")
+        yield _indented(f"{one.place}: {one.excerpt}")
 
 
 def change_view(changes: "Iterable[Change]") -> "Iterator[RenderableType]":
@@ -53,10 +53,10 @@ def change_view(changes: "Iterable[Change]") -> "Iterator[RenderableType]":
     told = False
     for change in changes:
         told = True
-        yield plain(f"  {revealed(change.path)}")
+        yield _indented(revealed(change.path), left=2)
         for line in _cut(list(_differences(change.before, change.after))):
             style = GOOD if line.startswith("+") else BAD if line.startswith("-") else DIM
-            yield plain(f"    {line}", style)
+            yield _indented(line, style)
     if not told:
         yield plain("  what it said before was not kept", DIM)
 
@@ -83,6 +83,13 @@ def _lines(value: object) -> list[str]:
     short = json.dumps(value, ensure_ascii=False)
     text = short if len(short) <= _SHORT else json.dumps(value, ensure_ascii=False, indent=2)
     return [revealed(line) for line in text.splitlines()]
+
+
+def _indented(line: str, style: str = "", *, left: int = 4) -> "RenderableType":
+    """A line that stays to the right where it is folded: none of its words can pass for ours."""
+    from rich.padding import Padding
+
+    return Padding(plain(line, style), (0, 0, 0, left))
 
 
 def _cut(lines: list[str]) -> Iterator[str]:
