@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from executor import Home, Outcome, UndoReport
     from ir import Envelope, Frame, Intent, MclError, PlanTree
     from mcl.acts.accept import Acceptance, accept
+    from mcl.acts.activity import (
+        ActivityExport,
+        ShownCall,
+        activity_stats,
+        export_activity,
+        list_activity,
+        show_activity,
+        watch_activity,
+    )
     from mcl.acts.answer import answer
     from mcl.acts.batch import BatchSummary, compile_batch
     from mcl.acts.call import Called, call_tool
@@ -70,12 +79,19 @@ if TYPE_CHECKING:
     from mcl.cortex.store import Snapshot
     from mcl.cortex.verification import CortexReport
     from mcl.home import open_home
+    from mcl.mcp.activity.reading import ActivityPage
+    from mcl.mcp.activity.record import CallRecord
+    from mcl.mcp.activity.stats import ActivityStats
     from mcl.mtx.finding import Finding
 
 __all__ = [
     "Acceptance",
+    "ActivityExport",
+    "ActivityPage",
+    "ActivityStats",
     "AgentGrants",
     "BatchSummary",
+    "CallRecord",
     "Called",
     "CheckedFile",
     "Clarify",
@@ -108,6 +124,7 @@ __all__ = [
     "Refused",
     "Replay",
     "Shown",
+    "ShownCall",
     "ShownGate",
     "Snapshot",
     "Summary",
@@ -117,6 +134,7 @@ __all__ = [
     "VerifiedTools",
     "__version__",
     "accept",
+    "activity_stats",
     "answer",
     "approve_tool",
     "call_tool",
@@ -139,11 +157,13 @@ __all__ = [
     "cortex_verify",
     "cortex_verify_proof",
     "decide_gate",
+    "export_activity",
     "find_tool",
     "format_skill",
     "grant",
     "graph",
     "hash_skill",
+    "list_activity",
     "list_grants",
     "list_intents",
     "list_tools",
@@ -160,6 +180,7 @@ __all__ = [
     "revoke",
     "run",
     "show",
+    "show_activity",
     "show_gate",
     "sign_correction",
     "try_examples",
@@ -167,6 +188,7 @@ __all__ = [
     "validate_skill",
     "verify",
     "verify_tools",
+    "watch_activity",
 ]
 __version__ = "0.1.0"
 
@@ -174,6 +196,15 @@ _HOMES = {
     "executor": ("Home", "Outcome", "UndoReport"),
     "ir": ("Envelope", "Frame", "Intent", "MclError", "PlanTree"),
     "mcl.acts.accept": ("Acceptance", "accept"),
+    "mcl.acts.activity": (
+        "ActivityExport",
+        "ShownCall",
+        "activity_stats",
+        "export_activity",
+        "list_activity",
+        "show_activity",
+        "watch_activity",
+    ),
     "mcl.acts.answer": ("answer",),
     "mcl.acts.batch": ("BatchSummary", "compile_batch"),
     "mcl.acts.call": ("Called", "call_tool"),
@@ -228,6 +259,9 @@ _HOMES = {
     "mcl.acts.skill.validate": ("CheckedFile", "validate_skill"),
     "mcl.compiler": ("Clarify", "Compiled", "Refused"),
     "mcl.home": ("open_home",),
+    "mcl.mcp.activity.reading": ("ActivityPage",),
+    "mcl.mcp.activity.record": ("CallRecord",),
+    "mcl.mcp.activity.stats": ("ActivityStats",),
     "mcl.mtx.finding": ("Finding",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}

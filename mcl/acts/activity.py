@@ -14,9 +14,9 @@ from mcl.errors import McpError
 from mcl.home import open_home
 from mcl.mcp.activity.export import FORMATS, written
 from mcl.mcp.activity.filters import Filters, parse_filters
-from mcl.mcp.activity.reading import Flaw, Found, Page, Reader
+from mcl.mcp.activity.reading import ActivityPage, Flaw, Found, Reader
 from mcl.mcp.activity.record import CallRecord
-from mcl.mcp.activity.stats import Stats, stats
+from mcl.mcp.activity.stats import ActivityStats, stats
 from mcl.mcp.activity.watch import watch
 
 Given = Mapping[str, object]
@@ -45,7 +45,7 @@ class ShownCall:
 
 
 @dataclass(frozen=True)
-class Exported:
+class ActivityExport:
     """What was written. flaws: rows that do not verify; they were left out."""
 
     calls: int
@@ -59,7 +59,7 @@ def list_activity(
     cursor: str = "",
     fresh: bool = False,
     home: Home | None = None,
-) -> Page:
+) -> ActivityPage:
     """The calls that are asked for, newest first.
 
     filters: by name (mcl.mcp.activity.NAMES), a text or a list of texts. limit: 1 to 1000. cursor: the `next`
@@ -96,7 +96,7 @@ def export_activity(
     *,
     fresh: bool = False,
     home: Home | None = None,
-) -> Exported:
+) -> ActivityExport:
     """Write the calls that are asked for, oldest first.
 
     form: json, jsonl or csv. out: a file, which is there whole or as it was before, and is readable by its
@@ -122,10 +122,12 @@ def export_activity(
     else:
         for piece in pieces:
             out.write(piece)
-    return Exported(calls, tuple(flaws))
+    return ActivityExport(calls, tuple(flaws))
 
 
-def activity_stats(filters: Given | None = None, *, fresh: bool = False, home: Home | None = None) -> Stats:
+def activity_stats(
+    filters: Given | None = None, *, fresh: bool = False, home: Home | None = None
+) -> ActivityStats:
     """How often, how long and how much, of the calls that are asked for. Raises McpError BAD_FILTER."""
     home = home or open_home()
     return stats(home, _filters(home, filters), fresh=fresh)

@@ -18,6 +18,8 @@ PUBLIC = {
     *("cortex_find", "cortex_forget", "cortex_history", "cortex_import", "cortex_learning", "cortex_list"),
     *("cortex_prove", "cortex_put", "cortex_show", "cortex_snapshot", "cortex_verify", "cortex_verify_proof"),
     *("CortexReport", "Imported", "Memory", "Proof", "ProofReport", "Snapshot"),
+    *("ActivityExport", "ActivityPage", "ActivityStats", "CallRecord", "ShownCall", "activity_stats"),
+    *("export_activity", "list_activity", "show_activity", "watch_activity"),
     *("BatchSummary", "compile_batch"),
     *("AgentGrants", "Decided", "OpenGate", "PlanChecked", "ShownGate", "check_plan_file", "check_plan_of"),
     *("decide_gate", "grant", "list_grants", "open_gates", "revoke", "show_gate"),

@@ -9,7 +9,7 @@ from mcl.cli.safe import one_line, safe
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, joined, listing, moment, plain, rows
 from mcl.mcp.activity.reading import Flaw, Found
 from mcl.mcp.activity.record import CallRecord
-from mcl.mcp.activity.stats import Count, Stats
+from mcl.mcp.activity.stats import ActivityStats, Count
 
 _STYLES = {"asked": WARN, "denied": BAD, "failed": BAD}
 _SAID = 160  # characters of a reason in a list
@@ -87,7 +87,7 @@ def call_view(shown: ShownCall) -> Iterator[RenderableType]:
     yield rows([(name, plain(text)) for name, text in pairs if text])
 
 
-def stats_view(told: Stats) -> Iterator[RenderableType]:
+def stats_view(told: ActivityStats) -> Iterator[RenderableType]:
     """The numbers, a table for each of what they are counted by."""
     for name, counts in (("all", (told.total,)), *told.by.items()):
         if not counts or not told.total.calls:

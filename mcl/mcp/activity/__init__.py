@@ -3,7 +3,7 @@
 from mcl.mcp.activity.entry import KIND, OPERATIONS, SENSITIVITIES, VERDICTS, Entry
 from mcl.mcp.activity.filters import NAMES, Filters, bad_filter, parse_filters
 from mcl.mcp.activity.keeping import Activity, Kept
-from mcl.mcp.activity.reading import Flaw, Page, Reader
+from mcl.mcp.activity.reading import ActivityPage, Flaw, Reader
 from mcl.mcp.activity.record import CallRecord
 
 __all__ = [
@@ -13,12 +13,12 @@ __all__ = [
     "SENSITIVITIES",
     "VERDICTS",
     "Activity",
+    "ActivityPage",
     "CallRecord",
     "Entry",
     "Filters",
     "Flaw",
     "Kept",
-    "Page",
     "Reader",
     "bad_filter",
     "parse_filters",

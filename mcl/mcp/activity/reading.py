@@ -41,7 +41,7 @@ Found: TypeAlias = CallRecord | Flaw
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ActivityPage:
     """Some of the calls that were asked for, newest first. next: the cursor of what is older, "" where there
     is nothing more. flaws: rows in between that do not verify; whatever they say of themselves, it is not
     shown."""
@@ -72,7 +72,9 @@ class Reader:
         """The same, oldest first; what is kept meanwhile comes too."""
         yield from self._walk(filters, "a.seq > ?", 0, "ASC")
 
-    def page(self, filters: Filters, *, limit: int = 50, cursor: str = "", max_bytes: int = 0) -> Page:
+    def page(
+        self, filters: Filters, *, limit: int = 50, cursor: str = "", max_bytes: int = 0
+    ) -> ActivityPage:
         """At most `limit` calls (1 to MAX_LIMIT), from where the cursor of another page says. max_bytes: of
         their JSON together, though one always fits; 0: any.
 
@@ -87,9 +89,9 @@ class Reader:
                 continue
             size += (json_size(found.to_json()) or 0) if max_bytes else 0
             if len(calls) == limit or (calls and size > max_bytes > 0):
-                return Page(tuple(calls), tuple(flaws), f"{calls[-1].seq}-{filters.digest}")
+                return ActivityPage(tuple(calls), tuple(flaws), f"{calls[-1].seq}-{filters.digest}")
             calls.append(found)
-        return Page(tuple(calls), tuple(flaws), "")
+        return ActivityPage(tuple(calls), tuple(flaws), "")
 
     def find(self, name: str) -> tuple[CallRecord, Row]:
         """One call and its row. name: the number of the row, the id of the record or how it begins, or @last.

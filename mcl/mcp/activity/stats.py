@@ -39,7 +39,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class ActivityStats:
     """All calls that were asked for, and the same by each of GROUPS, the most frequent first. since, until:
     of the first and the last of them, in milliseconds since 1970, None where there is none. flaws: rows that
     do not verify; they are in no count."""
@@ -64,7 +64,7 @@ class Stats:
         return {"total": self.total.to_json(), **told, "by": by, "flaws": list(self.flaws)}
 
 
-def stats(home: Home, filters: Filters, *, fresh: bool = False) -> Stats:
+def stats(home: Home, filters: Filters, *, fresh: bool = False) -> ActivityStats:
     """Count the calls that are asked for. fresh: check every record again first.
 
     Without it the numbers are those of the index, which each record entered with its signature checked, or
@@ -87,7 +87,7 @@ def stats(home: Home, filters: Filters, *, fresh: bool = False) -> Stats:
             if name:
                 of.setdefault(name, _Calls()).add(alike)
     flaws = home.db.read("SELECT seq FROM activity WHERE flaw != '' ORDER BY seq")
-    return Stats(
+    return ActivityStats(
         total.count(""),
         {name: _sorted(calls.count(one) for one, calls in of.items()) for name, of in groups.items()},
         min(moments, default=None),
