@@ -28,6 +28,10 @@ BY_NAME: Final = (
 )
 # Attributes and texts that lead to an adapter, to the registry's table, or into an Allow.
 DOORS: Final = ("adapter", "invoke", "_SEAL", "_Registry__tools", "__tools", "_call_hash", "_spent")
+# What leads to a tool, a resource or a prompt of another server.
+ABROAD: Final = ("perform", "read_resource", "get_prompt", "send_request")
+CONNECTIONS: Final = ("upstreams", "ups")  # names of what has them; and what is asked of these
+ASKED: Final = ("call", "complete")
 HOLDERS: Final = ("Tool", "builtin_tools", "declared_commands")  # names whose values hold adapters
 
 DECLARED: Final = {
@@ -59,6 +63,17 @@ DECLARED: Final = {
     ("mcl/tools/registry.py", "a tool's module"),
     ("executor/tools/builtin.py", "by name"),  # adapters
     ("mcl/tools/registry.py", "by name"),  # adapters
+    # The adapter of other servers' tools, what it does its work with, and the one connection below.
+    ("mcl/mcp/outside.py", "perform"),
+    ("mcl/mcp/pseudo.py", "read_resource"),
+    ("mcl/mcp/pseudo.py", "get_prompt"),
+    ("mcl/mcp/pseudo.py", "upstreams.call"),
+    ("mcl/mcp/upstream/connection.py", "send_request"),
+    # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
+    ("mcl/mcp/proxy/completing.py", "upstreams.complete"),
+    # Whether the protocol's package is there at all.
+    ("mcl/mcp/upstream/upstreams.py", "by name"),
+    ("mcl/mcp/serve/command.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
     ("executor/__init__.py", "by name"),
     ("mcl/__init__.py", "by name"),
@@ -83,20 +98,29 @@ def found(path: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
                         yield path, "a tool's module"
                     elif alias.name == "run":
                         yield path, "another tool's run"
+                client = whole == "mcp.Client" or whole == "mcp" or whole.startswith("mcp.client")
+                if client and not path.startswith("mcl/mcp/upstream/"):
+                    yield path, "a client of MCP"
                 if alias.name in HOLDERS:
                     yield path, f"holds {alias.name}"
-                if alias.name in DOORS or (alias.name in BY_NAME and isinstance(node, ast.ImportFrom)):
+                if alias.name in (*DOORS, *ABROAD) or (
+                    alias.name in BY_NAME and isinstance(node, ast.ImportFrom)
+                ):
                     yield path, "by name" if alias.name in BY_NAME else alias.name
         if isinstance(node, ast.Attribute | ast.Name):
             name = node.attr if isinstance(node, ast.Attribute) else node.id
             if name in BY_NAME:
                 yield path, "by name"
-            if name in DOORS:
+            if name in DOORS or name in ABROAD:
                 yield path, name
+            if name in ASKED and isinstance(node, ast.Attribute):
+                of = ast.unparse(node.value).split(".")[-1].lstrip("_")
+                if of in CONNECTIONS:
+                    yield path, f"{of}.{name}"
             if name == "run" and isinstance(node, ast.Attribute) and ast.unparse(node.value) in modules:
                 yield path, "another tool's run"
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if node.value in DOORS:
+            if node.value in DOORS or node.value in ABROAD:
                 yield path, node.value
             if not inside and node.value.startswith(tuple(f"{module}." for module in MODULES)):
                 yield path, "a tool's module"
@@ -215,6 +239,20 @@ BYPASSES: Final = {
         "executor/tools/fs/list.py",
         "from executor.tools.fs import write; f = write.run",
     ),
+    "a tool of another server": (
+        "mcl/acts/run.py",
+        "async def f(upstreams): return await upstreams.call('github', 'delete_repo', {})",
+    ),
+    "a tool of another server, by a field": (
+        "mcl/mcp/offered/read_activity.py",
+        "async def f(session): return await session.upstreams.call('github', 'delete_repo', {})",
+    ),
+    "a resource of another server": ("mcl/acts/run.py", "f = lambda ups: ups.read_resource('s', 'u')"),
+    "what the adapter does its work with": ("mcl/acts/run.py", "from mcl.mcp.pseudo import perform as f"),
+    "a client of one's own": ("mcl/acts/run.py", "from mcp.client.session import ClientSession"),
+    "another client of one's own": ("mcl/acts/run.py", "from mcp import Client"),
+    "the protocol's package": ("mcl/acts/run.py", "import mcp; f = mcp.Client"),
+    "a request of one's own": ("mcl/acts/run.py", "f = lambda session: getattr(session, 'send_request')"),
     "a new file": ("mcl/shortcut.py", "from executor.tools.process import tests"),
 }
 
