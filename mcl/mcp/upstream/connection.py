@@ -84,18 +84,26 @@ class Connection:
         }[kind] is not None
 
     async def ask(
-        self, request: types.Request[Any, Any], what: str, *, channel: Channel = SILENT, timeout_s: float
+        self,
+        request: types.Request[Any, Any],
+        what: str,
+        *,
+        channel: Channel = SILENT,
+        timeout_s: float,
+        ours: bool = False,
     ) -> Json:
         """Make one request, and wait for its answer; a cancelled one is cancelled at the server.
 
         Args:
-            what: it is about, for messages.
+            what: it is about, for messages. ours: nobody's call; what the server asks or logs is about
+                another one.
 
         Raises:
             FaultError: every way in which it can fail.
         """
         flight = _Flight(Relay(channel, self.redactor))
-        self._flights.add(flight)
+        if not ours:
+            self._flights.add(flight)
         try:
             with anyio.move_on_after(timeout_s):
                 answer: Json = await self._send(request, what, flight, silent=channel is SILENT)
@@ -125,7 +133,7 @@ class Connection:
                 with anyio.move_on_after(_LIST_S):
                     return await self._tools(params)
                 raise FaultError(slow(f"did not list its tools within {_LIST_S:.0f} s"))
-            return await self.ask(_LISTS[kind](params=params), METHODS[kind], timeout_s=_LIST_S)
+            return await self.ask(_LISTS[kind](params=params), METHODS[kind], timeout_s=_LIST_S, ours=True)
 
         try:
             return await all_pages(kind, page)
@@ -161,7 +169,7 @@ class Connection:
         if not self.modern and self.client.server_capabilities.logging is not None:
             request = types.SetLevelRequest(params=types.SetLevelRequestParams(level="info"))
             try:
-                await self.ask(request, "logging/setLevel", timeout_s=_LIST_S)
+                await self.ask(request, "logging/setLevel", timeout_s=_LIST_S, ours=True)
             except FaultError:
                 return
 

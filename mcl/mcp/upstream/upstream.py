@@ -76,7 +76,7 @@ class Upstream:
         self._listings: dict[Kind, tuple[Json, ...]] = {}
         self._promised: dict[str, ForeignChecker] = {}
         self._stale: set[Kind] = set()
-        self._next, self._starts, self._failures = 0.0, 0, 0
+        self._next, self._began, self._starts, self._failures = 0.0, 0.0, 0, 0
         self._needed, self._turned, self._look = anyio.Event(), anyio.Event(), anyio.Event()
         self._scope = anyio.CancelScope()
 
@@ -164,15 +164,13 @@ class Upstream:
                 await self._needed.wait()
                 self._turn("starting", self._fault)
                 self._starts += 1
-                begun = anyio.current_time()
+                self._began = anyio.current_time()
                 fault = await self._live()
-                steady = self._connection is not None and anyio.current_time() - begun >= STEADY_S
-                self._failures = 1 if steady else self._failures + 1
-                wait = delay(self._failures, self._jitter())
-                self._next = anyio.current_time() + wait
-                self._connection, self._listings, self._stale = None, {}, set()
-                self._turn("backing off", fault)
-                await anyio.sleep(wait)
+                if self._state == "backing off":
+                    self._fault = fault  # with what the process said at its end
+                else:
+                    self._fall(fault)
+                await anyio.sleep_until(self._next)
                 if self._failures >= PATIENCE:
                     self._needed = anyio.Event()
                     self._turn("down", fault)
@@ -195,11 +193,22 @@ class Upstream:
                         tasks.start_soon(self._keep_listings, connection)
                         tasks.start_soon(self.watching.follow, connection)
                         await connection.watch.ended.wait()
+                        fault = connection.watch.fault or down("closed the connection")
+                        self._fall(fault)  # at once: ending the process takes its time
                         tasks.cancel_scope.cancel()
-                    raise FaultError(connection.watch.fault or down("closed the connection"))
+                    raise FaultError(fault)
             except FaultError as problem:
                 return problem.fault
         return slow(f"did not start within {START_S:.0f} s")
+
+    def _fall(self, fault: Fault) -> None:
+        """It is not up any more, or did not come up."""
+        now = anyio.current_time()
+        steady = self._connection is not None and now - self._began >= STEADY_S
+        self._failures = 1 if steady else self._failures + 1
+        self._next = now + delay(self._failures, self._jitter())
+        self._connection, self._listings, self._stale = None, {}, set()
+        self._turn("backing off", fault)
 
     async def _keep_listings(self, connection: Connection) -> None:
         for kind in KINDS[1:]:
@@ -225,6 +234,8 @@ class Upstream:
         self._listed(kind, items)
 
     def _changed(self, kinds: tuple[Kind, ...]) -> None:
+        for kind in kinds:
+            self._listings.pop(kind, None)  # whoever asks for it before the next look asks the server
         self._stale.update(kinds)
         self._look.set()
 

@@ -47,7 +47,7 @@ class Upstreams:
         environment: Mapping[str, str] | None = None,
         jitter: Callable[[], float] | None = None,
     ) -> None:
-        self._servers, self._on_listing, self._on_updated = servers, on_listing, on_updated
+        self.servers, self._on_listing, self._on_updated = servers, on_listing, on_updated
         self._variables = dict(os.environ if environment is None else environment)
         self._jitter = jitter or random.random
         self._entries: dict[str, Server] = {}
@@ -67,7 +67,7 @@ class Upstreams:
         assert self._tasks is not None, "left without having been entered"
         tasks, self._tasks = self._tasks, None
         tasks.cancel_scope.cancel()
-        await tasks.__aexit__(kind, error, trace)
+        await tasks.__aexit__(None, None, None)  # an error of the body goes on as it is, in no group
 
     async def call(
         self,
@@ -226,10 +226,10 @@ class Upstreams:
 
     def _look(self) -> None:
         """See which servers there are now; those that were taken out end."""
-        stamp = self._servers.stamp()
+        stamp = self.servers.stamp()
         if stamp == self._seen:
             return
-        self._entries, self._seen = {one.name: one for one in self._servers.list()}, stamp
+        self._entries, self._seen = {one.name: one for one in self.servers.list()}, stamp
         for name, one in list(self._running.items()):
             if name not in self._entries or self._entries[name].id != one.server.id:
                 self._running.pop(name).stop()

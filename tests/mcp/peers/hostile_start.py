@@ -35,7 +35,7 @@ def pages(cursor: str | None) -> dict[str, Any]:
     number = int(cursor or 0)
     tool = {**TOOL, "name": f"echo{number}"}
     if WAY == "loops":
-        return {"tools": [tool], "nextCursor": str((number + 1) % 3)} if number < 3 else {"tools": []}
+        return {"tools": [], "nextCursor": str((number + 1) % 3)}
     if WAY == "endless":
         return {"tools": [tool], "nextCursor": str(number + 1)}
     return {"tools": [TOOL, TOOL] if WAY == "same" else [TOOL]}

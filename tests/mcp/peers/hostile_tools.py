@@ -21,8 +21,8 @@ STRICT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required"
 TOOLS = [
     *({"name": name, "inputSchema": OPEN} for name in (
         "echo", "later", "never", "dies", "twice", "wrong_id", "no_json", "no_utf8", "no_number",
-        "no_object", "no_rpc", "no_result", "no_content", "large", "large_unasked", "error", "long_error", "told",
-        "asking", "progress", "log", "environment", "flood", "changes", "secret", "deaf", "closes",
+        "no_object", "no_rpc", "no_result", "no_content", "large", "large_unasked", "error", "long_error",
+        "told", "asking", "progress", "log", "environment", "flood", "changes", "secret", "deaf", "closes",
     )),
     {"name": "promises", "inputSchema": OPEN, "outputSchema": STRICT},
 ]  # fmt: skip
