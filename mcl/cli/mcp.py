@@ -9,6 +9,8 @@ import typer
 from mcl.cli.arguments import AsJson, ModelPath, NoAi, SkillDirectories, Workspace, example
 from mcl.cli.output import note
 
+_PORT = 8321
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
@@ -30,11 +32,11 @@ def serve_command(
         bool, typer.Option("--http", help="Listen for clients over HTTP instead of standard input.")
     ] = False,
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="With --http: the address to listen on.")
-    ] = "127.0.0.1",
+        str | None, typer.Option("--host", metavar="ADDRESS", help="With --http: the address to listen on.")
+    ] = None,
     port: Annotated[
-        int, typer.Option("--port", metavar="N", help="With --http: the port; 0 takes any free one.")
-    ] = 8321,
+        int | None, typer.Option("--port", metavar="N", help="With --http: the port; 0 takes any free one.")
+    ] = None,
     unsafe_bind: Annotated[
         bool, typer.Option("--unsafe-bind", help="With --http: let other machines connect, unencrypted.")
     ] = False,
@@ -45,17 +47,19 @@ def serve_command(
 ) -> int:
     """Serve tools over the Model Context Protocol, until the client is gone.
 
-    A client starts this itself (mcl mcp install). With --http it says on standard error where it listens, and
-    where the token is that clients must send.
+    A client starts this itself (mcl mcp install). With --http it listens on 127.0.0.1, port 8321, and says on
+    standard error where that is and where the token is that clients must send.
     """
+    if not http and (host is not None or port is not None or unsafe_bind):
+        raise typer.BadParameter("--host, --port and --unsafe-bind go with --http")
     from mcl.mcp.serve.command import serve
 
     return serve(
         http=http,
-        host=host,
-        port=port,
+        host=host or "127.0.0.1",
+        port=_PORT if port is None else port,
         unsafe_bind=unsafe_bind,
-        workspace=workspace or Path.cwd(),
+        workspace=workspace,
         model=model,
         ai=not no_ai,
         skills=tuple(skills or ()),

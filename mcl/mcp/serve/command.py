@@ -18,7 +18,7 @@ def serve(
     host: str,
     port: int,
     unsafe_bind: bool,
-    workspace: Path,
+    workspace: Path | None,
     model: Path | None,
     ai: bool,
     skills: tuple[Path, ...],
@@ -26,9 +26,25 @@ def serve(
     """Serve until the client is gone or the process is asked to end; the exit code.
 
     Raises:
-        InputError: MCP_MISSING. McpError: NO_STANDARD_STREAMS, KEYS_SEALED, and what the transport raises.
-        Also what opening the home and the workspace raises.
+        InputError: MCP_MISSING, NO_WORKSPACE. McpError: NO_STANDARD_STREAMS, KEYS_SEALED, and what the
+        transport raises. Also what opening the home and the workspace raises.
     """
+    try:
+        return _serve(http, host, port, unsafe_bind, workspace, model, ai, skills)
+    except BaseExceptionGroup as group:  # of the tasks that a server consists of
+        raise _first(group) from group
+
+
+def _serve(
+    http: bool,
+    host: str,
+    port: int,
+    unsafe_bind: bool,
+    workspace: Path | None,
+    model: Path | None,
+    ai: bool,
+    skills: tuple[Path, ...],
+) -> int:
     with ExitStack() as stack:
         if not http:  # before anything is loaded that could print
             from mcl.mcp.serve.descriptors import claimed
@@ -41,17 +57,37 @@ def serve(
         from mcl.mcp.serve.compiling import Compiling
         from mcl.mcp.serve.serving import serve_http, serve_stdio
 
+        place = workspace or _started_in()
         home = stack.enter_context(use_home(signs=True))
         compiling = Compiling(home, model=model, ai=ai, skills=skills)
         if not http:
-            anyio.run(serve_stdio, home, workspace, compiling, incoming, outgoing)
+            anyio.run(serve_stdio, home, place, compiling, incoming, outgoing)
             return 0
         from mcl.mcp.serve.http import TOKEN_FILE, listening, token_of
 
         token = token_of(home.path)
         bound = stack.enter_context(listening(host, port, anywhere=unsafe_bind))
-        anyio.run(serve_http, home, workspace, compiling, bound, token, home.path / TOKEN_FILE)
+        anyio.run(serve_http, home, place, compiling, bound, token, home.path / TOKEN_FILE)
         return 0
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    found = group.exceptions[0]
+    return _first(found) if isinstance(found, BaseExceptionGroup) else found
+
+
+def _started_in() -> Path:
+    """The current folder. Programs that work in none start their servers in the root of the disk, which
+    nobody means."""
+    here = Path.cwd()
+    if here == Path(here.root):
+        raise InputError(
+            "NO_WORKSPACE",
+            "it is started in the root of the disk, which is no folder to work in",
+            place="--workspace",
+            fix="name the folder that tools may work in: --workspace FOLDER",
+        )
+    return here
 
 
 def require_sdk() -> None:

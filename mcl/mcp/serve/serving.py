@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anyio import CancelScope, create_task_group, open_signal_receiver
+from anyio import Event, create_task_group, open_signal_receiver
+from anyio.abc import TaskStatus
 
 from mcl.mcp.serve.opening import opened
 
@@ -25,7 +26,13 @@ async def serve_stdio(
     from mcl.mcp.serve.stdio import connected
 
     async with create_task_group() as tasks:
-        tasks.start_soon(_until_signal, tasks.cancel_scope)
+        ended = await tasks.start(_signalled)
+
+        async def until_then() -> None:
+            await ended.wait()
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(until_then)
         async with opened(home, workspace, compiling) as face, connected(incoming, outgoing) as (lines, sink):
             await face.server.run(lines, sink, face.options)
         tasks.cancel_scope.cancel()
@@ -38,16 +45,20 @@ async def serve_http(
     moment to finish."""
     from mcl.mcp.serve.http import serving
 
-    async with opened(home, workspace, compiling) as face, serving(face, bound, token) as url:
-        told = {"event": "listening", "url": url, "token_file": str(token_file)}
-        sys.stderr.write(json.dumps(told) + "\n")
-        sys.stderr.flush()
-        await _until_signal(None)
+    async with create_task_group() as tasks:
+        ended = await tasks.start(_signalled)
+        async with opened(home, workspace, compiling) as face, serving(face, bound, token) as url:
+            told = {"event": "listening", "url": url, "token_file": str(token_file)}
+            sys.stderr.write(json.dumps(told) + "\n")
+            sys.stderr.flush()
+            await ended.wait()
+        tasks.cancel_scope.cancel()
 
 
-async def _until_signal(scope: CancelScope | None) -> None:
+async def _signalled(*, task_status: TaskStatus[Event]) -> None:
+    """Give an event that is set when the process is asked to end."""
+    ended = Event()
     with open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        task_status.started(ended)
         async for _ in signals:
-            if scope is not None:
-                scope.cancel()
-            return
+            ended.set()
