@@ -5,6 +5,7 @@ from __future__ import annotations
 from shlex import quote
 
 from executor.gate.pins import Pins
+from ir.errors import REFUSED
 from mcl.errors import McpError
 from mcl.mcp.definitions import Definitions, Known
 
@@ -122,6 +123,7 @@ def suspicious(known: Known) -> McpError:
         place=known.name,
         fix=f"read it (mcl tool describe {said}); harmless: mcl tool approve {said} --despite-warnings",
         data={"findings": [one.to_json() for one in known.suspicions]},
+        exit=REFUSED,
     )
 
 
