@@ -1,0 +1,352 @@
+"""Gates over MCP with real parts: `mcl mcp serve`, the SDK's client in both eras, `mcl gate` in processes of
+its own, another server behind it. After each the journal verifies."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from anyio import to_thread
+from desks import PATIENCE, Desk, Peers, bearing, surroundings, talk
+
+from executor.gate.grants import Grants
+from mcl.acts.gates import open_gates
+from mcl.home import open_home
+
+ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """A home with servers that nobody trusts, so that each call of their tools needs a person."""
+    folder = tmp_path_factory.mktemp("gates")
+    desk = Desk(folder / "home", folder / "work", surroundings(folder))
+    desk.workspace.mkdir()
+    for name in ("plain", "changing"):
+        desk.enter(name, command=Peers(desk.workspace, desk.environment).command(name), trusted=False)
+    with open_home(desk.home) as home:
+        Grants(home.db, home.clock).grant(home.keyring.agent.did, ["network"])
+    return desk
+
+
+@pytest.fixture(scope="module")
+def served(desk: Desk) -> Iterator[tuple[str, str]]:
+    """One `mcl mcp serve --http` for all clients."""
+    with desk.over_http() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def verified(desk: Desk) -> Iterator[None]:
+    yield
+    with open_home(desk.home) as home:
+        assert home.journal.verify().ok
+
+
+@asynccontextmanager
+async def agent(
+    served: tuple[str, str], mode: str, answer: Any = None, *, name: str = "tester"
+) -> AsyncIterator[Any]:
+    from mcp import Client
+    from mcp.types import Implementation
+
+    async with bearing(*served) as transport:
+        who = Implementation(name=name, version="1.0")
+        async with Client(transport, mode=mode, elicitation_callback=answer, client_info=who) as client:
+            yield client
+
+
+def answers(decision: str, seen: list[str] | None = None, *, first: Callable[[], Any] | None = None) -> Any:
+    """A person before the client. first: what happens while the form is open."""
+    from mcp.types import ElicitResult
+
+    async def answer(context: Any, params: Any) -> Any:
+        if seen is not None:
+            seen.append(params.message)
+        if first is not None:
+            done = first()
+            if done is not None:
+                await done
+        if decision in ("decline", "cancel"):
+            return ElicitResult(action=decision)
+        return ElicitResult(action="accept", content={"decision": decision})
+
+    return answer
+
+
+async def calls(client: Any, name: str, args: dict[str, Any], **more: Any) -> Any:
+    said = {"name": name, "args": args, "intent": {"operation_type": "destructive", "reason": "to see"}}
+    return await client.call_tool("call_tool_destructive", said, **more)
+
+
+async def keeps(client: Any, text: str, **more: Any) -> Any:
+    """Add a line to the notes of the other server: each call of it leaves one."""
+    return await calls(client, "plain:add_note", {"text": text}, **more)
+
+
+def notes(desk: Desk, text: str) -> int:
+    place = desk.workspace / "notes.txt"
+    return place.read_text().split("\n").count(text) if place.exists() else 0
+
+
+def code(result: Any) -> str:
+    return result.structured_content["code"] if result.is_error else ""
+
+
+async def waiting(desk: Desk, name: str = "plain:add_note") -> str:
+    """The id of the question that waits, as another process finds it."""
+    with open_home(desk.home) as home, anyio.fail_after(20):
+        while True:
+            if found := [gate.id for gate in open_gates(home=home) if gate.call == name]:
+                return found[-1]
+            await anyio.sleep(0.05)
+
+
+async def mcl(desk: Desk, *arguments: str, expect: int | None = 0) -> Any:
+    return await to_thread.run_sync(lambda: desk(*arguments, expect=expect))
+
+
+# ---- in the client ----
+
+
+@ERAS
+def test_a_call_is_approved_in_the_client_made_once_and_answered(
+    desk: Desk, served: tuple[str, str], mode: str
+) -> None:
+    seen: list[str] = []
+
+    async def whole() -> None:
+        async with agent(served, mode, answers("approve", seen)) as client:
+            result = await keeps(client, f"kept by {mode}")
+            assert code(result) == ""
+            assert result.content[0].text == f"kept: kept by {mode}"
+            assert result.structured_content == {"result": f"kept: kept by {mode}"}
+            progress: list[Any] = []
+
+            async def told(done: float, total: float | None, message: str | None) -> None:
+                progress.append((done, total, message))
+
+            assert (await calls(client, "plain:count", {"to": 2}, progress_callback=told)).is_error is False
+            while (2, 2, "counted 2") not in progress:
+                await anyio.sleep(0.01)
+            failed = await calls(client, "plain:fail", {"message": "of its own"})
+            assert failed.is_error
+            assert failed.content[0].text == "Error executing tool fail: of its own"
+
+    talk(whole)
+    assert notes(desk, f"kept by {mode}") == 1
+    assert "Server: plain (you do not trust it)" in seen[0].split("\n")
+    assert f"    | kept by {mode}" in seen[0].split("\n")
+    assert "    | to see" in seen[0].split("\n")
+
+
+@ERAS
+@pytest.mark.parametrize("decision", ["deny", "decline", "cancel", "yes"])
+def test_what_is_not_approved_in_the_client_is_not_made(
+    desk: Desk, served: tuple[str, str], mode: str, decision: str
+) -> None:
+    async def whole() -> None:
+        async with agent(served, mode, answers(decision)) as client:
+            assert code(await keeps(client, f"never {mode} {decision}")) == "GATE_DENIED"
+
+    talk(whole)
+    assert notes(desk, f"never {mode} {decision}") == 0
+
+
+def test_an_answer_counts_for_its_own_call_its_own_client_and_once(
+    desk: Desk, served: tuple[str, str]
+) -> None:
+    from mcp.types import ElicitResult, InputRequiredResult
+
+    yes = {"call": ElicitResult(action="accept", content={"decision": "approve"})}
+
+    def said(text: str, reason: str = "to see") -> dict[str, Any]:
+        intent = {"operation_type": "destructive", "reason": reason}
+        return {"name": "plain:add_note", "args": {"text": text}, "intent": intent}
+
+    async def whole() -> None:
+        async with (
+            agent(served, "auto", answers("deny")) as client,
+            agent(served, "auto", answers("deny"), name="another") as another,
+        ):
+
+            async def again(who: Any, what: dict[str, Any], state: str) -> Any:
+                return await who.session.call_tool(
+                    "call_tool_destructive", what, input_responses=yes, request_state=state,
+                    allow_input_required=True,
+                )  # fmt: skip
+
+            first = await client.session.call_tool(
+                "call_tool_destructive", said("one"), allow_input_required=True
+            )
+            assert isinstance(first, InputRequiredResult)
+            state = first.request_state or ""
+            for who, what in (
+                (client, said("two")),
+                (client, said("one", "another reason")),
+                (client, {**said("one"), "name": "plain:unmarked"}),
+                (another, said("one")),
+            ):
+                assert code(await again(who, what, state)) == "APPROVAL_MISMATCH"
+            assert code(await again(client, said("one"), state + "A")) == "APPROVAL_MISMATCH"
+            assert code(await again(client, said("one"), state)) == ""
+            assert code(await again(client, said("one"), state)) == "APPROVAL_CONSUMED"
+
+    talk(whole)
+    assert (notes(desk, "one"), notes(desk, "two")) == (1, 0)
+
+
+# ---- beside the client ----
+
+
+@ERAS
+def test_a_client_that_cannot_ask_is_told_to_wait_while_a_person_decides_elsewhere(
+    desk: Desk, served: tuple[str, str], mode: str
+) -> None:
+    told: list[str] = []
+    got: dict[str, Any] = {}
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        told.append(message or "")
+
+    async def whole() -> None:
+        async with agent(served, mode) as client, anyio.create_task_group() as tasks:
+
+            async def call(text: str) -> None:
+                got[text] = await keeps(client, text, progress_callback=progress)
+
+            tasks.start_soon(call, f"elsewhere {mode}")
+            gate = await waiting(desk)
+            shown = await mcl(desk, "gate", "show", gate)
+            assert f"    | elsewhere {mode}" in shown.out.split("\n")
+            # Two people at once: one of them decides.
+            both = [
+                subprocess.Popen(
+                    [sys.executable, "-m", "mcl", "gate", "approve", gate],
+                    cwd=desk.workspace, env=desk.environment,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                )
+                for _ in range(2)
+            ]  # fmt: skip
+            ended = [await to_thread.run_sync(result, one) for one in both]
+            assert sorted(status for status, _ in ended) == [0, 4]
+            assert any("GATE_RESOLVED" in said for status, said in ended if status == 4)
+            while f"elsewhere {mode}" not in got:
+                await anyio.sleep(0.05)
+            tasks.start_soon(call, f"refused {mode}")
+            gate = await waiting(desk)
+            await mcl(desk, "gate", "deny", gate, "--reason", "not today")
+
+    talk(whole)
+    assert code(got[f"elsewhere {mode}"]) == ""
+    assert code(got[f"refused {mode}"]) == "GATE_DENIED"
+    assert "not today" in got[f"refused {mode}"].structured_content["message"]
+    assert (notes(desk, f"elsewhere {mode}"), notes(desk, f"refused {mode}")) == (1, 0)
+    assert any("mcl gate approve" in message for message in told)
+
+
+def result(process: subprocess.Popen[str]) -> tuple[int, str]:
+    _, said = process.communicate(timeout=PATIENCE)
+    return process.returncode, said
+
+
+@ERAS
+def test_of_two_answers_the_first_counts(desk: Desk, served: tuple[str, str], mode: str) -> None:
+    async def first() -> None:
+        await mcl(desk, "gate", "deny", await waiting(desk))
+        if mode == "legacy":  # the call has its answer; what the form says then nobody hears
+            await anyio.sleep(0.5)
+
+    async def whole() -> None:
+        async with agent(served, mode, answers("approve", first=first)) as client:
+            assert code(await keeps(client, f"too late {mode}")) == "GATE_DENIED"
+
+    talk(whole)
+    assert notes(desk, f"too late {mode}") == 0
+
+
+@ERAS
+def test_a_call_that_the_client_withdraws_cannot_be_approved_any_more(
+    desk: Desk, served: tuple[str, str], mode: str
+) -> None:
+    async def whole() -> str:
+        async with agent(served, mode) as client, anyio.create_task_group() as tasks:
+            tasks.start_soon(keeps, client, f"withdrawn {mode}")
+            gate = await waiting(desk)
+            tasks.cancel_scope.cancel()
+        while await still_open(desk, gate):
+            await anyio.sleep(0.05)
+        return gate
+
+    gate = talk(whole)
+    ended = desk("gate", "approve", gate, expect=4)
+    assert "GATE_CLOSED" in ended.err
+    assert notes(desk, f"withdrawn {mode}") == 0
+
+
+async def still_open(desk: Desk, gate: str) -> bool:
+    with open_home(desk.home) as home:
+        return any(one.id == gate for one in open_gates(home=home))
+
+
+# ---- what changes meanwhile ----
+
+
+@ERAS
+def test_a_tool_whose_server_says_otherwise_meanwhile_is_not_called(
+    desk: Desk, served: tuple[str, str], mode: str
+) -> None:
+    desk.approve("changing")
+
+    async def rewritten() -> None:
+        async with agent(served, "legacy", answers("approve"), name="another") as other:
+            described = f"Say it louder, {mode}."
+            assert code(await calls(other, "changing:rewrite", {"described": described})) == ""
+            with open_home(desk.home) as home:
+                from mcl.mcp.definitions import Definitions
+
+                while not any(one.standing == "changed" for one in Definitions(home).known()):
+                    await anyio.sleep(0.05)
+
+    async def whole() -> str:
+        async with agent(served, mode, answers("approve", first=rewritten)) as client:
+            return code(await calls(client, "changing:say", {"text": "hello"}))
+
+    assert talk(whole) in ("TOOL_CHANGED", "TOOL_QUARANTINED")
+
+
+@ERAS
+def test_an_approval_under_another_policy_is_void(desk: Desk, served: tuple[str, str], mode: str) -> None:
+    policy = desk.home / "policy.toml"
+
+    def change() -> None:
+        policy.write_text("approval_minutes = 20\n")
+
+    async def whole() -> str:
+        async with agent(served, mode, answers("approve", first=change)) as client:
+            return code(await keeps(client, f"policy {mode}"))
+
+    try:
+        assert talk(whole) == "APPROVAL_MISMATCH"
+    finally:
+        policy.unlink(missing_ok=True)
+    assert notes(desk, f"policy {mode}") == 0
+
+
+def test_what_was_asked_and_decided_is_in_the_record_of_activity(desk: Desk, served: tuple[str, str]) -> None:
+    async def whole() -> None:
+        async with agent(served, "auto", answers("approve")) as client:
+            await keeps(client, "recorded")
+
+    talk(whole)
+    rows = [json.loads(line) for line in desk("activity", "export", "--format", "jsonl").out.splitlines()]
+    asked, made = rows[-2:]
+    assert (asked["verdict"], asked["code"]) == ("asked", "GATE_PENDING")
+    assert made["verdict"] == "asked"
+    assert made["intent_id"]
