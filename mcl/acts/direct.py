@@ -5,7 +5,7 @@ and kept like any other intent.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -113,7 +113,7 @@ def text_of(name: str, value: object) -> str:
     Raises:
         InputError: BAD_ARGUMENT, it is no JSON value.
     """
-    return value.replace("${", "$${") if isinstance(value, str) else _as_json(name, value)
+    return _escaped(name, lambda: value if isinstance(value, str) else _json(value))
 
 
 def texts_of(args: Mapping[str, object], manifest: Manifest) -> dict[str, str]:
@@ -143,8 +143,16 @@ def _exact(name: str, value: object, manifest: Manifest) -> str:
 
 
 def _as_json(name: str, value: object) -> str:
+    return _escaped(name, lambda: _json(value))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _escaped(name: str, written: Callable[[], str]) -> str:
     try:
-        text: str = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = written()
         text.encode()
     except (TypeError, ValueError) as problem:
         raise InputError(

@@ -131,7 +131,9 @@ def plan_form(skill: Skill, intent: Intent, tools: Tools, nodes: int) -> PlanFor
     )
     outputs = tuple(slot.name for slot in skill.file.slots("OUTPUTS"))
     known = (tools.find(uri) for uri in dict.fromkeys(skill.tools))
-    allowed = [manifest for manifest in known if manifest is not None and _may(verb, manifest)]
+    # What strangers say of their tools is no prompt for a model; their tools are for plans that people write.
+    own = (manifest for manifest in known if manifest is not None and manifest.outside is None)
+    allowed = [manifest for manifest in own if _may(verb, manifest)]
     return PlanForm(
         skill_id=skill.id,
         description=skill.description,
