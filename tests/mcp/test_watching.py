@@ -70,6 +70,22 @@ def test_a_watched_resource_is_told_of_until_nobody_watches_it(home: Home, peers
         ]
 
 
+def test_parts_of_a_watched_resource_are_told_of_too(home: Home, peers: Peers) -> None:
+    """As the older protocol lets servers do; in the newer one a server tells of what was named."""
+    heard = Heard()
+    servers = _enter(home, peers, "--era", "handshake")
+
+    async def whole() -> None:
+        async with Upstreams(servers, on_updated=heard, environment=peers.environment) as upstreams:
+            await upstreams.subscribe("board", "board://news")
+            await upstreams.call("board", "post", {"text": "other", "part": "newspaper"})
+            await upstreams.call("board", "post", {"text": "goal", "part": "news/sport"})
+            await heard.wait(1)
+            assert heard.told == [("board", "board://news/sport")]
+
+    talk(whole)
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_a_server_that_was_started_again_is_asked_again(home: Home, peers: Peers, era: str) -> None:
     heard = Heard()
