@@ -107,6 +107,7 @@ def _left_by(node: PlanNode, find: Find) -> Taint:
     # The most that the tool may do, not what this call does: its arguments may not be known yet.
     classes = {*manifest.effects, *(name for case in manifest.when for name in case.effects)}
     looks = any(mode in ("read", "list") for mode in manifest.scope.paths.values())
-    reads = looks or bool({"read", "shell"} & classes)
+    # What another server answers is its user's own business as often as not: mail, issues, notes.
+    reads = looks or bool({"read", "shell"} & classes) or manifest.outside is not None
     private = reads and not manifest.uri.startswith(_PUBLIC)
     return Taint(node.id if private else "", node.id if {"network", "chain"} & classes else "")
