@@ -1,9 +1,9 @@
 """A server over HTTP that answers by the path it is asked at; made without the SDK. Tells its port first.
 
 Its one argument is the port, 0 for any. Paths: /honest, /redirect (to another origin, which is this server
-under another name), /status/N, /packed, /large (a body without end), /text, /wrong_id, /shape, /hangs, /breaks
-(cuts its answer off), /headers (tells the headers it got as the text of a call's answer), /events (answers as
-a stream of events, the first of which is too large).
+under another name), /status/N, /packed, /large (a body without end), /text, /wrong_id, /shape, /hangs,
+/breaks (cuts its answer off), /headers (tells the headers it got as the text of a call's answer), /events
+(answers as a stream of events, the first of which is too large).
 """
 
 from __future__ import annotations
