@@ -18,7 +18,7 @@ from mcl.acts.cancel import cancel
 from mcl.acts.direct import NODE, direct_call, text_of
 from mcl.acts.plan import Planned, plan
 from mcl.acts.run import run
-from mcl.acts.tools import named, short_name, tools_of
+from mcl.acts.tools import find_manifest, short_name, tools_of
 from mcl.home import open_home
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def call_tool(
     """
     home = home or open_home()
     place = workspace or Path.cwd()
-    manifest = named(name, tools_of(home).manifests)
+    manifest = find_manifest(name, tools_of(home))
     id = _propose(home, manifest, args, place, timeout_ms)
     seen = plan(id, workspace=place, home=home)
     denied = next((one.reply for one in seen.verdicts if isinstance(one.reply, Deny)), None)
@@ -92,7 +92,8 @@ def _propose(home: Home, manifest: Manifest, args: Mapping[str, object], place: 
     texts = {name: text_of(name, value) for name, value in args.items()}
     effect = _effect(manifest, typed_args(texts, manifest, {}), place)
     words = " ".join(f"{name}={_short(text.replace('$${', '${'))}" for name, text in texts.items())
-    prose = f"call {short_name(manifest.uri)}{f' with {words}' if words else ''}"
+    called = manifest.name if manifest.outside else short_name(manifest.uri)
+    prose = f"call {called}{f' with {words}' if words else ''}"
     made = direct_call(home, manifest, texts, effect, prose=prose, timeout_ms=timeout_ms)
     home.journal.append_many(made.envelopes(home, home.clock.now()))
     return made.intent.id

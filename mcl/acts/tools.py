@@ -1,7 +1,7 @@
 """`mcl tool`: the tools there are, what each may do, and which of their manifests the operator approved."""
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -108,9 +108,12 @@ def find_tool(name: str, *, home: Home | None = None) -> KnownTool:
 
     Without a version the highest. Raises InputError TOOL_UNKNOWN with the nearest names.
     """
-    tools = list_tools(home=home)
-    manifest = named(name, [tool.manifest for tool in tools])
-    return next(tool for tool in tools if tool.manifest is manifest)
+    home = home or open_home()
+    manifest = find_manifest(name, tools_of(home), lambda: [one.manifest for one in foreign_tools(home)])
+    policy = Policy.load(home.path / "policy.toml")
+    if manifest.outside is not None:
+        return next(_foreign(one, policy) for one in foreign_tools(home) if one.manifest.uri == manifest.uri)
+    return _known(manifest, Pins(home.db, home.clock).approved().get(manifest.uri), policy)
 
 
 def verify_tools(*, home: Home | None = None) -> VerifiedTools:
@@ -207,30 +210,34 @@ def foreign_tools(home: Home) -> "tuple[Known, ...]":
     return Foreign(home).known()
 
 
-def named(name: str, manifests: "list[Manifest] | tuple[Manifest, ...]") -> Manifest:
-    """The manifest that a person means by an address or a short name. Raises InputError TOOL_UNKNOWN."""
-    if (whole := name.strip().removeprefix("mcl:")) and ":" in whole and not whole.startswith(_SCHEME):
-        fitting = [one for one in manifests if one.outside is not None and one.name == whole]
-    else:
-        wanted, _, version = whole.removeprefix(_SCHEME).partition("@")
-        fitting = [
-            one
-            for one in manifests
-            if one.uri.startswith(f"{_SCHEME}{wanted}@") and version in ("", one.uri.partition("@")[2])
-        ]
-    if not fitting:
-        known = sorted({one.name if one.outside else short_name(one.uri) for one in manifests})
-        wanted = whole.removeprefix(_SCHEME).partition("@")[0]
-        near = difflib.get_close_matches(wanted, known, n=_NEAREST, cutoff=0.5)
-        near = near or [one for one in known if wanted and wanted.partition("/")[0] in one][:_NEAREST]
-        raise InputError(
-            "TOOL_UNKNOWN",
-            f"there is no tool {name!r}" + (f"; nearest: {', '.join(near)}" if near else ""),
-            place="tool",
-            fix="mcl tool list shows them all",
-            data={"nearest": near},
-        )
-    return max(fitting, key=lambda one: [int(part) for part in one.uri.partition("@")[2].split(".")])
+def find_manifest(name: str, tools: Registry, more: Callable[[], Sequence[Manifest]] = list) -> Manifest:
+    """The manifest that a person means by an address or a short name; of another server git:git_status.
+
+    tools: where it is looked for; those of other servers are read only where one of them may be meant. more:
+    of them, that may be meant too. Raises InputError TOOL_UNKNOWN with the nearest names.
+    """
+    whole = name.strip().removeprefix("mcl:")
+    wanted, _, version = whole.removeprefix(_SCHEME).partition("@")
+    if fitting := [one for one in tools.own if _fits(one, wanted, version)]:
+        return max(fitting, key=lambda one: [int(part) for part in one.uri.partition("@")[2].split(".")])
+    foreign = {one.uri: one for one in (*more(), *tools.manifests) if one.outside is not None}.values()
+    if fitting := [one for one in foreign if one.name == whole or _fits(one, wanted, version)]:
+        return fitting[0]
+    known = sorted([*(short_name(one.uri) for one in tools.own), *(one.name for one in foreign)])
+    near = difflib.get_close_matches(wanted, known, n=_NEAREST, cutoff=0.5)
+    near = near or [one for one in known if wanted and wanted.partition("/")[0] in one][:_NEAREST]
+    raise InputError(
+        "TOOL_UNKNOWN",
+        f"there is no tool {name!r}" + (f"; nearest: {', '.join(near)}" if near else ""),
+        place="tool",
+        fix="mcl tool list shows them all",
+        data={"nearest": near},
+    )
+
+
+def _fits(manifest: Manifest, wanted: str, version: str) -> bool:
+    place, _, there = manifest.uri.partition("@")
+    return place == f"{_SCHEME}{wanted}" and version in ("", there)
 
 
 def short_name(uri: str) -> str:

@@ -35,7 +35,6 @@ def list_tools(
     The class is A (reads in the workspace), B (reads elsewhere), C (writes in the workspace), D (runs a fixed
     command), E (acts on the world).
     """
-    from mcl.acts.tools import contract
     from mcl.acts.tools import list_tools as all_tools
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing
@@ -53,21 +52,8 @@ def list_tools(
         from mcl.mcp.servers import Servers
 
         Servers(home).require(server)
-    kept = ("uri", "name", "pin", "standing", "closed", "effects", "operation", "class", "idempotent")
+    out.document({"tools": [_document(tool) for tool in found]})
     if as_json:
-        said = [(tool, contract(tool)) for tool in found]
-        out.document(
-            {
-                "tools": [
-                    {
-                        **{name: one[name] for name in kept},
-                        "scope": tool.manifest.scope.kind,
-                        **({"suspicions": one["outside"]["suspicions"]} if tool.outside else {}),  # type: ignore[index]  # an object
-                    }
-                    for tool, one in said
-                ]
-            }
-        )
         return
     lines: list[tuple[tuple[str, str], ...]] = []
     for tool in found:
@@ -91,6 +77,28 @@ def list_tools(
         heads = tuple(heads[at] for at in places)
         lines = [tuple(line[at] for at in places) for line in lines]
     out.tell([listing(heads, lines)])
+
+
+def _document(tool: "KnownTool") -> dict[str, object]:
+    """What is told of a tool among many. What is suspicious takes a while to find: of those that wait."""
+    one = tool.manifest
+    said: dict[str, object] = {
+        "uri": one.uri,
+        "name": tool.name,
+        "pin": one.pin,
+        "standing": tool.standing,
+        "closed": tool.closed,
+        "effects": list(one.effects),
+        "operation": one.operation,
+        "class": one.safety,
+        "idempotent": one.idempotent,
+        "scope": one.scope.kind,
+    }
+    if tool.outside is not None:
+        said["server"] = tool.outside.server
+        if tool.waits:
+            said["suspicions"] = [finding.to_json() for finding in tool.suspicions]
+    return said
 
 
 def _words(tool: "KnownTool", standing: str) -> str:
