@@ -286,7 +286,8 @@ def test_a_mismatch_that_the_operator_lets_pass_is_a_warning_in_the_answer_and_i
     assert [(one.code, one.reason) for one in reply.warnings] == [("SERVER_MISMATCH", message)]
     assert str(reply.warnings[0]) == f"SERVER_MISMATCH: {message}"
     assert desk.recorded[-1][1]["warnings"] == [{"code": "SERVER_MISMATCH", "reason": message}]
-    assert "destructive" in reply.question
+    assert "The agent declared it as read, which is less than it does." in reply.question
+    assert "The agent declared it as read, which is less than it does." in reply.why
     for intent, code in [
         ({"operation_type": "write"}, "INTENT_MISMATCH"),
         ({"operation_type": ""}, "MISSING_OPERATION_TYPE"),

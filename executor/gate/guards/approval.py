@@ -15,6 +15,7 @@ from executor.gate.claim import binding_of, claim
 from executor.gate.context import Context
 from executor.gate.credentials import credentials_of
 from executor.gate.effects import need_of
+from executor.gate.guards import three_keys
 from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_bytes
@@ -75,6 +76,8 @@ def _why(call: Call, context: Context) -> Iterator[str]:
     yield from _places(call, context, manifest)
     if credentials_of(call.known_args, manifest) and not _names_hosts(call, context, manifest):
         yield "It sends a credential to an address that is not written in the plan."
+    if call.declaration is not None and three_keys.warnings(call, context):
+        yield f"The agent declared it as {call.declaration.operation_type}, which is less than it does."
     taint = context.taint(call) if carries(effect) or _carries_answers(call, context, effect) else None
     if taint is not None and taint.both:
         yield (
