@@ -121,7 +121,8 @@ def _read(wire: bytes) -> tuple[Record, bytes]:
         raise JournalError("RECORD_SHAPE", f"has the unknown keys {sorted(unknown)}")
     _check_shapes(message, _SHAPES)
     signature = message.pop(11)
-    signed = encode_cbor(message)
+    # These bytes are the one encoding of the message, so without its last key they are what was signed.
+    signed = bytes((wire[0] - 1,)) + wire[1 : -len(_SIGNATURE_LEAD) - 64]
     return _record(message, signature, signed, wire), signed
 
 

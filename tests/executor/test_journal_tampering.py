@@ -48,9 +48,13 @@ def test_a_flipped_byte_in_any_column_of_any_row_is_found_and_named(story: Story
         for row in home.journal.rows():
             (value,) = file.execute(f"SELECT {column} FROM journal WHERE seq = ?", (row.seq,)).fetchone()
             for place in (0, len(value) // 2, len(value) - 1):
-                file.execute(
-                    f"UPDATE journal SET {column} = ? WHERE seq = ?", (flipped(value, place), row.seq)
-                )
+                changed = flipped(value, place)
+                if (
+                    column == "id"
+                    and file.execute("SELECT 1 FROM journal WHERE id = ?", (changed,)).fetchone()
+                ):
+                    continue  # two ids of one millisecond may be neighbours, and no two rows have the same
+                file.execute(f"UPDATE journal SET {column} = ? WHERE seq = ?", (changed, row.seq))
                 report = home.journal.verify()
                 assert not report.ok
                 assert row.seq in {finding.seq for finding in report.findings}

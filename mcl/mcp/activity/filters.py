@@ -68,7 +68,7 @@ class Filters:
             return False
         if any(not _MATCH[name](call, wanted) for name, wanted in self.values.items()):
             return False
-        return self.text in words_of(call)
+        return not self.text or self.text in words_of(call)
 
     def where(self) -> tuple[str, list[object]]:
         """The same as SQL over the index (`a`), with its parameters."""
