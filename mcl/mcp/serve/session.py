@@ -91,7 +91,6 @@ class Session:
         self.questions = questions
         self.runs = runs
         self.compiling = compiling
-        self.shelves = Shelves()
         variables = os.environ if environment is None else environment
         self.redactor, self.credentials = Redactor(variables), Credentials(variables)
         self.pins, self.grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
