@@ -1,0 +1,460 @@
+"""The tools that `mcl mcp serve` offers, asked by the SDK's client in both eras, in one process.
+
+One server and its clients live for the whole file: what a test does to the home is undone by nobody.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from desks import Peers, surroundings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mcp import Client
+
+import mcl.mcp
+from executor import Home
+from executor.gate.grants import Grants
+from mcl.acts.accept import accept
+from mcl.home import open_home
+from mcl.mcp.definitions import Definitions
+from mcl.mcp.offered.tools import OFFERED
+from mcl.mcp.serve.compiling import Compiling
+from mcl.mcp.serve.face import Face
+from mcl.mcp.serve.opening import opened
+from mcl.mcp.servers import Servers
+
+ERAS = ("legacy", "auto")
+READ = {"operation_type": "read", "reason": "to look"}
+
+
+@dataclass
+class Office:
+    """A server in this process, with a client of each era. said: what clients were told besides answers."""
+
+    home: Home
+    workspace: Path
+    portal: BlockingPortal
+    face: Face
+    clients: dict[str, Any] = field(default_factory=dict)
+    said: list[Any] = field(default_factory=list)
+
+    def call(self, name: str, arguments: Any, era: str = "legacy", **more: Any) -> Any:
+        """Call a tool; the whole result."""
+        client = self.clients[era]
+        return self.portal.call(lambda: client.call_tool(name, arguments, **more))
+
+    def told(self, name: str, arguments: Any, era: str = "legacy", **more: Any) -> dict[str, Any]:
+        """What a tool answers that has no reason to refuse."""
+        result = self.call(name, arguments, era, **more)
+        assert not result.is_error, result.structured_content
+        said: dict[str, Any] = result.structured_content
+        return said
+
+    def refused(self, name: str, arguments: Any, era: str = "legacy") -> dict[str, Any]:
+        """With what a tool refuses."""
+        result = self.call(name, arguments, era)
+        assert result.is_error, result.structured_content
+        said: dict[str, Any] = result.structured_content
+        assert said.keys() == {"code", "message", "fix", "example", "data"}
+        assert said["message"]
+        assert json.loads(result.content[0].text) == said
+        return said
+
+    def rows(self, kind: str = "") -> int:
+        """How many rows of a kind the journal has."""
+        return sum(1 for _ in self.home.journal.rows(kind=kind or None))
+
+    def accepted(self, goal: str) -> str:
+        """An intent that a person accepted."""
+        id = self.told("compile_intent", {"goal": goal})["id"]
+        accept(id, home=self.home)
+        return str(id)
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    folder = tmp_path_factory.mktemp("office")
+    (folder / "work" / "notes").mkdir(parents=True)
+    (folder / "work" / "notes" / "one.txt").write_text("an invoice\n")
+    with ExitStack() as stack:
+        home = stack.enter_context(open_home(folder / "home"))
+        portal = stack.enter_context(start_blocking_portal())
+        serving = opened(home, folder / "work", Compiling(home, ai=False))
+        face = stack.enter_context(portal.wrap_async_context_manager(serving))
+        made = Office(home, folder / "work", portal, face)
+
+        async def hear(message: Any) -> None:
+            made.said.append(message)
+
+        for era in ERAS:
+            client = Client(face.server, mode=era, message_handler=hear)
+            made.clients[era] = stack.enter_context(portal.wrap_async_context_manager(client))
+        yield made
+
+
+# ---- what is offered ----
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_clients_of_both_eras_are_offered_the_same(office: Office, era: str) -> None:
+    listed = office.portal.call(office.clients[era].list_tools).tools
+    assert [tool.name for tool in listed] == [one.name for one in OFFERED]
+    for tool, one in zip(listed, OFFERED, strict=True):
+        assert tool.input_schema == one.input_schema
+        assert tool.description
+
+
+def test_hints_of_our_own_tools_are_true(office: Office) -> None:
+    """What only reads changes nothing but the record of the call; what may destroy says so."""
+    hints = {one.name: one.annotations for one in OFFERED}
+    reading = {name for name, hint in hints.items() if hint.get("readOnlyHint")}
+    assert reading == {"retrieve_tools", "describe_tool", "call_tool_read", "get_intent", "read_activity"}
+    assert {name for name, hint in hints.items() if hint.get("destructiveHint")} == {
+        "call_tool_destructive",
+        "run_intent",
+    }
+    for name, arguments in (
+        ("retrieve_tools", {"query": "read"}),
+        ("describe_tool", {"name": "mcl:fs/read"}),
+        ("call_tool_read", {"name": "mcl:fs/list", "args": {}, "intent": READ}),
+        ("read_activity", {}),
+    ):
+        before, calls = office.rows(), office.rows("record.mcp.call")
+        office.told(name, arguments)
+        assert (office.rows() - before, office.rows("record.mcp.call") - calls) == (1, 1), name
+
+
+def test_each_example_of_a_refusal_would_have_been_taken(office: Office) -> None:
+    from jsonschema import Draft202012Validator
+
+    for one in OFFERED:
+        Draft202012Validator.check_schema(one.input_schema)
+        Draft202012Validator(one.input_schema).validate(one.example)
+
+
+# ---- goals ----
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_goal_is_compiled_looked_at_accepted_by_a_person_and_run(office: Office, era: str) -> None:
+    made = office.told("compile_intent", {"goal": "which files in notes mention invoice"}, era)
+    assert made["status"] == "compiled"
+    id = made["id"]
+    assert f"mcl accept {id}" in made["how_to_go_on"]
+    said = office.refused("run_intent", {"intent": id}, era)
+    assert (said["code"], said["data"]["state"]) == ("NOT_ACCEPTED", "proposed")
+    assert f"mcl accept {id}" in said["fix"]
+    assert office.told("get_intent", {"intent": id}, era)["state"] == "proposed"
+    accept(id, home=office.home)
+    steps: list[tuple[float, float | None, str | None]] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        steps.append((done, total, message))
+
+    ended = office.told("run_intent", {"intent": id}, era, progress_callback=progress)
+    assert ended["state"] == "completed"
+    assert "notes/one.txt" in json.dumps(ended["outputs"])
+    assert [done for done, _, _ in steps] == sorted({done for done, _, _ in steps}), "it always grows"
+    assert any("completed" in (message or "") for _, _, message in steps)
+    found = office.told("get_intent", {"intent": id}, era)
+    assert found["state"] == "completed"
+    assert found["evidence"]["kind"] == "intent.attest"
+    assert found["outputs"] == ended["outputs"]
+    assert office.refused("run_intent", {"intent": id}, era)["data"]["state"] == "completed"
+
+
+def test_questions_of_a_goal_are_answered_by_a_second_call(office: Office) -> None:
+    asked = office.told("compile_intent", {"goal": "make a report of all the files"})
+    if asked["status"] != "clarify":
+        asked = office.told("compile_intent", {"goal": "search the code"})
+    assert asked["status"] == "clarify", asked
+    question = asked["questions"][0]
+    assert office.told("get_intent", {"intent": asked["id"]})["questions"][0] == question
+    unknown = office.refused("compile_intent", {"intent": asked["id"], "answers": {"u99": "x"}})
+    assert unknown["code"] == "ANSWER_UNKNOWN"
+    answers = {one["id"]: one["options"][0] if one["options"] else "notes" for one in asked["questions"]}
+    done = office.told("compile_intent", {"intent": asked["id"], "answers": answers})
+    assert done["status"] in ("compiled", "clarify", "refused")
+    assert done["id"] == asked["id"]
+    assert done.get("questions") != asked["questions"]
+
+
+def test_what_no_skill_is_for_is_refused_and_kept(office: Office) -> None:
+    said = office.told("compile_intent", {"goal": "knit a jumper for the cat"})
+    assert said["status"] in ("refused", "clarify")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({}, "GOAL_OR_INTENT"),
+        ({"goal": "x", "intent": "y"}, "GOAL_OR_INTENT"),
+        ({"intent": "@last"}, "ANSWER_MISSING"),
+        ({"goal": "x", "answers": {"u1": "y"}}, "ANSWERS_WITHOUT_INTENT"),
+        ({"goal": ""}, "INVALID_ARGS"),
+        ({"goal": 7}, "INVALID_ARGS"),
+        ({"goal": "x", "more": 1}, "INVALID_ARGS"),
+        ({"goal": "x", "skill": "no-such-skill"}, "SKILL_UNKNOWN"),
+        ({"goal": "x", "zone": "Mars/North"}, "ZONE_UNKNOWN"),
+        ({"goal": "x" * 9000}, "GOAL_TOO_LONG"),
+        ({"intent": "zzzz", "answers": {"u1": "y"}}, "INTENT_UNKNOWN"),
+    ],
+)
+def test_a_goal_that_cannot_be_compiled_is_refused_with_the_reason(
+    office: Office, arguments: dict[str, Any], code: str
+) -> None:
+    before = office.rows("intent.draft")
+    assert office.refused("compile_intent", arguments)["code"] == code
+    assert office.rows("intent.draft") == before
+
+
+def test_other_calls_are_answered_while_a_goal_is_compiled_and_a_plan_runs(office: Office) -> None:
+    """A watched file keeps a plan running; meanwhile goals are compiled and tools are called."""
+    id = office.accepted("watch the file notes/one.txt for 2 seconds")
+    client = office.clients["legacy"]
+    seen: list[str] = []
+
+    async def at_once() -> None:
+        async def run() -> None:
+            await client.call_tool("run_intent", {"intent": id})
+            seen.append("run")
+
+        async def compile() -> None:
+            await client.call_tool("compile_intent", {"goal": "which files in notes mention milk"})
+            seen.append("compiled")
+
+        async def look() -> None:
+            for _ in range(5):
+                await client.call_tool("get_intent", {"intent": id})
+            seen.append("looked")
+
+        async with anyio.create_task_group() as tasks:
+            for one in (run, compile, look):
+                tasks.start_soon(one)
+
+    office.portal.call(at_once)
+    assert seen[-1] == "run"
+
+
+def test_a_run_goes_on_when_its_caller_does_not_wait_and_is_waited_for_again(office: Office) -> None:
+    id = office.accepted("watch the file notes/one.txt for 2 seconds")
+    first = office.told("run_intent", {"intent": id, "wait_s": 0})
+    assert first["state"] == "executing"
+    assert "run_intent" in first["how_to_go_on"]
+    assert office.told("run_intent", {"intent": id})["state"] == "completed"
+
+
+def test_a_run_that_its_caller_cancels_is_stopped_and_resumed(office: Office) -> None:
+    id = office.accepted("watch the file notes/one.txt for 3 seconds")
+    client = office.clients["legacy"]
+
+    async def give_up() -> None:
+        with anyio.move_on_after(1):
+            await client.call_tool("run_intent", {"intent": id})
+
+    office.portal.call(give_up)
+    told = office.refused("run_intent", {"intent": id})
+    assert told["code"] == "RUN_INTERRUPTED"
+    assert office.told("get_intent", {"intent": id})["state"] == "executing"
+
+
+# ---- tools ----
+
+
+def test_our_own_tools_are_called_by_name_with_or_without_their_version(office: Office) -> None:
+    for name in ("mcl:fs/read", "mcl:fs/read@1.0.0"):
+        args = {"name": name, "args": {"path": "notes/one.txt"}, "intent": READ}
+        assert office.told("call_tool_read", args)["text"] == "an invoice\n"
+    for name in ("mcl:fs/none", "mcl:fs/read@9.9.9", "nobody:tool", "mcl:mcp-x/y"):
+        said = office.refused("call_tool_read", {"name": name, "args": {}, "intent": READ})
+        assert said["code"] in ("UNKNOWN_TOOL", "TOOL_UNPINNED"), said
+
+
+def test_a_tool_that_fails_says_how_and_is_kept_as_failed(office: Office) -> None:
+    args = {"name": "mcl:fs/read", "args": {"path": "none.txt"}, "intent": READ}
+    assert office.refused("call_tool_read", args)["code"] == "NOT_FOUND"
+    kept = office.told("read_activity", {"limit": 1, "tool": "fs/read"})["activity"][0]
+    assert (kept["verdict"], kept["code"], kept["operation_type"]) == ("failed", "NOT_FOUND", "read")
+
+
+def test_the_same_refused_call_is_answered_with_the_circuit_open_until_something_changes(
+    office: Office,
+) -> None:
+    args = {"name": "mcl:fs/delete", "args": {"path": "notes/one.txt"}, "intent": READ}
+    codes = [office.refused("call_tool_read", args)["code"] for _ in range(5)]
+    assert codes == ["SERVER_MISMATCH"] * 3 + ["CIRCUIT_OPEN"] * 2
+    said = office.refused("call_tool_read", args)
+    assert said["data"]["refused_with"] == "SERVER_MISMATCH"
+    assert "call_tool_destructive" in said["message"]
+    other = {**args, "args": {"path": "notes/two.txt"}}
+    assert office.refused("call_tool_read", other)["code"] == "SERVER_MISMATCH"
+    assert (office.workspace / "notes" / "one.txt").exists()
+    Servers(office.home).add("later", command=["true"])
+    assert office.refused("call_tool_read", args)["code"] == "SERVER_MISMATCH", "judged anew"
+    Servers(office.home).remove("later")
+
+
+def test_every_call_is_kept_whatever_becomes_of_it(office: Office) -> None:
+    before = office.rows("record.mcp.call")
+    office.refused("call_tool_read", {"name": 7})
+    office.refused("no_such_tool", {})
+    office.refused("get_intent", {"intent": 7})
+    office.told("retrieve_tools", {"query": "files"}, "auto")
+    assert office.rows("record.mcp.call") == before + 4
+    kept = office.told("read_activity", {"limit": 4})["activity"]
+    assert [(one["tool"], one["verdict"], one["code"]) for one in reversed(kept)] == [
+        ("call_tool_read", "denied", "BAD_TOOL_NAME"),
+        ("no_such_tool", "denied", "UNKNOWN_TOOL"),
+        ("get_intent", "denied", "INVALID_ARGS"),
+        ("retrieve_tools", "allowed", ""),
+    ]
+    assert {one["client_name"] for one in kept} == {"mcp"}
+
+
+# ---- what changes while it serves ----
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_server_that_is_entered_meanwhile_is_connected_and_its_tools_are_told(
+    office: Office, era: str, tmp_path: Path
+) -> None:
+    """Clients are told that a list changed; the tools are found as soon as a person approves them."""
+    name = f"new-{era}"
+    environment = surroundings(tmp_path)
+    environment.pop("MCL_HOME")
+    office.said.clear()
+    Servers(office.home).add(
+        name, command=Peers(tmp_path, environment).command("plain"), folder=tmp_path, environment=environment
+    )
+    heard = _listen(office) if era == "auto" else None
+
+    def known() -> bool:
+        return any(one.server == name for one in Definitions(office.home).known())
+
+    _until(known)
+    if heard is None:
+        _until(lambda: any(_method(one) == "notifications/tools/list_changed" for one in office.said))
+    else:
+        _until(lambda: bool(heard))
+    said = office.told("retrieve_tools", {"query": "keep one more note", "server": name}, era)
+    assert said["tools"] == []
+    assert said["not_approved"] > 0
+    args = {"name": f"{name}:look", "args": {"token": "t"}, "reason": "to look"}
+    assert office.refused("call_tool_destructive", args, era)["code"] == "TOOL_QUARANTINED"
+
+
+def _method(message: Any) -> str:
+    return str(getattr(getattr(message, "root", message), "method", ""))
+
+
+def _listen(office: Office) -> list[Any]:
+    """Listen for changed lists in the way of the modern era, for as long as the client lives."""
+    heard: list[Any] = []
+    client = office.clients["auto"]
+
+    async def listen() -> None:
+        async with client.listen(tools_list_changed=True) as events:
+            async for event in events:
+                heard.append(event)
+
+    office.portal.start_task_soon(listen)
+    return heard
+
+
+def _until(true: Any) -> None:
+    import time
+
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.05)
+
+
+# ---- whatever is given ----
+
+STORES = {"approval.py", "definitions.py", "servers.py"}  # what a person's commands write to
+DOORS = {"approve", "reject", "grant", "classify", "trust", "accept", "decide_gate", "call_tool"}
+
+
+def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
+    """In the source: of what a person does with an intent only what needs no person is imported, and the one
+    place that signs in a person's name is where the answer to a form is taken."""
+    root = Path(mcl.mcp.__file__).parent
+    rooms = [root, root / "offered", root / "serve", root / "proxy"]
+    nodes = [
+        (file.name, node)
+        for room in rooms
+        for file in room.glob("*.py")
+        if file.name not in STORES
+        for node in ast.walk(ast.parse(file.read_text()))
+    ]
+    acts = {str(node.module) for _, node in nodes if isinstance(node, ast.ImportFrom)}
+    assert "mcl.mcp.approval" not in acts
+    assert {name for name in acts if name.startswith("mcl.acts")} <= {
+        *("mcl.acts.answer", "mcl.acts.compile", "mcl.acts.direct", "mcl.acts.run"),
+        *("mcl.acts.seal", "mcl.acts.show", "mcl.acts.skills", "mcl.acts.tools"),
+    }
+    called = [
+        (file, ast.unparse(node.func))
+        for file, node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in DOORS
+    ]
+    assert called == [("questions.py", "deciding.approve")]
+
+
+NAMES = st.sampled_from([one.name for one in OFFERED])
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=10,
+)
+WORDS = st.sampled_from(
+    [
+        "mcl:fs/read",
+        "mcl:fs/list",
+        "mcl:time/now",
+        "mcl:",
+        ":",
+        "mcl:fs/write",
+        "@last",
+        "",
+        "read",
+        "../..",
+        "\u202e",
+    ]
+)
+KNOWN = sorted({field for one in OFFERED for field in one.input_schema["properties"]})  # type: ignore[attr-defined]
+FIELDS = st.dictionaries(st.sampled_from(KNOWN) | st.text(max_size=6), JSON | WORDS, max_size=6)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(name=NAMES, arguments=FIELDS, era=st.sampled_from(ERAS))
+def test_any_arguments_are_answered_or_refused_with_the_reason_and_accept_nothing(
+    office: Office, name: str, arguments: dict[str, Any], era: str
+) -> None:
+    """No arguments lead to an error of the protocol, to a fault, or to anything that only a person may do."""
+    kinds = ("intent.accept", "policy.gate.resolve", "record.grant.given", "record.tool.approved")
+    before = {kind: office.rows(kind) for kind in kinds}
+    granted = Grants(office.home.db, office.home.clock).list(office.home.keyring.agent.did)
+    result = office.call(name, arguments, era)
+    if result.is_error:
+        said = result.structured_content
+        assert said["code"] != "INTERNAL", said
+        assert said["message"]
+        assert "Traceback" not in result.content[0].text
+    assert {kind: office.rows(kind) for kind in kinds} == before
+    assert Grants(office.home.db, office.home.clock).list(office.home.keyring.agent.did) == granted
