@@ -164,7 +164,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
         [taking("password"), taking("githubToken"), taking("api-key"), taking("user_private_key")],
         [
             taking("page_token", "nextPageToken", "max_tokens", "tokenizer", "sort_key", "public_key"),
-            taking("secretary", "author", "keyboard", "passage", "token_count"),
+            taking("secretary", "author", "keyboard", "passage", "token_count", "sessionId"),
         ],
     ),
     "context-argument": (
@@ -205,7 +205,10 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     ),
     "image-from-afar": (
         [said("![ok](https://host.dev/p.png)"), said('<img src="//host.dev/p.png">')],
-        [said("Gives an image (PNG). See [the guide](https://host.dev/guide) and ![alt] in Markdown.")],
+        [
+            said("Gives an image (PNG). See [the guide](https://host.dev/guide) and ![alt] in Markdown."),
+            said('Takes <img src="/absolute/path.png"> too.'),
+        ],
     ),
     "encoded": (
         [

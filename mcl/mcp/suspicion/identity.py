@@ -24,7 +24,7 @@ _SPOKEN: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,31}:[A-Za-z][\w./-]{0,127}|
 # Arguments that hold a secret, and words that make them something else (next_page_token, max_tokens).
 _SECRETS: Final = re.compile(
     r"(?:^|_)(?:password|passwd|passphrase|passcode|pwd|secret|secrets|api_?key|apikey|access_?key|private_?key|ssh_?key"
-    r"|encryption_?key|credentials?|auth_?token|access_?token|bearer|session_?(?:id|token|cookie)|cookies?|token|otp|totp"
+    r"|encryption_?key|credentials?|auth_?token|access_?token|bearer|session_?(?:token|cookie|key)|cookies?|token|otp|totp"
     r"|mfa_code|pin_code|mnemonic|seed_phrase|recovery_phrase|cvv|card_number|credit_card|ssn|authorization)$"
 )
 _NO_SECRETS: Final = re.compile(
