@@ -169,8 +169,8 @@ def peer_over_http(folder: Path, stack: ExitStack) -> Counterpart:
     return Counterpart(calls, url=first_line(process, "stdout"))
 
 
-QUICK = (filesystem, git)
-LONG = (time, fetch, everything, everything_over_http, example_over_http, peer_over_http)
+QUICK = (filesystem,)
+LONG = (git, time, fetch, everything, everything_over_http, example_over_http, peer_over_http)
 Maker = Callable[[Path, ExitStack], Counterpart]
 
 
