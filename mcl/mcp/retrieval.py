@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ class Index:
         ordinary good hits lie between 0.3 and 0.8. Equal scores are told in the order of the entries.
 
         Args:
-            query: plain words, any language. limit: at most so many. among: which places count.
+            query: plain words, any language. limit: at most so many. among: which places count;
+            asked of the best ones, until there are enough.
         """
         asked = list(dict.fromkeys(words(query[:MAX_QUERY])))[:_MAX_WORDS]
         known = [self._vocabulary[word] for word in asked if word in self._vocabulary]
@@ -120,9 +122,9 @@ class Index:
             return []
         scores = self._bm25.get_scores_from_ids(known)
         most = sum(self._idf(self._vocabulary.get(word)) for word in asked)
-        places = [int(place) for place in scores.nonzero()[0] if among(int(place))]
-        places.sort(key=lambda place: (-float(scores[place]), place))
-        return [Found(place, round(min(1.0, float(scores[place]) / most), 4)) for place in places[:limit]]
+        places = sorted(scores.nonzero()[0].tolist(), key=lambda place: (-float(scores[place]), place))
+        fitting = islice((place for place in places if among(place)), limit)
+        return [Found(place, round(min(1.0, float(scores[place]) / most), 4)) for place in fitting]
 
     def _idf(self, word: int | None) -> float:
         """What one word can add at most: the library's (Lucene's) inverse document frequency."""

@@ -78,12 +78,20 @@ class Shelved:
 
 
 class Shelf:
-    """All tools of a session at one moment, and the index over them."""
+    """All tools of a session at one moment, and the index over them.
 
-    def __init__(self, tools: Sequence[Shelved]) -> None:
+    before: an earlier one, whose index serves where the tools are the same and only stand otherwise.
+    """
+
+    def __init__(self, tools: Sequence[Shelved], before: Shelf | None = None) -> None:
         self.tools = tuple(sorted(tools, key=lambda tool: tool.name))
-        self.index = Index([entry_of(tool.name, tool.definition) for tool in self.tools])
         self._named = {tool.name: tool for tool in self.tools}
+        self._told = [(tool.name, tool.manifest.pin) for tool in self.tools]
+        same = before is not None and before._told == self._told
+        self.index: Index = before.index if same and before is not None else self._indexed()
+
+    def _indexed(self) -> Index:
+        return Index([entry_of(tool.name, tool.definition) for tool in self.tools])
 
     def find(self, name: str) -> Shelved | None:
         """The tool of this name, also with a version of ours; None where there is none.
@@ -108,7 +116,7 @@ class Shelves:
         """The tools that there are, and how they stand, at this moment."""
         stamp = session.stamp
         if self._shelf is None or stamp != self._seen:
-            self._shelf = Shelf(_tools(session.context, session.definitions))
+            self._shelf = Shelf(_tools(session.context, session.definitions), self._shelf)
             self._seen = stamp
         return self._shelf
 

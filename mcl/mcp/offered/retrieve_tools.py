@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.hashing import json_size
@@ -28,21 +29,22 @@ async def run(session: Session, arguments: Json, caller: Caller) -> Reply:
     assert isinstance(limit, int), "the schema says so"
     shelf, policy = session.shelves.now(session), session.context.policy
 
+    def open_to_all(tool: Shelved) -> bool:
+        return server in ("", tool.server) and (tool.usable or unapproved)
+
     def told(place: int) -> bool:
         tool = shelf.tools[place]
-        if server not in ("", tool.server) or policy.denies(tool.manifest.uri):
-            return False
-        return tool.usable or unapproved
+        return open_to_all(tool) and not policy.denies(tool.manifest.uri)
 
     if query.strip():
         found = [(shelf.tools[one.place], one.score) for one in shelf.index.find(query, limit, among=told)]
     else:
-        places = [place for place in range(len(shelf.tools)) if told(place)]
-        found = [(shelf.tools[place], 0.0) for place in places[:limit]]
+        places = islice(filter(told, range(len(shelf.tools))), limit)
+        found = [(shelf.tools[place], 0.0) for place in places]
     waiting = sum(not tool.usable and server in ("", tool.server) for tool in shelf.tools)
     answer: dict[str, object] = {
         "tools": [session.redactor.value(_hit(tool, score)) for tool, score in found],
-        "searched": sum(map(told, range(len(shelf.tools)))),
+        "searched": sum(map(open_to_all, shelf.tools)),
         "not_approved": waiting,
     }
     if note := _note(found, waiting, unapproved):
