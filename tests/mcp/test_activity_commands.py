@@ -25,7 +25,7 @@ import pytest
 from executor import Home
 from mcl.cli.main import main
 from mcl.home import open_home
-from mcl.mcp.activity import Activity, Entry
+from mcl.mcp.activity import OPERATIONS, SENSITIVITIES, VERDICTS, Activity, Entry
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\uff1d1", "|calc")
@@ -165,6 +165,13 @@ def test_a_bad_filter_is_refused_by_every_verb(run: Run, verb: str) -> None:
         assert done.code == 2
         assert "BAD_FILTER" in done.err
         assert "allowed:" in done.err
+
+
+def test_the_words_that_are_completed_are_those_that_are_read() -> None:
+    from mcl.cli.activity import arguments
+
+    offered = (arguments._OPERATIONS, arguments._SENSITIVITIES, arguments._VERDICTS)
+    assert offered == (OPERATIONS, SENSITIVITIES, VERDICTS)
 
 
 def test_a_call_is_shown_whole_with_its_row_intent_and_gate(run: Run) -> None:
