@@ -7,9 +7,8 @@ What was approved is an intent of one node, run like any other: the gate claims 
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
@@ -36,7 +35,8 @@ if TYPE_CHECKING:
 
 FORM: Final = "call"  # the name of the form that a client of the modern era fills in
 MAX_OPEN: Final = 32  # questions that wait at once in one process
-MAX_REFUSED: Final = 3  # times that the very same call is asked about after a refusal
+MAX_REFUSED: Final = 3  # times that the very same call may be refused within REMEMBERED
+REMEMBERED: Final = timedelta(minutes=10)
 _LOOK_S: Final = 0.25  # how often the journal is looked at for a decision made by another process
 
 
@@ -95,7 +95,7 @@ class Questions:
         self._home = home
         self.states = States()
         self._waiting: dict[str, AskedCall] = {}
-        self._refused: Counter[str] = Counter()
+        self._refused: dict[str, list[datetime]] = {}
 
     async def settle(self, session: Session, call: Call, ask: Ask, caller: Caller) -> Settled:
         """Have a person decide about a call for which the gate wants one.
@@ -135,7 +135,7 @@ class Questions:
             self._close(asked, "the server that asked has ended")
 
     def _flood(self, call: Call) -> Deny | None:
-        if self._refused[_what(call)] >= MAX_REFUSED:
+        if len(self._refused.get(_what(call), ())) >= MAX_REFUSED:
             return _deny(
                 "CIRCUIT_OPEN",
                 "this very call was refused again and again",
@@ -256,18 +256,21 @@ class Questions:
             was = deciding.decided(self._home, asked)
             if was.decision == "approve":
                 return Approved(asked, was.by, was.reason)
-            self._refused[_what(call)] += 1
+            self._remember(call)
             why = f": {was.reason}" if was.reason else ""
             said = f"{was.by} refused this call at {was.at}{why}"
             fix = "do without it, or ask for something else"
             return Denied(_deny("GATE_DENIED", said, fix), asked.id, asked.intent.id)
         record = closing(self._home, asked)
         if record is not None and record.kind.endswith(".closed"):
-            self._refused[_what(call)] += 1
+            self._remember(call)
             code, why = str(record.body.get("code") or "GATE_DENIED"), str(record.body.get("why", ""))
             return self._denied(asked, code, why, "do without it, or ask for something else")
         said = f"nobody decided before {asked.expires_at}"
         return self._denied(asked, "GATE_TIMEOUT", said, "ask again when somebody is there to decide")
+
+    def _remember(self, call: Call) -> None:
+        self._refused.setdefault(_what(call), []).append(_moment(self._home.clock.now()))
 
     def _abandon(self, asked: AskedCall) -> None:
         """The caller is gone. Where a person approved meanwhile, nobody makes the call any more."""
@@ -275,8 +278,12 @@ class Questions:
             deciding.give_up(self._home, asked, WITHDRAWN)
 
     def _sweep(self) -> None:
-        """Close what nobody came back for in time."""
+        """Close what nobody came back for in time; forget refusals of long ago."""
         now = _moment(self._home.clock.now())
+        for what, times in list(self._refused.items()):
+            self._refused[what] = [one for one in times if now - one < REMEMBERED]
+            if not self._refused[what]:
+                del self._refused[what]
         for asked in [one for one in self._waiting.values() if _moment(one.expires_at) < now]:
             self._close(asked, late=True)
 

@@ -370,6 +370,9 @@ def test_the_very_same_call_is_not_asked_about_for_ever(here: Room) -> None:
         )
     refused = here.go(here.overwrite(reason="please"), here.approver())[0]
     assert code_of(refused) == "CIRCUIT_OPEN"
+    here.clock.minutes = 11
+    settled, _ = here.go(here.overwrite(), here.caller(elicit=answering(Filled("decline"))))
+    assert code_of(settled) == "GATE_DENIED"  # asked again
     assert here.go(here.overwrite("another"), here.approver())[1].failure is None
 
 
