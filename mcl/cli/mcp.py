@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, ModelPath, NoAi, SkillDirectories, Workspace, example
+from mcl.cli.arguments import AsJson, ModelPath, NoAi, SkillDirectories, Workspace, example, folder
 from mcl.cli.output import note
 
 _PORT = 8321
@@ -71,7 +71,15 @@ def install_command(
         str,
         typer.Option("--host", metavar="NAME", help="The program to configure; left out: all are listed."),
     ] = "",
-    workspace: Workspace = None,
+    workspace: Annotated[
+        Path | None,
+        typer.Option(
+            "--workspace",
+            metavar="DIR",
+            parser=folder,
+            help="The folder that tools may work in (default: that of the program, else this one).",
+        ),
+    ] = None,
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="What the server is called there.")
     ] = "mcl",
