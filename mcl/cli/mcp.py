@@ -14,7 +14,9 @@ _PORT = 8321
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    group = typer.Typer(help="Serve tools to other programs (Model Context Protocol).", no_args_is_help=True)
+    group = typer.Typer(
+        name="mcp", help="Serve tools to other programs (Model Context Protocol).", rich_markup_mode=None
+    )
     group.command(
         "serve", epilog=example("mcl mcp serve --workspace ~/project", "mcl mcp serve --http --port 8321")
     )(serve_command)
@@ -24,7 +26,7 @@ def register(app: typer.Typer) -> None:
             "mcl mcp install", "mcl mcp install --host claude-code", "mcl mcp install --host zed --write"
         ),
     )(install_command)
-    app.add_typer(group, name="mcp")
+    app.add_typer(group)
 
 
 def serve_command(

@@ -22,7 +22,7 @@ def test_every_help_has_an_example_that_is_a_real_command(path, capsys):
     assert main([*path, "--help"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("Usage: mcl")
-    if not path or path[-1] not in ("key", "skill", "model", "gate", "agent", "tool"):
+    if not path or path[-1] not in ("key", "skill", "model", "gate", "agent", "tool", "server", "mcp"):
         assert "Example:" in told
         example = told.split("Example:")[1]
         assert "mcl " + " ".join(path) in example
@@ -54,7 +54,11 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("key", "key list", "key new", "key export", "key trust", "key revoke"),
         *("grant", "revoke", "grants", "agent", "agent add", "agent list", "agent remove"),
         *("tool", "tool list", "tool describe", "tool call", "tool verify", "tool contracts"),
-        *("tool approve", "tool quarantine"),
+        *("tool approve", "tool quarantine", "tool reject", "tool classify", "tool unclassify"),
+        *("server", "server add", "server list", "server show", "server check", "server trust"),
+        *("server untrust", "server remove", "mcp", "mcp serve", "mcp install"),
+        *("activity", "activity list", "activity show", "activity export", "activity stats"),
+        "activity watch",
         *("skill", "skill list", "skill show", "skill validate", "skill parse", "skill hash", "skill fmt"),
         *("skill new", "skill test", "skill publish", "skill lsp"),
         *("cortex", "cortex put", "cortex find", "cortex show", "cortex list", "cortex forget"),
