@@ -289,6 +289,35 @@ def test_a_server_that_is_wrong_at_its_start_is_down_and_says_why(
     talk(conversation)
 
 
+def test_a_server_that_ends_when_it_is_asked_for_the_newer_protocol_is_greeted_in_the_older_one(
+    home: Home,
+) -> None:
+    async def conversation() -> None:
+        async with entered(home, {"old": ["hostile_start", "--way", "strict"]}) as upstreams:
+            (status,) = await upstreams.start()
+            assert (status.state, status.protocol, status.restarts) == ("up", "2025-11-25", 0)
+
+    talk(conversation)
+
+
+def test_an_answer_of_very_many_parts_is_not_even_looked_at(home: Home) -> None:
+    async def conversation() -> None:
+        async with entered(home, {"bad": ["hostile_tools"]}) as upstreams:
+            assert await code_of(upstreams, "parts") == "RESULT_TOO_LARGE"
+            assert (await upstreams.call("bad", "echo", {}))["is_error"] is False
+
+    talk(conversation)
+
+
+def test_arguments_that_are_no_json_are_refused_before_they_are_sent(home: Home) -> None:
+    async def conversation() -> None:
+        async with entered(home, {"bad": ["hostile_tools"]}) as upstreams:
+            for value in (math.nan, "\ud800", {1, 2}):
+                assert await code_of(upstreams, "echo", {"value": value}) == "BAD_ARGS"
+
+    talk(conversation)
+
+
 def test_a_server_that_never_introduces_itself_makes_nobody_wait_longer_than_they_want(home: Home) -> None:
     async def conversation() -> None:
         async with entered(home, {"bad": ["hostile_start", "--way", "silent"]}) as upstreams:

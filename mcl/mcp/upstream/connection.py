@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import anyio
 import mcp_types as types
@@ -33,6 +33,7 @@ from mcl.mcp.upstream.watch import Watch
 _RAW: Final[Any] = TypeAdapter(
     dict[str, Any]
 )  # the SDK checks the shape before; what is given on is as it came
+USUAL_LEVEL: Final = "info"  # of the log, until somebody wants more
 _LIST_S: Final = 30.0  # seconds for one page of a listing
 _AGAIN_S: Final = 5.0  # seconds before a lost subscription is made again
 _LISTS: Final[Mapping[Kind, Callable[..., types.Request[Any, Any]]]] = {
@@ -61,6 +62,7 @@ class Connection:
     ) -> None:
         self.server, self.client, self.watch, self.redactor = server, client, watch, redactor
         self._flights = flights
+        self._level = USUAL_LEVEL
         self._redacts, self._over_http = gives_secrets(server), server.transport == "http"
 
     @property
@@ -164,10 +166,11 @@ class Connection:
             await anyio.sleep(_AGAIN_S)
             changed(kinds)  # what changed in between was not heard
 
-    async def want_log(self) -> None:
-        """Ask a server of the older protocol for its log; one that does not want to need not."""
+    async def want_log(self, level: str) -> None:
+        """Ask for a log of this level; a server that does not want to need not."""
+        self._level = cast("types.LoggingLevel", level)
         if not self.modern and self.client.server_capabilities.logging is not None:
-            request = types.SetLevelRequest(params=types.SetLevelRequestParams(level="info"))
+            request = types.SetLevelRequest(params=types.SetLevelRequestParams(level=self._level))
             try:
                 await self.ask(request, "logging/setLevel", timeout_s=_LIST_S, ours=True)
             except FaultError:
@@ -186,12 +189,27 @@ class Connection:
         return {"tools": tools, "nextCursor": answer.next_cursor}
 
     async def _send(
-        self, request: types.Request[Any, Any], what: str, flight: _Flight, *, silent: bool
+        self,
+        request: types.Request[Any, Any],
+        what: str,
+        flight: _Flight,
+        *,
+        silent: bool,
+        again: bool = False,
     ) -> Json:
         progress = None if silent else flight.relay.progress
+        if self.modern and self._level != USUAL_LEVEL:  # there each request says what it wants
+            params = (request.params or types.RequestParams()).model_dump(by_alias=True, exclude_unset=True)
+            meta = {**(params.get("_meta") or {}), types.LOG_LEVEL_META_KEY: self._level}
+            request = type(request).model_validate(
+                {"method": request.method, "params": {**params, "_meta": meta}}
+            )
         try:
             answer: Json = await self.client.session.send_request(request, _RAW, progress_callback=progress)
         except MCPError as problem:
+            if problem.code == types.HEADER_MISMATCH and not again:  # it wants other arguments as headers now
+                await self.list_all("tools")
+                return await self._send(request, what, flight, silent=silent, again=True)
             raise FaultError(self._fault(problem, what, flight)) from None
         except ValidationError as problem:
             raise FaultError(_misshapen(problem, what, self.redactor)) from None
@@ -234,12 +252,14 @@ async def connected(
     variables: Mapping[str, str],
     changed: Callable[[tuple[Kind, ...]], None],
     updated: Callable[[str], None],
+    *,
+    handshake: bool = False,
 ) -> AsyncIterator[Connection]:
     """Start or reach a server and agree on the protocol; end it at the end.
 
     Args:
         variables: that ``$env:NAME`` is taken from. changed: is told which lists changed; updated: the
-            address of a resource that changed.
+            address of a resource that changed. handshake: do not ask for the newer protocol first.
 
     Raises:
         FaultError: why it is not up, or no longer.
@@ -272,8 +292,9 @@ async def connected(
         def client(transport: Any) -> Client:
             return Client(
                 transport,
+                mode="legacy" if handshake else "auto",
                 cache=None,
-                log_level="info",
+                log_level=USUAL_LEVEL,
                 logging_callback=log,
                 message_handler=hear,
                 client_info=types.Implementation(name="mcl", version=_version()),
@@ -288,7 +309,8 @@ async def connected(
                     yield Connection(server, live, watch, flights, redactor)
     except Exception as problem:
         fault = watch.fault or _reason(problem, redactor)
-        raise FaultError(_with_words(fault, process, redactor)) from problem
+        alone = process is not None and watch.fault is not None and fault.code == "SERVER_DOWN"
+        raise FaultError(_with_words(fault, process, redactor), alone=alone) from problem
 
 
 def _reason(problem: BaseException, redactor: Redactor) -> Fault:

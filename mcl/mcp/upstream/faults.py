@@ -35,11 +35,14 @@ class Fault:
 
 
 class FaultError(Exception):
-    """Ends a connection for a reason that is known; it never leaves this package."""
+    """Ends a connection for a reason that is known; it never leaves this package.
 
-    def __init__(self, fault: Fault) -> None:
+    alone: the server's process ended by itself.
+    """
+
+    def __init__(self, fault: Fault, *, alone: bool = False) -> None:
         super().__init__(fault.message)
-        self.fault = fault
+        self.fault, self.alone = fault, alone
 
 
 def down(message: str, fix: str = "") -> Fault:

@@ -21,7 +21,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest
 
 from mcl.mcp.upstream.faults import down, lied
-from mcl.mcp.upstream.lines import MAX_LINE
+from mcl.mcp.upstream.lines import MAX_ITEMS, MAX_LINE, MAX_PARTS, count_parts
 from mcl.mcp.upstream.watch import Watch
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Error codes in the answers that we put in the place of the server's.
 UNREACHED, STATUS, ENCODED = -32952, -32953, -32954
-TOO_LARGE_TEXT: Final = f"larger than {MAX_LINE >> 20} MiB"
+TOO_LARGE_TEXT: Final = f"larger than {MAX_LINE >> 20} MiB, or has more than {MAX_PARTS:,} parts"
 
 _CONNECT_S: Final = 10.0
 _WRITE_S: Final = 30.0
@@ -88,7 +88,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=_Body(response.stream, 0 if streams else MAX_LINE),
+            stream=_Body(response.stream, streams=streams),
             extensions=response.extensions,
         )
 
@@ -119,15 +119,20 @@ class _Bounded(httpx2.AsyncBaseTransport):
 class _Body(httpx2.AsyncByteStream):
     """A body that fails in the one way the SDK takes as the failure of this request alone."""
 
-    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
-        self._inner, self._most = inner, most
+    def __init__(self, inner: httpx2.AsyncByteStream, *, streams: bool) -> None:
+        self._inner, self._streams = inner, streams
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
+        size = parts = items = 0
         try:
             async for piece in self._inner:
                 size += len(piece)
-                if self._most and size > self._most:
+                event = max(piece.rfind(b"\n\n"), piece.rfind(b"\r\n\r\n")) if self._streams else -1
+                if event >= 0:  # of a stream each message is counted by itself
+                    size, parts, items = 0, 0, 0
+                more = count_parts(piece[event + 1 :])
+                parts, items = parts + more[0], items + more[1]
+                if size > MAX_LINE or parts > MAX_PARTS or items > MAX_ITEMS:
                     raise httpx2.StreamError(f"the answer is {TOO_LARGE_TEXT}")
                 yield piece
         except httpx2.TransportError as problem:

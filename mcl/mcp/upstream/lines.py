@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 MAX_LINE: Final = 16 << 20  # bytes of one message
+MAX_PARTS: Final = 100_000  # objects and lists in it: checking the shape of more blocks everybody for seconds
+MAX_ITEMS: Final = 2_000_000  # commas in it
 _HEAD: Final = 512  # bytes kept of a line that is too long
 _BLANK: Final = b" \t\r"
 _MIGHT_OVERFLOW: Final = re.compile(rb"[0-9][eE]\+?[0-9]{3}")
@@ -69,6 +71,11 @@ class Lines:
             if end < 0:
                 return found
             begin = end + 1
+
+
+def count_parts(data: bytes) -> tuple[int, int]:
+    """How many objects and lists, and how many items, some JSON has at most; brackets in texts count too."""
+    return data.count(b"{") + data.count(b"["), data.count(b",")
 
 
 def parse_message(line: bytes) -> dict[str, Any]:

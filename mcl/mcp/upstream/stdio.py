@@ -21,7 +21,15 @@ from mcp_types import (
 )
 
 from mcl.mcp.upstream.faults import Fault, down, lied, slow, too_large
-from mcl.mcp.upstream.lines import MAX_LINE, Lines, Overlong, parse_message
+from mcl.mcp.upstream.lines import (
+    MAX_ITEMS,
+    MAX_LINE,
+    MAX_PARTS,
+    Lines,
+    Overlong,
+    count_parts,
+    parse_message,
+)
 from mcl.mcp.upstream.process import ServerProcess
 from mcl.mcp.upstream.watch import Watch
 
@@ -90,6 +98,8 @@ class _Reading(_Stream):
                 await self._read()
                 continue
             line = self._waiting.popleft()
+            if isinstance(line, bytes) and _intricate(line):
+                line = Overlong(line[:512])
             message = self._overlong(line) if isinstance(line, Overlong) else self._message(line)
             if message is None:
                 continue
@@ -114,7 +124,7 @@ class _Reading(_Stream):
             self._watch.end(too_large(f"sent a line of more than {_SKIPPED >> 20} MiB without an end"))
 
     def _overlong(self, line: Overlong) -> JSONRPCMessage | None:
-        said = f"a message is larger than {MAX_LINE >> 20} MiB"
+        said = f"a message is larger than {MAX_LINE >> 20} MiB, or has more than {MAX_PARTS:,} parts"
         if line.id is not None and self._watch.answered(line.id) == "awaited":
             return JSONRPCError(jsonrpc="2.0", id=line.id, error=ErrorData(code=TOO_LARGE, message=said))
         self._watch.end(too_large(f"sent too much: {said}, and does not begin as an answer to a call"))
@@ -209,6 +219,11 @@ class _Writing(_Stream):
         except OSError as problem:
             self._watch.end(_gone(problem))
             return len(data)
+
+
+def _intricate(line: bytes) -> bool:
+    parts, items = count_parts(line)
+    return parts > MAX_PARTS or items > MAX_ITEMS
 
 
 def _gone(problem: OSError) -> Fault:

@@ -28,6 +28,8 @@ OnListing: TypeAlias = Callable[[str, Kind, Sequence[Json]], None]
 OnUpdated: TypeAlias = Callable[[str, str], None]
 
 START_S: Final = 60.0  # seconds that a server has to start and to list its tools
+_SAYS: Final = 200  # characters kept of what it calls itself
+_INSTRUCTS: Final = 4096  # and of its instructions
 _PAUSE_S: Final = 1.0  # seconds between two looks at lists that keep changing
 _STALE_S: Final = 300.0  # seconds after which tools are looked at again, whatever the server says
 
@@ -68,6 +70,7 @@ class Upstream:
         on_updated: OnUpdated | None = None,
     ) -> None:
         self.server = server
+        self.level = "info"  # of the log that callers want at most
         self.watching = Watching(lambda uri: on_updated(server.name, uri) if on_updated else None)
         self._variables, self._on_listing, self._jitter = variables, on_listing, jitter
         self._state: State = "idle"
@@ -78,7 +81,9 @@ class Upstream:
         self._stale: set[Kind] = set()
         self._next, self._began, self._starts, self._failures = 0.0, 0.0, 0, 0
         self._needed, self._turned, self._look = anyio.Event(), anyio.Event(), anyio.Event()
+        self._leveled = anyio.Event()
         self._scope = anyio.CancelScope()
+        self._handshake = False  # speak the older protocol at once
 
     # ---- what callers want ----
 
@@ -91,7 +96,7 @@ class Upstream:
         """
         if self._connection is not None:
             return self._connection
-        if self._state == "backing off":
+        if self._state == "backing off" or self._scope.cancel_called:
             raise FaultError(self._why_not())
         self._needed.set()
         with anyio.move_on_after(timeout_s):
@@ -129,9 +134,9 @@ class Upstream:
             next_start_s=max(0.0, self._next - anyio.current_time()) if self._state == "backing off" else 0.0,
             restarts=max(0, self._starts - 1),
             protocol="" if live is None else live.client.protocol_version,
-            name="" if about is None else about.name,
-            version="" if about is None else about.version,
-            instructions="" if live is None else live.client.instructions or "",
+            name="" if about is None else about.name[:_SAYS],
+            version="" if about is None else about.version[:_SAYS],
+            instructions="" if live is None else (live.client.instructions or "")[:_INSTRUCTS],
             in_flight=0 if live is None else live.in_flight,
             dropped=0 if live is None else live.watch.excess,
         )
@@ -140,6 +145,11 @@ class Upstream:
     def connection(self) -> Connection | None:
         """The connection where it is up."""
         return self._connection
+
+    def want_log(self, level: str) -> None:
+        """Have the server log at this level, over this connection and those to come."""
+        self.level = level
+        self._leveled.set()
 
     def want(self) -> None:
         """Start it, unless it is up or has to wait."""
@@ -176,19 +186,32 @@ class Upstream:
                     self._turn("down", fault)
 
     async def _live(self) -> Fault:
+        """Have it up for as long as it lasts; why it ended, or did not come up.
+
+        Some servers of the older protocol end when they are asked for the newer one before the handshake.
+        """
+        fault, alone = await self._one_life(handshake=self._handshake)
+        if alone and not self._handshake and self._state == "starting":
+            self._handshake = True
+            fault, alone = await self._one_life(handshake=True)
+            self._handshake = self._state != "starting"
+        return fault
+
+    async def _one_life(self, *, handshake: bool) -> tuple[Fault, bool]:
+        """A start and what follows; why it ended, and whether the process did so by itself."""
         from mcl.mcp.upstream.connection import connected
 
         with anyio.CancelScope(deadline=anyio.current_time() + START_S) as scope:
             try:
                 async with connected(
-                    self.server, self._variables, self._changed, self.watching.heard
+                    *(self.server, self._variables, self._changed, self.watching.heard), handshake=handshake
                 ) as connection:
                     self._listed("tools", await connection.list_all("tools"))
                     scope.deadline = math.inf
                     self._connection = connection
                     self._turn("up", None)
                     async with anyio.create_task_group() as tasks:
-                        tasks.start_soon(connection.want_log)
+                        tasks.start_soon(self._want_log, connection)
                         tasks.start_soon(connection.follow, self._changed)
                         tasks.start_soon(self._keep_listings, connection)
                         tasks.start_soon(self.watching.follow, connection)
@@ -198,8 +221,8 @@ class Upstream:
                         tasks.cancel_scope.cancel()
                     raise FaultError(fault)
             except FaultError as problem:
-                return problem.fault
-        return slow(f"did not start within {START_S:.0f} s")
+                return problem.fault, problem.alone
+        return slow(f"did not start within {START_S:.0f} s"), False
 
     def _fall(self, fault: Fault) -> None:
         """It is not up any more, or did not come up."""
@@ -209,6 +232,13 @@ class Upstream:
         self._next = now + delay(self._failures, self._jitter())
         self._connection, self._listings, self._stale = None, {}, set()
         self._turn("backing off", fault)
+
+    async def _want_log(self, connection: Connection) -> None:
+        while True:
+            level, self._leveled = self.level, anyio.Event()
+            await connection.want_log(level)
+            if level == self.level:
+                await self._leveled.wait()
 
     async def _keep_listings(self, connection: Connection) -> None:
         for kind in KINDS[1:]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from mcl.errors import InputError
+from executor.hashing import json_size
+from mcl.errors import InputError, McpError
 from mcl.mcp.channel import SILENT, Channel
 from mcl.mcp.servers import Server, Servers, unknown
 from mcl.mcp.upstream.answers import Json, Result, as_result, check_structured
@@ -81,7 +82,14 @@ class Upstreams:
         """Call a tool. What it answers is checked against its output schema."""
         import mcp_types as types
 
-        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
+        given = dict(arguments)
+        if json_size(given) is None:
+            raise McpError(
+                *("BAD_ARGS", "the arguments cannot be written as JSON"),
+                place=f"{server}:{tool}",
+                fix="give texts of whole characters, and finite numbers",
+            )
+        params = types.CallToolRequestParams(name=tool, arguments=given)
         with _named(server, tool):
             upstream = self._upstream(server)
             answer = await self._ask(

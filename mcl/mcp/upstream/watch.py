@@ -86,4 +86,4 @@ class Watch:
             self.end(
                 lied(f"sent more than {MOST_EXCESS} messages that nobody asked for, faster than {RATE:.0f}/s")
             )
-        return min(-self._room / RATE, 1.0)
+        return -self._room / RATE

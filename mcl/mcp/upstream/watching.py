@@ -41,7 +41,7 @@ class Watching:
         self._wanted[uri] = connection
         try:
             if not connection.modern:
-                await connection.ask(_subscribe(uri), "the subscription", timeout_s=timeout_s)
+                await connection.ask(_subscribe(uri), "the subscription", timeout_s=timeout_s, ours=True)
                 return
             self._other.set()
             with anyio.move_on_after(timeout_s):
@@ -58,7 +58,7 @@ class Watching:
         self._wanted.pop(uri, None)
         self._other.set()
         if connection is not None and not connection.modern:
-            await connection.ask(_unsubscribe(uri), "the end of a subscription", timeout_s=timeout_s)
+            await connection.ask(_unsubscribe(uri), "the end of it", timeout_s=timeout_s, ours=True)
 
     def heard(self, uri: str) -> None:
         """The server says that a resource changed."""
@@ -75,7 +75,7 @@ class Watching:
         if not connection.modern:
             for uri in renewed:
                 try:
-                    await connection.ask(_subscribe(uri), "the subscription", timeout_s=_ASK_S)
+                    await connection.ask(_subscribe(uri), "the subscription", timeout_s=_ASK_S, ours=True)
                 except FaultError:
                     continue
                 self._told(uri)  # what happened in between was not heard

@@ -4,7 +4,7 @@ Ways: exits, silent (never answers), chatty (a line that is no JSON first), word
 standard error, then honest), shape (an introduction of the wrong shape), child (starts another process in a
 session of its own that ignores signals, and tells both ids in FILE), loops (pages that lead back), endless
 (pages without end), same (two tools of one name), modern (the newer protocol, whose tool asks for something
-first).
+first), strict (ends when it is asked for the newer protocol).
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ if WAY == "child":
 
 for line in sys.stdin:
     message = json.loads(line)
+    if WAY == "strict" and message.get("method") == "server/discover":
+        sys.exit("expected initialize")
     number, params = message.get("id"), message.get("params") or {}
     match message.get("method"):
         case "initialize" if WAY == "shape":

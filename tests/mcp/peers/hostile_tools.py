@@ -20,7 +20,7 @@ OPEN = {"type": "object"}
 STRICT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 TOOLS = [
     *({"name": name, "inputSchema": OPEN} for name in (
-        "echo", "later", "never", "dies", "twice", "wrong_id", "no_json", "no_utf8", "no_number",
+        "echo", "parts", "later", "never", "dies", "twice", "wrong_id", "no_json", "no_utf8", "no_number",
         "no_object", "no_rpc", "no_result", "no_content", "large", "large_unasked", "error", "long_error",
         "told", "asking", "progress", "log", "environment", "flood", "changes", "secret", "deaf", "closes",
     )),
@@ -48,6 +48,8 @@ def call(number: Any, name: str, given: dict[str, Any], meta: dict[str, Any]) ->
     elif name == "later":
         time.sleep(given["seconds"])
         text(number, json.dumps(given))
+    elif name == "parts":
+        say(id=number, result={"content": [{"type": "text", "text": ""}] * 150_000})
     elif name == "dies":
         os._exit(7)
     elif name == "closes":
