@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -317,6 +318,12 @@ def test_a_rule_finds_what_was_planted_and_leaves_its_harmless_neighbour_alone(r
 
 def test_every_rule_is_tried_here() -> None:
     assert {*CASES, "looks-like-server"} == set(rules())
+
+
+def test_the_page_tells_of_every_rule_as_its_table_has_it() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "servers.md").read_text()
+    told = re.findall(r"^\| `([a-z-]+)` \| (warning|notice) \| (.+) \|$", page, re.MULTILINE)
+    assert told == [(rule.id, rule.level, rule.reason) for rule in rules().values()]
 
 
 def test_a_server_is_compared_with_the_others_and_with_mcl_itself() -> None:
