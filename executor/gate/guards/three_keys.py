@@ -68,10 +68,12 @@ def check(call: Call, context: Context) -> Deny | None:
 def warnings(call: Call, context: Context) -> tuple[Warned, ...]:
     """What the operator lets pass of a call that is not refused: SERVER_MISMATCH (policy.toml)."""
     manifest, said = context.manifest(call), call.declaration
-    if manifest is None or said is None or context.policy.strict_server_validation:
+    if manifest is None or said is None or said.operation_type not in RANK:
         return ()
     refusal = _mismatch(said, call, context, manifest)
-    return (Warned(refusal.code, refusal.reason),) if refusal else ()
+    if refusal is None or context.policy.strict_server_validation:
+        return ()
+    return (Warned(refusal.code, refusal.reason),)
 
 
 def _declarable(effect: Effect) -> str:
@@ -81,10 +83,10 @@ def _declarable(effect: Effect) -> str:
 
 
 def _declaration(said: Declaration, call: Call, context: Context, manifest: Manifest) -> Deny | None:
-    refusal = _unfit(said)
-    if refusal is None and context.policy.strict_server_validation:
-        return _mismatch(said, call, context, manifest)
-    return refusal
+    if (refusal := _unfit(said)) is not None:
+        return refusal
+    refusal = _mismatch(said, call, context, manifest)
+    return refusal if refusal is not None and context.policy.strict_server_validation else None
 
 
 def _unfit(said: Declaration) -> Deny | None:
