@@ -14,6 +14,7 @@ import anyio
 import pytest
 from anyio import to_thread
 from desks import PATIENCE, Desk, Peers, bearing, surroundings, talk
+from walks import Walks, gate, sequence
 
 from executor.gate.grants import Grants
 from mcl.acts.gates import open_gates
@@ -350,3 +351,83 @@ def test_what_was_asked_and_decided_is_in_the_record_of_activity(desk: Desk, ser
     assert (asked["verdict"], asked["code"]) == ("asked", "GATE_PENDING")
     assert made["verdict"] == "asked"
     assert made["intent_id"]
+
+
+# ---- gates of a plan ----
+
+
+def accepted(desk: Desk, *questions: str) -> str:
+    """A plan of gates that a person accepted."""
+    with open_home(desk.home) as home:
+        nodes = [gate(f"g{number}", question) for number, question in enumerate(questions)]
+        return Walks(home, desk.workspace).accept(sequence("root", *nodes))
+
+
+@ERAS
+def test_the_gates_of_a_plan_are_asked_in_the_client_that_runs_it(
+    desk: Desk, served: tuple[str, str], mode: str
+) -> None:
+    seen: list[str] = []
+
+    async def whole() -> Any:
+        async with agent(served, mode, answers("approve", seen)) as client:
+            intent = accepted(desk, "First?", "Second?\nYour answer?")
+            return await client.call_tool("run_intent", {"intent": intent})
+
+    assert talk(whole).structured_content["state"] == "completed"
+    assert ["    | First?" in seen[0], "    | Second?" in seen[1]] == [True, True]
+    assert seen[1].split("\n").count("Your answer?") == 1
+
+
+@ERAS
+def test_a_gate_that_is_refused_in_the_client_ends_the_run(
+    desk: Desk, served: tuple[str, str], mode: str
+) -> None:
+    async def whole() -> Any:
+        async with agent(served, mode, answers("decline")) as client:
+            return await client.call_tool("run_intent", {"intent": accepted(desk, "Go on?")})
+
+    assert code(talk(whole)) == "GATE_DENIED"
+
+
+def test_the_answer_to_one_gate_of_a_plan_is_none_to_another(desk: Desk, served: tuple[str, str]) -> None:
+    from mcp.types import ElicitResult
+
+    yes = {"gate": ElicitResult(action="accept", content={"decision": "approve"})}
+    no = {"gate": ElicitResult(action="decline")}
+    intent = accepted(desk, "First?", "Second?", "Third?")
+
+    async def whole() -> None:
+        async with (
+            agent(served, "auto", answers("deny")) as client,
+            agent(served, "auto", answers("deny"), name="another") as another,
+        ):
+
+            async def run(who: Any, state: str | None = None, filled: Any = None) -> Any:
+                return await who.session.call_tool(
+                    "run_intent", {"intent": intent, "wait_s": 5},
+                    request_state=state, input_responses=filled, allow_input_required=True,
+                )  # fmt: skip
+
+            def asks(result: Any) -> str:
+                return next(
+                    line.removeprefix("    | ")
+                    for line in result.input_requests["gate"].params.message.split("\n")
+                    if line.startswith("    | ")
+                )
+
+            first = await run(client)
+            assert asks(first) == "First?"
+            second = await run(client, first.request_state, yes)
+            assert asks(second) == "Second?"
+            # Neither what was given out for another question, nor what was never given out, nor what was
+            # given to somebody else.
+            assert asks(await run(client, first.request_state, yes)) == "Second?"
+            for number in range(4):
+                assert asks(await run(client, f"{intent}/{number}", yes)) == "Second?"
+            assert asks(await run(another, second.request_state, yes)) == "Second?"
+            third = await run(client, second.request_state, yes)
+            assert asks(third) == "Third?"
+            assert code(await run(client, third.request_state, no)) == "GATE_DENIED"
+
+    talk(whole)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from anyio import create_task_group, get_cancelled_exc_class, move_on_after
 
 from executor.errors import WalkError
+from executor.hashing import json_hash
 from mcl.mcp.offered.offered import Caller, Form, Json, Offered, Reply, Wanted, refused
 from mcl.mcp.offered.telling import ACCEPT_FIRST, bounded, how_to_accept
 
@@ -37,13 +38,11 @@ async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
     if run is None:
         _require_accepted(found)
         run = _begin(session, found, caller, resume=bool(arguments.get("resume")))
-    intent, _, asked = caller.state.partition("/")
-    if _FORM in caller.filled and intent == found.id and asked.isdecimal():
-        run.answer(caller.filled[_FORM], int(asked))
+    _answer(session, run, caller)
     wait: Any = arguments.get("wait_s", LONGEST)
     try:
         with move_on_after(wait):
-            if (wanted := await _followed(run, caller)) is not None:
+            if (wanted := await _followed(session, run, caller)) is not None:
                 return wanted
     except get_cancelled_exc_class():
         run.scope.cancel()
@@ -61,7 +60,14 @@ async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
     return _told(session, found.id, run.outcome)
 
 
-async def _followed(run: Run, caller: Caller) -> Reply | None:
+def _answer(session: Session, run: Run, caller: Caller) -> None:
+    """Take what a client brought back, where it was shown just this question, in this process."""
+    said = session.questions.states.read(caller, run.intent) if _FORM in caller.filled else None
+    if said is not None and run.form is not None and said["form"] == json_hash(run.form.message):
+        run.answer(caller.filled[_FORM], int(said["asked"]))
+
+
+async def _followed(session: Session, run: Run, caller: Caller) -> Reply | None:
     """Wait for the end of a run, tell how far it is, and show what it asks; a reply where the client has to
     come back with the answer."""
     while True:
@@ -73,7 +79,9 @@ async def _followed(run: Run, caller: Caller) -> Reply | None:
         if run.form is None or not caller.can_elicit:
             await run.news()
         elif caller.elicit is None:
-            return Reply(wanted=Wanted({_FORM: run.form}, f"{run.intent}/{run.asked}"))
+            form, asked = json_hash(run.form.message), str(run.asked)
+            state = session.questions.states.give(caller, run.intent, asked=asked, form=form)
+            return Reply(wanted=Wanted({_FORM: run.form}, state))
         elif not await _shown(run, run.form, caller):
             caller = replace(caller, can_elicit=False)
 
