@@ -43,6 +43,7 @@ CALLS = (
         latency_ms=12.5,
         upstream_ms=10.0,
         client_name="inspector",
+        warnings=("hidden \U000e0041",),
         gate_id="01M7Y6X000000000000000000A",
         intent_id="01M7Y6X0000000000000000009",
     ),
@@ -102,7 +103,8 @@ def test_a_list_shows_calls_newest_first_and_nothing_in_it_drives_the_terminal(r
     assert lines[0].split() == ["row", "at", "tool", "declared", "verdict", "ms", "says"]
     assert [line.split()[0] for line in lines[1:4]] == ["3", "2", "1"]
     assert "files:read\\x9b31m" in done.out
-    assert "GATE_DENIED tidy \\x1b[31mup\\u202e" in done.out
+    said = " ".join(" ".join(lines).split())
+    assert "GATE_DENIED warned: hidden \\U000e0041 tidy \\x1b[31mup\\u202e" in said
     assert done.out.isascii()
     assert all(character.isprintable() or character == "\n" for character in done.out)
 
@@ -218,7 +220,7 @@ def test_every_format_tells_the_same_calls_oldest_first(run: Run) -> None:
     assert [row["latency_ms"] for row in table] == [str(one["latency_ms"]) for one in lines]
     assert table[0]["reason"] == "tidy \\x1b[31mup\\u202e"
     for form in ("jsonl", "json", "csv"):
-        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(run("export", "--format", form).out)
+        assert not {"\x1b", "\x07", "\x9b", "\u202e", "\U000e0041"} & set(run("export", "--format", form).out)
     assert run("export", "--format", "json", "--server", "nobody").document == []
     assert run("export", "--format", "jsonl", "--server", "nobody").out == ""
     assert run("export", "--format", "xml").code == 2

@@ -41,7 +41,11 @@ COLUMNS: Final = (
 )
 # What makes a spreadsheet calculate a cell, in the widths that East Asian keyboards have too.
 _FORMULA: Final = re.compile(r"\t|\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# What drives a terminal, turns the direction of writing, or is there and cannot be seen.
+_ACTIVE: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
+    r"\u3164\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 
 
 def written(found: Iterable[Found], form: str, flaws: list[Flaw]) -> Iterator[str]:
@@ -90,10 +94,10 @@ def _line(cells: Iterable[object]) -> str:
 def _cell(value: object) -> object:
     if not isinstance(value, str):
         return value
-    text = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
+    text = _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _json(call: CallRecord) -> str:
     text = json.dumps(call.to_json(), ensure_ascii=False)
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _ACTIVE.sub(lambda found: json.dumps(found[0])[1:-1], text)
