@@ -92,6 +92,12 @@ def set_level(ctx: ServerRequestContext[Any, Any], level: types.LoggingLevel) ->
     connection_of(ctx).state[_LEVEL] = level
 
 
+def wanted_level(ctx: ServerRequestContext[Any, Any]) -> str | None:
+    """The level of the log that a request of the modern era asks for, None where it asks for none."""
+    level = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
+    return level if level in _LEVELS else None
+
+
 def _wanted(ctx: ServerRequestContext[Any, Any]) -> frozenset[str]:
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         return frozenset(allowed_log_levels(ctx.protocol_version, ctx.meta))

@@ -25,7 +25,7 @@ from mcl.mcp.offered import Caller, Offered, Reply, refused, refused_by
 from mcl.mcp.offered.arguments import Arguments
 from mcl.mcp.offered.offered import Json
 from mcl.mcp.proxy import Proxy
-from mcl.mcp.serve.caller import caller_of, interim, set_level
+from mcl.mcp.serve.caller import caller_of, interim, set_level, wanted_level
 from mcl.mcp.serve.changes import Changes
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Face:
         )
         server.middleware.clear()  # spans of a tracer that nobody configured cost 50 µs a message
         server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
-        server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, _set_level)
+        server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
         server.add_notification_handler(
             "notifications/initialized", types.NotificationParams, self.changes.greet
         )
@@ -94,10 +94,19 @@ class Face:
     async def _call(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> dict[str, Any] | types.InputRequiredResult:
+        if (level := wanted_level(ctx)) is not None:
+            self._session.upstreams.want_log(level)
         reply = await self._answer(params.name, params.arguments or {}, caller_of(ctx, params))
         if reply.wanted is not None:
             return interim(reply.wanted)
         return _result(reply, ctx.protocol_version)
+
+    async def _set_level(
+        self, ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
+    ) -> types.EmptyResult:
+        set_level(ctx, params.level)
+        self._session.upstreams.want_log(params.level)
+        return types.EmptyResult()
 
     async def _answer(self, name: str, arguments: Json, caller: Caller) -> Reply:
         """What a tool says, kept before it goes out."""
@@ -171,13 +180,6 @@ class Face:
     def _schema(self, name: str) -> Mapping[str, Any] | None:
         tool = self._offered.get(name)
         return tool.input_schema if tool else None
-
-
-async def _set_level(
-    ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
-) -> types.EmptyResult:
-    set_level(ctx, params.level)
-    return types.EmptyResult()
 
 
 def _listed(tool: Offered) -> types.Tool:

@@ -20,6 +20,7 @@ from mcl.mcp.servers import Server, Servers, unknown
 from mcl.mcp.upstream.answers import Json, Result, as_result, check_structured
 from mcl.mcp.upstream.faults import FaultError
 from mcl.mcp.upstream.listing import Kind
+from mcl.mcp.upstream.relay import LEVELS
 from mcl.mcp.upstream.upstream import OnListing, OnUpdated, Status, Upstream
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Upstreams:
         self.servers, self._on_listing, self._on_updated = servers, on_listing, on_updated
         self._variables = dict(os.environ if environment is None else environment)
         self._jitter = jitter or random.random
+        self._level = "info"
         self._entries: dict[str, Server] = {}
         self._seen: object = None
         self._running: dict[str, Upstream] = {}
@@ -183,6 +185,14 @@ class Upstreams:
                 upstream = self._running[server]
                 await upstream.watching.remove(upstream.connection, uri, timeout_s)
 
+    def want_log(self, level: str) -> None:
+        """Have all servers log from this level on, where they were not told to log more before. Callers are
+        given what they want of it by their channels."""
+        if level in LEVELS and LEVELS.index(level) < LEVELS.index(self._level):
+            self._level = level
+            for one in self._running.values():
+                one.want_log(level)
+
     async def start(self, *names: str) -> tuple[Status, ...]:
         """Connect to servers (default: all) at the same time, and wait until each is up or has failed.
 
@@ -228,6 +238,7 @@ class Upstreams:
             made = Upstream(
                 self._entries[name], self._variables, self._on_listing, self._jitter, self._on_updated
             )
+            made.want_log(self._level)
             self._running[name] = made
             self._tasks.start_soon(made.run)
         return self._running[name]
