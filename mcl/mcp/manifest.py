@@ -11,7 +11,7 @@ from executor.hashing import is_shallow, json_size
 from executor.tools.manifest import Manifest, Outside, Scope
 from mcl.errors import McpError
 from mcl.mcp.annotations import Judged, judge, read_hints
-from mcl.mcp.names import ToolName, is_server, is_tool, outside_uri
+from mcl.mcp.names import OURSELVES, ToolName, is_server, is_tool, outside_uri
 from mcl.mcp.pseudo import is_pseudo
 
 MAX_DEFINITION: Final = 256 << 10  # bytes of JSON
@@ -46,7 +46,8 @@ def manifest_of(server: str, definition: Mapping[str, object], *, trusted: bool)
     """
     kept = {name: definition[name] for name in _KEPT if definition.get(name) is not None}
     tool = kept.get("name")
-    if not is_server(server) or not isinstance(tool, str) or not is_tool(tool):
+    # Nobody else's tools are called mcl:…
+    if not is_server(server) or server == OURSELVES or not isinstance(tool, str) or not is_tool(tool):
         raise _bad(f"{server[:40]}:{ascii(tool)[:150]}", "its name is no name of a tool")
     place = f"{server}:{tool}"
     # Depth first: what is too deep cannot be written either.

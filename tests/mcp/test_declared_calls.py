@@ -179,6 +179,20 @@ def test_a_call_without_plan_and_without_declaration_has_no_intent(desk: Declari
     assert isinstance(decide(Call(tool.uri, {"repo": "x"}, "", declaration=said), desk.context()), Allow)
 
 
+def test_a_declaration_opens_nothing_that_a_person_has_to_open(desk: Declaring) -> None:
+    tool = desk.add("delete_repo", {"destructiveHint": True})
+    call = desk.call(tool, "call_tool_destructive", None)
+    for approval in ("01M7ZYTG61FEBHXBG1AZE80HT9", "approve", "x" * 10_000):
+        reply = decide(replace(call, approval=approval), desk.context())
+        assert refused(reply).code == "GATE_PENDING"
+    first, second = decide(call, desk.context()), decide(call, desk.context())
+    assert isinstance(first, Ask)
+    assert isinstance(second, Ask)
+    other = decide(replace(call, args={"repo": "y"}), desk.context())
+    assert isinstance(other, Ask)
+    assert other.binding != first.binding
+
+
 def test_a_declaration_by_another_door_must_name_its_operation(desk: Declaring) -> None:
     tool = desk.add("get_repo", {"readOnlyHint": True}, trusted=True)
     for said, code in [

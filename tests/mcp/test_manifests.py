@@ -118,6 +118,13 @@ def test_what_is_no_definition_of_a_tool_is_refused(more: dict[str, Any]) -> Non
         assert raised.value.place.isprintable()
 
 
+@pytest.mark.parametrize("server", ["mcl", "", "GitHub", "git hub", "a" * 33])
+def test_a_server_that_could_not_be_entered_under_its_name_has_no_tools(server: str) -> None:
+    with pytest.raises(McpError) as raised:
+        manifest_of(server, ISSUE, trusted=True)
+    assert raised.value.code == "BAD_DEFINITION"
+
+
 def test_a_definition_that_is_too_deep_is_refused_before_anything_walks_it() -> None:
     deep: Any = {}
     for _ in range(100_000):
