@@ -17,6 +17,7 @@ from mcl.mcp.suspicion.texts import Text, excerpt
 LONG: Final = 4_000  # characters
 VERY_LONG: Final = 10_000
 
+_NOT_READ: Final = "from here on it is too much to be read by these rules"
 _SHOWN: Final = 80  # characters of what encoded bytes say
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{40,}={0,2}")
 _HEX: Final = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9A-Fa-f]{2}){24,}(?![0-9A-Za-z])")
@@ -51,7 +52,11 @@ def marks(one: Text) -> Iterator[Mark]:
     for rule, start, end in _found(one):
         if rule not in told:
             told.add(rule)
-            yield Mark(rule, one.place, _shown(one.text, rule, start, end))
+            yield Mark(
+                rule,
+                one.place,
+                _NOT_READ if one.more and rule == "very-long-text" else _shown(one.text, rule, start, end),
+            )
 
 
 def _found(one: Text) -> Iterator[tuple[str, int, int]]:
@@ -61,7 +66,7 @@ def _found(one: Text) -> Iterator[tuple[str, int, int]]:
         yield "out-of-sight", found.start(), found.end()
     yield from _addresses(text)
     yield from _encoded(text)
-    if len(text) > VERY_LONG:
+    if len(text) > VERY_LONG or one.more:
         yield "very-long-text", 0, 0
     elif len(text) > LONG:
         yield "long-text", 0, 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 _TAGS: Final = range(0xE0000, 0xE0080)
@@ -155,5 +156,6 @@ def _joined(char: str) -> bool:
     return unicodedata.category(char) == "So" or _is_new_emoji(char) or char in "♀♂⚕⚖✈❤"
 
 
+@lru_cache(maxsize=8)  # asked of each mark of one text
 def _is_rtl(text: str) -> bool:
     return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text if char not in _MARKS)

@@ -13,7 +13,8 @@ from typing import Final
 
 from mcl.mcp.suspicion.hidden import revealed, unhidden
 
-MOST_TEXTS: Final = 20_000  # a definition is bounded by its bytes; this bounds the work on any other value
+MOST_TEXTS: Final = 4_000
+MOST_CHARACTERS: Final = 100_000  # of all texts together: what a person may have to wait for is bounded
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]{0,63}", re.ASCII)
 _AROUND: Final = 24  # characters of context on each side of an excerpt
@@ -22,11 +23,13 @@ _EXCERPT: Final = 160
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """place: JSON path. key: is it the name of a property, and not a value?"""
+    """place: JSON path. key: is it the name of a property, and not a value? more: it was cut, and what
+    follows in the definition is not read."""
 
     place: str
     text: str
     key: bool = False
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +41,29 @@ class Read:
 
 
 def texts(value: object, place: str = "") -> Iterator[Text]:
-    """All texts inside a JSON value in their order, the names of its properties too; at most MOST_TEXTS."""
-    told = 0
+    """All texts inside a JSON value in their order, the names of its properties too.
+
+    The one with which MOST_TEXTS texts or MOST_CHARACTERS characters are passed is cut, and is the last.
+    """
+    left = MOST_CHARACTERS
+    for number, one in enumerate(_all(value, place), 1):
+        left -= len(one.text)
+        if left < 0 or number > MOST_TEXTS:
+            yield Text(one.place, one.text[: max(0, left + len(one.text))], one.key, more=True)
+            return
+        yield one
+
+
+def _all(value: object, place: str) -> Iterator[Text]:
     waiting: list[tuple[str, object]] = [(place, value)]
-    while waiting and told < MOST_TEXTS:
+    while waiting:
         where, one = waiting.pop()
         if isinstance(one, str):
-            told += 1
             yield Text(where, one)
         elif isinstance(one, Mapping):
             below: list[tuple[str, object]] = []
             for name, item in one.items():
                 inside = f"{where}{step(str(name))}" if where else step(str(name)).removeprefix(".")
-                told += 1
                 yield Text(inside, str(name), key=True)
                 below.append((inside, item))
             waiting += reversed(below)
