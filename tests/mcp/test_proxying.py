@@ -14,7 +14,14 @@ import pytest
 from desks import Desk, Peers, bearing, surroundings, talk
 from mcp import Client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
-from mcp.types import INVALID_PARAMS, PromptReference, ResourceTemplateReference
+from mcp.types import (
+    INVALID_PARAMS,
+    PromptReference,
+    ReadResourceRequest,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    ResourceTemplateReference,
+)
 
 from mcl.home import open_home
 from mcl.mcp.activity import CallRecord, Filters, Reader
@@ -102,7 +109,9 @@ def test_what_all_servers_have_is_one_list_and_who_is_missing_is_named(place: Pl
             ]
             assert [(one.name, one.required) for one in greet.arguments] == [("name", True), ("tone", False)]
             templates = await _all(client.list_resource_templates, "resource_templates")
-            assert [one.uri_template for one in templates] == ["mcl://plain/notes://day/{day}"]
+            assert [one.uri_template for one in templates] == [
+                *("mcl://board/board://slow/{name}", "mcl://plain/notes://day/{day}")
+            ]
             hidden = next(one for one in resources if one.uri == "mcl://board/board://hidden")
             assert hidden.name == "hid\\u200bden"
             assert "\u202e" not in hidden.description
@@ -178,6 +187,37 @@ def test_what_cannot_be_read_says_why_and_what_to_do(place: Place, mode: str) ->
 
     talk(whole)
     assert place.asked("waiting", "resources/read")[0].code == "TOOL_QUARANTINED"
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_reading_tells_its_progress_and_can_be_cancelled(place: Place, mode: str) -> None:
+    told: list[tuple[float, float | None, str | None]] = []
+    name = f"for-{mode}"
+
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+
+    def read(name: str) -> ReadResourceRequest:
+        return ReadResourceRequest(params=ReadResourceRequestParams(uri=f"mcl://board/board://slow/{name}"))
+
+    async def whole() -> None:
+        async with place.client(mode) as client:
+            send = client.session.send_request
+            got = await send(read("now"), ReadResourceResult, progress_callback=progress)
+            assert got.contents[0].text == "at once"
+            assert told == [(step, 3, f"step {step}") for step in (1, 2, 3)]
+            async with anyio.create_task_group() as group:
+                group.start_soon(send, read(name), ReadResourceResult)
+                while not (place.folder / f"{name}.started").exists():
+                    await anyio.sleep(0.05)
+                group.cancel_scope.cancel()
+            while not (place.folder / f"{name}.cancelled").exists():
+                await anyio.sleep(0.05)
+            while (kept := place.asked("board", "resources/read")[0]).code != "CANCELLED":
+                await anyio.sleep(0.05)
+            assert (kept.verdict, kept.given_args) == ("failed", {"uri": f"board://slow/{name}"})
+
+    talk(whole)
 
 
 @pytest.mark.parametrize("mode", ERAS)

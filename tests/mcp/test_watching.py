@@ -116,3 +116,40 @@ def test_a_server_that_cannot_be_watched_says_so(home: Home, peers: Peers, era: 
             return refused.value.code
 
     assert talk(whole) == "UPSTREAM_ERROR"
+
+
+class Lines:
+    """A channel that keeps what is logged."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, object]] = []
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        return
+
+    async def log(self, level: str, data: object, logger: str | None) -> None:
+        self.lines.append((level, data))
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_servers_log_as_much_as_anybody_wants(home: Home, peers: Peers, era: str) -> None:
+    lines = Lines()
+    servers = _enter(home, peers, "--era", era)
+
+    async def whole() -> None:
+        async with Upstreams(servers, environment=peers.environment) as upstreams:
+            await upstreams.call("board", "speak", {}, channel=lines)
+            usual = [level for level, _ in lines.lines]
+            upstreams.want_log("debug")
+            upstreams.want_log("error")  # another client wants less; nobody loses by that
+            upstreams.want_log("nonsense")
+            while era == "handshake" and "level debug" not in (peers.folder / "board.log").read_text():
+                await anyio.sleep(0.05)
+            await upstreams.call("board", "speak", {}, channel=lines)
+            if era == "modern":
+                assert usual == ["warning"]
+                assert lines.lines[1:] == [("debug", "quietly"), ("warning", "aloud")]
+
+    talk(whole)
+    if era == "handshake":
+        assert (peers.folder / "board.log").read_text().split() == ["level", "info", "level", "debug"]

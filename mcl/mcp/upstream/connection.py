@@ -62,7 +62,7 @@ class Connection:
     ) -> None:
         self.server, self.client, self.watch, self.redactor = server, client, watch, redactor
         self._flights = flights
-        self._level = USUAL_LEVEL
+        self.level: str = USUAL_LEVEL  # of the log that is wanted
         self._redacts, self._over_http = gives_secrets(server), server.transport == "http"
 
     @property
@@ -166,11 +166,12 @@ class Connection:
             await anyio.sleep(_AGAIN_S)
             changed(kinds)  # what changed in between was not heard
 
-    async def want_log(self, level: str) -> None:
-        """Ask for a log of this level; a server that does not want to need not."""
-        self._level = cast("types.LoggingLevel", level)
+    async def want_log(self) -> None:
+        """Ask a server of the older protocol for a log of `level`; one that does not want to need not."""
         if not self.modern and self.client.server_capabilities.logging is not None:
-            request = types.SetLevelRequest(params=types.SetLevelRequestParams(level=self._level))
+            request = types.SetLevelRequest(
+                params=types.SetLevelRequestParams(level=cast("types.LoggingLevel", self.level))
+            )
             try:
                 await self.ask(request, "logging/setLevel", timeout_s=_LIST_S, ours=True)
             except FaultError:
@@ -198,9 +199,9 @@ class Connection:
         again: bool = False,
     ) -> Json:
         progress = None if silent else flight.relay.progress
-        if self.modern and self._level != USUAL_LEVEL:  # there each request says what it wants
+        if self.modern and self.level != USUAL_LEVEL:  # there each request says what it wants
             params = (request.params or types.RequestParams()).model_dump(by_alias=True, exclude_unset=True)
-            meta = {**(params.get("_meta") or {}), types.LOG_LEVEL_META_KEY: self._level}
+            meta = {**(params.get("_meta") or {}), types.LOG_LEVEL_META_KEY: self.level}
             request = type(request).model_validate(
                 {"method": request.method, "params": {**params, "_meta": meta}}
             )

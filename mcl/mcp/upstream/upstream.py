@@ -149,6 +149,8 @@ class Upstream:
     def want_log(self, level: str) -> None:
         """Have the server log at this level, over this connection and those to come."""
         self.level = level
+        if self._connection is not None and self._connection.modern:
+            self._connection.level = level  # each request says it
         self._leveled.set()
 
     def want(self) -> None:
@@ -235,9 +237,9 @@ class Upstream:
 
     async def _want_log(self, connection: Connection) -> None:
         while True:
-            level, self._leveled = self.level, anyio.Event()
-            await connection.want_log(level)
-            if level == self.level:
+            connection.level, self._leveled = self.level, anyio.Event()
+            await connection.want_log()
+            if connection.level == self.level:
                 await self._leveled.wait()
 
     async def _keep_listings(self, connection: Connection) -> None:

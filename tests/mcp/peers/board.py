@@ -9,6 +9,7 @@ import os
 import warnings
 from typing import Any
 
+import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.prompts import Prompt
@@ -112,6 +113,31 @@ async def hang(ctx: Context, name: str) -> str:
     server._prompt_manager.add_prompt(Prompt.from_function(lambda: name, name=name))
     await tell(ctx)
     return name
+
+
+@server.tool(annotations=READS)
+async def speak(ctx: Context) -> str:
+    """Write a line of log at each of two levels."""
+    await ctx.log("debug", "quietly")
+    await ctx.log("warning", "aloud")
+    return "said"
+
+
+@server.resource("board://slow/{name}", mime_type="text/plain")
+async def read_slowly(name: str, ctx: Context) -> str:
+    """Take a while, and tell how far it is."""
+    mark = CHOSEN.folder / f"{name}.read"
+    for step in range(1, 4):
+        await ctx.report_progress(step, 3, f"step {step}")
+    if name == "now":
+        return "at once"
+    mark.with_suffix(".started").touch()
+    try:
+        await anyio.sleep(60)
+    except BaseException:
+        mark.with_suffix(".cancelled").touch()
+        raise
+    return "late"
 
 
 @server.tool(annotations=READS)
