@@ -255,15 +255,15 @@ def test_an_export_that_fails_halfway_leaves_the_old_file(run: Run, tmp_path: Pa
     out.write_text("old")
     with open_home(tmp_path / "home") as home:
         keep(home, *[Entry("s", "t", "allowed", args={"text": "x" * 4000})] * 20)
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, limits[1]))
-    try:
-        done = run("export", "--format", "csv", "--output", str(out))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, before)
-    assert (done.code, "OUT_UNWRITABLE" in done.err) == (5, True)
+    done = subprocess.run(
+        [sys.executable, "-m", "mcl", "activity", "export", "--format", "csv", "--output", str(out)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, "OUT_UNWRITABLE" in done.stderr) == (5, True)
     assert out.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.csv", "home"]
 
