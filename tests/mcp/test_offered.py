@@ -142,6 +142,18 @@ def test_each_example_of_a_refusal_would_have_been_taken(office: Office) -> None
         Draft202012Validator(one.input_schema).validate(one.example)
 
 
+def test_where_declared_and_done_may_differ_the_variants_promise_nothing(office: Office) -> None:
+    """An operator who turns SERVER_MISMATCH into a warning takes the hints of the variants back with it."""
+    policy = office.home.path / "policy.toml"
+    policy.write_text("[intent_declaration]\nstrict_server_validation = false\n")
+    try:
+        listed = office.portal.call(office.clients["auto"].list_tools).tools
+    finally:
+        policy.unlink()
+    hints = {tool.name: tool.annotations.read_only_hint for tool in listed}
+    assert (hints["call_tool_read"], hints["get_intent"]) == (None, True)
+
+
 # ---- goals ----
 
 

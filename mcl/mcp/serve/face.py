@@ -89,7 +89,11 @@ class Face:
     async def _list(
         self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_listed(one) for one in self._offered.values()])
+        try:
+            strict = self._session.context.policy.strict_server_validation
+        except MclError:  # a policy that cannot be read stops every call, and says so there
+            strict = False
+        return types.ListToolsResult(tools=[_listed(one, strict=strict) for one in self._offered.values()])
 
     async def _call(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
@@ -182,14 +186,17 @@ class Face:
         return tool.input_schema if tool else None
 
 
-def _listed(tool: Offered) -> types.Tool:
+def _listed(tool: Offered, *, strict: bool) -> types.Tool:
+    """The tool as clients see it. Where the operator lets calls pass that do more than they declare, what is
+    declared is no promise of what they do."""
+    hints = tool.annotations if strict or tool.kept else {"openWorldHint": True}
     return types.Tool(
         name=tool.name,
         title=tool.title or None,
         description=tool.description,
         input_schema=dict(tool.input_schema),
         output_schema=dict(tool.output_schema) if tool.output_schema is not None else None,
-        annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
+        annotations=types.ToolAnnotations.model_validate(dict(hints)),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from anyio import create_task_group, sleep
 
 from executor.errors import KeyringError
+from ir import MclError
 from mcl.errors import McpError
 from mcl.mcp.activity import Activity
 from mcl.mcp.channels import Channels
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from mcl.mcp.serve.compiling import Compiling
     from mcl.mcp.upstream import Kind
 
+_COMMITS: Final = 200  # for which the database's log has room beforehand; then it begins anew
 _LOOK_S: Final = 1.0  # how often it is looked whether another process changed what tools there are
 _log = logging.getLogger(__name__)
 
@@ -45,6 +47,7 @@ async def opened(home: Home, workspace: Path, compiling: Compiling) -> AsyncIter
         McpError: KEYS_SEALED, nothing could be signed. ScopeError, PolicyError: as Session.
     """
     _require_signing(home)
+    home.db.make_room(_COMMITS)
     channels, definitions, servers = Channels(), Definitions(home), Servers(home)
     outside = Outside(definitions, channels=channels)
     heard: list[Kind] = []
@@ -110,14 +113,18 @@ async def _watch(face: Face, session: Session, servers: Servers, heard: list[Kin
     entries: object = None
     async with create_task_group() as tasks:
         while True:
-            if (now := servers.stamp()) != entries:
-                entries = now
-                known = {one.id: one.name for one in servers.list()}
-                for id in known.keys() - started:
-                    tasks.start_soon(_start, session, known[id])
-                started = set(known)
-            if (stamp := session.stamp) != seen:
-                seen = stamp
+            try:
+                if (now := servers.stamp()) != entries:
+                    entries = now
+                    known = {one.id: one.name for one in servers.list()}
+                    for id in known.keys() - started:
+                        tasks.start_soon(_start, session, known[id])
+                    started = set(known)
+                changed, seen = session.stamp != seen, session.stamp
+            except MclError as problem:  # a database that is busy: the next look will tell
+                _log.warning("%s: %s", problem.code, problem.message)
+                changed = False
+            if changed:
                 await face.changes.tell("tools")
                 heard += ["resources", "prompts"]  # what may be read of them may have changed too
             if heard:
@@ -136,6 +143,8 @@ async def _start(session: Session, server: str) -> None:
                 _log.warning("server %s: %s", status.server, status.problem)
     except McpError as problem:  # taken out again meanwhile
         _log.warning("server %s: %s", server, problem.message)
+    except Exception:  # noqa: BLE001  # nothing that a server does may end the others
+        _log.exception("a fault of mcl itself with the server %s", server)
 
 
 def _require_signing(home: Home) -> None:
