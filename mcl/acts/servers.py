@@ -16,6 +16,7 @@ from mcl.mcp.servers import Server, Servers
 
 if TYPE_CHECKING:
     from mcl.mcp.definitions import Definitions, Known
+    from mcl.mcp.suspicion import Finding
     from mcl.mcp.upstream import Status, Upstreams
 
 # What most programs need to find others and their own settings; everything else is named by the person.
@@ -40,6 +41,7 @@ class Checked:
     seconds: until its tools were known, 0 where it did not come up. offers: how many of each kind it lists,
     by kind; flaws: the kinds that it could not list, with the reason. new, changed, gone: names of tools that
     differ from what was known before; bad: definitions that cannot be used, with the reason. needs: as above.
+    suspicions: what is suspicious in its name and in its instructions, which nobody is given.
     """
 
     server: Server
@@ -52,6 +54,7 @@ class Checked:
     gone: tuple[str, ...] = ()
     bad: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    suspicions: tuple[Finding, ...] = ()
 
     @property
     def up(self) -> bool:
@@ -142,6 +145,7 @@ async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
 
     from mcl.mcp.definitions import Definitions, Observed
     from mcl.mcp.outside import Outside
+    from mcl.mcp.suspicion import examine_server
     from mcl.mcp.upstream import Upstreams
 
     servers = Servers(home)
@@ -163,6 +167,7 @@ async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
             gone=tuple(name for one in observed for name in one.gone),
             bad=bad,
             needs=_needs(home, [one for one in outside.definitions.known() if one.server == server.name]),
+            suspicions=examine_server(server.name, status.instructions, outside.definitions.neighbours()),
         )
 
     async with (

@@ -228,10 +228,13 @@ def _document(one: "Checked") -> dict[str, object]:
         return {**entry, "code": status.code, "problem": status.problem}
     told = {"new": list(one.new), "changed": list(one.changed), "gone": list(one.gone), "bad": list(one.bad)}
     needs = list(one.needs)
-    return {**entry, "says": said, "offers": one.offers, "flaws": one.flaws, "tools": told, "needs": needs}
+    found = [finding.to_json() for finding in one.suspicions]
+    entry |= {"says": said, "offers": one.offers, "flaws": one.flaws, "tools": told, "needs": needs}
+    return {**entry, "suspicions": found}
 
 
 def _view(one: "Checked") -> "list[RenderableType]":
+    from mcl.cli.views.definition import findings_view
     from mcl.cli.views.layout import BAD, GOOD, WARN, commands, joined, plain, rows
 
     status, name = one.status, one.server.name
@@ -254,6 +257,7 @@ def _view(one: "Checked") -> "list[RenderableType]":
         *(("unusable", plain(why, BAD)) for why in one.bad),
     ]
     parts: list[RenderableType] = [joined([(name, ""), (f"up in {one.seconds:.2f} s", GOOD)]), rows(facts)]
+    parts += findings_view(one.suspicions)
     if then := _next(name, bool(one.new or one.changed), one.needs):
         parts.append(commands(then))
     return parts

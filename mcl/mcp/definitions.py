@@ -211,6 +211,10 @@ class Definitions:
         by other processes count too."""
         return int(self.home.db.read("SELECT number FROM mcp_changes")[0][0])
 
+    def neighbours(self) -> Neighbours:
+        """The names of all tools that there are, for comparing."""
+        return _Near([(one.server, one.tool) for one in self.known() if one.standing != "gone"]).neighbours()
+
     def manifest(self, uri: str) -> Manifest | None:
         """The tool at an address, as it was last described; None where there is none, or not any more.
 
