@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio import sleep_forever
 
-from executor.errors import KeyringError
 from executor.gate.approvals import DENY
 from executor.home import Home
 from executor.walker.people import GateAnswer, GateQuestion
@@ -26,12 +25,10 @@ _ALIVE_S: Final = 5.0  # how often a client is told that its run still waits
 
 
 def signs(home: Home) -> bool:
-    """Can an answer that is given to a client be signed in this process, with the user's key?"""
-    try:
-        home.keyring.user.signing_key  # noqa: B018  # opened here, or not at all
-    except KeyringError:
-        return False
-    return True
+    """Does what a person answers in a client count as theirs? Not where their key is sealed: whoever sealed
+    it wants to be asked for the passphrase, though this process may know it."""
+    own = home.keyring.user.did
+    return not any(key.sealed for key in home.keyring.entries() if key.did == own)
 
 
 async def filled_by(elicit: Callable[[Form], Awaitable[Filled]], form: Form) -> Filled | None:

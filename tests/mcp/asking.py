@@ -162,9 +162,15 @@ class Room:
 
 
 @contextmanager
-def room(folder: Path) -> Iterator[Room]:
-    clock = Ahead()
-    with Home.open(folder / "home", clock=clock) as home:
+def room(folder: Path, *, sealed: bool = False) -> Iterator[Room]:
+    """A room, whose journal verifies in the end. sealed: the user's key is, with a passphrase that this
+    process knows."""
+    clock, passphrase = Ahead(), b"known to this process" if sealed else None
+    with Home.open(folder / "home", clock=clock):
+        pass
+    with Home.open(folder / "home", clock=clock, passphrase=passphrase) as home:
+        if sealed:
+            home.keyring.new("user")
         Grants(home.db, clock).ensure_default(home.keyring.agent.did)
         workspace = folder / "work"
         workspace.mkdir(exist_ok=True)

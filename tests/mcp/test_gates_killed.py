@@ -156,6 +156,7 @@ def until_asked(desk: Desk) -> tuple[str, str]:
     return found[0].id, found[0].intent_id
 
 
+@pytest.mark.slow
 def test_a_server_whose_client_is_gone_closes_its_questions(desk: Desk) -> None:
     with wire(desk) as client:
         client.call("plain:add_note", text="nobody waits")
@@ -235,6 +236,7 @@ def test_a_client_that_fails_to_show_the_form_leaves_it_to_mcl_gate(liar: Wire, 
 # ---- sealed ----
 
 
+@pytest.mark.slow
 def test_where_the_users_key_is_sealed_a_client_can_refuse_and_only_its_owner_approve(
     tmp_path: Path,
 ) -> None:
@@ -249,7 +251,7 @@ def test_where_the_users_key_is_sealed_a_client_can_refuse_and_only_its_owner_ap
     def overwrite(client: Wire, content: str) -> int:
         return client.call("mcl:fs/write", path="a.txt", content=content, overwrite=True)
 
-    with wire(desk) as client:
+    with wire(desk, environment=owner.environment) as client:  # that it could sign does not matter
         id = overwrite(client, "approved in the client")
         asked = client.asked()
         assert asked["params"]["requestedSchema"]["properties"]["decision"]["enum"] == ["deny", "wait"]

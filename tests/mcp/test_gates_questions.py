@@ -359,6 +359,22 @@ def test_a_chain_call_is_never_approved_in_a_client(here: Room) -> None:
     assert made == []
 
 
+def test_a_sealed_key_signs_nothing_that_was_answered_in_a_client(tmp_path: Path) -> None:
+    with room(tmp_path, sealed=True) as here:
+        seen: list[Form] = []
+        call = here.overwrite()
+        settled, _ = here.go(call, here.caller(elicit=answering(says("approve"), seen=seen)))
+        assert code_of(settled) == "GATE_DENIED"
+        assert "mcl gate approve" in seen[0].message.split("\n")[-1]
+        settled, _ = here.go(call, here.caller(elicit=answering(says("deny", reason="not now"))))
+        assert "not now" in settled.reason
+        assert "intent.cancel" not in here.kinds()  # closed by the agent, signed by nobody else
+        state = here.pending(call).wanted.state
+        settled, _ = here.back(call, state, decision="approve")
+        assert code_of(settled) == "GATE_DENIED"
+        assert here.text() == "old"
+
+
 # ---- many, again and again ----
 
 
