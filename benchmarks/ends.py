@@ -1,6 +1,6 @@
 """The other ends that the proxy is measured between: a server with one tool, and a relay that does no more.
 
-    python -m benchmarks.ends server          answers `echo` with what it was given
+    python -m benchmarks.ends server [N]      answers `echo` with what it was given; N tools of that kind
     python -m benchmarks.ends relay COMMAND…  passes each call on to the server that COMMAND starts
 
 The relay is written with the SDK alone: two more hops, and no rule, record or index.
@@ -9,6 +9,7 @@ The relay is written with the SDK alone: two more hops, and no rule, record or i
 from __future__ import annotations
 
 import sys
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
@@ -34,8 +35,13 @@ ECHO = Tool(
 )
 
 
-async def _list(ctx: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
-    return ListToolsResult(tools=[ECHO])
+def _tools(count: int) -> Callable[[Any, PaginatedRequestParams | None], Awaitable[ListToolsResult]]:
+    numbered = [ECHO.model_copy(update={"name": f"echo_{number}"}) for number in range(1, count)]
+
+    async def listed(ctx: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[ECHO, *numbered])
+
+    return listed
 
 
 async def _echo(ctx: Any, params: CallToolRequestParams) -> CallToolResult:
@@ -55,13 +61,14 @@ async def _relay(command: list[str]) -> None:
         async def call(ctx: Any, params: CallToolRequestParams) -> CallToolResult:
             return await upstream.call_tool(params.name, params.arguments)
 
-        await _serve(Server("relay", on_list_tools=_list, on_call_tool=call))
+        await _serve(Server("relay", on_list_tools=_tools(1), on_call_tool=call))
 
 
 def main() -> None:
     match sys.argv[1:]:
-        case ["server"]:
-            anyio.run(_serve, Server("echo", on_list_tools=_list, on_call_tool=_echo))
+        case ["server", *count]:
+            listed = _tools(int(count[0]) if count else 1)
+            anyio.run(_serve, Server("echo", on_list_tools=listed, on_call_tool=_echo))
         case ["relay", *command] if command:
             anyio.run(_relay, command)
         case _:

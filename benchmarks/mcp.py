@@ -2,10 +2,10 @@
 
     python -m benchmarks.mcp [--calls 400] [--rounds 3] [--callers 20] [--tools 1000] [--mode auto] [--json]
 
-The same client (the SDK's) calls the same server over the same transport (stdio) three ways: directly, through
-a relay written with the SDK that does nothing else, and through mcl. One call each in turn, so that all meet
-the same machine; what is told is the median of the calls, and how much longer than the direct one. `where it
-goes` takes the gate and the journal by themselves, in this process, with the same home.
+The same client (the SDK's) calls the same server over the same transport (stdio) three ways: directly,
+through a relay written with the SDK that does nothing else, and through mcl. One call each in turn, so that
+all meet the same machine; what is told is the median of the calls, and how much longer than the direct one.
+`where it goes` takes the parts by themselves, in this process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import json
 import os
 import platform
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -48,16 +47,27 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def prepare(folder: Path, name: str, *command: str) -> None:
-    """Enter a server as a person does: added, trusted, its tools approved."""
-    for words in (
-        ("server", "add", name, "--trust", "--", *command),
-        ("server", "check", name),
-        ("tool", "approve", "--server", name, "--all"),
-    ):
-        subprocess.run(
-            [sys.executable, "-m", "mcl", *words],
-            env=environment(folder), cwd=folder, check=True, capture_output=True, input=b"",
-        )  # fmt: skip
+    """Enter a server and approve its tools, as a person does."""
+    from executor.gate.pins import Pins
+    from mcl.home import open_home
+    from mcl.mcp.definitions import Definitions
+    from mcl.mcp.outside import Outside
+    from mcl.mcp.servers import Servers
+    from mcl.mcp.upstream import Upstreams
+
+    with open_home(folder / "home") as home:
+        servers, definitions = Servers(home), Definitions(home)
+        variables = {key: value for key, value in environment(folder).items() if key != "MCL_HOME"}
+        servers.add(name, command=command, folder=folder, environment=variables)
+        servers.trust(name)
+
+        async def look() -> None:
+            async with Upstreams(servers, on_listing=Outside(definitions).heard) as upstreams:
+                await upstreams.start(name)
+
+        asyncio.run(look())
+        for known in definitions.known():
+            Pins(home.db, home.clock).approve(known.manifest)
 
 
 async def opened(stack: AsyncExitStack, folder: Path, command: tuple[str, ...], mode: str) -> Client:
@@ -135,6 +145,115 @@ async def _rate(call: Call, callers: int, each: int) -> float:
     return callers * each / (time.perf_counter() - started)
 
 
+async def parts(folder: Path, count: int) -> dict[str, float]:
+    """Where the time of one allowed read goes, ms, with the proxy in this process."""
+    from executor.gate.call import Call, Declaration
+    from executor.gate.decide import decide
+    from mcl.home import open_home
+    from mcl.mcp.activity import Activity, Entry
+    from mcl.mcp.calling import call
+    from mcl.mcp.channel import SILENT
+    from mcl.mcp.names import outside_uri
+    from mcl.mcp.offered import Caller
+    from mcl.mcp.serve.compiling import Compiling
+    from mcl.mcp.serve.opening import opened as serving
+
+    said = {"name": "bench:echo", "args": {"token": "t"}, "intent": {"operation_type": "read"}}
+    caller = Caller("bench", "1", "handshake", "1", can_elicit=False, channel=SILENT)
+    declared = Declaration("read", "unknown", "", "call_tool_read", name="bench:echo")
+    wanted = Call(outside_uri("bench", "echo"), {"token": "t"}, "", declaration=declared)
+    kept = Entry(
+        "bench", "echo", "allowed", variant="call_tool_read", operation_type="read", args=said["args"]
+    )
+    with open_home(folder / "home") as home:
+        async with AsyncExitStack() as stack:
+            face = await stack.enter_async_context(serving(home, folder, Compiling(home, ai=False)))
+            session, activity = face._session, Activity(home)
+            await session.upstreams.start("bench")
+            direct = plainly(await opened(stack, folder, SERVER, "auto"))
+
+            async def through() -> None:
+                assert not (await call(session, "call_tool_read", said, caller)).is_error
+
+            async def judged() -> None:
+                decide(wanted, session.context)
+
+            steps: dict[str, Callable[[], Awaitable[Any]]] = {
+                "a call, from its arguments to its answer": through,
+                "of which the server, over our connection": lambda: session.upstreams.call(
+                    "bench", "echo", {"token": "t"}
+                ),
+                "of which the gate": judged,
+                "of which the record, signed and on disk": lambda: activity.keep(kept),
+                "beside them: the server, by the SDK's client": lambda: direct("t"),
+                "beside them: a commit of one row, SQLite": _committing(folder / "floor.db"),
+            }
+            taken: dict[str, list[float]] = {name: [] for name in steps}
+            for number in range(count + WARM):
+                for name, step in steps.items():
+                    started = time.perf_counter()
+                    await step()
+                    if number >= WARM:
+                        taken[name].append((time.perf_counter() - started) * 1000)
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+def _committing(place: Path) -> Callable[[], Awaitable[None]]:
+    """The floor of a durable record: one row in SQLite, as durable as the journal."""
+    import sqlite3
+
+    connection = sqlite3.connect(place, isolation_level=None)
+    for line in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "CREATE TABLE rows (row BLOB)"):
+        connection.execute(line)
+
+    async def commit() -> None:
+        connection.execute("INSERT INTO rows VALUES (?)", (b"x" * 700,))
+
+    return commit
+
+
+async def finding(folder: Path, mode: str, tools: int, rounds: int) -> dict[str, float]:
+    """Retrieving from many tools, ms a question: asked over MCP, and the index by itself."""
+    from mcl.mcp.retrieval import Entry, Index
+
+    said = "compare list find show count the invoice calendar weather customer photo parcel recipe of a day"
+    words = said.split()
+    entries = [
+        Entry(
+            f"many:{words[n % 5]}_{words[6 + n % 7]}_{n}",
+            " ".join(words[(n * k) % len(words)] for k in range(1, 12)) + f" number {n}",
+            ("day", words[6 + n % 7], f"limit_{n % 13}"),
+        )
+        for n in range(tools)
+    ]
+    started = time.perf_counter()
+    index = Index(entries)
+    built = (time.perf_counter() - started) * 1000
+    questions = [" ".join(words[n % 5 : n % 5 + 1] + words[6 + n % 7 : 9 + n % 7]) for n in range(35)]
+    alone = [_ms(lambda: index.find(question, 5)) for _ in range(rounds) for question in questions]  # noqa: B023
+    async with AsyncExitStack() as stack:
+        client = await opened(stack, folder, OURS, mode)
+        asked = []
+        for question in [questions[0], *questions * rounds]:
+            started = time.perf_counter()
+            answer = await client.call_tool("retrieve_tools", {"query": question, "limit": 5})
+            asked.append((time.perf_counter() - started) * 1000)
+            assert not answer.is_error
+    return {
+        f"index over {tools} tools, built once": built,
+        "a question, the index alone": statistics.median(alone),
+        "a question, p95": statistics.quantiles(alone, n=20)[-1],
+        "a question over MCP, the first": asked[0],
+        "a question over MCP": statistics.median(asked[1:]),
+    }
+
+
+def _ms(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return (time.perf_counter() - started) * 1000
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--calls", type=int, default=400, help="calls each way")
@@ -152,6 +271,13 @@ def main() -> None:
         figures: dict[str, Any] = {
             "a call over stdio, ms": asyncio.run(
                 calls(folder, options.mode, options.calls, options.callers, options.rounds)
+            ),
+            "where it goes, ms": asyncio.run(parts(folder, options.calls)),
+        }
+        prepare(folder, "many", *SERVER, str(options.tools))
+        figures |= {
+            f"retrieve_tools, {options.tools} tools, ms": asyncio.run(
+                finding(folder, options.mode, options.tools, options.rounds)
             ),
         }
     if options.json:
