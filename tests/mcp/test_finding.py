@@ -14,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 
 from executor import Home
+from executor.gate.grants import Grants
 from executor.gate.pins import Pins
 from mcl.mcp.definitions import Definitions
 from mcl.mcp.offered.sample import sample_args
@@ -173,6 +175,32 @@ def test_the_gate_is_foreseen_for_every_kind_of_tool(home: Home, workspace: Path
                 assert refused.structured_content["code"] == code
             near = await ask(client, "describe_tool", {"name": "plain:wether"})
             assert near["data"]["nearest"][0] == "plain:weather"
+
+    talk(whole)
+
+
+def test_resources_of_a_server_that_is_not_trusted_are_read_once_the_network_is_granted(
+    home: Home, workspace: Path, peers: Peers
+) -> None:
+    enter(home, peers, "strange", peer="plain", trusted=False)
+
+    async def whole() -> None:
+        async with served(home, workspace) as client:
+            approve(home, "strange:resources/read")
+            listed = await client.list_resources()
+            assert listed.resources == []
+            (missing,) = listed.meta["mcl/left_out"]
+            assert missing["code"] == "CAPABILITY_DENIED"
+            assert "mcl grant network" in missing["fix"]
+            with pytest.raises(MCPError) as refused:
+                await client.read_resource("mcl://strange/notes://all")
+            assert refused.value.data["code"] == "CAPABILITY_DENIED"
+
+            agent = home.keyring.agent.did
+            Grants(home.db, home.clock).grant(agent, ["network"], by=home.keyring.user.did)
+            assert len((await client.list_resources()).resources) == 2
+            read = await client.read_resource("mcl://strange/notes://all")
+            assert read.contents[0].text == "no notes"
 
     talk(whole)
 
