@@ -49,6 +49,18 @@ class Portion:
             self.calls,
         )
 
+    def roaming(self, manifest: Manifest) -> Deny | None:
+        """HOST_DENIED for a tool of another server, which goes to hosts that nobody sees."""
+        if self.hosts is not None and manifest.outside is not None and "network" in manifest.effects:
+            return Deny(
+                "HOST_DENIED",
+                f"{manifest.name} goes where it likes, and the dispatch leaves only"
+                f" {', '.join(sorted(origin.short for origin in self.hosts))}",
+                "leave the whole network in the scope_uri of the sub_dispatch, and have the plan accepted",
+                example=f"scope_uri = {SCOPE}read+network",
+            )
+        return None
+
     def foreign(self, origins: Iterable[Origin]) -> Deny | None:
         """HOST_DENIED for the first of these that is not among the hosts."""
         for origin in origins:
@@ -63,10 +75,11 @@ class Portion:
 
     def outside(self, paths: Iterable[str], manifest: Manifest) -> Deny | None:
         """OUT_OF_SCOPE for the first of these that lies in none of the folders, and for a tool that no folder
-        could hold: a command, or one that names no path."""
+        could hold: a command, one that names no path, or one of another server."""
         if self.folders is None:
             return None
-        if "shell" in manifest.effects or (manifest.scope.kind == "workspace" and not manifest.scope.paths):
+        unnamed = manifest.scope.kind == "workspace" and not manifest.scope.paths
+        if "shell" in manifest.effects or unnamed or manifest.outside is not None:
             return self._refused(f"{manifest.uri} goes where it likes, and the dispatch leaves only")
         for path in paths:
             try:

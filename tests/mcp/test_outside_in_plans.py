@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from walks import NODE, Says, Walks, context_of, granted, sequence, tool
 
-from executor import Bench, Home, Manifest, Pins, Tool
+from executor import Bench, Call, Deny, Home, Manifest, Pins, Tool, decide
+from executor.gate.portion import parse_portion
 from executor.gate.taint import taints
 from ir import PlanTree
 from mcl.mcp.manifest import manifest_of
@@ -113,6 +115,32 @@ def test_verb_declaration_and_what_it_counts_as_must_fit(
     assert server.calls == []
     assert bool(people.asked) == (expected == "asks")
     assert outcome.failure.code == ("GATE_DENIED" if expected == "asks" else expected)
+
+
+@pytest.mark.parametrize(
+    ("scope", "hints", "expected"),
+    [
+        ("read+network", {"readOnlyHint": True}, "allowed"),
+        ("read+network?host=example.org", {"readOnlyHint": True}, "HOST_DENIED"),
+        ("read+network?folder=docs", {"readOnlyHint": True}, "OUT_OF_SCOPE"),
+        ("read", {"readOnlyHint": True}, "CAPABILITY_DENIED"),
+        ("read", {"readOnlyHint": True, "openWorldHint": False}, "allowed"),
+        ("read?host=example.org", {"readOnlyHint": True, "openWorldHint": False}, "allowed"),
+        ("read?folder=docs", {"readOnlyHint": True, "openWorldHint": False}, "OUT_OF_SCOPE"),
+    ],
+)
+def test_a_dispatch_that_leaves_some_hosts_or_folders_leaves_no_tool_that_goes_where_it_likes(
+    walks: Walks, scope: str, hints: dict[str, bool], expected: str
+) -> None:
+    granted(walks)
+    server = Server(walks, **hints)
+    server.approve()
+    declared = "read" if "openWorldHint" in hints else "network"
+    context = context_of(walks, walks.accept(server.node(declared=declared), verb="find"))
+    assert context.mandate is not None
+    below = replace(context.mandate, portion=parse_portion(f"matrix://scope/{scope}"))
+    reply = decide(Call(server.manifest.uri, {"repo": "x"}, declared, "n1"), replace(context, mandate=below))
+    assert (reply.code if isinstance(reply, Deny) else "allowed") == expected
 
 
 def test_what_another_server_answers_may_be_private_and_strangers_may_have_written_it(walks: Walks) -> None:

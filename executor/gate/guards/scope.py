@@ -25,8 +25,10 @@ def check(call: Call, context: Context) -> Deny | None:
     except ScopeError as error:
         return Deny(error.code, error.message, error.fix)
     portion = context.mandate.portion if context.mandate else None
-    if portion is not None and (refusal := portion.foreign(origins) or _outside(portion, call, context)):
-        return refusal
+    if portion is not None:
+        refusal = portion.roaming(manifest) or portion.foreign(origins) or _outside(portion, call, context)
+        if refusal is not None:
+            return refusal
     for path, mode in context.paths(call, manifest):
         if (refusal := _judge(path, mode, context)) is not None:
             return refusal
