@@ -65,7 +65,7 @@ def _asked(session: Session, call: Call, ask: Ask, caller: Caller) -> AskedCall:
     effects = tuple(sorted(effect.classes))
     words: Mapping[str, str] = {
         "operation": said.operation_type,
-        "data": said.data_sensitivity,
+        "data": "" if said.data_sensitivity == "unknown" else said.data_sensitivity,
         "reason": reason,
     }
     prose = prose_of(manifest.name, args, client=f"{client} {version}".strip(), said=words)
