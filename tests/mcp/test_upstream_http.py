@@ -113,6 +113,19 @@ def test_a_server_that_nobody_answers_for_is_down_at_once(home: Home) -> None:
     talk(conversation)
 
 
+def test_a_server_that_lets_nobody_in_says_so(home: Home, port: int) -> None:
+    servers = Servers(home)
+    servers.add("closed", url=f"http://127.0.0.1:{port}/closed")
+
+    async def conversation() -> None:
+        async with Upstreams(servers) as upstreams:
+            problem = await told(upstreams.call("closed", "echo", {}))
+            assert (problem.code, "HTTP 401 Unauthorized" in problem.message) == ("SERVER_DOWN", True)
+            assert "headers" in problem.fix
+
+    talk(conversation)
+
+
 def test_a_server_that_goes_away_and_returns_is_used_again(home: Home) -> None:
     servers = Servers(home)
     command = [sys.executable, "-S", str(PEERS / "hostile_http.py")]

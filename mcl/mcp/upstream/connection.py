@@ -233,8 +233,7 @@ class Connection:
             return down(f"was lost while it worked on {what}: {said}")
         error: dict[str, object] = {"code": code, "message": said}
         if code == STATUS:
-            fix = "mcl server show {server} shows which headers it gets" if " 40" in said else ""
-            return Fault("UPSTREAM_ERROR", said, fix.format(server=self.server.name), {"error": error})
+            return Fault("UPSTREAM_ERROR", said, _headers(self.server), {"error": error})
         return Fault("UPSTREAM_ERROR", f"answered {what} with the error {code}: {said}", "", {"error": error})
 
 
@@ -309,21 +308,26 @@ async def connected(
                 async with client(over_stdio(process, watch)) as live:  # made of what the first gives
                     yield Connection(server, live, watch, flights, redactor)
     except Exception as problem:
-        fault = watch.fault or _reason(problem, redactor)
+        fault = watch.fault or _reason(problem, server, redactor)
         alone = process is not None and watch.fault is not None and fault.code == "SERVER_DOWN"
         raise FaultError(_with_words(fault, process, redactor), alone=alone) from problem
 
 
-def _reason(problem: BaseException, redactor: Redactor) -> Fault:
+def _reason(problem: BaseException, server: Server, redactor: Redactor) -> Fault:
     if isinstance(problem, BaseExceptionGroup):
-        reasons = [_reason(one, redactor) for one in problem.exceptions]
+        reasons = [_reason(one, server, redactor) for one in problem.exceptions]
         return next((one for one in reasons if one.code != "SERVER_DOWN"), reasons[0])
     if isinstance(problem, FaultError):
         return problem.fault
     if isinstance(problem, ValidationError):
         return _misshapen(problem, "the handshake", redactor)
     said = quoted(str(problem), redactor) or type(problem).__name__
-    return down(f"did not come to an understanding: {said}")
+    fix = _headers(server) if isinstance(problem, MCPError) and problem.code == STATUS else ""
+    return down(f"did not come to an understanding: {said}", fix)
+
+
+def _headers(server: Server) -> str:
+    return f"mcl server show {server.name} shows its address, and the headers it gets"
 
 
 def _with_words(fault: Fault, process: ServerProcess | None, redactor: Redactor) -> Fault:

@@ -291,10 +291,9 @@ class Upstream:
         fault = self._fault or down("is not up")
         wait = max(0.0, self._next - anyio.current_time())
         when = f"; it is started again in {wait:.1f} s" if self._state == "backing off" else ""
-        kept = fault.code if fault.code != "SERVER_SLOW" else "SERVER_DOWN"
         return Fault(
             "SERVER_DOWN",
             f"is down: it {fault.message}{when}",
             fault.fix,
-            {**fault.data, "because": kept, "next_start_s": round(wait, 3)},
+            {**fault.data, "because": fault.code, "next_start_s": round(wait, 3)},
         )

@@ -1,9 +1,9 @@
 """A server over HTTP that answers by the path it is asked at; made without the SDK. Tells its port first.
 
 Its one argument is the port, 0 for any. Paths: /honest, /redirect (to another origin, which is this server
-under another name), /status/N, /packed, /large (a body without end), /text, /wrong_id, /shape, /hangs,
-/breaks (cuts its answer off), /headers (tells the headers it got as the text of a call's answer), /events
-(answers as a stream of events, the first of which is too large).
+under another name), /closed (from the start), /status/N, /packed, /large (a body without end), /text,
+/wrong_id, /shape, /hangs, /breaks (cuts its answer off), /headers (tells the headers it got as the text of a
+call's answer), /events (answers as a stream of events, the first of which is too large).
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ class Handler(BaseHTTPRequestHandler):
         method, number = said.get("method"), said.get("id")
         if number is None:
             self.answer(202, b"")
+        elif method == "initialize" and self.path == "/closed":
+            self.answer(401, b"")
         elif method == "initialize":
             self.result(number, {**ABOUT, "capabilities": {"tools": {}}})
         elif method == "tools/list":
