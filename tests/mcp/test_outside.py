@@ -99,6 +99,19 @@ def test_a_tool_that_changed_since_its_server_was_last_seen_is_not_called(
     assert find_tool("described:say", home=home).standing == "changed"
 
 
+def test_a_call_is_cancelled_when_its_tool_changes_meanwhile_and_no_other_call_is(
+    walks: Walks, peers: Peers
+) -> None:
+    (peers.folder / "description").write_text("Says it.")
+    enter(walks.home, peers, "described")
+    outcome = go(walks, node("one", "described/say", text="a"), node("two", "described/linger", text="b"))
+    assert outcome.failure is not None
+    assert (outcome.failure.node_id, outcome.failure.code) == ("two", "TOOL_CHANGED")
+    assert "while it was called" in outcome.failure.message
+    assert (peers.folder / "said").read_text() == "a\n"
+    assert find_tool("described:say", home=walks.home).standing == "approved"
+
+
 def test_a_server_is_neither_started_nor_loaded_where_its_tools_are_only_looked_at(
     walks: Walks, peers: Peers, desk: Desk
 ) -> None:
@@ -160,6 +173,7 @@ def test_a_tool_that_nobody_approved_is_refused_with_the_way_to_approve_it(
     assert "mcl tool approve changing:say" in called.refused.fix
 
 
+@pytest.mark.slow
 def test_a_person_looks_at_a_tool_approves_it_and_is_asked_again_when_it_changed(
     desk: Desk, peers: Peers
 ) -> None:

@@ -28,7 +28,7 @@ def contract_table(as_json: AsJson = False) -> None:
         return
     lines = [
         (
-            (tool.manifest.uri.removeprefix("matrix://tool/"), ""),
+            (tool.name if tool.outside else tool.manifest.uri.removeprefix("matrix://tool/"), ""),
             (tool.manifest.safety, ""),
             (" ".join(tool.manifest.effects), ""),
             (tool.manifest.scope.kind, ""),
