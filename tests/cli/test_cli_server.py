@@ -74,6 +74,16 @@ def test_a_dollar_that_the_shell_took_away_is_explained(mcl: Any) -> None:
     assert "your shell took the $env away" in mcl("server", "add", "x", "--env", "A=:HOME", "--", "x").err
 
 
+def test_tools_that_nobody_can_tell_apart_are_told_and_the_others_are_taken_note_of(mcl: Any) -> None:
+    same = (*EXITS[:-1], "same")
+    assert mcl("server", "add", "same", "--", *same).code == 0
+    (tried,) = mcl("server", "check", "--json").document["servers"]
+    assert tried["up"] is True
+    assert tried["tools"]["new"] == ["same:other"]
+    assert all("same:echo" in one for one in tried["tools"]["bad"])
+    assert tried["tools"]["bad"]
+
+
 def test_trying_servers_shows_what_each_offers_and_notes_its_tools(mcl: Any) -> None:
     assert mcl("server", "check").code == 0
     assert mcl("server", "add", "good", "--", *HONEST).code == 0

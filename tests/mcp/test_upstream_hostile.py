@@ -271,7 +271,6 @@ def test_a_form_in_the_newer_protocol_is_refused_too(home: Home) -> None:
         ("shape", "SERVER_LIED", "answered the handshake in a wrong shape"),
         ("loops", "SERVER_LIED", "pages that lead back"),
         ("endless", "RESULT_TOO_LARGE", "more than 200 pages"),
-        ("same", "SERVER_LIED", "two tools of the name 'echo'"),
     ],
 )
 def test_a_server_that_is_wrong_at_its_start_is_down_and_says_why(

@@ -196,7 +196,6 @@ def test_all_pages_come_in_their_order() -> None:
         ([{"tools": [], "nextCursor": "x"}, {"tools": [], "nextCursor": "x"}], "SERVER_LIED"),
         ([{"tools": [], "nextCursor": "x" * 5000}], "SERVER_LIED"),
         ([{"tools": [], "nextCursor": 7}], "SERVER_LIED"),
-        ([{"tools": [{"name": "a"}, {"name": "a"}]}], "SERVER_LIED"),
         ([{"tools": [{"name": str(number)} for number in range(10_001)]}], "RESULT_TOO_LARGE"),
         ([{"tools": [{"name": "a", "description": "x" * (33 << 20)}]}], "RESULT_TOO_LARGE"),
     ],

@@ -15,7 +15,7 @@ MOST_ITEMS: Final = 10_000
 MOST_BYTES: Final = 32 << 20
 MOST_CURSOR: Final = 4096  # characters
 
-# Where each is asked for, under which name it comes, and what tells two of them apart.
+# Where each is asked for; under which name it comes; what tells two of them apart.
 METHODS: Final[dict[Kind, str]] = {
     "tools": "tools/list",
     "resources": "resources/list",
@@ -39,7 +39,9 @@ _KEYS: Final[dict[Kind, str]] = {
 async def all_pages(
     kind: Kind, page: Callable[[str | None], Awaitable[dict[str, Any]]]
 ) -> tuple[dict[str, Any], ...]:
-    """All items, in the order they came.
+    """All items, in the order they came; of two resources or prompts of one name the first.
+
+    Two tools of one name both come: which of them is meant nobody knows, and neither is used (definitions).
 
     Args:
         page: asks for the page behind a cursor (None: the first) and gives the answer.
@@ -57,10 +59,9 @@ async def all_pages(
         size += json_size(answer) or MOST_BYTES + 1
         for item in answer.get(_MEMBERS[kind], []):
             name = item.get(_KEYS[kind])
-            if name in names:
-                raise FaultError(lied(f"lists two {kind} of the name {ascii(name)[:120]}"))
+            if kind == "tools" or name not in names:
+                items.append(item)
             names.add(name)
-            items.append(item)
         if len(items) > MOST_ITEMS or size > MOST_BYTES:
             raise FaultError(
                 too_large(f"lists more than {MOST_ITEMS} {kind}, or {MOST_BYTES >> 20} MiB of them")

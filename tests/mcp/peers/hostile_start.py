@@ -38,7 +38,7 @@ def pages(cursor: str | None) -> dict[str, Any]:
         return {"tools": [], "nextCursor": str((number + 1) % 3)}
     if WAY == "endless":
         return {"tools": [tool], "nextCursor": str(number + 1)}
-    return {"tools": [TOOL, TOOL] if WAY == "same" else [TOOL]}
+    return {"tools": [TOOL, TOOL, {**TOOL, "name": "other"}] if WAY == "same" else [TOOL]}
 
 
 def discovered() -> dict[str, Any]:
