@@ -107,5 +107,5 @@ async def perform(
             server, str(arguments["name"]), filled, channel=channel, timeout_s=timeout_s
         )
     else:
-        return await upstreams.call(server, tool, arguments, channel=channel, timeout_s=timeout_s)
+        return {**await upstreams.call(server, tool, arguments, channel=channel, timeout_s=timeout_s)}
     return {"content": [], "structured": dict(said), "is_error": False}

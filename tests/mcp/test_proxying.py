@@ -23,9 +23,16 @@ from mcp.types import (
     ResourceTemplateReference,
 )
 
+from executor import Home
+from executor.gate.pins import Pins
 from mcl.home import open_home
 from mcl.mcp.activity import CallRecord, Filters, Reader
+from mcl.mcp.definitions import Definitions
 from mcl.mcp.proxy import LEFT_OUT, REFUSED
+from mcl.mcp.proxy.merging import Merged
+from mcl.mcp.serve.compiling import Compiling
+from mcl.mcp.serve.opening import opened
+from mcl.mcp.servers import Servers
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 warnings.simplefilter("ignore", MCPDeprecationWarning)
@@ -76,6 +83,15 @@ async def _all(listing: Callable[..., Awaitable[Any]], member: str) -> list[Any]
             return found
 
 
+async def _settled(client: Any) -> Any:
+    """The first page of resources, once all servers that can be up are."""
+    while True:
+        page = await client.list_resources()
+        if {one["server"] for one in (page.meta or {}).get(LEFT_OUT, [])} <= {"dead", "waiting"}:
+            return page
+        await anyio.sleep(0.1)
+
+
 async def _call(client: Any, name: str, args: dict[str, Any]) -> Any:
     said = {"name": name, "args": args, "intent": {"operation_type": "read", "reason": "a test"}}
     return await client.call_tool("call_tool_read", said)
@@ -90,6 +106,8 @@ def test_what_all_servers_have_is_one_list_and_who_is_missing_is_named(place: Pl
 
     async def whole() -> None:
         async with place.client(mode, logging_callback=log, log_level="info") as client:
+            await _settled(client)
+            logged.clear()
             first = await client.list_resources()
             resources = await _all(client.list_resources, "resources")
             uris = [one.uri for one in resources]
@@ -124,7 +142,7 @@ def test_what_all_servers_have_is_one_list_and_who_is_missing_is_named(place: Pl
 def test_pages_end_where_the_next_begins_and_no_cursor_can_be_made_up(place: Place, mode: str) -> None:
     async def whole() -> None:
         async with place.client(mode) as client:
-            first = await client.list_resources()
+            first = await _settled(client)
             assert len(first.resources) == 100
             again = await client.list_resources(cursor=first.next_cursor)
             both = [one.uri for one in (*first.resources, *again.resources)]
@@ -340,12 +358,31 @@ def test_clients_are_told_that_the_lists_of_a_server_changed(place: Place, mode:
     talk(whole)
 
 
+def test_a_server_that_never_answers_is_not_waited_for(home: Home, workspace: Path, peers: Peers) -> None:
+    variables = {name: text for name, text in peers.environment.items() if name != "MCL_HOME"}
+    servers, definitions = Servers(home), Definitions(home)
+    servers.add("mute", command=[sys.executable, "-c", "import time; time.sleep(600)"], environment=variables)
+    servers.add("board", command=peers.command("board"), environment=variables)
+    servers.trust("board")
+
+    async def whole() -> None:
+        async with opened(home, workspace, Compiling(home, ai=False)) as face:
+            await face._session.upstreams.listing("board", "resources")
+            for known in definitions.known():
+                Pins(home.db, home.clock).approve(known.manifest)
+            page = await Merged(face._session, wait_s=0.3).page("resources")
+            assert "mcl://board/board://news" in [one["uri"] for one in page.items]
+            assert [(one.server, one.code) for one in page.left_out] == [("mute", "SERVER_SLOW")]
+
+    talk(whole)
+
+
 def test_over_stdio_it_is_the_same(tmp_path: Path, desk: Desk, peers: Peers) -> None:
     desk.enter("board", command=peers.command("board"))
 
     async def whole() -> None:
         async with desk.client(mode="auto") as client:
-            resources = await client.list_resources()
+            resources = await _settled(client)
             assert "mcl://board/board://news" in [one.uri for one in resources.resources]
             assert (await client.read_resource("mcl://board/board://news")).contents[0].text == "nothing yet"
             called = await _call(client, "board:resources/read", {"uri": "board://news"})

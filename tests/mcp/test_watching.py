@@ -13,7 +13,8 @@ from mcl.errors import McpError
 from mcl.mcp.servers import Servers
 from mcl.mcp.upstream import Upstreams
 
-ERAS = ("handshake", "modern")
+OLD = ("handshake", pytest.param("modern", marks=pytest.mark.slow))  # each start of a server costs a second
+NEW = (pytest.param("handshake", marks=pytest.mark.slow), "modern")
 
 
 class Heard:
@@ -44,7 +45,7 @@ def _asked(folder: Path) -> list[str]:
     return [line for line in log.read_text().splitlines() if "subscribe" in line] if log.exists() else []
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", OLD)
 def test_a_watched_resource_is_told_of_until_nobody_watches_it(home: Home, peers: Peers, era: str) -> None:
     heard = Heard()
     servers = _enter(home, peers, "--era", era)
@@ -86,7 +87,7 @@ def test_parts_of_a_watched_resource_are_told_of_too(home: Home, peers: Peers) -
     talk(whole)
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", NEW)
 def test_a_server_that_was_started_again_is_asked_again(home: Home, peers: Peers, era: str) -> None:
     heard = Heard()
     servers = _enter(home, peers, "--era", era)
@@ -105,7 +106,7 @@ def test_a_server_that_was_started_again_is_asked_again(home: Home, peers: Peers
     talk(whole)
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", OLD)
 def test_a_server_that_cannot_be_watched_says_so(home: Home, peers: Peers, era: str) -> None:
     servers = _enter(home, peers, "--era", era, "--unwatched")
 
@@ -131,7 +132,7 @@ class Lines:
         self.lines.append((level, data))
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", OLD)
 def test_servers_log_as_much_as_anybody_wants(home: Home, peers: Peers, era: str) -> None:
     lines = Lines()
     servers = _enter(home, peers, "--era", era)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PAGE: Final = 100  # items
 PAGE_BYTES: Final = 512 << 10  # of their JSON; a page has one item at least
 _MAX_TEXT: Final = 4_000  # characters of a description
-_WAIT_S: Final = 20.0  # for one server; others do not wait for it longer than that
+_WAIT_S: Final = 10.0  # for a server that is starting; when it is up clients hear that lists changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,10 @@ _LISTS: Final[Mapping[str, _List]] = {
 
 
 class Merged:
-    """The lists of a session's servers."""
+    """The lists of a session's servers. wait_s: seconds that a list waits for one of them."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, *, wait_s: float = _WAIT_S) -> None:
+        self._session, self._wait_s = session, wait_s
         self._cursors = Cursors()
 
     async def page(self, kind: Kind, cursor: str = "") -> Page:
@@ -125,7 +125,7 @@ class Merged:
 
         async def ask(server: str) -> None:
             try:
-                listed = await self._session.upstreams.listing(server, kind, timeout_s=_WAIT_S)
+                listed = await self._session.upstreams.listing(server, kind, timeout_s=self._wait_s)
                 if listed:
                     self.require(server, _LISTS[kind].tool, asking=True)
                 parts[server], broken = self._fit(server, kind, listed)

@@ -41,7 +41,7 @@ class Subscriptions:
         self._wanted: Counter[str] = Counter()
         self._news: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._some = anyio.Event()
-        self._lock = anyio.Lock()
+        self._turns: dict[str, anyio.Lock] = {}  # by server: one may be slow
 
     def updated(self, server: str, uri: str) -> None:
         """A server says that its resource changed. Does not wait: ``tell`` passes it on."""
@@ -76,10 +76,12 @@ class Subscriptions:
                 "TOO_MANY_SUBSCRIPTIONS", f"{MOST} resources are watched already", fix="unsubscribe from some"
             )
         await self._want(uri)
-        if watched is None:
-            watched = self._watched.setdefault(connection, set())
+        if connection not in self._watched:
+            self._watched[connection] = set()
             connection.exit_stack.push_async_callback(self._gone, connection)
-        watched.add(uri)
+        if uri in self._watched[connection]:  # it asked twice at once
+            await self._drop([uri])
+        self._watched[connection].add(uri)
 
     async def unsubscribe(self, connection: Connection, uri: str) -> None:
         """Tell this client of it no more. Raises McpError BAD_RESOURCE_URI."""
@@ -112,7 +114,7 @@ class Subscriptions:
         """One client more wants this; the server is asked for the first."""
         server, own = parse_uri(uri)
         self._merged.require(server, READ)
-        async with self._lock:
+        async with self._turn(server):
             if not self._wanted[uri]:
                 try:
                     await self._session.upstreams.subscribe(server, own)
@@ -122,18 +124,24 @@ class Subscriptions:
             self._wanted[uri] += 1
 
     async def _drop(self, uris: Iterable[str]) -> None:
-        """One client less wants these; the server is told of the last."""
-        for uri in uris:
-            async with self._lock:
-                self._wanted[uri] -= 1
-                if self._wanted[uri] > 0:
-                    continue
+        """One client less wants these; servers are told of what nobody wants any more."""
+        left = []
+        for uri in uris:  # all at once, whatever becomes of telling the servers
+            self._wanted[uri] -= 1
+            if self._wanted[uri] <= 0:
                 del self._wanted[uri]
-                server, own = parse_uri(uri)
+                left.append(parse_uri(uri))
+        for server, own in left:
+            async with self._turn(server):
+                if self._wanted[ours(server, own)]:
+                    continue  # somebody wants it again
                 try:
                     await self._session.upstreams.unsubscribe(server, own)
                 except MclError:  # a server that is gone has forgotten it too
                     continue
+
+    def _turn(self, server: str) -> anyio.Lock:
+        return self._turns.setdefault(server, anyio.Lock())
 
     async def _gone(self, connection: Connection) -> None:
         await self._drop(self._watched.pop(connection, set()))
