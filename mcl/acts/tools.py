@@ -9,7 +9,7 @@ from executor.errors import ManifestError
 from executor.gate.pins import Approved, Pins
 from executor.gate.policy import Policy
 from executor.home import Home
-from executor.tools.manifest import Manifest
+from executor.tools.manifest import Effect, Manifest
 from executor.tools.registry import Registry
 from mcl.errors import InputError
 from mcl.home import open_home
@@ -46,7 +46,8 @@ class KnownTool:
     standing: new (approved with its first use; of another server: refused until it is approved), approved,
     changed since (refused until it is approved again) or quarantined; of another server also rejected or
     gone. closed: by policy.toml. since: when it was approved. changes: what it says otherwise now, as far as
-    what it said is known. outside: of another server's tool what is known of it.
+    what it said is known. outside: of another server's tool what is known of it; classified: what an
+    operator said that it does.
     """
 
     manifest: Manifest
@@ -56,6 +57,17 @@ class KnownTool:
     approved_pin: str = ""
     changes: tuple[Change, ...] = ()
     outside: "Known | None" = None
+    classified: Effect | None = None
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """The side-effect classes that it counts as."""
+        return tuple(sorted(self.classified.classes)) if self.classified else tuple(self.manifest.effects)
+
+    @property
+    def operation(self) -> str:
+        """What it counts as: read, write or destructive."""
+        return self.classified.operation if self.classified else self.manifest.operation
 
     @property
     def name(self) -> str:
@@ -99,7 +111,8 @@ def list_tools(*, home: Home | None = None) -> tuple[KnownTool, ...]:
     home = home or open_home()
     approved, policy = Pins(home.db, home.clock).approved(), Policy.load(home.path / "policy.toml")
     own = [_known(manifest, approved.get(manifest.uri), policy) for manifest in tools_of(home).own]
-    return (*own, *(_foreign(known, policy) for known in foreign_tools(home)))
+    said = _classified(home)
+    return (*own, *(_foreign(known, policy, said) for known in foreign_tools(home)))
 
 
 def find_tool(name: str, *, home: Home | None = None) -> KnownTool:
@@ -112,7 +125,8 @@ def find_tool(name: str, *, home: Home | None = None) -> KnownTool:
     manifest = find_manifest(name, tools_of(home), lambda: [one.manifest for one in foreign_tools(home)])
     policy = Policy.load(home.path / "policy.toml")
     if manifest.outside is not None:
-        return next(_foreign(one, policy) for one in foreign_tools(home) if one.manifest.uri == manifest.uri)
+        uri, said = manifest.uri, _classified(home)
+        return next(_foreign(one, policy, said) for one in foreign_tools(home) if one.manifest.uri == uri)
     return _known(manifest, Pins(home.db, home.clock).approved().get(manifest.uri), policy)
 
 
@@ -258,8 +272,8 @@ def contract(tool: KnownTool) -> dict[str, object]:
         "standing": tool.standing,
         "closed": tool.closed,
         "description": one.description,
-        "effects": list(one.effects),
-        "operation": one.operation,
+        "effects": list(tool.effects),
+        "operation": tool.operation,
         "cases": [case.model_dump(mode="json", exclude_defaults=True) for case in one.when],
         "class": one.safety,
         "scope": {"kind": one.scope.kind, "paths": dict(one.scope.paths), "urls": list(one.scope.urls)},
@@ -289,11 +303,19 @@ def _known(manifest: Manifest, approved: Approved | None, policy: Policy) -> Kno
     return KnownTool(manifest, standing, closed, approved.since, approved.pin, changes)
 
 
-def _foreign(known: "Known", policy: Policy) -> KnownTool:
+def _classified(home: Home) -> dict[tuple[str, str], Effect]:
+    """What operators said that tools do, by address and hash."""
+    said = Pins(home.db, home.clock).classifications()
+    return {(one.uri, one.pin): Effect(frozenset(one.effects), one.operation) for one in said}
+
+
+def _foreign(known: "Known", policy: Policy, said: Mapping[tuple[str, str], Effect]) -> KnownTool:
     one, approved = known.manifest, known.approved
     since, pin = (approved.since, approved.pin) if approved else ("", "")
     changes = _changed(approved, one) if approved else ()
-    return KnownTool(one, known.standing, policy.denies(one.uri), since, pin, changes, known)
+    # The gate asks an operator only where the server's own word does not count.
+    does = said.get((one.uri, one.pin)) if not one.annotated else None
+    return KnownTool(one, known.standing, policy.denies(one.uri), since, pin, changes, known, does)
 
 
 def _of_outside(known: "Known") -> dict[str, object]:

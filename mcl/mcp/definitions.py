@@ -263,7 +263,10 @@ class Definitions:
         if definition is None:
             return None
         if (made := self._made.get((pin, bool(trusted)))) is None:
-            made = manifest_of(server, json.loads(definition), trusted=bool(trusted))
+            try:
+                made = manifest_of(server, json.loads(definition), trusted=bool(trusted))
+            except McpError:  # kept by an earlier program that took it for a tool
+                return None
             self._made[pin, bool(trusted)] = made
         return made
 

@@ -129,3 +129,12 @@ def test_every_tool_of_a_server_keeps_its_promises_in_the_table_of_contracts(mcl
     assert (found["name"], found["outside"]["server"]) == ("notes:add", "notes")
     assert found["outside"]["definition"]["description"] == "Adds a note."
     assert "notes:add" in mcl("tool", "contracts").out
+
+
+def test_what_an_operator_said_that_a_tool_does_is_what_is_listed(mcl: Shell) -> None:
+    serve(mcl, tool("find", "Finds notes."))
+    assert mcl("tool", "approve", "notes:find", "--yes").code == 0
+    assert mcl("tool", "classify", "notes:find", "read", "--effects", "network", "--yes").code == 0
+    [found] = mcl("tool", "list", "--server", "notes", "--json").document["tools"]
+    assert (found["operation"], found["effects"]) == ("read", ["network"])
+    assert "an operator says so" in mcl("tool", "describe", "notes:find").out

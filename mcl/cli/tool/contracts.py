@@ -30,7 +30,7 @@ def contract_table(as_json: AsJson = False) -> None:
         (
             (tool.name if tool.outside else tool.manifest.uri.removeprefix("matrix://tool/"), ""),
             (tool.manifest.safety, ""),
-            (" ".join(tool.manifest.effects), ""),
+            (" ".join(tool.effects), ""),
             (tool.manifest.scope.kind, ""),
             ("yes" if tool.manifest.idempotent else "no", ""),
             (str(tool.manifest.retries.max), ""),

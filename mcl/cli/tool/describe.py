@@ -67,8 +67,9 @@ def example_call(manifest: "Manifest") -> dict[str, object]:
 
 
 def _value(name: str, schema: Mapping[str, Any]) -> object:
-    if schema.get("enum"):
-        return schema["enum"][0]
+    options = schema.get("enum")
+    if isinstance(options, list) and options:
+        return options[0]
     if name in _EXAMPLES and schema.get("type") == "string":
         return _EXAMPLES[name]
     plain: Mapping[str, object] = {
@@ -99,7 +100,8 @@ def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[Renderable
     else:
         yield plain(one.description)
         yield ""
-    said = [("effects", f"{' '.join(one.effects)}: {_DOES[one.operation]}; class {one.safety}")]
+    said = [("effects", f"{' '.join(tool.effects)}: {_DOES[tool.operation]}; class {one.safety}")]
+    said += [("", "an operator says so (mcl tool unclassify takes it back)")] if tool.classified else []
     said += [("but", text) for text in _cases(one)]
     said += [("scope", " ".join([one.scope.kind, *(f"{n}: {mode}" for n, mode in one.scope.paths.items())]))]
     again = "may be run again" if one.idempotent else "once: after an interruption a person is asked"

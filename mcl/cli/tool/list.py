@@ -58,13 +58,13 @@ def list_tools(
     lines: list[tuple[tuple[str, str], ...]] = []
     for tool in found:
         one, standing = tool.manifest, "closed" if tool.closed else tool.standing
-        effects = " ".join(one.effects)
+        effects = " ".join(tool.effects)
         lines.append(
             (
                 (tool.name, ""),
                 ("" if one.outside else one.uri.partition("@")[2], DIM),
-                (effects, max((EFFECT_STYLES[name] for name in one.effects), key=_loudness)),
-                (one.operation, "red" if one.operation == "destructive" else ""),
+                (effects, max((EFFECT_STYLES[name] for name in tool.effects), key=_loudness)),
+                (tool.operation, "red" if tool.operation == "destructive" else ""),
                 (one.safety, ""),
                 (one.scope.kind, DIM),
                 ("again" if one.idempotent else "once", DIM),
@@ -88,8 +88,8 @@ def _document(tool: "KnownTool") -> dict[str, object]:
         "pin": one.pin,
         "standing": tool.standing,
         "closed": tool.closed,
-        "effects": list(one.effects),
-        "operation": one.operation,
+        "effects": list(tool.effects),
+        "operation": tool.operation,
         "class": one.safety,
         "idempotent": one.idempotent,
         "scope": one.scope.kind,
