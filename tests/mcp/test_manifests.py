@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from executor import Manifest, Registry
 from executor.references import typed_args
 from executor.tools.tool import Tool
+from mcl.cli.tool.describe import example_call
 from mcl.errors import McpError
 from mcl.mcp.annotations import Hints, judge, read_hints
 from mcl.mcp.manifest import OUTPUT, manifest_of, named
 from mcl.mcp.names import ToolName
+from mcl.mcp.offered.sample import sample_args
 
 ISSUE: dict[str, Any] = {
     "name": "create_issue",
@@ -158,6 +160,29 @@ def test_whatever_a_server_lists_it_is_a_tool_or_refused_by_a_code(
     else:
         assert manifest.outside is not None
         assert len(manifest.pin) == 64
+
+
+KEYWORDS = st.sampled_from(
+    ["type", "enum", "default", "examples", "minimum", "items", "properties", "required", "$ref"]
+)
+SCHEMAS = st.recursive(JUNK, lambda below: st.dictionaries(KEYWORDS, below, max_size=4), max_leaves=12)
+
+
+@given(st.dictionaries(st.sampled_from(["a", "path"]), SCHEMAS), SCHEMAS)
+def test_an_example_is_made_for_whatever_a_stranger_calls_a_schema(
+    properties: dict[str, Any], one: Any
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": ["a", "path", "z"],
+        "$defs": {"one": one},
+    }
+    try:
+        manifest = made(inputSchema=schema)
+    except McpError:
+        return
+    assert set(example_call(manifest)) == set(sample_args(manifest.args)) == {"a", "path", "z"}
 
 
 @given(HINTS)
