@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
+import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +204,31 @@ def test_processes_that_observe_at_once_leave_one_whole_listing(home: Home, tmp_
     assert [one.name for one in known] == ["notes:add", "notes:find"]
     assert known[0].manifest.description in {"0 4", "1 4"}
     assert home.journal.verify().ok
+
+
+def _observe_for_ever(path: str) -> None:
+    with open_home(Path(path)) as home:
+        definitions = Definitions(home)
+        for turn in itertools.count():
+            definitions.observe("notes", [tool(f"tool_{one}", f"turn {turn}") for one in range(20)])
+
+
+def test_a_process_that_is_killed_leaves_one_whole_listing(home: Home) -> None:
+    Servers(home).add("notes", command=[sys.executable, "-c", "pass"])
+    definitions = Definitions(home)
+    child = multiprocessing.get_context("spawn").Process(target=_observe_for_ever, args=(str(home.path),))
+    child.start()
+    begun = definitions.stamp()
+    while definitions.stamp() < begun + 200 and child.is_alive():
+        time.sleep(0.005)
+    child.kill()
+    child.join()
+    assert child.exitcode == -signal.SIGKILL
+    known = Definitions(home).known()
+    assert len(known) == 20
+    assert len({one.manifest.description for one in known}) == 1
+    assert home.journal.verify().ok
+    assert definitions.observe("notes", [tool("tool_0")]).changed == ("notes:tool_0",)
 
 
 LISTINGS = st.lists(

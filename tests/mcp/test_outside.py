@@ -17,8 +17,9 @@ from desks import Desk, Peers, surroundings, talk
 from executor import AlwaysApprove, Home, Outcome
 from mcl.acts.call import call_tool
 from mcl.acts.plan import plan
+from mcl.acts.plan_check import check_plan_file
 from mcl.acts.run import run
-from mcl.acts.tools import approve_tool, find_tool
+from mcl.acts.tools import approve_tool, find_tool, reject_tool
 from mcl.home import open_home
 from mcl.mcp.definitions import Definitions
 from mcl.mcp.servers import Servers
@@ -157,6 +158,28 @@ def test_a_server_is_neither_started_nor_loaded_where_its_tools_are_only_looked_
     )
     assert done.stdout.split() == ["True", "False", "False"], done.stderr
     assert not (peers.folder / "started").exists()
+
+
+def test_a_plan_in_a_file_is_checked_like_any_other(
+    home: Home, enter: Entering, workspace: Path, tmp_path: Path
+) -> None:
+    enter("plain")
+    reject_tool("plain:wipe", home=home)
+
+    def checked(tool: str, declared: str, verb: str) -> tuple[str, str]:
+        root = node("n1", tool)
+        root["tool_call"]["side_effect_class"] = declared
+        document = {"id": "p", "v": "mcl/0.1", "root": root, "created_at": "2026-11-21T10:00:00Z"}
+        more = {"created_by": "matrix://agent/x", "skill_ref": "matrix://skill/files@1.0.0", "intent_id": ""}
+        (tmp_path / "plan.json").write_text(json.dumps({**document, **more}))
+        found = check_plan_file(tmp_path / "plan.json", verb=verb, workspace=workspace, home=home)
+        [verdict] = found.verdicts
+        return found.verdict, getattr(verdict.reply, "code", "")
+
+    assert checked("plain/read_notes", "read", "find") == ("allowed", "")
+    assert checked("plain/wipe", "write", "modify") == ("denied", "TOOL_QUARANTINED")
+    assert checked("plain/nothing", "read", "find") == ("denied", "UNKNOWN_TOOL")
+    assert checked("plain/add_note", "read", "find")[0] == "denied"
 
 
 def test_nothing_of_other_servers_is_loaded_in_a_home_without_any(desk: Desk) -> None:
