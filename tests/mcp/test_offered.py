@@ -232,7 +232,7 @@ def test_a_goal_that_cannot_be_compiled_is_refused_with_the_reason(
 
 def test_other_calls_are_answered_while_a_goal_is_compiled_and_a_plan_runs(office: Office) -> None:
     """A watched file keeps a plan running; meanwhile goals are compiled and tools are called."""
-    id = office.accepted("watch the file notes/one.txt for 2 seconds")
+    id = office.accepted("watch the file notes/one.txt for 1 second")
     client = office.clients["legacy"]
     seen: list[str] = []
 
@@ -259,7 +259,7 @@ def test_other_calls_are_answered_while_a_goal_is_compiled_and_a_plan_runs(offic
 
 
 def test_a_run_goes_on_when_its_caller_does_not_wait_and_is_waited_for_again(office: Office) -> None:
-    id = office.accepted("watch the file notes/one.txt for 2 seconds")
+    id = office.accepted("watch the file notes/one.txt for 1 second")
     first = office.told("run_intent", {"intent": id, "wait_s": 0})
     assert first["state"] == "executing"
     assert "run_intent" in first["how_to_go_on"]
@@ -267,7 +267,7 @@ def test_a_run_goes_on_when_its_caller_does_not_wait_and_is_waited_for_again(off
 
 
 def test_a_run_that_its_caller_cancels_is_stopped_and_resumed(office: Office) -> None:
-    id = office.accepted("watch the file notes/one.txt for 3 seconds")
+    id = office.accepted("watch the file notes/one.txt for 2 seconds")
     client = office.clients["legacy"]
 
     async def give_up() -> None:

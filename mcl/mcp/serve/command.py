@@ -94,7 +94,7 @@ def require_sdk() -> None:
     """Raise InputError MCP_MISSING where what speaks the protocol is not installed."""
     from importlib.util import find_spec
 
-    missing = [name for name in _NEEDED if name not in sys.modules and find_spec(name) is None]
+    missing = [name for name in _NEEDED if sys.modules.get(name) is None and find_spec(name) is None]
     if missing:
         raise InputError(
             "MCP_MISSING",

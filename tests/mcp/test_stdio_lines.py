@@ -1,0 +1,79 @@
+"""Lines of standard input as messages: each is one, or is answered by one error; none ends the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from mcl.errors import InputError
+from mcl.mcp.serve.command import require_sdk
+from mcl.mcp.serve.stdio import Incoming
+
+LIMIT = 256  # bytes of a line here
+
+
+class Kept:
+    """An output that remembers."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+
+    async def send(self, item: Any) -> None:
+        self.sent.append(json.loads(item.message.model_dump_json(by_alias=True, exclude_unset=True)))
+
+
+def taken(data: bytes, at_once: int = 7) -> tuple[list[Any], list[Any]]:
+    """The messages in these bytes, which come a few at a time, and what was answered to the rest."""
+
+    async def whole() -> tuple[list[Any], list[Any]]:
+        lines, answers = asyncio.StreamReader(limit=LIMIT), Kept()
+
+        async def feed() -> None:
+            for start in range(0, len(data), at_once):
+                lines.feed_data(data[start : start + at_once])
+                await asyncio.sleep(0)
+            lines.feed_eof()
+
+        feeding = asyncio.create_task(feed())
+        incoming: Any = Incoming(lines, answers)  # type: ignore[arg-type]
+        messages = [one.message async for one in incoming]
+        await feeding
+        return messages, answers.sent
+
+    return asyncio.run(whole())
+
+
+PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+LINES = st.sampled_from(
+    [PING, b"{}", b"[]", b"", b"   ", b"null", b"x" * (LIMIT * 3), b"\xff\xfe", b'{"jsonrpc": "2.0", "id": 1']
+) | st.binary(max_size=40).map(lambda line: line.replace(b"\n", b""))
+
+
+@given(st.lists(LINES, max_size=8), st.booleans(), st.integers(1, 600))
+@example([b"x" * (LIMIT + 1), PING], False, 1)
+@example([PING, b"x" * (LIMIT * 2)], False, 600)
+def test_every_line_is_a_message_or_is_answered_once(lines: list[bytes], ended: bool, at_once: int) -> None:
+    data = b"\n".join(lines) + (b"\n" if ended else b"")
+    messages, errors = taken(data, at_once)
+    last = lines[-1] if lines and not ended else b""
+    told = [line for line in lines if line.strip()]
+    cut = 1 if len(last) > LIMIT else 0  # a line that never ends is no line: nobody waits for an answer
+    assert len(messages) + len(errors) == len(told) - cut
+    assert len(messages) >= sum(line == PING for line in lines)
+    assert {error["error"]["code"] for error in errors} <= {-32700, -32600}
+    assert all(error["id"] is None for error in errors)
+
+
+def test_without_what_speaks_the_protocol_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_sdk()
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    with pytest.raises(InputError) as caught:
+        require_sdk()
+    assert caught.value.code == "MCP_MISSING"
+    assert caught.value.fix == 'pip install "mcl[mcp]"'
