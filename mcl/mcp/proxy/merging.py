@@ -8,7 +8,7 @@ and is named.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,12 +29,14 @@ from mcl.mcp.pseudo import GET, READ
 from mcl.mcp.shelf import shown
 
 if TYPE_CHECKING:
+    from executor.sandbox.redaction import Redactor
     from mcl.mcp.serve.session import Session
     from mcl.mcp.upstream import Kind
 
 PAGE: Final = 100  # items
 PAGE_BYTES: Final = 512 << 10  # of their JSON; a page has one item at least
 _MAX_TEXT: Final = 4_000  # characters of a description
+_MAX_ITEM: Final = 64 << 10  # bytes of JSON
 _WAIT_S: Final = 10.0  # for a server that is starting; when it is up clients hear that lists changed
 
 
@@ -128,7 +130,7 @@ class Merged:
                 listed = await self._session.upstreams.listing(server, kind, timeout_s=self._wait_s)
                 if listed:
                     self.require(server, _LISTS[kind].tool, asking=True)
-                parts[server], broken = self._fit(server, kind, listed)
+                parts[server], broken = fitting(server, kind, listed, self._session.redactor)
             except MclError as problem:
                 left_out[server] = LeftOut(server, problem.code, problem.message, problem.fix)
                 return
@@ -161,28 +163,36 @@ class Merged:
                 "GATE_PENDING", f"a person is asked about each call of {name}", place=str(name), fix="read it"
             )
 
-    def _fit(
-        self, server: str, kind: Kind, listed: Sequence[Mapping[str, Any]]
-    ) -> tuple[dict[str, dict[str, Any]], int]:
-        """What can be told of a server's list, by its own names, and how much of it cannot."""
-        form, fitting, broken = _LISTS[kind], dict[str, dict[str, Any]](), 0
-        for item in listed:
-            own = item.get(form.key)
-            if not isinstance(own, str) or not form.fits(own) or own in fitting or self._secret(own):
-                broken += 1
-                continue
-            told = {name: item[name] for name in form.fields if item.get(name) is not None}
-            told = {**_short(self._session.redactor.value(shown(told))), form.key: form.named(server, own)}
-            try:
-                form.model.model_validate(told, by_name=False)
-            except ValidationError:
-                broken += 1
-                continue
-            fitting[own] = told
-        return fitting, broken
 
-    def _secret(self, own: str) -> bool:
-        return self._session.redactor.text(own) != own
+def fitting(
+    server: str, kind: Kind, listed: Iterable[Mapping[str, Any]], redactor: Redactor
+) -> tuple[dict[str, dict[str, Any]], int]:
+    """What can be told of a server's list, by its own names, and how much of it cannot.
+
+    Whatever the server says: each item is one of the protocol, named as our clients can ask for it, not
+    large, without secrets, and nothing in it can hide from who reads it.
+    """
+    form, told, broken = _LISTS[kind], dict[str, dict[str, Any]](), 0
+    for item in listed:
+        own = item.get(form.key)
+        if not isinstance(own, str) or not form.fits(own) or own in told or redactor.text(own) != own:
+            broken += 1
+            continue
+        said = {name: item[name] for name in form.fields if item.get(name) is not None}
+        said = {**_short(redactor.value(shown(said))), form.key: form.named(server, own)}
+        if (json_size(said) or _MAX_ITEM + 1) > _MAX_ITEM or not _is(form.model, said):
+            broken += 1
+            continue
+        told[own] = said
+    return told, broken
+
+
+def _is(model: type[BaseModel], value: object) -> bool:
+    try:
+        model.model_validate(value, by_name=False)
+    except ValidationError:
+        return False
+    return True
 
 
 def _short(value: object) -> dict[str, Any]:
