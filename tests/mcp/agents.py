@@ -16,12 +16,13 @@ HANDSHAKE, MODERN = "2025-11-25", "2026-07-28"
 @dataclass
 class Agent:
     """A connected client. call: (tool, arguments, what is told of progress) → the SDK's CallToolResult.
-    version: the protocol that was agreed on. logged: (level, data) of what the server logged."""
+    version: the protocol that was agreed on. logged: (level, data) of what was logged, from `level` up."""
 
     call: Callable[..., Any]
     version: str
     logged: list[tuple[str, Any]] = field(default_factory=list)
     client: Any = None
+    level: str = "info"
 
     async def read(self, name: str, args: dict[str, Any], progress: Any = None) -> Any:
         """Call another server's tool and say that it only reads."""
@@ -114,6 +115,7 @@ async def by_fastmcp(way: Way, mode: str) -> AsyncIterator[Agent]:
     async with Client(transport, log_handler=log, mode=mode) as client:
         agent.client = client
         agent.version = str(client.session.protocol_version)
+        agent.level = "debug" if agent.version >= MODERN else "info"  # what it asks for by itself
 
         async def call(name: str, arguments: dict[str, Any], progress: Any = None) -> Any:
             return await client.call_tool_mcp(name, arguments, progress_handler=progress)
