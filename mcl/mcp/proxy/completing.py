@@ -3,10 +3,12 @@ in."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
+from anyio import CancelScope
 
 from executor.hashing import json_size
 from ir import MclError
@@ -35,53 +37,46 @@ class Completing:
         """What fits behind what was typed.
 
         Raises:
-            McpError: BAD_RESOURCE_URI, BAD_PROMPT_NAME, TOOL_QUARANTINED, TOOL_DENIED, and what the server
-            says.
+            McpError: BAD_RESOURCE_URI, BAD_PROMPT_NAME, the gate's codes, and what the server says.
         """
-        began = perf_counter()
-        reference: dict[str, object]
-        if isinstance(params.ref, types.PromptReference):
-            tool, (server, name) = GET, parse_prompt(params.ref.name)
-            reference = {"type": "ref/prompt", "name": name}
-        else:
-            tool, (server, name) = READ, parse_uri(params.ref.uri)
-            reference = {"type": "ref/resource", "uri": name}
-        argument = {"name": params.argument.name, "value": params.argument.value}
-        before = dict(params.context.arguments or {}) if params.context else None
-        verdict, code, took, completion = "denied", "", None, types.Completion(values=[])
+        began, asked = perf_counter(), 0.0
+        tool, server, reference = _reference(params.ref)
+        args: dict[str, Any] = {
+            "ref": reference,
+            "argument": {"name": params.argument.name, "value": params.argument.value},
+        }
+        if params.context and params.context.arguments:
+            args["context"] = dict(params.context.arguments)
+        entry = Entry(
+            server=server,
+            tool=_TOOL,
+            verdict="denied",
+            operation_type="read",
+            data_sensitivity="unknown",
+            args=args,
+            request_id=caller.request_id,
+            client_name=caller.client,
+            client_version=caller.version,
+        )
         try:
             self._merged.require(server, tool)
-            verdict, asked = "failed", perf_counter()
-            try:
-                said = await self._session.upstreams.complete(
-                    server, reference, argument, before, timeout_s=_WAIT_S
-                )
-            finally:
-                took = (perf_counter() - asked) * 1000
+            entry = replace(entry, verdict="failed", code="CANCELLED")  # until it is known to be otherwise
+            asked = perf_counter()
+            said = await self._session.upstreams.complete(
+                server, reference, args["argument"], args.get("context"), timeout_s=_WAIT_S
+            )
             completion = self._bounded(said)
-            verdict = "allowed"
+            entry = replace(entry, verdict="allowed", code="", result_bytes=json_size(completion.values) or 0)
         except MclError as problem:
-            code = problem.code
+            entry = replace(entry, code=problem.code)
             raise
         finally:
-            told = {"ref": reference, "argument": argument, **({"context": before} if before else {})}
-            await self._session.activity.keep(
-                Entry(
-                    server=server,
-                    tool=_TOOL,
-                    verdict=verdict,
-                    code=code or ("" if verdict == "allowed" else "CANCELLED"),
-                    operation_type="read",
-                    data_sensitivity="unknown",
-                    args=told,
-                    result_bytes=json_size(completion.values) or 0,
-                    upstream_ms=took,
-                    latency_ms=(perf_counter() - began) * 1000,
-                    request_id=caller.request_id,
-                    client_name=caller.client,
-                    client_version=caller.version,
+            with CancelScope(shield=True):
+                now = perf_counter()
+                took = (now - asked) * 1000 if asked else None
+                await self._session.activity.keep(
+                    replace(entry, upstream_ms=took, latency_ms=(now - began) * 1000)
                 )
-            )
         return types.CompleteResult(completion=completion)
 
     def _bounded(self, said: dict[str, object]) -> types.Completion:
@@ -92,3 +87,18 @@ class Completing:
         return types.Completion(
             values=kept, total=total if type(total) is int else None, has_more=more if more else None
         )
+
+
+def _reference(
+    ref: types.PromptReference | types.ResourceTemplateReference,
+) -> tuple[str, str, dict[str, object]]:
+    """The tool that what is completed belongs to, its server, and the reference as that server knows it.
+
+    Raises:
+        McpError: BAD_RESOURCE_URI, BAD_PROMPT_NAME.
+    """
+    if isinstance(ref, types.PromptReference):
+        server, name = parse_prompt(ref.name)
+        return GET, server, {"type": "ref/prompt", "name": name}
+    server, uri = parse_uri(ref.uri)
+    return READ, server, {"type": "ref/resource", "uri": uri}
