@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from executor.errors import GateError
 from executor.gate.approvals import APPROVE
@@ -12,6 +13,7 @@ from executor.gate.policy import PolicyFile
 from executor.home import Home
 from executor.journal.journal import Statement
 from executor.journal.record import Record, seal_record
+from executor.keys.personal import is_personal
 from executor.lifecycle.fold import View
 from executor.tools.registry import Registry
 from ir import (
@@ -78,10 +80,18 @@ def approve(home: Home, asked: AskedCall, *, reason: str = "") -> Decision:
     """Sign the Intent, its plan and the approval of its call with the user's key.
 
     Raises:
-        GateError: GATE_RESOLVED, GATE_EXPIRED, GATE_CLOSED. KeyringError: the user's key is sealed. Also what
-        appending raises.
+        GateError: GATE_RESOLVED, GATE_EXPIRED, GATE_CLOSED; KEY_NOT_PERSONAL (it acts on a chain, and any
+            program here could have signed). KeyringError: the user's key is sealed. Also what appending
+            raises.
     """
     at, id = home.clock.now(), asked.intent.id
+    if asked.chain and not is_personal(home.keyring, home.keyring.user.did):
+        raise GateError(
+            "KEY_NOT_PERSONAL",
+            "this acts on a chain, and your key opens without a passphrase, as any program could do it",
+            place=asked.id,
+            fix="seal it: MCL_PASSPHRASE=… mcl key new --role user; whoever wanted the call has to ask again",
+        )
     made = DirectCall(asked.intent, asked.plan).envelopes(home, at)
     agreed = IntentAcceptBody(asked.intent.hash, at, plan_hash=asked.plan.hash)
     accept = sealed(home, "intent.accept", agreed, intent=id, at=at, causation=made[-1].id)
@@ -100,7 +110,7 @@ def approve(home: Home, asked: AskedCall, *, reason: str = "") -> Decision:
 
 
 def deny(home: Home, asked: AskedCall, *, reason: str = "") -> Decision:
-    """Refuse the call, signed with the user's key. Raises as `approve`."""
+    """Refuse the call, signed with the user's key. Raises as `approve`, but for the last of GateError."""
     at, id = home.clock.now(), asked.intent.id
     made = DirectCall(asked.intent, asked.plan).envelopes(home, at)
     said = IntentCancelBody(reason=reason, cancelled_at=at)
@@ -123,15 +133,18 @@ def close(home: Home, asked: AskedCall, why: str, *, code: str = "GATE_DENIED", 
     return True
 
 
-def give_up(home: Home, asked: AskedCall, why: str, *, begun: bool = False) -> bool:
+def give_up(
+    home: Home, asked: AskedCall, why: str, *, reason: str = "policy_violation", begun: bool = False
+) -> bool:
     """End the intent of an approved call that will not be made, or whose caller is gone, in the agent's name.
 
-    begun: also where its run has begun, which is ours. False where there was nothing to end.
+    reason: of the intent.fail; why: in a sentence. begun: also where its run has begun, which is ours. False
+    where there was nothing to end.
     """
     with home.db.write("journal"):
         if home.journal.view(asked.intent.id).state not in ("accepted", *(("executing",) if begun else ())):
             return False
-        body = IntentFailBody("cancelled_by_user" if begun else "policy_violation", home.clock.now(), why)
+        body = IntentFailBody(reason, home.clock.now(), why)
         home.journal.tell(asked.intent.id, Statement("intent.fail", body))
     return True
 
@@ -150,6 +163,11 @@ def _commit(home: Home, asked: AskedCall, messages: list[Envelope | Record]) -> 
     with home.db.write("journal"):
         require_open(home, asked)
         home.journal.append_many(messages)
+
+
+def is_late(home: Home, asked: AskedCall) -> bool:
+    """Is the time over in which it could be approved, and an approval be used?"""
+    return datetime.fromisoformat(home.clock.now()) > datetime.fromisoformat(asked.expires_at)
 
 
 def require_open(home: Home, asked: AskedCall) -> None:

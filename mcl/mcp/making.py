@@ -44,6 +44,9 @@ async def make(session: Session, asked: AskedCall) -> Made:
     home, intent = session.home, asked.intent.id
     try:
         deciding.require_same(home, asked, session.registry)
+        if deciding.is_late(home, asked):
+            message = f"the approval was good until {asked.expires_at}"
+            raise GateError("GATE_TIMEOUT", message, place=asked.id, fix="ask again")
     except GateError as problem:
         note(home, asked, problem)
         deciding.give_up(home, asked, f"{problem.code}: {problem.message}")
@@ -57,7 +60,7 @@ async def make(session: Session, asked: AskedCall) -> Made:
             raise
         return Made(intent, failure=consumed(home, asked))
     except get_cancelled_exc_class():
-        deciding.give_up(home, asked, WITHDRAWN, begun=True)
+        deciding.give_up(home, asked, WITHDRAWN, reason="cancelled_by_user", begun=True)
         raise
     return _made(session, asked, outcome)
 

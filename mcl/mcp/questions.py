@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from mcl.mcp.serve.session import Session
 
 FORM: Final = "call"  # the name of the form that a client of the modern era fills in
-MAX_OPEN: Final = 32  # questions that wait at once in one process
+MAX_OPEN: Final = 32  # questions of one client that wait at once
+MOST_OPEN: Final = 256  # of all of them
 MAX_REFUSED: Final = 3  # times that the very same call may be refused within REMEMBERED
 REMEMBERED: Final = timedelta(minutes=10)
 _LOOK_S: Final = 0.25  # how often the journal is looked at for a decision made by another process
@@ -109,7 +110,7 @@ class Questions:
         try:
             if caller.state:
                 return await self._again(session, call, caller)
-            if (refusal := self._flood(call)) is not None:
+            if (refusal := self._flood(call, caller)) is not None:
                 return Denied(refusal)
             asked = put(session, call, ask, caller)
         except (GateError, McpError) as problem:
@@ -134,17 +135,20 @@ class Questions:
         for asked in list(self._waiting.values()):
             self._close(asked, "the server that asked has ended")
 
-    def _flood(self, call: Call) -> Deny | None:
+    def _flood(self, call: Call, caller: Caller) -> Deny | None:
         if len(self._refused.get(_what(call), ())) >= MAX_REFUSED:
             return _deny(
                 "CIRCUIT_OPEN",
                 "this very call was refused again and again",
                 "read the earlier refusals and do something else",
             )
-        if len(self._waiting) >= MAX_OPEN:
+        own = sum(
+            (one.client, one.version) == (caller.client, caller.version) for one in self._waiting.values()
+        )
+        if own >= MAX_OPEN or len(self._waiting) >= MOST_OPEN:
             return _deny(
                 "GATE_PENDING",
-                f"{len(self._waiting)} calls already wait for a person",
+                f"{own} of your calls already wait for a person, of {len(self._waiting)} in all",
                 "wait until those are decided: mcl gate list",
             )
         return None
@@ -199,7 +203,7 @@ class Questions:
                 why = "refused in the client" if clear else "the client gave no clear answer"
                 self._close(asked, f"{why}: {answer.reason}" if answer.reason else why)
         except GateError as problem:
-            if problem.code in ("TOOL_CHANGED", "APPROVAL_MISMATCH"):
+            if problem.code in ("TOOL_CHANGED", "APPROVAL_MISMATCH", "KEY_NOT_PERSONAL"):
                 note(self._home, asked, problem)
                 self._close(asked, problem.message, code=problem.code)
 
@@ -275,7 +279,7 @@ class Questions:
     def _abandon(self, asked: AskedCall) -> None:
         """The caller is gone. Where a person approved meanwhile, nobody makes the call any more."""
         if not self._close(asked, WITHDRAWN):
-            deciding.give_up(self._home, asked, WITHDRAWN)
+            deciding.give_up(self._home, asked, WITHDRAWN, reason="cancelled_by_user")
 
     def _sweep(self) -> None:
         """Close what nobody came back for in time; forget refusals of long ago."""

@@ -190,7 +190,8 @@ def test_an_approval_that_is_not_used_in_time_is_used_by_nobody(here: Room) -> N
     here.clock.minutes = 16
     settled, made = here.back(call, pending.wanted.state)
     assert isinstance(settled, Approved)
-    assert made.failure.code == "GATE_DENIED"  # asked anew, and nobody is there
+    assert made.failure.code == "GATE_TIMEOUT"
+    assert here.home.journal.view(settled.intent_id).state == "failed"
     assert here.text() == "old"
 
 
@@ -352,11 +353,23 @@ def test_a_chain_call_is_never_approved_in_a_client(here: Room) -> None:
     assert seen[0].schema["properties"]["decision"]["enum"] == ["deny", "wait"]  # type: ignore[index]
     # Nor is it by a key that any program here can use.
     pending = here.pending(call)
-    deciding.approve(here.home, the_question(here, pending.gate))
-    settled, run = here.back(call, pending.wanted.state)
-    assert isinstance(settled, Approved)
-    assert run.failure.denied
+    with pytest.raises(GateError) as refused:
+        deciding.approve(here.home, the_question(here, pending.gate))
+    assert refused.value.code == "KEY_NOT_PERSONAL"
     assert made == []
+
+
+def test_a_chain_call_is_approved_by_a_sealed_key_beside_the_client(tmp_path: Path) -> None:
+    made: list[object] = []
+    with room(tmp_path, sealed=True) as here:
+        here.tools[:] = [chain_tool(made)]
+        here.session.grants.grant(here.session.agent, ["chain"])
+        call = here.call("mcl:test/pay", {"text": "10 EUR"})
+        pending = here.pending(call)
+        deciding.approve(here.home, the_question(here, pending.gate))  # as mcl gate approve does
+        settled, run = here.back(call, pending.wanted.state)
+        assert isinstance(settled, Approved)
+        assert (run.failure, len(made)) == (None, 1)
 
 
 def test_a_sealed_key_signs_nothing_that_was_answered_in_a_client(tmp_path: Path) -> None:
@@ -397,9 +410,10 @@ def test_a_person_is_not_flooded(here: Room) -> None:
         here.pending(here.overwrite(str(number)))
     settled, _ = here.go(here.overwrite("one too many"), here.caller("modern"))
     assert code_of(settled) == "GATE_PENDING"
+    here.pending(here.overwrite("of another"), client="another")
     here.clock.minutes = 16  # those that nobody came back for are closed
     assert isinstance(here.go(here.overwrite("now"), here.caller("modern"))[0], Pending)
-    assert here.kinds().count("record.gate.timeout") == MAX_OPEN
+    assert here.kinds().count("record.gate.timeout") == MAX_OPEN + 1
 
 
 def test_a_call_that_is_withdrawn_is_closed_and_cannot_be_approved(here: Room) -> None:
