@@ -3,13 +3,15 @@ server is started before one is called."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyio import Event, create_task_group, sleep_forever
 
+from executor.errors import HomeError, KeyringError
 from executor.home import Home
 from executor.tools.registry import Registry
 from executor.tools.tool import Tool
@@ -67,6 +69,24 @@ def all_tools(home: Home) -> Registry:
     Raises ManifestError: BAD_COMMANDS.
     """
     return registry(lambda: home, commands=home.path, outside=Foreign(home))
+
+
+@contextmanager
+def tools_at(path: Path) -> Iterator[Registry]:
+    """The tools that the home in a folder knows; where there is none that can be opened, those of this build
+    and the commands that the folder declares. No home is made.
+
+    Raises ManifestError: BAD_COMMANDS.
+    """
+    home = None
+    if (path / "mcl.db").exists():
+        with suppress(HomeError, KeyringError):
+            home = Home.open(path)
+    if home is None:
+        yield registry(commands=path)
+        return
+    with home:
+        yield all_tools(home)
 
 
 @asynccontextmanager

@@ -19,11 +19,13 @@ from mcl.acts.call import call_tool
 from mcl.acts.plan import plan
 from mcl.acts.plan_check import check_plan_file
 from mcl.acts.run import run
+from mcl.acts.skill.validate import validate_skill
 from mcl.acts.tools import approve_tool, find_tool, reject_tool
 from mcl.home import open_home
 from mcl.mcp.definitions import Definitions
 from mcl.mcp.servers import Servers
 from mcl.mcp.upstream import Upstreams
+from tests.cli.skill_writing import PLAN, SKILL, write_skill
 from tests.walks import Walks
 
 
@@ -180,6 +182,27 @@ def test_a_plan_in_a_file_is_checked_like_any_other(
     assert checked("plain/wipe", "write", "modify") == ("denied", "TOOL_QUARANTINED")
     assert checked("plain/nothing", "read", "find") == ("denied", "UNKNOWN_TOOL")
     assert checked("plain/add_note", "read", "find")[0] == "denied"
+
+
+def test_the_plan_of_a_skill_is_checked_against_the_tools_of_other_servers_too(
+    home: Home, enter: Entering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter("plain")
+    monkeypatch.setenv("MCL_HOME", str(home.path))
+
+    def found(name: str, tool: str, args: str) -> list[str]:
+        place = f"matrix://tool/mcp-plain/{tool}@1.0.0"
+        plan = PLAN.replace("matrix://tool/fs/read@1.0.0", place).replace(
+            '{path: "${slot.file}", max_bytes: "${slot.size}"}', args
+        )
+        skill = SKILL.replace("matrix://tool/fs/read@1.0.0", place).replace("id=read-page", f"id={name}")
+        folder = write_skill(tmp_path / "skills", name=name, skill=skill, plan=plan)
+        checked = validate_skill(folder)
+        return sorted({finding.code for file in checked for finding in (*file.errors, *file.warnings)})
+
+    assert found("sound", "weather", '{city: "${slot.file}"}') == []
+    assert found("less", "weather", "{}") == ["ARG_MISSING"]
+    assert found("unknown", "storm", '{city: "${slot.file}"}') == ["TOOL_MISSING"]
 
 
 def test_nothing_of_other_servers_is_loaded_in_a_home_without_any(desk: Desk) -> None:

@@ -49,14 +49,16 @@ def validate_skill(
     folder with a skill (its SKILL.mtx and its plan.yaml), or a folder of such folders.
 
     strict: findings of V13, V14 and V15 are errors. tools: what a plan may call (default: the tools of this
-    build and the commands that the home declares; raises ManifestError where that file cannot be read). Never
-    raises for what is in a skill's file, nor for a path that cannot be read: that is a finding.
+    build, the commands that the home declares, and what it knows of other servers; raises ManifestError where
+    its file of commands cannot be read). Never raises for what is in a skill's file, nor for a path that
+    cannot be read: that is a finding.
     """
     if tools is None:
         from mcl.home import locate
-        from mcl.tools import registry
+        from mcl.tools.foreign import tools_at
 
-        tools = registry(commands=locate())
+        with tools_at(locate()) as known:
+            return validate_skill(path, strict=strict, tools=known)
     if Path(path).name == PLAN_FILE and not Path(path).is_dir():
         return (_lone_plan(str(path), tools),)
     try:
