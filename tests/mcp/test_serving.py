@@ -12,7 +12,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -258,8 +258,30 @@ def test_over_http_it_stops_when_it_is_asked_to(desk: Desk) -> None:
     with running(command, desk.environment, cwd=desk.workspace) as process:
         said = json.loads(first_line(process, "stderr", lambda line: '"listening"' in line))
         assert urlsplit(said["url"]).hostname == "127.0.0.1"
-        process.send_signal(signal.SIGINT)
+        token = Path(said["token_file"]).read_text().strip()
+
+        async def cut_off() -> None:
+            """A call that is under way then: its client is told, and the server says nothing of a fault."""
+            from mcp import Client, MCPError
+
+            args = {"name": "mcl:fs/watch", "args": {"path": ".", "seconds": 60}, "reason": "to wait"}
+            async with bearing(said["url"], token) as server, Client(server) as client:
+                async with anyio.create_task_group() as tasks:
+
+                    async def call() -> None:
+                        with pytest.raises(MCPError):
+                            await client.call_tool("call_tool_read", args)
+
+                    tasks.start_soon(call)
+                    await anyio.sleep(0.5)
+                    process.send_signal(signal.SIGINT)
+                assert await anyio.to_thread.run_sync(process.wait, PATIENCE) == 0
+
+        with suppress(BaseExceptionGroup):  # of a client whose server is gone when it says goodbye
+            talk(cut_off)
         assert process.wait(PATIENCE) == 0
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import logging
 import os
 import socket
 import stat
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 PATH: Final = "/mcp"
 TOKEN_FILE: Final = "mcp-token"  # noqa: S105  # its name, in the home
 HERE: Final = "127.0.0.1"
-_GRACE_S: Final = 3  # for answers that are under way when the server is stopped
+_GRACE_S: Final = 2  # for answers that are under way when the server is stopped
 _SHORTEST: Final = 32  # characters of a token
 _CLIENTS: Final = 256  # of the handshake era, at the same time
 
@@ -124,6 +125,8 @@ async def serving(face: Face, bound: socket.socket, token: str) -> AsyncIterator
         try:
             yield f"http://{named}:{port}{PATH}"
         finally:
+            # What is cut off in the end was told to its client; it is no fault to be told here as one.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL + 1)
             face.changes.close()
             server.should_exit = True
 
