@@ -14,7 +14,9 @@ from desks import talk
 from servers_for_tests import PATIENCE, entered, told, up_again
 
 from executor import Home
+from mcl.errors import McpError
 from mcl.mcp.upstream import Upstreams
+from mcl.mcp.upstream.faults import FaultError
 
 
 @asynccontextmanager
@@ -381,6 +383,55 @@ def test_what_a_server_says_of_its_secrets_is_taken_out_of_errors(home: Home) ->
     talk(conversation)
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that fail are started again at once: these tests have many of them fail."""
+    monkeypatch.setattr("mcl.mcp.upstream.upstream.delay", lambda failures, jitter: 0.01)
+
+
+def conversation_with_a_random_server(home: Home, seeds: range, *options: str) -> None:
+    """Whatever a server answers, a call gives a result or an error with a code of ours."""
+    known = {"SERVER_DOWN", "SERVER_LIED", "SERVER_SLOW", "UPSTREAM_ERROR", "UPSTREAM_ASKS"}
+
+    async def conversation() -> None:
+        codes: list[str] = []
+        servers = {"bad": ["hostile_random", *options], "good": ["hostile_tools"]}
+        async with entered(home, servers) as upstreams:
+            for seed in seeds:
+                while (await upstreams.start("bad"))[0].state != "up":
+                    await anyio.sleep(0.01)
+                try:
+                    answer = await upstreams.call("bad", "look", {"seed": seed}, timeout_s=1)
+                except McpError as problem:
+                    codes.append(problem.code)
+                else:
+                    assert answer.keys() == {"content", "structured", "is_error"}
+                    assert all(isinstance(block, dict) for block in answer["content"])
+                    json.dumps(answer, allow_nan=False)
+                    codes.append("")
+            assert (await upstreams.call("good", "echo", {}))["is_error"] is False
+        assert set(codes) <= {*known, ""}
+        assert {"", "SERVER_LIED"} <= set(codes)
+
+    talk(conversation, PATIENCE * 10)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("era", [(), ("--modern",)], ids=["older", "newer"])
+def test_answers_changed_at_random_are_results_or_refused(home: Home, era: tuple[str, ...]) -> None:
+    conversation_with_a_random_server(home, range(12), *era)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("era", [(), ("--modern",)], ids=["older", "newer"])
+def test_many_answers_changed_at_random_are_results_or_refused(
+    home: Home, part: int, era: tuple[str, ...]
+) -> None:
+    conversation_with_a_random_server(home, range(100 * part, 100 * part + 100), *era)
+
+
 class Heard:
     """A channel that keeps what it is told."""
 
@@ -479,6 +530,20 @@ def test_a_server_that_is_taken_out_ends_and_one_that_is_entered_anew_is_another
             upstreams.servers.remove("bad")
             assert (await told(upstreams.call("bad", "echo", {}))).code == "SERVER_UNKNOWN"
             assert upstreams.status() == ()
+
+    talk(conversation)
+
+
+def test_a_connection_that_is_over_fails_calls_as_one_that_is_down(home: Home) -> None:
+    async def conversation() -> None:
+        async with entered(home, {"bad": ["hostile_tools"]}) as upstreams:
+            connection = await upstreams._upstream("bad").ready(PATIENCE)
+            await told(upstreams.call("bad", "dies", {}))
+            await up_again(upstreams, "bad")  # so the earlier connection was taken down altogether
+            with pytest.raises(FaultError) as caught:
+                await connection.list_all("tools")
+            assert caught.value.fault.code == "SERVER_DOWN"
+            assert connection.modern is False
 
     talk(conversation)
 

@@ -54,6 +54,18 @@ def check_structured(answer: Json, tool: str, promised: ForeignChecker | None) -
         raise FaultError(lied(f"answered {tool} otherwise than its output schema says: {said}"))
 
 
+def check_whole(answer: Json, what: str) -> None:
+    """See that an answer is one, and says so in one way only.
+
+    Raises:
+        FaultError: SERVER_LIED.
+    """
+    if (kind := answer.get("resultType", "complete")) != "complete":
+        raise FaultError(lied(f"answered {what} with a result of the kind {ascii(kind)[:80]}"))
+    if not isinstance(answer.get("isError", False), bool):
+        raise FaultError(lied(f"answered {what} in a wrong shape: isError is no boolean"))
+
+
 def asked(answer: Json) -> Fault | None:
     """What a server wants first, where its answer is not yet one (protocol 2026-07-28)."""
     if answer.get("resultType") != "input_required":

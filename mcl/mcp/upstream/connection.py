@@ -20,7 +20,7 @@ from executor.hashing import json_size
 from executor.sandbox.redaction import Redactor
 from mcl.mcp.channel import SILENT, Channel
 from mcl.mcp.servers import Server
-from mcl.mcp.upstream.answers import Json, asked
+from mcl.mcp.upstream.answers import Json, asked, check_whole
 from mcl.mcp.upstream.faults import Fault, FaultError, asks, down, lied, quoted, slow, too_large
 from mcl.mcp.upstream.http import ENCODED, STATUS, TOO_LARGE_TEXT, UNREACHED, over_http
 from mcl.mcp.upstream.listing import METHODS, Kind, all_pages
@@ -40,6 +40,11 @@ _LISTS: Final[Mapping[Kind, Callable[..., types.Request[Any, Any]]]] = {
     "resources": types.ListResourcesRequest,
     "templates": types.ListResourceTemplatesRequest,
     "prompts": types.ListPromptsRequest,
+}
+_MAY_ASK: Final[Mapping[type, type[types.Result]]] = {
+    types.CallToolRequest: types.CallToolResult,
+    types.ReadResourceRequest: types.ReadResourceResult,
+    types.GetPromptRequest: types.GetPromptResult,
 }
 _CHANGED: Final[Mapping[type, tuple[Kind, ...]]] = {
     types.ToolListChangedNotification: ("tools",),
@@ -61,6 +66,13 @@ class Connection:
         self, server: Server, client: Client, watch: Watch, flights: set[_Flight], redactor: Redactor
     ) -> None:
         self.server, self.client, self.watch, self.redactor = server, client, watch, redactor
+        # What was agreed on is kept: a client that has ended does not even tell that.
+        self.session, self.offered = client.session, client.server_capabilities
+        self.protocol, self.about, self.instructions = (
+            client.protocol_version,
+            client.server_info,
+            client.instructions or "",
+        )
         self._flights = flights
         self.level: str = USUAL_LEVEL  # of the log that is wanted
         self._redacts, self._over_http = gives_secrets(server), server.transport == "http"
@@ -73,11 +85,11 @@ class Connection:
     @property
     def modern(self) -> bool:
         """Does it speak the protocol without a handshake?"""
-        return self.client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        return self.protocol in MODERN_PROTOCOL_VERSIONS
 
     def offers(self, kind: Kind) -> bool:
         """Does the server say that it has any of these?"""
-        offered = self.client.server_capabilities
+        offered = self.offered
         return {
             "tools": offered.tools,
             "resources": offered.resources,
@@ -111,6 +123,7 @@ class Connection:
                 answer: Json = await self._send(request, what, flight, silent=channel is SILENT)
                 if (fault := asked(answer)) is not None:
                     raise FaultError(fault)
+                check_whole(answer, what)
                 if self._over_http and json_size(answer) is None:
                     raise FaultError(lied(f"answered {what} with a number or text that JSON does not know"))
                 await flight.relay.close()
@@ -147,7 +160,7 @@ class Connection:
 
     async def follow(self, changed: Callable[[tuple[Kind, ...]], None]) -> None:
         """Hear of changed lists in the newer protocol, for as long as the connection lasts."""
-        offered = self.client.server_capabilities
+        offered = self.offered
         tools, resources, prompts = (
             bool(one is not None and one.list_changed)
             for one in (offered.tools, offered.resources, offered.prompts)
@@ -168,7 +181,7 @@ class Connection:
 
     async def want_log(self) -> None:
         """Ask a server of the older protocol for a log of `level`; one that does not want to need not."""
-        if not self.modern and self.client.server_capabilities.logging is not None:
+        if not self.modern and self.offered.logging is not None:
             request = types.SetLevelRequest(
                 params=types.SetLevelRequestParams(level=cast("types.LoggingLevel", self.level))
             )
@@ -179,7 +192,7 @@ class Connection:
 
     async def _tools(self, params: types.PaginatedRequestParams) -> Json:
         try:
-            answer = await self.client.session.list_tools(params=params)
+            answer = await self.session.list_tools(params=params)
         except MCPError as problem:
             raise FaultError(self._fault(problem, "tools/list", None)) from None
         except ValidationError as problem:
@@ -206,7 +219,10 @@ class Connection:
                 {"method": request.method, "params": {**params, "_meta": meta}}
             )
         try:
-            answer: Json = await self.client.session.send_request(request, _RAW, progress_callback=progress)
+            answer: Json = await self.session.send_request(request, _RAW, progress_callback=progress)
+            if self.modern and type(request) in _MAY_ASK and asked(answer) is None:
+                # Of these the SDK saw only that it is an answer or a question of the server.
+                _MAY_ASK[type(request)].model_validate(answer, by_name=False)
         except MCPError as problem:
             if problem.code == types.HEADER_MISMATCH and not again:  # it wants other arguments as headers now
                 await self.list_all("tools")

@@ -125,7 +125,7 @@ class Upstream:
     def status(self) -> Status:
         """How it does."""
         live, fault = self._connection, self._fault
-        about = None if live is None else live.client.server_info
+        about = None if live is None else live.about
         return Status(
             server=self.server.name,
             state=self._state,
@@ -133,10 +133,10 @@ class Upstream:
             code="" if fault is None else fault.code,
             next_start_s=max(0.0, self._next - anyio.current_time()) if self._state == "backing off" else 0.0,
             restarts=max(0, self._starts - 1),
-            protocol="" if live is None else live.client.protocol_version,
+            protocol="" if live is None else live.protocol,
             name="" if about is None else about.name[:_SAYS],
             version="" if about is None else about.version[:_SAYS],
-            instructions="" if live is None else (live.client.instructions or "")[:_INSTRUCTS],
+            instructions="" if live is None else live.instructions[:_INSTRUCTS],
             in_flight=0 if live is None else live.in_flight,
             dropped=0 if live is None else live.watch.excess,
         )

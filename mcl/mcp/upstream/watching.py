@@ -33,7 +33,7 @@ class Watching:
         Raises:
             FaultError: UPSTREAM_ERROR where the server cannot, or does not want to; SERVER_SLOW.
         """
-        offered = connection.client.server_capabilities.resources
+        offered = connection.offered.resources
         if offered is None or not offered.subscribe:
             raise FaultError(Fault("UPSTREAM_ERROR", "does not tell of changes of its resources"))
         if len(self._wanted) >= MOST:
