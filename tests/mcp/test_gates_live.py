@@ -444,3 +444,92 @@ def test_the_answer_to_one_gate_of_a_plan_is_none_to_another(desk: Desk, served:
             assert code(await run(client, third.request_state, no)) == "GATE_DENIED"
 
     talk(whole)
+
+
+# ---- many at once ----
+
+
+@ERAS
+def test_of_many_calls_that_wait_at_once_each_gets_its_own_answer(
+    desk: Desk, served: tuple[str, str], mode: str
+) -> None:
+    from mcp.types import ElicitResult
+
+    async def even(context: Any, params: Any) -> Any:
+        number = int(next(line for line in params.message.split("\n") if mode in line).split()[-1])
+        await anyio.sleep(0.01 * (number * 7 % 5))  # answered in another order than asked
+        return ElicitResult(action="accept", content={"decision": "deny" if number % 2 else "approve"})
+
+    got: dict[int, str] = {}
+
+    async def whole() -> None:
+        async with (
+            agent(served, mode, even) as client,
+            agent(served, mode, even, name="another") as another,
+            anyio.create_task_group() as tasks,
+        ):
+
+            async def one(number: int) -> None:
+                got[number] = code(await keeps(another if number % 3 else client, f"{mode} number {number}"))
+
+            for number in range(12):
+                tasks.start_soon(one, number)
+
+    talk(whole)
+    for number in range(12):
+        assert got[number] == ("GATE_DENIED" if number % 2 else "")
+        assert notes(desk, f"{mode} number {number}") == 1 - number % 2
+
+
+@ERAS
+def test_an_approved_call_that_the_client_cancels_is_cancelled_at_its_server_and_ended(
+    desk: Desk, served: tuple[str, str], mode: str
+) -> None:
+    started, cancelled = (desk.workspace / f"{mode}.{end}" for end in ("started", "cancelled"))
+
+    async def whole() -> None:
+        async with agent(served, mode, answers("approve")) as client, anyio.create_task_group() as tasks:
+            tasks.start_soon(calls, client, "plain:slow", {"seconds": 50, "name": mode})
+            while not started.exists():
+                await anyio.sleep(0.02)
+            tasks.cancel_scope.cancel()
+        while not cancelled.exists():
+            await anyio.sleep(0.02)
+
+    talk(whole)
+    with open_home(desk.home) as home:
+        intent = home.journal.intents()[0]
+        talk(lambda: ended(home, intent))
+        view = home.journal.view(intent)
+    assert (view.state, view.reason) == ("failed", "cancelled_by_user")
+    assert not (desk.workspace / f"{mode}.finished").exists()
+
+
+async def ended(home: Any, intent: str) -> None:
+    while not home.journal.view(intent).terminal:
+        await anyio.sleep(0.02)
+
+
+@pytest.mark.slow
+@ERAS
+def test_a_client_by_other_hands_shows_the_form_too(desk: Desk, served: tuple[str, str], mode: str) -> None:
+    from fastmcp import Client
+    from fastmcp.client.transports import StreamableHttpTransport
+
+    seen: list[str] = []
+
+    async def answer(message: str, response_type: Any, params: Any, context: Any) -> Any:
+        seen.append(message)
+        return response_type(decision="approve", reason="read it")
+
+    async def whole() -> Any:
+        transport = StreamableHttpTransport(served[0], auth=served[1])
+        async with Client(transport, elicitation_handler=answer, mode=mode) as client:
+            said = {"name": "plain:add_note", "args": {"text": f"by fastmcp, {mode}"}}
+            return await client.call_tool_mcp(
+                "call_tool_destructive", {**said, "operation_type": "destructive"}
+            )
+
+    assert not talk(whole).is_error
+    assert notes(desk, f"by fastmcp, {mode}") == 1
+    assert len(seen) == 1
