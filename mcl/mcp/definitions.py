@@ -26,7 +26,7 @@ from mcl.mcp.suspicion import Finding, Neighbours, examine
 
 Standing: TypeAlias = Literal["new", "approved", "changed", "quarantined", "rejected", "gone"]
 
-MOST_TOOLS: Final = 5_000  # of one server
+MOST_TOOLS: Final = 2_000  # of one server
 
 # Whatever can change how a tool stands counts; one number says whether anything did.
 _WATCHED: Final = ("mcp_tools", "mcp_rejections", "tool_pins", "tool_classes", "servers")
@@ -125,6 +125,7 @@ class Definitions:
         self._pins, self._servers = Pins(home.db, home.clock), Servers(home)
         home.db.migrate("definitions", _TABLES)
         self._made: dict[tuple[str, bool], Manifest] = {}  # by pin and trust: a pin says all else
+        self._heard: dict[str, _Heard] = {}  # by server: what it listed last, and what that was read as
         self._seen: int | None = None
         self._known: tuple[Known, ...] = ()
 
@@ -148,7 +149,7 @@ class Definitions:
         entry = self._servers.find(server)
         if entry is None:
             return Observed()
-        read, bad = _read(server, definitions, about)
+        read, bad = self._read(server, definitions, about)
         if self._as_before(server, entry.id, read, about):
             return Observed(bad=bad, pins={tool: one.pin for tool, one in read.items()})
         home, now = self.home, self.home.clock.now()
@@ -227,6 +228,35 @@ class Definitions:
         )
         return self._manifest(*rows[0]) if rows else None
 
+    def _read(
+        self, server: str, definitions: Sequence[Mapping[str, object]], about: Callable[[str], bool]
+    ) -> tuple[dict[str, Manifest], tuple[McpError, ...]]:
+        """The manifests of a listing by the names of their tools, and what is wrong with the others. Two
+        tools that nobody could tell apart, by name or by address, are both left out."""
+        before, now = self._heard.get(server, _Heard()), _Heard()
+        bad: list[McpError] = []
+        made: list[tuple[str, Manifest]] = []
+        for definition in definitions[:MOST_TOOLS]:
+            name = str(definition.get("name"))
+            told, manifest = before.get(name, (None, None))
+            if manifest is None or told != definition:  # a listing is mostly the one before
+                try:
+                    manifest = manifest_of(server, definition, trusted=False)
+                except McpError as problem:
+                    bad.append(problem)
+                    continue
+            now[name] = definition, manifest
+            if about(name):
+                made.append((name, manifest))
+        self._heard[server] = _Heard({**before, **now}) if len(before) < MOST_TOOLS else now
+        if len(definitions) > MOST_TOOLS:
+            said = f"{len(definitions):,} tools are listed; the first {MOST_TOOLS:,} are read"
+            bad.append(McpError("TOO_MANY_TOOLS", said, place=server, fix="use a server that offers fewer"))
+        names, places = Counter(tool for tool, _ in made), Counter(one.uri for _, one in made)
+        for tool in sorted({tool for tool, one in made if names[tool] > 1 or places[one.uri] > 1}):
+            bad.append(_shared(f"{server}:{tool}"))
+        return {tool: one for tool, one in made if names[tool] == 1 and places[one.uri] == 1}, tuple(bad)
+
     def _all(self) -> tuple[Known, ...]:
         rows = self.home.db.read(_ROWS)
         needed = {(pin, bool(trusted)) for _, _, _, pin, _, _, trusted in rows}
@@ -300,6 +330,10 @@ class Definitions:
             connection.execute("DELETE FROM mcp_tools WHERE server = ?", (server,))
 
 
+class _Heard(dict[str, tuple[Mapping[str, object], Manifest]]):
+    """Definitions by the names of their tools, as they were given and as they were read."""
+
+
 class _Near:
     """The names of all tools, for comparing; made when the first is compared."""
 
@@ -317,31 +351,6 @@ class _Near:
         for server, tool in self._named:
             tools.setdefault(server, []).append(tool)
         return Neighbours(tools, own_names())
-
-
-def _read(
-    server: str, definitions: Sequence[Mapping[str, object]], about: Callable[[str], bool]
-) -> tuple[dict[str, Manifest], tuple[McpError, ...]]:
-    """The manifests of a listing by the names of their tools, and what is wrong with the others. Two tools
-    that nobody could tell apart, by name or by address, are both left out."""
-    bad: list[McpError] = []
-    made: list[tuple[str, Manifest]] = []
-    for definition in definitions[:MOST_TOOLS]:
-        try:
-            manifest = manifest_of(server, definition, trusted=False)
-        except McpError as problem:
-            bad.append(problem)
-            continue
-        tool = manifest.outside.tool if manifest.outside else ""
-        if about(tool):
-            made.append((tool, manifest))
-    if len(definitions) > MOST_TOOLS:
-        said = f"{len(definitions):,} tools are listed; the first {MOST_TOOLS:,} are read"
-        bad.append(McpError("TOO_MANY_TOOLS", said, place=server, fix="use a server that offers fewer"))
-    names, places = Counter(tool for tool, _ in made), Counter(one.uri for _, one in made)
-    for tool in sorted({tool for tool, one in made if names[tool] > 1 or places[one.uri] > 1}):
-        bad.append(_shared(f"{server}:{tool}"))
-    return {tool: one for tool, one in made if names[tool] == 1 and places[one.uri] == 1}, tuple(bad)
 
 
 def _shared(name: str) -> McpError:
