@@ -3,9 +3,13 @@ it."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
+
+from anyio import to_thread
 
 from executor.gate.context import Context
 from executor.tools.manifest import Manifest, Operation
@@ -88,10 +92,14 @@ class Shelf:
         self._named = {tool.name: tool for tool in self.tools}
         self._told = [(tool.name, tool.manifest.pin) for tool in self.tools]
         same = before is not None and before._told == self._told
-        self.index: Index = before.index if same and before is not None else self._indexed()
+        self._index: Index | None = before._index if same and before is not None else None
 
-    def _indexed(self) -> Index:
-        return Index([entry_of(tool.name, tool.definition) for tool in self.tools])
+    @property
+    def index(self) -> Index:
+        """What they are found by; made when it is first asked for."""
+        if self._index is None:
+            self._index = Index([entry_of(tool.name, tool.definition) for tool in self.tools])
+        return self._index
 
     def find(self, name: str) -> Shelved | None:
         """The tool of this name, also with a version of ours; None where there is none.
@@ -119,6 +127,12 @@ class Shelves:
             self._shelf = Shelf(_tools(session.context, session.definitions), self._shelf)
             self._seen = stamp
         return self._shelf
+
+    async def to_search(self, session: Session) -> Shelf:
+        """The same, with what searching needs loaded while others are served."""
+        if "bm25s" not in sys.modules:
+            await to_thread.run_sync(import_module, "bm25s")
+        return self.now(session)
 
 
 def shown(value: object) -> object:
