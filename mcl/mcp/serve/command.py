@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
+from mcl.cli.output import note
 from mcl.errors import InputError
 
 _NEEDED: Final = ("mcp", "bm25s", "uvicorn", "starlette")
@@ -49,6 +50,8 @@ def _serve(
         if not http:  # before anything is loaded that could print
             from mcl.mcp.serve.descriptors import claimed
 
+            if sys.stdin is not None and sys.stdin.isatty():
+                note("waiting for messages of a client; mcl mcp install tells programs how to start this")
             incoming, outgoing = stack.enter_context(claimed())
         require_sdk()
         import anyio
