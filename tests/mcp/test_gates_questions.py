@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from asking import Room, answering, code_of, probe, room, says
 from hypothesis import given
 from hypothesis import strategies as st
 
+from executor.clock import instant
 from executor.errors import GateError
 from executor.journal.record import Record
 from executor.walker.people import GateQuestion
@@ -169,6 +171,52 @@ def test_a_question_that_nobody_answers_in_time_is_a_no_and_a_record(here: Room)
 
     assert code_of(anyio.run(whole)) == "GATE_TIMEOUT"
     assert here.kinds() == ["record.gate.asked", "record.gate.timeout"]
+
+
+def test_a_form_that_stays_open_is_taken_back_when_its_time_is_over(here: Room) -> None:
+    call, taken_back = here.overwrite(), []
+
+    async def never(form: Form) -> Filled:
+        try:
+            await anyio.sleep_forever()
+        except BaseException:
+            taken_back.append(form)
+            raise
+        return says("approve")
+
+    async def whole() -> Any:
+        soon = datetime.fromisoformat(here.home.clock.now()) + timedelta(seconds=0.7)
+        ask = replace(here.asks(call), expires_at=instant(soon))
+        return await here.questions.settle(here.session, call, ask, here.caller(elicit=never))
+
+    assert code_of(anyio.run(whole)) == "GATE_TIMEOUT"
+    assert len(taken_back) == 1
+    assert here.text() == "old"
+
+
+def test_a_client_that_does_not_hear_that_its_call_waits_still_gets_its_answer(here: Room) -> None:
+    class Broken:
+        async def progress(self, *_: Any) -> None:
+            raise anyio.BrokenResourceError
+
+        async def log(self, *_: Any) -> None:
+            raise anyio.BrokenResourceError
+
+    async def whole() -> Any:
+        found: list[Any] = []
+
+        async def ask() -> None:
+            caller = replace(here.caller(can=False), channel=Broken())
+            found.append(await here.settle(here.overwrite(), caller))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            while not here.kinds():
+                await anyio.sleep(0.01)
+            decide_gate(the_question(here).id, "approve", home=here.home)
+        return found[0]
+
+    assert isinstance(anyio.run(whole), Approved)
 
 
 def test_an_answer_that_comes_too_late_does_not_count(here: Room) -> None:
