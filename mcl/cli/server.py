@@ -245,7 +245,8 @@ def _view(one: "Checked") -> "list[RenderableType]":
         ]
         return [joined([(name, ""), ("not up", BAD)]), rows(facts)]
     calls_itself = f"{status.name} {status.version}".strip() or "nothing"
-    offers = ", ".join(f"{count} {kind}" for kind, count in one.offers.items() if count) or "nothing"
+    counted = ((count, kind if count > 1 else kind.removesuffix("s")) for kind, count in one.offers.items())
+    offers = ", ".join(f"{count} {kind}" for count, kind in counted if count) or "nothing"
     facts = [
         ("calls itself", plain(calls_itself)),
         ("protocol", plain(status.protocol)),

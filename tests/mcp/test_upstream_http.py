@@ -113,6 +113,24 @@ def test_a_server_that_nobody_answers_for_is_down_at_once(home: Home) -> None:
     talk(conversation)
 
 
+def test_a_session_is_taken_leave_of_unless_the_server_does_not_let_go(home: Home, port: int) -> None:
+    servers = Servers(home)
+    servers.add("polite", url=f"http://127.0.0.1:{port}/session")
+    servers.add("clinging", url=f"http://127.0.0.1:{port}/lingers")
+
+    async def left() -> Any:
+        async with Upstreams(servers) as upstreams:
+            await upstreams.call("clinging", "echo", {})
+            (block,) = (await upstreams.call("polite", "echo", {}))["content"]
+            return json.loads(block["text"])
+
+    async def conversation() -> None:
+        assert await left() == []
+        assert await left() == ["s-1"]
+
+    talk(conversation)
+
+
 def test_a_server_that_lets_nobody_in_says_so(home: Home, port: int) -> None:
     servers = Servers(home)
     servers.add("closed", url=f"http://127.0.0.1:{port}/closed")

@@ -28,6 +28,7 @@ OnListing: TypeAlias = Callable[[str, Kind, Sequence[Json]], None]
 OnUpdated: TypeAlias = Callable[[str, str], None]
 
 START_S: Final = 60.0  # seconds that a server has to start and to list its tools
+_LEAVE_S: Final = 5.0  # seconds for taking leave of a server at an address
 _SAYS: Final = 200  # characters kept of what it calls itself
 _INSTRUCTS: Final = 4096  # and of its instructions
 _PAUSE_S: Final = 1.0  # seconds between two looks at lists that keep changing
@@ -82,7 +83,7 @@ class Upstream:
         self._next, self._began, self._starts, self._failures = 0.0, 0.0, 0, 0
         self._needed, self._turned, self._look = anyio.Event(), anyio.Event(), anyio.Event()
         self._leveled = anyio.Event()
-        self._scope = anyio.CancelScope()
+        self._scope, self._leaving, self.left = anyio.CancelScope(), False, anyio.Event()
         self._handshake = False  # speak the older protocol at once
 
     # ---- what callers want ----
@@ -96,7 +97,7 @@ class Upstream:
         """
         if self._connection is not None:
             return self._connection
-        if self._state == "backing off" or self._scope.cancel_called:
+        if self._state == "backing off" or self._leaving:
             raise FaultError(self._why_not())
         self._needed.set()
         with anyio.move_on_after(timeout_s):
@@ -165,14 +166,28 @@ class Upstream:
     def stop(self) -> None:
         """End it for good."""
         self._turn("down", down("was taken out, or entered anew"))
-        self._scope.cancel()
+        self.leave()
+
+    def leave(self) -> None:
+        """End it for good, politely where it is up; ``left`` is set then."""
+        self._leaving = True
+        if self._connection is not None:
+            self._connection.watch.end(down("is not needed any more"))
+        else:
+            self._scope.cancel()
 
     # ---- its life ----
 
     async def run(self) -> None:
         """Keep it as it should be, until it is stopped."""
+        try:
+            await self._keep()
+        finally:
+            self.left.set()
+
+    async def _keep(self) -> None:
         with self._scope:
-            while True:
+            while not self._leaving:
                 await self._needed.wait()
                 self._turn("starting", self._fault)
                 self._starts += 1
@@ -182,6 +197,8 @@ class Upstream:
                     self._fault = fault  # with what the process said at its end
                 else:
                     self._fall(fault)
+                if self._leaving:
+                    return
                 await anyio.sleep_until(self._next)
                 if self._failures >= PATIENCE:
                     self._needed = anyio.Event()
@@ -203,6 +220,7 @@ class Upstream:
         """A start and what follows; why it ended, and whether the process did so by itself."""
         from mcl.mcp.upstream.connection import connected
 
+        fault: Fault | None = None
         with anyio.CancelScope(deadline=anyio.current_time() + START_S) as scope:
             try:
                 async with connected(
@@ -218,13 +236,14 @@ class Upstream:
                         tasks.start_soon(self._keep_listings, connection)
                         tasks.start_soon(self.watching.follow, connection)
                         await connection.watch.ended.wait()
-                        fault = connection.watch.fault or down("closed the connection")
-                        self._fall(fault)  # at once: ending the process takes its time
+                        ended = fault = connection.watch.fault or down("closed the connection")
+                        self._fall(ended)  # at once: ending it takes its time, but not for ever
+                        scope.deadline = anyio.current_time() + _LEAVE_S
                         tasks.cancel_scope.cancel()
-                    raise FaultError(fault)
+                    raise FaultError(ended)
             except FaultError as problem:
                 return problem.fault, problem.alone
-        return slow(f"did not start within {START_S:.0f} s"), False
+        return fault or slow(f"did not start within {START_S:.0f} s"), False
 
     def _fall(self, fault: Fault) -> None:
         """It is not up any more, or did not come up."""

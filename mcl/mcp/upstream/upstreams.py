@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -25,6 +25,9 @@ from mcl.mcp.upstream.upstream import OnListing, OnUpdated, Status, Upstream
 
 if TYPE_CHECKING:
     import mcp_types as types
+
+
+_LEAVE_S: Final = 2.0  # seconds for taking leave of all servers
 
 
 class Upstreams:
@@ -69,6 +72,11 @@ class Upstreams:
     ) -> None:
         assert self._tasks is not None, "left without having been entered"
         tasks, self._tasks = self._tasks, None
+        with anyio.move_on_after(_LEAVE_S, shield=True):
+            for one in self._running.values():
+                one.leave()
+            for one in self._running.values():
+                await one.left.wait()
         tasks.cancel_scope.cancel()
         await tasks.__aexit__(None, None, None)  # an error of the body goes on as it is, in no group
 

@@ -3,7 +3,8 @@
 Its one argument is the port, 0 for any. Paths: /honest, /redirect (to another origin, which is this server
 under another name), /closed (from the start), /status/N, /packed, /large (a body without end), /text,
 /wrong_id, /shape, /hangs, /breaks (cuts its answer off), /headers (tells the headers it got as the text of a
-call's answer), /events (answers as a stream of events, the first of which is too large).
+call's answer), /session (tells the sessions that were left), /lingers (and does not let one leave), /events
+(answers as a stream of events, the first of which is too large).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 ABOUT = {"protocolVersion": "2025-11-25", "serverInfo": {"name": "h", "version": "1"}}
+LEFT: list[str] = []
 TOOLS = [{"name": "echo", "inputSchema": {"type": "object"}}]
 
 
@@ -29,6 +31,9 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(405, b"")
 
     def do_DELETE(self) -> None:
+        if self.path == "/lingers":
+            time.sleep(120)
+        LEFT.append(self.headers.get("mcp-session-id", ""))
         self.answer(200, b"")
 
     def do_POST(self) -> None:
@@ -38,6 +43,10 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(202, b"")
         elif method == "initialize" and self.path == "/closed":
             self.answer(401, b"")
+        elif method == "initialize" and self.path in ("/session", "/lingers"):
+            body = {"jsonrpc": "2.0", "id": number, "result": {**ABOUT, "capabilities": {"tools": {}}}}
+            headers = {"content-type": "application/json", "mcp-session-id": "s-1"}
+            self.answer(200, json.dumps(body).encode(), **headers)
         elif method == "initialize":
             self.result(number, {**ABOUT, "capabilities": {"tools": {}}})
         elif method == "tools/list":
@@ -50,7 +59,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def wrong(self, number: int) -> None:
         way = self.path.split("/")[1]
-        if way == "honest":
+        if way in ("session", "lingers"):
+            self.text(number, json.dumps(LEFT))
+        elif way == "honest":
             self.text(number, "honest")
         elif way == "redirect":
             port = self.server.server_address[1]
