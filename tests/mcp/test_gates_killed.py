@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from desks import PATIENCE, Desk, Peers, first_line, running, surroundings
-from test_gates_live import notes
+from gated import decide, notes
 
 from executor.errors import WalkError
 from executor.gate.grants import Grants
@@ -233,7 +233,7 @@ def test_a_client_that_fails_to_show_the_form_leaves_it_to_mcl_gate(liar: Wire, 
     id = liar.call("plain:add_note", text="shown elsewhere")
     liar.write(id=liar.asked()["id"], error={"code": -32601, "message": "cannot show that"})
     gate, _ = the_gate(desk)
-    desk("gate", "approve", gate)
+    decide(desk, gate, "approve")
     assert told(liar.answer(id)) == ""
     assert notes(desk, "shown elsewhere") == 1
 

@@ -6,18 +6,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from typing import Any
 
 import anyio
 import pytest
 from anyio import to_thread
-from desks import PATIENCE, Desk, Peers, bearing, surroundings, talk
+from desks import Desk, Peers, surroundings, talk
+from gated import agent, answers, calls, code, decide, keeps, mcl, notes, result, waiting
 from walks import Walks, gate, sequence
 
+from executor.errors import GateError
 from executor.gate.grants import Grants
-from mcl.acts.gates import decide_gate, open_gates
+from mcl.acts.gates import open_gates
 from mcl.home import open_home
 
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -49,69 +50,6 @@ def verified(desk: Desk) -> Iterator[None]:
     yield
     with open_home(desk.home) as home:
         assert home.journal.verify().ok
-
-
-@asynccontextmanager
-async def agent(
-    served: tuple[str, str], mode: str, answer: Any = None, *, name: str = "tester"
-) -> AsyncIterator[Any]:
-    from mcp import Client
-    from mcp.types import Implementation
-
-    async with bearing(*served) as transport:
-        who = Implementation(name=name, version="1.0")
-        async with Client(transport, mode=mode, elicitation_callback=answer, client_info=who) as client:
-            yield client
-
-
-def answers(decision: str, seen: list[str] | None = None, *, first: Callable[[], Any] | None = None) -> Any:
-    """A person before the client. first: what happens while the form is open."""
-    from mcp.types import ElicitResult
-
-    async def answer(context: Any, params: Any) -> Any:
-        if seen is not None:
-            seen.append(params.message)
-        if first is not None:
-            done = first()
-            if done is not None:
-                await done
-        if decision in ("decline", "cancel"):
-            return ElicitResult(action=decision)
-        return ElicitResult(action="accept", content={"decision": decision})
-
-    return answer
-
-
-async def calls(client: Any, name: str, args: dict[str, Any], **more: Any) -> Any:
-    said = {"name": name, "args": args, "intent": {"operation_type": "destructive", "reason": "to see"}}
-    return await client.call_tool("call_tool_destructive", said, **more)
-
-
-async def keeps(client: Any, text: str, **more: Any) -> Any:
-    """Add a line to the notes of the other server: each call of it leaves one."""
-    return await calls(client, "plain:add_note", {"text": text}, **more)
-
-
-def notes(desk: Desk, text: str) -> int:
-    place = desk.workspace / "notes.txt"
-    return place.read_text().split("\n").count(text) if place.exists() else 0
-
-
-def code(result: Any) -> str:
-    return result.structured_content["code"] if result.is_error else ""
-
-
-async def waiting(desk: Desk, name: str = "plain:add_note") -> str:
-    """The id of the question that waits, as another process finds it."""
-    with open_home(desk.home) as home, anyio.fail_after(20):
-        while True:
-            if found := [gate.id for gate in open_gates(home=home) if gate.call == name]:
-                return found[-1]
-            await anyio.sleep(0.05)
-
-
-async def mcl(desk: Desk, *arguments: str, expect: int | None = 0) -> Any:
-    return await to_thread.run_sync(lambda: desk(*arguments, expect=expect))
 
 
 # ---- in the client ----
@@ -253,11 +191,6 @@ def test_a_client_that_cannot_ask_is_told_to_wait_while_a_person_decides_elsewhe
     assert any("mcl gate approve" in message for message in told)
 
 
-def result(process: subprocess.Popen[str]) -> tuple[int, str]:
-    _, said = process.communicate(timeout=PATIENCE)
-    return process.returncode, said
-
-
 @ERAS
 @pytest.mark.parametrize("elsewhere", ["deny", "approve"])
 def test_of_two_answers_the_first_counts_and_one_call_is_made(
@@ -280,11 +213,6 @@ def test_of_two_answers_the_first_counts_and_one_call_is_made(
     assert notes(desk, text) == (0 if denied else 1)
 
 
-def decide(desk: Desk, gate: str, decision: str) -> None:
-    with open_home(desk.home) as home:
-        decide_gate(gate, decision, home=home)
-
-
 @ERAS
 def test_a_call_that_the_client_withdraws_cannot_be_approved_any_more(
     desk: Desk, served: tuple[str, str], mode: str
@@ -299,8 +227,9 @@ def test_a_call_that_the_client_withdraws_cannot_be_approved_any_more(
         return gate
 
     gate = talk(whole)
-    ended = desk("gate", "approve", gate, expect=4)
-    assert "GATE_CLOSED" in ended.err
+    with pytest.raises(GateError) as refused:
+        decide(desk, gate, "approve")
+    assert refused.value.code == "GATE_CLOSED"
     assert notes(desk, f"withdrawn {mode}") == 0
 
 
