@@ -188,8 +188,8 @@ def _entry(request: ToolCallRequest, told: _Told, caller: Caller) -> Entry:
         verdict=told.verdict,
         variant=said.variant,
         code=told.code,
-        operation_type=said.operation_type,
-        data_sensitivity=said.data_sensitivity,
+        operation_type=said.operation_type if said.given else "",  # what the variant says, nobody declared
+        data_sensitivity=said.data_sensitivity if said.given else "",
         reason=said.reason,
         args=request.args,
         upstream_ms=told.upstream_ms,

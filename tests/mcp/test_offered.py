@@ -316,6 +316,29 @@ def test_the_same_refused_call_is_answered_with_the_circuit_open_until_something
     Servers(office.home).remove("later")
 
 
+def test_a_call_that_says_what_it_left_out_three_times_is_judged_as_another_one(office: Office) -> None:
+    args: dict[str, Any] = {"name": "mcl:fs/read", "args": {"path": "notes/one.txt"}}
+    silent = [office.refused("call_tool_read", args)["code"] for _ in range(4)]
+    assert silent == ["MISSING_INTENT"] * 3 + ["CIRCUIT_OPEN"]
+    long = {**args, "intent": {**READ, "reason": "x" * 1001}}
+    wordy = [office.refused("call_tool_read", long)["code"] for _ in range(4)]
+    assert wordy == ["REASON_TOO_LONG"] * 3 + ["CIRCUIT_OPEN"]
+    assert office.told("call_tool_read", {**args, "intent": READ})["text"] == "an invoice\n"
+
+
+def test_of_a_call_that_declared_nothing_nothing_is_kept_as_declared(office: Office) -> None:
+    args = {"name": "mcl:fs/read", "args": {"path": "notes/two.txt"}}
+    assert office.refused("call_tool_read", args)["code"] == "MISSING_INTENT"
+    kept = office.told("read_activity", {"limit": 1, "operation": "none", "tool": "fs/read"})["activity"][0]
+    assert (kept["code"], kept["operation_type"], kept["data_sensitivity"]) == (
+        "MISSING_INTENT",
+        "",
+        "unknown",
+    )
+    assert kept["tool_variant"] == "call_tool_read"
+    assert "intent" not in kept["metadata"]
+
+
 def test_every_call_is_kept_whatever_becomes_of_it(office: Office) -> None:
     before = office.rows("record.mcp.call")
     office.refused("call_tool_read", {"name": 7})

@@ -63,5 +63,5 @@ class Refusals:
 def _what(call: Call) -> str:
     """The call with everything that is said of it."""
     said = call.declaration
-    declared = [said.operation_type, said.data_sensitivity, said.variant] if said else []
+    declared = [said.given, *said.to_json().values(), len(said.reason)] if said else []
     return json_hash([call.tool_ref, call.args_hash, declared])
