@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from desks import Desk, Peers, surroundings, talk
 
@@ -22,7 +23,8 @@ from mcl.acts.run import run
 from mcl.acts.skill.validate import validate_skill
 from mcl.acts.tools import approve_tool, find_tool, reject_tool
 from mcl.home import open_home
-from mcl.mcp.definitions import Definitions
+from mcl.mcp.definitions import Definitions, Observed
+from mcl.mcp.outside import Outside
 from mcl.mcp.servers import Servers
 from mcl.mcp.upstream import Upstreams
 from tests.cli.skill_writing import PLAN, SKILL, write_skill
@@ -71,10 +73,10 @@ class Entering:
     peers: Peers
     listings: Listings
 
-    def __call__(self, name: str, *, approved: bool = True) -> None:
+    def __call__(self, name: str, *options: str, approved: bool = True) -> None:
         (self.peers.folder / "description").write_text("Says it.")
         servers = Servers(self.home)
-        servers.add(name, command=self.peers.command(name), environment=self.peers.environment)
+        servers.add(name, command=self.peers.command(name, *options), environment=self.peers.environment)
         servers.trust(name)
         known = Definitions(self.home)
         known.observe(name, self.listings(name))
@@ -114,6 +116,45 @@ def test_a_plan_calls_tools_of_another_server_until_one_of_them_changes(
     changed = find_tool("changing:say", home=walks.home)
     assert changed.standing == "changed"
     assert next(one.path for one in changed.changes) == "definition.description"
+
+
+@pytest.mark.parametrize("era", ["handshake", "modern"])
+def test_tools_that_come_go_and_return_while_a_server_runs_stand_as_a_person_left_them(
+    home: Home, enter: Entering, era: str
+) -> None:
+    enter("changing", "--era", era)
+    outside = Outside.of(home)
+    seen: list[tuple[str, ...]] = []
+
+    def told(server: str, observed: Observed) -> None:
+        seen.append((*observed.new, *observed.changed, *observed.gone))
+
+    async def whole() -> None:
+        outside = Outside(Definitions(home), told=told)
+        async with Upstreams(Servers(home), on_listing=outside.heard) as upstreams:
+
+            async def after(tool: str, **arguments: str) -> dict[str, str]:
+                count = len(seen)
+                await upstreams.call("changing", tool, arguments)
+                while len(seen) == count:
+                    await anyio.sleep(0.01)
+                return {one.tool: one.standing for one in outside.definitions.known()}
+
+            assert (await after("grow", name="extra"))["extra"] == "new"
+            assert (await after("rewrite"))["say"] == "changed"
+            assert (await after("rewrite", described="Say it otherwise."))["say"] == "changed"
+            assert (await after("shrink"))["say"] == "gone"
+
+    talk(whole)
+    assert seen == [("changing:extra",), ("changing:say",), ("changing:say",), ("changing:say",)]
+    outside.definitions.observe("changing", enter.listings("changing"))  # the server as it was at first
+    assert {one.tool: one.standing for one in outside.definitions.known()} == {
+        "extra": "gone",
+        "grow": "approved",
+        "rewrite": "approved",
+        "say": "approved",
+        "shrink": "approved",
+    }
 
 
 def test_a_tool_that_changed_since_its_server_was_last_seen_is_not_called(

@@ -172,12 +172,12 @@ class Connection:
                 async with self.client.listen(
                     tools_list_changed=tools, prompts_list_changed=prompts, resources_list_changed=resources
                 ) as events:
+                    changed(kinds)  # what changed before was not heard
                     async for event in events:
                         changed(_KINDS_OF_EVENT.get(type(event).__name__, ()))
             except (SubscriptionLost, MCPError, TimeoutError):
                 pass
             await anyio.sleep(_AGAIN_S)
-            changed(kinds)  # what changed in between was not heard
 
     async def want_log(self) -> None:
         """Ask a server of the older protocol for a log of `level`; one that does not want to need not."""
