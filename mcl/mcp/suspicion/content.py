@@ -139,9 +139,8 @@ def _is_base64(run: str) -> bool:
     lower = sum(map(str.islower, letters))
     if min(upper, lower) * 7 < len(letters) or digits * 25 < len(letters):
         return False
-    if len(re.findall(r"[a-z][A-Z0-9]|[A-Z0-9][a-z]", letters)) * 5 < len(letters):
-        return False  # words written together
-    return all(len(part) > 12 for part in re.split(r"[/_-]", letters)[:1]) or "+" in letters
+    # Words that are written together change their case less often.
+    return len(re.findall(r"[a-z][A-Z0-9]|[A-Z0-9][a-z]", letters)) * 5 >= len(letters)
 
 
 def _meaning(run: str) -> str:
