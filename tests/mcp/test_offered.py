@@ -19,7 +19,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from desks import Peers, surroundings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mcp import Client
+from mcp import Client, types
+from mcp.shared.message import SessionMessage
 
 import mcl.mcp
 from executor import Home
@@ -27,6 +28,7 @@ from executor.gate.grants import Grants
 from mcl.acts.accept import accept
 from mcl.home import open_home
 from mcl.mcp.definitions import Definitions
+from mcl.mcp.offered import Offered, Reply
 from mcl.mcp.offered.tools import OFFERED
 from mcl.mcp.serve.compiling import Compiling
 from mcl.mcp.serve.face import Face
@@ -493,3 +495,52 @@ def test_any_arguments_are_answered_or_refused_with_the_reason_and_accept_nothin
         assert "Traceback" not in result.content[0].text
     assert {kind: office.rows(kind) for kind in kinds} == before
     assert Grants(office.home.db, office.home.clock).list(office.home.keyring.agent.did) == granted
+
+
+# ---- clients of long ago ----
+
+
+@pytest.mark.parametrize(
+    ("version", "kinds"),
+    [
+        ("2024-11-05", ["text", "text", "text"]),
+        ("2025-03-26", ["text", "audio", "text"]),
+        ("2025-06-18", ["text", "audio", "resource_link"]),
+    ],
+)
+def test_content_that_a_version_of_the_protocol_does_not_know_becomes_a_text(
+    office: Office, version: str, kinds: list[str]
+) -> None:
+    blocks = [
+        {"type": "text", "text": "a text"},
+        {"type": "audio", "data": "", "mimeType": "audio/wav"},
+        {"type": "resource_link", "uri": "mcl://notes/notes://all", "name": "notes"},
+    ]
+
+    async def run(session: Any, arguments: Any, caller: Any) -> Reply:
+        return Reply(None, blocks)
+
+    offered = Offered("all_kinds", "gives all kinds", {"type": "object"}, {}, run, kept=False)
+    face = Face(office.face._session, [offered])
+
+    async def old_client() -> Any:
+        to_server, server_reads = anyio.create_memory_object_stream[Any](8)
+        server_writes, from_server = anyio.create_memory_object_stream[Any](8)
+
+        async def ask(id: int, method: str, params: dict[str, Any]) -> Any:
+            message = types.JSONRPCRequest(jsonrpc="2.0", id=id, method=method, params=params)
+            await to_server.send(SessionMessage(message))
+            return (await from_server.receive()).message.result
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(face.server.run, server_reads, server_writes, face.options)
+            who = {"name": "old", "version": "0"}
+            asked = {"protocolVersion": version, "capabilities": {}, "clientInfo": who}
+            assert (await ask(1, "initialize", asked))["protocolVersion"] == version
+            said = await ask(2, "tools/call", {"name": "all_kinds", "arguments": {}})
+            await to_server.aclose()
+        return said
+
+    said = office.portal.call(old_client)
+    assert [block["type"] for block in said["content"]] == kinds
+    assert "mcl://notes/notes://all" in json.dumps(said["content"][2])
