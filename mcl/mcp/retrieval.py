@@ -60,6 +60,11 @@ class Found:
     score: float
 
 
+def load() -> None:
+    """Load the library, which takes a moment; else the first index does."""
+    import bm25s  # noqa: F401
+
+
 def entry_of(name: str, definition: Mapping[str, object]) -> Entry:
     """What is searched of a tool, of its definition as its server gave it."""
     title, said, schema = (definition.get(key) for key in ("title", "description", "inputSchema"))

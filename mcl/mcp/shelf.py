@@ -3,10 +3,8 @@ it."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
 from anyio import to_thread
@@ -15,7 +13,7 @@ from executor.gate.context import Context
 from executor.tools.manifest import Manifest, Operation
 from mcl.mcp.annotations import call_with, hints_of
 from mcl.mcp.names import OURSELVES, parse_name
-from mcl.mcp.retrieval import Index, entry_of
+from mcl.mcp.retrieval import Index, entry_of, load
 from mcl.mcp.suspicion.hidden import revealed
 
 if TYPE_CHECKING:
@@ -119,6 +117,7 @@ class Shelves:
     def __init__(self) -> None:
         self._seen: object = None
         self._shelf: Shelf | None = None
+        self._loaded = False
 
     def now(self, session: Session) -> Shelf:
         """The tools that there are, and how they stand, at this moment."""
@@ -130,8 +129,9 @@ class Shelves:
 
     async def to_search(self, session: Session) -> Shelf:
         """The same, with what searching needs loaded while others are served."""
-        if "bm25s" not in sys.modules:
-            await to_thread.run_sync(import_module, "bm25s")
+        if not self._loaded:
+            await to_thread.run_sync(load)
+            self._loaded = True
         return self.now(session)
 
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
-
-from anyio import to_thread
 
 from executor.hashing import json_size
 from mcl.mcp.offered.offered import Caller, Json, Offered, Reply
@@ -28,8 +24,6 @@ _NOT_APPROVED: Final = (
 
 async def run(session: Session, arguments: Json, caller: Caller) -> Reply:
     """The tools that fit, best first; without a query those that there are, by name."""
-    if "bm25s" not in sys.modules:  # half a second, in which others are answered
-        await to_thread.run_sync(import_module, "bm25s")
     query, server = str(arguments.get("query", "")), str(arguments.get("server", ""))
     limit, unapproved = arguments.get("limit", _USUAL), arguments.get("include_quarantined") is True
     assert isinstance(limit, int), "the schema says so"
