@@ -85,6 +85,18 @@ def test_a_suspicious_tool_is_left_out_of_many_and_the_others_are_approved(mcl: 
     assert "no tool waits" in mcl("tool", "approve", "--all", "--yes").err
 
 
+def test_where_nobody_looked_at_a_server_yet_it_is_said_how_to_look(mcl: Shell) -> None:
+    with Home.open(mcl.home) as home:
+        Servers(home).add("notes", command=["/bin/true"])
+    for verb in (("approve", "--server", "notes", "--yes"), ("list", "--server", "notes")):
+        told = mcl("tool", *verb)
+        assert told.code == 0
+        assert "mcl server check notes" in told.err
+    serve(mcl, tool("add", "Adds a note."))
+    assert "mcl server check" not in mcl("tool", "approve", "--server", "notes", "--yes").err
+    assert "no tool waits" in mcl("tool", "approve", "--server", "notes", "--yes").err
+
+
 def test_an_approval_is_for_what_was_looked_at(mcl: Shell) -> None:
     serve(mcl, tool("add", "Adds a note."))
     pin = mcl("tool", "describe", "notes:add", "--json").document["pin"]

@@ -8,7 +8,7 @@ import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
-from mcl.cli.tool.arguments import ToolName, ToolNames, agreed
+from mcl.cli.tool.arguments import ToolName, ToolNames, agreed, nothing_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +94,7 @@ def approve_tool(
     else:
         out.document({"approved": [_document(one) for one in approved], "refused": refused})
     if not chosen:
-        note("no tool waits for an approval")
+        note((server and nothing_known(server, home)) or "no tool waits for an approval")
     return REFUSED if refused else 0
 
 

@@ -2,9 +2,12 @@
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from executor.home import Home
 
 STYLES = {
     "new": "dim",
@@ -59,3 +62,12 @@ def agreed(question: str) -> bool:
     if not answer.endswith("\n"):
         sys.stderr.write("\n")
     return answer.strip().lower() in ("y", "yes")
+
+
+def nothing_known(server: str, home: "Home") -> str:
+    """What to do where nothing is known of a server's tools, as nobody connected to it yet; else ""."""
+    from mcl.acts.tools import foreign_tools
+
+    if any(one.manifest.outside and one.manifest.outside.server == server for one in foreign_tools(home)):
+        return ""
+    return f"nothing is known of its tools yet; mcl server check {server} connects to it and sees"

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcl.cli.arguments import AsJson, example
-from mcl.cli.output import Output
-from mcl.cli.tool.arguments import STYLES
+from mcl.cli.output import Output, note
+from mcl.cli.tool.arguments import STYLES, nothing_known
 
 if TYPE_CHECKING:
     from mcl.acts.tools import KnownTool
@@ -53,7 +53,9 @@ def list_tools(
 
         Servers(home).require(server)
     out.document({"tools": [_document(tool) for tool in found]})
-    if as_json:
+    if not found:
+        note((server and nothing_known(server, home)) or "no tool waits for an approval")
+    if as_json or not found:
         return
     lines: list[tuple[tuple[str, str], ...]] = []
     for tool in found:
