@@ -10,9 +10,8 @@ from pydantic import ValidationError
 from executor.hashing import is_shallow, json_size
 from executor.tools.manifest import Manifest, Outside, Scope
 from mcl.errors import McpError
-from mcl.mcp.annotations import Judged, judge, read_hints
+from mcl.mcp.annotations import judge, read_hints
 from mcl.mcp.names import OURSELVES, ToolName, is_server, is_tool, outside_uri
-from mcl.mcp.pseudo import is_pseudo
 
 MAX_DEFINITION: Final = 256 << 10  # bytes of JSON
 TIMEOUT_MS: Final = 60_000
@@ -61,8 +60,7 @@ def manifest_of(server: str, definition: Mapping[str, object], *, trusted: bool)
     for name in ("inputSchema", "outputSchema"):
         if flaw := _flaw(kept.get(name, {"type": "object"} if name == "outputSchema" else None)):
             raise _bad(place, f"its {name} {flaw}")
-    hints = read_hints(kept.get("annotations"), place)
-    judged = _reading(trusted=trusted) if is_pseudo(tool) else judge(hints, trusted=trusted)
+    judged = judge(read_hints(kept.get("annotations"), place), trusted=trusted)
     said = str(kept.get("description", "")).strip() or str(kept.get("title", "")).strip()
     try:
         return Manifest.model_validate(
@@ -99,11 +97,6 @@ def named(name: ToolName, manifests: Iterable[Manifest]) -> Manifest | None:
     return max(
         found, key=lambda one: [int(part) for part in one.uri.partition("@")[2].split(".")], default=None
     )
-
-
-def _reading(*, trusted: bool) -> Judged:
-    """Reading a resource or getting a prompt: a read by the protocol itself, whoever the server is."""
-    return Judged("read", ("read",) if trusted else ("network",), idempotent=True, annotated=True)
 
 
 def _flaw(schema: object) -> str:

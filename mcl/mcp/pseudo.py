@@ -7,8 +7,8 @@ resources (or templates of them) has the tool ``server:resources/read``, and eac
 server says that a tool of this name does: a tool that a server itself offers under one of these names is
 left out (``without_pseudo``).
 
-That they read is what the protocol says; whether they reach beyond the server is believed of trusted ones
-only.
+That they only read is believed of a trusted server. Of another one they count as the worst, as all its
+tools do: what it does when it is asked for a resource nobody can say.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp.types import ElicitResult, ResourceTemplateReference
 
 from executor import Home
 from executor.gate.grants import Grants
@@ -29,11 +30,11 @@ Answer = Mapping[str, Any]
 
 
 @asynccontextmanager
-async def served(home: Home, workspace: Path) -> AsyncIterator[Any]:
+async def served(home: Home, workspace: Path, **of_client: Any) -> AsyncIterator[Any]:
     """A client of a session in this process; its servers are processes."""
     async with AsyncExitStack() as stack:
         face = await stack.enter_async_context(opened(home, workspace, Compiling(home, ai=False)))
-        client = await stack.enter_async_context(Client(face.server, mode="auto", cache=None))
+        client = await stack.enter_async_context(Client(face.server, cache=None, **of_client))
         await client.list_resources()  # connects to all servers, and waits for each
         await client.list_prompts()
         yield client
@@ -179,28 +180,42 @@ def test_the_gate_is_foreseen_for_every_kind_of_tool(home: Home, workspace: Path
     talk(whole)
 
 
-def test_resources_of_a_server_that_is_not_trusted_are_read_once_the_network_is_granted(
-    home: Home, workspace: Path, peers: Peers
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_person_is_asked_about_each_resource_of_a_server_that_is_not_trusted(
+    home: Home, workspace: Path, peers: Peers, mode: str
 ) -> None:
     enter(home, peers, "strange", peer="plain", trusted=False)
+    asked: list[str] = []
+
+    async def person(context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        said = "approve" if "notes://all" in params.message else "deny"
+        return ElicitResult(action="accept", content={"decision": said})
 
     async def whole() -> None:
-        async with served(home, workspace) as client:
+        async with served(home, workspace, mode=mode, elicitation_callback=person) as client:
             approve(home, "strange:resources/read")
             listed = await client.list_resources()
             assert listed.resources == []
-            (missing,) = listed.meta["mcl/left_out"]
-            assert missing["code"] == "CAPABILITY_DENIED"
-            assert "mcl grant network" in missing["fix"]
-            with pytest.raises(MCPError) as refused:
-                await client.read_resource("mcl://strange/notes://all")
-            assert refused.value.data["code"] == "CAPABILITY_DENIED"
+            assert [one["code"] for one in listed.meta["mcl/left_out"]] == ["CAPABILITY_DENIED"]
+            assert "mcl grant network" in str(listed.meta)
 
             agent = home.keyring.agent.did
             Grants(home.db, home.clock).grant(agent, ["network"], by=home.keyring.user.did)
             assert len((await client.list_resources()).resources) == 2
+            assert asked == []
             read = await client.read_resource("mcl://strange/notes://all")
             assert read.contents[0].text == "no notes"
+            assert "strange:resources/read" in asked[0]
+            assert "not trust" in asked[0]
+            with pytest.raises(MCPError) as refused:
+                await client.read_resource("mcl://strange/notes://picture")
+            assert refused.value.data["code"] == "GATE_DENIED"
+            assert len(asked) == 2
+            day = ResourceTemplateReference(uri="mcl://strange/notes://day/{day}")
+            with pytest.raises(MCPError) as refused:  # nobody is asked about each letter that is typed
+                await client.complete(day, {"name": "day", "value": "m"})
+            assert refused.value.data["code"] == "GATE_PENDING"
 
     talk(whole)
 

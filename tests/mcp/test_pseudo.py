@@ -22,13 +22,15 @@ def test_a_servers_own_tool_cannot_take_their_names() -> None:
     assert not is_pseudo("read")
 
 
-@pytest.mark.parametrize(("trusted", "effects"), [(True, ["read"]), (False, ["network"])])
-def test_they_read_and_reach_further_where_the_server_is_not_trusted(
-    trusted: bool, effects: list[str]
+@pytest.mark.parametrize(
+    ("trusted", "operation", "effects"), [(True, "read", ["read"]), (False, "destructive", ["network"])]
+)
+def test_they_only_read_where_the_server_is_trusted(
+    trusted: bool, operation: str, effects: list[str]
 ) -> None:
     for definition in pseudo_definitions(["resources", "prompts"]):
         manifest = manifest_of("notes", definition, trusted=trusted)
-        assert (manifest.operation, manifest.effects, manifest.annotated) == ("read", effects, True)
+        assert (manifest.operation, manifest.effects, manifest.annotated) == (operation, effects, trusted)
         assert manifest.name == f"notes:{definition['name']}"
 
 

@@ -12,7 +12,6 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from executor.gate.call import Declaration
 from ir import MclError
 from mcl.mcp.calling import make
 from mcl.mcp.declaration import ToolCallRequest
@@ -46,7 +45,7 @@ _R = TypeVar("_R")
 class Proxy:
     """Resources, templates, prompts and completion of all servers, through one of ours.
 
-    changes: who is told of changed lists. Reading and getting are declared reads of
+    changes: who is told of changed lists. Reading and getting are declared calls of
     ``server:resources/read`` and ``server:prompts/get``, and go the way of every call.
     """
 
@@ -144,9 +143,9 @@ class Proxy:
         name: ToolName,
         args: dict[str, object],
     ) -> dict[str, Any] | types.InputRequiredResult:
-        """What the server answers to a declared read."""
-        declared = Declaration("read", "unknown", name=str(name))
-        reply = await make(self._session, ToolCallRequest(name, args, declared), caller_of(ctx, params))
+        """What the server answers to a declared call."""
+        request = ToolCallRequest(name, args, self._merged.declared(name))
+        reply = await make(self._session, request, caller_of(ctx, params))
         if reply.wanted is not None:
             return interim(reply.wanted)
         if reply.is_error:

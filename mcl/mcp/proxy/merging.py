@@ -143,6 +143,12 @@ class Merged:
                 group.start_soon(ask, one.server)
         return parts, [left_out[server] for server in sorted(left_out)]
 
+    def declared(self, name: ToolName) -> Declaration:
+        """What is declared of reading or getting: what it counts as. Of a server that is not trusted that
+        is the worst, and a person is asked about each."""
+        found = self._session.shelves.now(self._session).find(str(name))
+        return Declaration(found.operation if found else "read", "unknown", name=str(name))
+
     def require(self, server: str, tool: str, *, asking: bool = False) -> None:
         """Would the gate let what this tool gives be read now? asking: also where a person would be asked
         first.
@@ -151,8 +157,7 @@ class Merged:
             McpError: with the gate's code, TOOL_QUARANTINED before all.
         """
         name = ToolName(server, tool)
-        said = Declaration("read", "unknown", name=str(name))
-        call = Call(self._session.address(name), _SAMPLES[tool], "", declaration=said)
+        call = Call(self._session.address(name), _SAMPLES[tool], "", declaration=self.declared(name))
         verdict = foresee(call, self._session.context)
         if isinstance(verdict, Deny):
             raise McpError(
