@@ -96,6 +96,10 @@ async def make(
     except MclError as problem:
         told.failed(problem.code)
         reply = refused_by(problem)
+    except Exception:  # a fault of mcl itself, which whoever called this tells; that it was called is kept
+        told.failed("INTERNAL")
+        await _keep(session, _entry(request, told, caller), Reply(), began)
+        raise
     return await _keep(session, _entry(request, told, caller), reply, began)
 
 
@@ -159,7 +163,7 @@ async def _asked(
     finally:
         told.upstream_ms = (perf_counter() - asked) * 1000
     if made.output is not None:
-        told.verdict, told.code = "asked", ""
+        told.allowed()
         return _answered(manifest, made.output, told)
     failure = made.failure or Failure("NO_ANSWER", "the approved call ended without an answer")
     (told.denied if failure.denied else told.failed)(failure.code)

@@ -12,7 +12,7 @@ from typing import Final
 
 from executor.gate.call import Call, Declaration
 from executor.gate.guards.three_keys import MAX_REASON, SENSITIVITIES, VARIANTS
-from executor.hashing import is_shallow
+from executor.hashing import is_shallow, json_size
 from ir import DocumentError, parse_json
 from mcl.errors import McpError
 from mcl.mcp.names import ToolName, parse_name
@@ -93,6 +93,9 @@ def _args(given: Mapping[str, object]) -> dict[str, object]:
             raise _error(
                 "BAD_ARGS", f"args has more than {_DEPTH} levels", "args", "give less deep arguments"
             )
+        if json_size(args) is None:
+            why = "args holds a number that JSON has not (NaN, infinity), or half a character"
+            raise _error("BAD_ARGS", why, "args", "leave it out, or give null", 'args = {"number": 7}')
         return dict(args)
     example = 'args_json = "{\\"number\\": 7}"'
     if text == "":

@@ -140,6 +140,12 @@ def test_whatever_prints_and_whatever_comes_in_only_messages_go_out(desk: Desk, 
         assert wire.ask(5, "resources/read", {"uri": "file:///etc/passwd"})["error"]["code"] == -32602
         unknown = wire.ask(6, "tools/call", {"name": "mcl_accept"})["result"]
         assert (unknown["isError"], unknown["structuredContent"]["code"]) == (True, "UNKNOWN_TOOL")
+        for number in ("NaN", "1e999"):  # no JSON; the SDK reads it all the same
+            said = f'{{"name": "mcl:fs/read", "args": {{"path": {number}}}, "operation_type": "read"}}'
+            call = f'{{"name": "call_tool_read", "arguments": {said}}}'
+            wire.send(f'{{"jsonrpc": "2.0", "id": 60, "method": "tools/call", "params": {call}}}')
+            told = wire.read()["result"]["structuredContent"]
+            assert (told["code"], told["data"]["place"]) == ("BAD_ARGS", "args")
         names = [tool["name"] for tool in wire.ask(7, "tools/list")["result"]["tools"]]
         assert {"call_tool_read", "retrieve_tools", "run_intent", "read_activity"} <= set(names)
         args = {"name": "mcl:fs/read", "args": {"path": "a.txt"}, "operation_type": "read"}

@@ -73,7 +73,7 @@ def test_a_server_is_added_approved_trusted_called_and_looked_back_on(desk: Desk
         ("look", "denied", "TOOL_QUARANTINED"),
         ("look", "allowed", ""),
         ("add_note", "denied", "SERVER_MISMATCH"),
-        ("add_note", "asked", ""),
+        ("add_note", "allowed", ""),
         ("wipe", "denied", "GATE_DENIED"),
     ]
     desk("log", "verify")
