@@ -217,6 +217,13 @@ def test_a_person_is_asked_about_each_resource_of_a_server_that_is_not_trusted(
                 await client.complete(day, {"name": "day", "value": "m"})
             assert refused.value.data["code"] == "GATE_PENDING"
 
+            known = Definitions(home).find("strange:resources/read")
+            assert known is not None
+            Pins(home.db, home.clock).classify(known.manifest, ["network"], "read", by="the operator")
+            picture = await client.read_resource("mcl://strange/notes://picture")
+            assert picture.contents[0].mime_type == "image/png"
+            assert len(asked) == 2
+
     talk(whole)
 
 
