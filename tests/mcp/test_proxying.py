@@ -44,12 +44,12 @@ class Place:
     waiting (nobody approved it), dead (ends at once)."""
 
     def __init__(self, desk: Desk, folder: Path, address: str, token: str) -> None:
-        self.desk, self.folder, self._address, self._token = desk, folder, address, token
+        self.desk, self.folder, self.address, self.token = desk, folder, address, token
 
     @asynccontextmanager
     async def client(self, mode: str, **more: Any) -> AsyncIterator[Any]:
         async with AsyncExitStack() as stack:
-            server = await stack.enter_async_context(bearing(self._address, self._token))
+            server = await stack.enter_async_context(bearing(self.address, self.token))
             yield await stack.enter_async_context(Client(server, mode=mode, cache=None, **more))
 
     def asked(self, server: str, tool: str) -> list[CallRecord]:
@@ -359,6 +359,26 @@ def test_clients_are_told_that_the_lists_of_a_server_changed(place: Place, mode:
             assert f"mcl://board/board://{name}" in uris
             prompts = [one.name for one in await _all(client.list_prompts, "prompts")]
             assert f"board:{name}" in prompts
+
+    talk(whole)
+
+
+def test_a_client_by_other_hands_reads_gets_and_completes_too(place: Place) -> None:
+    from fastmcp import Client as Other
+    from fastmcp.client.transports import StreamableHttpTransport
+
+    async def whole() -> None:
+        async with Other(StreamableHttpTransport(place.address, auth=place.token)) as client:
+            uris = [str(one.uri) for one in await client.list_resources()]
+            assert "mcl://plain/notes://all" in uris
+            assert len(uris) > 130  # it reads all pages
+            for uri, text in (("notes://day/friday", "notes of friday"), ("notes://all", "no notes")):
+                (read,) = await client.read_resource(f"mcl://plain/{uri}")
+                assert read.text == text
+            got = await client.get_prompt("plain:greet", {"name": "Ada"})
+            assert got.messages[0].content.text == "Greet Ada in a warm tone."
+            found = await client.complete(PromptReference(name="plain:greet"), {"name": "name", "value": "f"})
+            assert found.values == []
 
     talk(whole)
 
