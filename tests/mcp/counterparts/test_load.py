@@ -15,7 +15,11 @@ from agents import Way, by_client
 from desks import Desk, Peers, talk
 
 from executor import Home
+from mcl.acts.activity import activity_stats
 from mcl.home import open_home
+
+# The level of a log is set in this way in the handshake era.
+pytestmark = pytest.mark.filterwarnings("ignore:The logging capability is deprecated")
 
 
 @pytest.mark.parametrize("calls", [400, pytest.param(5_000, marks=pytest.mark.slow)])
@@ -57,6 +61,7 @@ def test_of_many_calls_none_is_lost_none_crossed_and_all_are_told(
         assert len(kept) == calls
         assert Counter(json.loads(body["args"])["token"] for body in kept) == came
         assert {body["verdict"] for body in kept} == {"allowed"}
+        assert activity_stats(home=home).total.calls == calls
         assert home.journal.verify().ok
 
 
