@@ -2,7 +2,7 @@
 
     python -m benchmarks.mcp [--calls 400] [--rounds 3] [--callers 20] [--tools 1000] [--mode auto] [--json]
 
-The same client (the SDK's) calls the same server over the same transport (stdio) three ways: directly,
+The same client (the SDK's) calls the same server over the same transport three ways: directly,
 through a relay written with the SDK that does nothing else, and through mcl. One call each in turn, so that
 all meet the same machine; what is told is the median of the calls, and how much longer than the direct one.
 `where it goes` takes the parts by themselves, in this process.
@@ -19,8 +19,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ from mcp.client.stdio import StdioServerParameters
 
 SERVER = (sys.executable, "-m", "benchmarks.ends", "server")
 RELAY = (sys.executable, "-m", "benchmarks.ends", "relay", *SERVER)
+_SERVER_HTTP = (sys.executable, "-m", "benchmarks.ends", "--http", "server")
+_RELAY_HTTP = (sys.executable, "-m", "benchmarks.ends", "--http", "relay", *SERVER)
 OURS = (sys.executable, "-m", "mcl", "mcp", "serve")
 DIRECT, FLOOR, MCL = "directly", "a relay of the SDK", "mcl"
 WARM = 25  # calls of each that nobody counts
@@ -70,13 +72,41 @@ def prepare(folder: Path, name: str, *command: str) -> None:
             Pins(home.db, home.clock).approve(known.manifest)
 
 
-async def opened(stack: AsyncExitStack, folder: Path, command: tuple[str, ...], mode: str) -> Client:
-    server = StdioServerParameters(
+async def opened(
+    stack: AsyncExitStack, folder: Path, command: tuple[str, ...], mode: str, over_http: bool = False
+) -> Client:
+    """A client of a process. over_http: the process listens, and has told its address on standard error."""
+    server: Any = StdioServerParameters(
         command=command[0], args=[*command[1:]], env=environment(folder), cwd=folder
     )
+    if over_http:
+        server = await stack.enter_async_context(_listening(command, folder))
     client = await stack.enter_async_context(Client(server, mode=mode))
     await client.list_tools()
     return client
+
+
+@asynccontextmanager
+async def _listening(command: tuple[str, ...], folder: Path) -> AsyncIterator[Any]:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environment(folder), cwd=folder, stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    try:
+        line = b""
+        while b'"url"' not in line:
+            line = await process.stderr.readline()
+        said = json.loads(line)
+        token = Path(said["token_file"]).read_text().strip() if "token_file" in said else "none"
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http:
+            yield streamable_http_client(said["url"], http_client=http)
+    finally:
+        process.terminate()
+        await process.wait()
 
 
 def plainly(client: Client) -> Call:
@@ -99,14 +129,17 @@ def declared(client: Client) -> Call:
 
 
 async def calls(
-    folder: Path, mode: str, count: int, callers: int, rounds: int
+    folder: Path, mode: str, count: int, callers: int, rounds: int, over_http: bool = False
 ) -> dict[str, dict[str, float]]:
     """One caller: ms a call. Many callers: calls a second."""
     async with AsyncExitStack() as stack:
         contenders: dict[str, Call] = {
-            DIRECT: plainly(await opened(stack, folder, SERVER, mode)),
-            FLOOR: plainly(await opened(stack, folder, RELAY, mode)),
-            MCL: declared(await opened(stack, folder, OURS, mode)),
+            name: making(await opened(stack, folder, command, mode, over_http))
+            for name, making, command in (
+                (DIRECT, plainly, _SERVER_HTTP if over_http else SERVER),
+                (FLOOR, plainly, _RELAY_HTTP if over_http else RELAY),
+                (MCL, declared, (*OURS, "--http", "--port", "0") if over_http else OURS),
+            )
         }
         taken: dict[str, list[float]] = {name: [] for name in contenders}
         rates: dict[str, list[float]] = {name: [] for name in contenders}
@@ -271,6 +304,9 @@ def main() -> None:
         figures: dict[str, Any] = {
             "a call over stdio, ms": asyncio.run(
                 calls(folder, options.mode, options.calls, options.callers, options.rounds)
+            ),
+            "a call over streamable HTTP, ms": asyncio.run(
+                calls(folder, options.mode, options.calls, options.callers, options.rounds, over_http=True)
             ),
             "where it goes, ms": asyncio.run(parts(folder, options.calls)),
         }
