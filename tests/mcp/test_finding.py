@@ -180,7 +180,7 @@ def test_the_gate_is_foreseen_for_every_kind_of_tool(home: Home, workspace: Path
     talk(whole)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.slow), "auto"])
 def test_a_person_is_asked_about_each_resource_of_a_server_that_is_not_trusted(
     home: Home, workspace: Path, peers: Peers, mode: str
 ) -> None:

@@ -402,6 +402,7 @@ def test_a_server_that_never_answers_is_not_waited_for(home: Home, workspace: Pa
     talk(whole)
 
 
+@pytest.mark.slow
 def test_over_stdio_it_is_the_same(tmp_path: Path, desk: Desk, peers: Peers) -> None:
     desk.enter("board", command=peers.command("board"))
 
