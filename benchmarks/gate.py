@@ -30,7 +30,7 @@ from executor.sandbox.paths import Workspace
 from executor.tools.registry import Registry
 from executor.tools.tool import Bench, Tool
 from mcl.mcp.declaration import read_call
-from mcl.mcp.manifest import manifest_of
+from mcl.mcp.foreign.manifest import manifest_of
 
 SCHEMA = {
     "type": "object",

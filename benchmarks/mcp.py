@@ -52,8 +52,8 @@ def prepare(folder: Path, name: str, *command: str) -> None:
     """Enter a server and approve its tools, as a person does."""
     from executor.gate.pins import Pins
     from mcl.home import open_home
-    from mcl.mcp.definitions import Definitions
-    from mcl.mcp.outside import Outside
+    from mcl.mcp.foreign.definitions import Definitions
+    from mcl.mcp.foreign.outside import Outside
     from mcl.mcp.servers import Servers
     from mcl.mcp.upstream import Upstreams
 
@@ -186,10 +186,10 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     from mcl.mcp.activity import Activity, Entry
     from mcl.mcp.calling import call
     from mcl.mcp.channel import SILENT
-    from mcl.mcp.names import outside_uri
-    from mcl.mcp.offered import Caller
-    from mcl.mcp.serve.compiling import Compiling
+    from mcl.mcp.exchange import Caller
+    from mcl.mcp.foreign.names import outside_uri
     from mcl.mcp.serve.opening import opened as serving
+    from mcl.mcp.service.compiling import Compiling
 
     said = {"name": "bench:echo", "args": {"token": "t"}, "intent": {"operation_type": "read"}}
     caller = Caller("bench", "1", "handshake", "1", can_elicit=False, channel=SILENT)
@@ -247,7 +247,7 @@ def _committing(place: Path) -> Callable[[], Awaitable[None]]:
 
 async def finding(folder: Path, mode: str, tools: int, rounds: int) -> dict[str, float]:
     """Retrieving from many tools, ms a question: asked over MCP, and the index by itself."""
-    from mcl.mcp.retrieval import Entry, Index
+    from mcl.mcp.finding.retrieval import Entry, Index
 
     said = "compare list find show count the invoice calendar weather customer photo parcel recipe of a day"
     words = said.split()

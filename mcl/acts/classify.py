@@ -13,7 +13,7 @@ from executor.home import Home
 from executor.tools.manifest import Effect, Manifest
 from mcl.errors import InputError, McpError
 from mcl.home import open_home
-from mcl.mcp.definitions import Definitions
+from mcl.mcp.foreign.definitions import Definitions
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from mcl.acts.seal import sealed
 from mcl.acts.tools import tools_of
 from mcl.errors import InputError
 from mcl.home import open_home
-from mcl.mcp import deciding
-from mcl.mcp.asked import AskedCall, asked_call, asked_calls, standing
-from mcl.mcp.shown import declared_of
+from mcl.mcp.questions import deciding
+from mcl.mcp.questions.asked import AskedCall, asked_call, asked_calls, standing
+from mcl.mcp.questions.shown import declared_of
 
 EXACT_CALL = "matrix://rule/exact-call"
 MAX_REASON = 1000  # characters

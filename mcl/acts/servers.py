@@ -15,7 +15,7 @@ from mcl.home import open_home
 from mcl.mcp.servers import Server, Servers
 
 if TYPE_CHECKING:
-    from mcl.mcp.definitions import Definitions, Known
+    from mcl.mcp.foreign.definitions import Definitions, Known
     from mcl.mcp.suspicion import Finding
     from mcl.mcp.upstream import Status, Upstreams
 
@@ -102,7 +102,7 @@ def list_servers(home: Home | None = None) -> tuple[Server, ...]:
 
 def show_server(name: str, home: Home | None = None) -> Shown:
     """A server and its tools. Raises McpError SERVER_UNKNOWN."""
-    from mcl.mcp.definitions import Definitions
+    from mcl.mcp.foreign.definitions import Definitions
 
     home = home or open_home()
     server = Servers(home).require(name)
@@ -143,8 +143,8 @@ def check_servers(*names: str, home: Home | None = None) -> tuple[Checked, ...]:
 async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
     import anyio
 
-    from mcl.mcp.definitions import Definitions, Observed
-    from mcl.mcp.outside import Outside
+    from mcl.mcp.foreign.definitions import Definitions, Observed
+    from mcl.mcp.foreign.outside import Outside
     from mcl.mcp.suspicion import examine_server
     from mcl.mcp.upstream import Upstreams
 

@@ -13,11 +13,11 @@ from executor.tools.manifest import Effect, Manifest
 from executor.tools.registry import Registry
 from mcl.errors import InputError
 from mcl.home import open_home
-from mcl.mcp.annotations import hints_of
+from mcl.mcp.foreign.annotations import hints_of
 from mcl.tools.foreign import Foreign, all_tools
 
 if TYPE_CHECKING:
-    from mcl.mcp.definitions import Definitions, Known
+    from mcl.mcp.foreign.definitions import Definitions, Known
     from mcl.mcp.suspicion import Finding
 
 Standing = Literal["new", "approved", "changed", "quarantined", "rejected", "gone"]
@@ -155,7 +155,7 @@ def approve_tool(
     home = home or open_home()
     found = find_tool(name, home=home)
     if found.outside is not None:
-        from mcl.mcp import approval
+        from mcl.mcp.foreign import approval
 
         definitions = _definitions(home)
         approval.approve(definitions, found.name, pin=pin, despite_warnings=despite_warnings)
@@ -189,7 +189,7 @@ def reject_tool(name: str, *, pin: str = "", reason: str = "", home: Home | None
             place="tool",
             fix=f"close it: mcl tool quarantine {found.name}",
         )
-    from mcl.mcp import approval
+    from mcl.mcp.foreign import approval
 
     approval.reject(_definitions(home), found.name, pin=pin, reason=reason)
     return find_tool(found.manifest.uri, home=home)
@@ -200,7 +200,7 @@ def quarantine_tool(name: str, *, reason: str = "", home: Home | None = None) ->
     home = home or open_home()
     found = find_tool(name, home=home)
     if found.outside is not None:
-        from mcl.mcp import approval
+        from mcl.mcp.foreign import approval
 
         approval.quarantine(_definitions(home), found.name, reason=reason)
         return find_tool(found.manifest.uri, home=home)
@@ -330,7 +330,7 @@ def _of_outside(known: "Known") -> dict[str, object]:
 
 
 def _definitions(home: Home) -> "Definitions":
-    from mcl.mcp.definitions import Definitions
+    from mcl.mcp.foreign.definitions import Definitions
 
     return Definitions(home)
 

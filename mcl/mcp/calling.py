@@ -24,12 +24,12 @@ from ir import MclError
 from mcl.acts.direct import NODE
 from mcl.mcp.activity import Entry
 from mcl.mcp.declaration import ToolCallRequest, read_call
-from mcl.mcp.names import OURSELVES
-from mcl.mcp.offered.offered import Caller, Json, Reply, refused, refused_at, refused_by
-from mcl.mcp.questions import Denied, Pending
+from mcl.mcp.exchange import Caller, Json, Reply, refused, refused_at, refused_by
+from mcl.mcp.foreign.names import OURSELVES
+from mcl.mcp.questions.questions import Denied, Pending
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
 
 _NUMBERS: Final = count(1)
 _CANCELLED: Final = "CANCELLED"
@@ -56,7 +56,7 @@ class _Told:
         self.verdict, self.code = "allowed", ""
 
 
-async def call(session: Session, variant: str, arguments: Json, caller: Caller) -> Reply:
+async def call(session: Service, variant: str, arguments: Json, caller: Caller) -> Reply:
     """What a call_tool_* tool does. variant: its name."""
     began = perf_counter()
     try:
@@ -71,7 +71,7 @@ async def call(session: Session, variant: str, arguments: Json, caller: Caller) 
 
 
 async def make(
-    session: Session, request: ToolCallRequest, caller: Caller, *, began: float | None = None
+    session: Service, request: ToolCallRequest, caller: Caller, *, began: float | None = None
 ) -> Reply:
     """Judge a declared call, make it where it is allowed, and keep what became of it.
 
@@ -103,7 +103,7 @@ async def make(
     return await _keep(session, _entry(request, told, caller), reply, began)
 
 
-async def _made(session: Session, request: ToolCallRequest, caller: Caller, told: _Told) -> Reply:
+async def _made(session: Service, request: ToolCallRequest, caller: Caller, told: _Told) -> Reply:
     now = session.now
     wanted = request.call(session.address(request.name))
     if (tired := session.refusals.tired_of(wanted, now.stamp)) is not None:
@@ -144,7 +144,7 @@ async def _made(session: Session, request: ToolCallRequest, caller: Caller, told
 
 
 async def _asked(
-    session: Session, wanted: Call, ask: Ask, manifest: Manifest, caller: Caller, told: _Told
+    session: Service, wanted: Call, ask: Ask, manifest: Manifest, caller: Caller, told: _Told
 ) -> Reply:
     """Have a person decide, and make the call where they approve it."""
     settled = await session.questions.settle(session, wanted, ask, caller)
@@ -221,7 +221,7 @@ def _entry_of_none(variant: str, arguments: Json, told: _Told, caller: Caller) -
     )
 
 
-async def _keep(session: Session, entry: Entry, reply: Reply, began: float) -> Reply:
+async def _keep(session: Service, entry: Entry, reply: Reply, began: float) -> Reply:
     """Write the record of a call; where that cannot be, its answer is that, and nothing else."""
     size = 0 if reply.wanted is not None else json_size([reply.structured, reply.content]) or 0
     ms = (perf_counter() - began) * 1000

@@ -15,7 +15,7 @@ from executor.gate.guards.three_keys import MAX_REASON, SENSITIVITIES, VARIANTS
 from executor.hashing import is_shallow, json_size
 from ir import DocumentError, parse_json
 from mcl.errors import McpError
-from mcl.mcp.names import ToolName, parse_name
+from mcl.mcp.foreign.names import ToolName, parse_name
 
 __all__ = ["MAX_REASON", "SENSITIVITIES", "VARIANTS", "ToolCallRequest", "read_call"]
 

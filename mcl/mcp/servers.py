@@ -19,7 +19,7 @@ from executor.home import Home
 from executor.sandbox.origin import parse_url
 from ir import canonical_bytes, find_secret, parse_json
 from mcl.errors import McpError
-from mcl.mcp.names import check_server
+from mcl.mcp.foreign.names import check_server
 
 Transport = Literal["stdio", "http"]
 

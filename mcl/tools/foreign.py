@@ -16,12 +16,12 @@ from executor.home import Home
 from executor.tools.registry import Registry
 from executor.tools.tool import Tool
 from ir import MclError
-from mcl.mcp.names import is_outside
+from mcl.mcp.foreign.names import is_outside
 from mcl.tools.registry import registry
 
 if TYPE_CHECKING:
-    from mcl.mcp.definitions import Known
-    from mcl.mcp.outside import Outside
+    from mcl.mcp.foreign.definitions import Known
+    from mcl.mcp.foreign.outside import Outside
     from mcl.mcp.upstream import Upstreams
 
 
@@ -37,7 +37,7 @@ class Foreign:
     @cached_property
     def outside(self) -> Outside:
         """What makes them."""
-        from mcl.mcp.outside import Outside
+        from mcl.mcp.foreign.outside import Outside
 
         made = Outside.of(self._home)
         if self._opening is not None:

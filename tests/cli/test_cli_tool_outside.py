@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from executor import Home
-from mcl.mcp.definitions import Definitions
+from mcl.mcp.foreign.definitions import Definitions
 from mcl.mcp.servers import Servers
 from tests.cli.conftest import Shell
 

@@ -57,17 +57,17 @@ DECLARED: Final = {
     ("executor/tools/process/commands.py", "another tool's run"),  # its adapter for declared commands
     ("mcl/tools/registry.py", "holds Tool"),
     ("mcl/tools/foreign.py", "holds Tool"),
-    ("mcl/mcp/outside.py", "holds Tool"),
+    ("mcl/mcp/foreign/outside.py", "holds Tool"),
     ("mcl/tools/registry.py", "holds builtin_tools"),
     ("mcl/tools/registry.py", "holds declared_commands"),
     ("mcl/tools/registry.py", "a tool's module"),
     ("executor/tools/builtin.py", "by name"),  # adapters
     ("mcl/tools/registry.py", "by name"),  # adapters
     # The adapter of other servers' tools, what it does its work with, and the one connection below.
-    ("mcl/mcp/outside.py", "perform"),
-    ("mcl/mcp/pseudo.py", "read_resource"),
-    ("mcl/mcp/pseudo.py", "get_prompt"),
-    ("mcl/mcp/pseudo.py", "upstreams.call"),
+    ("mcl/mcp/foreign/outside.py", "perform"),
+    ("mcl/mcp/foreign/pseudo.py", "read_resource"),
+    ("mcl/mcp/foreign/pseudo.py", "get_prompt"),
+    ("mcl/mcp/foreign/pseudo.py", "upstreams.call"),
     ("mcl/mcp/upstream/connection.py", "send_request"),
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
     ("mcl/mcp/proxy/completing.py", "upstreams.complete"),
@@ -248,7 +248,10 @@ BYPASSES: Final = {
         "async def f(session): return await session.upstreams.call('github', 'delete_repo', {})",
     ),
     "a resource of another server": ("mcl/acts/run.py", "f = lambda ups: ups.read_resource('s', 'u')"),
-    "what the adapter does its work with": ("mcl/acts/run.py", "from mcl.mcp.pseudo import perform as f"),
+    "what the adapter does its work with": (
+        "mcl/acts/run.py",
+        "from mcl.mcp.foreign.pseudo import perform as f",
+    ),
     "a client of one's own": ("mcl/acts/run.py", "from mcp.client.session import ClientSession"),
     "another client of one's own": ("mcl/acts/run.py", "from mcp import Client"),
     "the protocol's package": ("mcl/acts/run.py", "import mcp; f = mcp.Client"),

@@ -22,9 +22,9 @@ from executor.gate.verdict import Ask
 from executor.tools.registry import Registry
 from mcl.mcp.channels import Channels
 from mcl.mcp.declaration import read_call
-from mcl.mcp.offered import Caller, Filled, Form
-from mcl.mcp.questions import Approved, Denied, Pending, Questions, Settled
-from mcl.mcp.serve.session import Session
+from mcl.mcp.exchange import Caller, Filled, Form
+from mcl.mcp.questions.questions import Approved, Denied, Pending, Questions, Settled
+from mcl.mcp.session import Session
 
 
 class Ahead(SystemClock):
@@ -72,10 +72,7 @@ class Room:
             upstreams=nothing,
             definitions=nothing,
             activity=nothing,
-            questions=self.questions,
-            runs=nothing,
             channels=Channels(),
-            compiling=nothing,
             tools=self.registry,
             stamp=lambda: [tool.manifest.pin for tool in self.tools],
             environment={"SHOP_TOKEN": "a-secret-of-this-machine"},

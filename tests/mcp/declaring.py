@@ -22,7 +22,7 @@ from executor import (
 )
 from executor.gate.locks import Locks
 from mcl.mcp.declaration import read_call
-from mcl.mcp.manifest import manifest_of
+from mcl.mcp.foreign.manifest import manifest_of
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"repo": {"type": "string"}}, "required": ["repo"]}
 

@@ -23,9 +23,9 @@ import anyio
 from executor import Home
 from executor.gate.pins import Pins
 from mcl.home import open_home
-from mcl.mcp.definitions import Definitions
-from mcl.mcp.outside import Outside
-from mcl.mcp.pseudo import is_pseudo
+from mcl.mcp.foreign.definitions import Definitions
+from mcl.mcp.foreign.outside import Outside
+from mcl.mcp.foreign.pseudo import is_pseudo
 from mcl.mcp.servers import Servers
 from mcl.mcp.upstream import Upstreams
 

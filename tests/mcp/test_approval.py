@@ -10,7 +10,7 @@ import pytest
 from executor import Home, Pins
 from mcl.acts.tools import approve_tool, find_tool, list_tools, quarantine_tool, reject_tool, verify_tools
 from mcl.errors import InputError, McpError
-from mcl.mcp.definitions import Definitions
+from mcl.mcp.foreign.definitions import Definitions
 from mcl.mcp.servers import Servers
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}

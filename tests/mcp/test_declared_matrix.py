@@ -9,7 +9,7 @@ import pytest
 from declaring import Declaring
 
 from executor import Allow, Ask, Deny, Home, decide
-from mcl.mcp.annotations import call_with
+from mcl.mcp.foreign.annotations import call_with
 
 # What a server says of its tool: RO readOnlyHint, D destructiveHint, I idempotentHint, O openWorldHint; small
 # letters: the hint is false. none: no annotations at all; empty: an object without hints.

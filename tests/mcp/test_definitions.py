@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from executor import Home, Pins
 from mcl.home import open_home
-from mcl.mcp.definitions import Definitions
+from mcl.mcp.foreign.definitions import Definitions
 from mcl.mcp.servers import Servers
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}

@@ -17,11 +17,11 @@ from executor import Home, Walker
 from executor.errors import GateError, WalkError
 from executor.walker.people import GateQuestion
 from mcl.acts.gates import decide_gate
-from mcl.mcp import deciding
-from mcl.mcp.asked import AskedCall, asked_calls
-from mcl.mcp.offered import Filled, Form
-from mcl.mcp.people import GatePeople
-from mcl.mcp.questions import MAX_OPEN, MAX_REFUSED, Approved, Pending
+from mcl.mcp.exchange import Filled, Form
+from mcl.mcp.questions import deciding
+from mcl.mcp.questions.asked import AskedCall, asked_calls
+from mcl.mcp.questions.people import GatePeople
+from mcl.mcp.questions.questions import MAX_OPEN, MAX_REFUSED, Approved, Pending
 
 
 @pytest.fixture

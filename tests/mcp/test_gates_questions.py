@@ -19,10 +19,10 @@ from executor.clock import instant
 from executor.errors import GateError
 from executor.journal.record import Record
 from mcl.acts.gates import decide_gate, open_gates
-from mcl.mcp.asked import AskedCall, asked_calls
-from mcl.mcp.offered import Caller, Filled, Form
-from mcl.mcp.questions import Approved, Questions
-from mcl.mcp.states import States
+from mcl.mcp.exchange import Caller, Filled, Form
+from mcl.mcp.questions.asked import AskedCall, asked_calls
+from mcl.mcp.questions.questions import Approved, Questions
+from mcl.mcp.questions.states import States
 
 SIGNED = ["intent.draft", "intent.compiled", "plan.proposed", "intent.accept", "policy.gate"]
 

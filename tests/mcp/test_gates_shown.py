@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from executor.errors import GateError
 from mcl.acts.gates import decide_gate, open_gates, show_gate
-from mcl.mcp.asked import AskedCall, asked_calls
-from mcl.mcp.offered import Filled, Form
-from mcl.mcp.shown import call_form, read_answer
+from mcl.mcp.exchange import Filled, Form
+from mcl.mcp.questions.asked import AskedCall, asked_calls
+from mcl.mcp.questions.shown import call_form, read_answer
 
 texts = st.text(st.characters(codec="utf-8"), max_size=60)
 OTHERS = ("    | ", '  "')  # how lines begin that are not ours, and names of arguments

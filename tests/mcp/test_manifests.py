@@ -14,9 +14,9 @@ from executor.references import typed_args
 from executor.tools.tool import Tool
 from mcl.cli.tool.describe import example_call
 from mcl.errors import McpError
-from mcl.mcp.annotations import Hints, judge, read_hints
-from mcl.mcp.manifest import OUTPUT, manifest_of, named
-from mcl.mcp.names import ToolName
+from mcl.mcp.foreign.annotations import Hints, judge, read_hints
+from mcl.mcp.foreign.manifest import OUTPUT, manifest_of, named
+from mcl.mcp.foreign.names import ToolName
 from mcl.mcp.offered.sample import sample_args
 
 ISSUE: dict[str, Any] = {

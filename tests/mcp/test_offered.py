@@ -27,13 +27,14 @@ from executor import Home
 from executor.gate.grants import Grants
 from mcl.acts.accept import accept
 from mcl.home import open_home
-from mcl.mcp.definitions import Definitions
-from mcl.mcp.offered import Offered, Reply
+from mcl.mcp.exchange import Reply
+from mcl.mcp.foreign.definitions import Definitions
+from mcl.mcp.offered.offered import Offered
 from mcl.mcp.offered.tools import OFFERED
-from mcl.mcp.serve.compiling import Compiling
 from mcl.mcp.serve.face import Face
 from mcl.mcp.serve.opening import opened
 from mcl.mcp.servers import Servers
+from mcl.mcp.service.compiling import Compiling
 
 ERAS = ("legacy", "auto")
 READ = {"operation_type": "read", "reason": "to look"}
@@ -436,7 +437,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
         for node in ast.walk(ast.parse(file.read_text()))
     ]
     acts = {str(node.module) for _, node in nodes if isinstance(node, ast.ImportFrom)}
-    assert "mcl.mcp.approval" not in acts
+    assert "mcl.mcp.foreign.approval" not in acts
     assert {name for name in acts if name.startswith("mcl.acts")} <= {
         *("mcl.acts.answer", "mcl.acts.compile", "mcl.acts.direct", "mcl.acts.run"),
         *("mcl.acts.seal", "mcl.acts.show", "mcl.acts.skills", "mcl.acts.tools"),

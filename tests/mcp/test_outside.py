@@ -23,8 +23,8 @@ from mcl.acts.run import run
 from mcl.acts.skill.validate import validate_skill
 from mcl.acts.tools import approve_tool, find_tool, reject_tool
 from mcl.home import open_home
-from mcl.mcp.definitions import Definitions, Observed
-from mcl.mcp.outside import Outside
+from mcl.mcp.foreign.definitions import Definitions, Observed
+from mcl.mcp.foreign.outside import Outside
 from mcl.mcp.servers import Servers
 from mcl.mcp.upstream import Upstreams
 from tests.cli.skill_writing import PLAN, SKILL, write_skill
@@ -249,7 +249,8 @@ def test_the_plan_of_a_skill_is_checked_against_the_tools_of_other_servers_too(
 def test_nothing_of_other_servers_is_loaded_in_a_home_without_any(desk: Desk) -> None:
     look = (
         "import sys; from mcl.acts.tools import list_tools; list_tools();"
-        " print([name for name in sys.modules if name in ('mcp', 'mcl.mcp.definitions', 'mcl.mcp.outside')])"
+        " heavy = ('mcp', 'mcl.mcp.foreign.definitions', 'mcl.mcp.foreign.outside');"
+        " print([name for name in sys.modules if name in heavy])"
     )
     done = subprocess.run(
         [sys.executable, "-c", look], env=desk.environment, cwd=desk.workspace, capture_output=True, text=True

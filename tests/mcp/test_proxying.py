@@ -27,12 +27,12 @@ from executor import Home
 from executor.gate.pins import Pins
 from mcl.home import open_home
 from mcl.mcp.activity import CallRecord, Filters, Reader
-from mcl.mcp.definitions import Definitions
+from mcl.mcp.foreign.definitions import Definitions
 from mcl.mcp.proxy import LEFT_OUT, REFUSED
 from mcl.mcp.proxy.merging import Merged
-from mcl.mcp.serve.compiling import Compiling
 from mcl.mcp.serve.opening import opened
 from mcl.mcp.servers import Servers
+from mcl.mcp.service.compiling import Compiling
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 warnings.simplefilter("ignore", MCPDeprecationWarning)

@@ -39,7 +39,7 @@ def list_tools(
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing
     from mcl.cli.views.plan import EFFECT_STYLES
-    from mcl.mcp.names import OURSELVES
+    from mcl.mcp.foreign.names import OURSELVES
 
     home, out = use_home(), Output(as_json)
     found = [

@@ -14,7 +14,7 @@ from executor.hashing import json_bytes
 from mcl.errors import McpError
 from mcl.mcp.activity.entry import OPERATIONS, SENSITIVITIES, VERDICTS
 from mcl.mcp.activity.record import CallRecord, milliseconds
-from mcl.mcp.names import is_server
+from mcl.mcp.foreign.names import is_server
 
 _LONGEST: Final = 200  # characters of a filter
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}  # seconds

@@ -8,7 +8,8 @@ from typing import Any, Final
 from jsonschema import Draft202012Validator
 
 from executor.tools.plain import plainly
-from mcl.mcp.offered.offered import Offered, Reply, refused
+from mcl.mcp.exchange import Reply, refused
+from mcl.mcp.offered.offered import Offered
 
 _TOLD: Final = 5  # findings
 _SAID: Final = 200  # characters of one

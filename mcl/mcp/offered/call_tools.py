@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from executor.gate.guards.three_keys import MAX_REASON, SENSITIVITIES, VARIANTS
-from mcl.mcp.offered.offered import Caller, Json, Offered, Reply
+from mcl.mcp.exchange import Caller, Json, Reply
+from mcl.mcp.offered.offered import Offered
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
 
 _WHAT: Final = {
     "call_tool_read": "only reads: nothing is changed",
@@ -26,7 +27,7 @@ _HINTS: Final[dict[str, Json]] = {
 def _offered(variant: str) -> Offered:
     operation = VARIANTS[variant]
 
-    async def run(session: Session, arguments: Json, caller: Caller) -> Reply:
+    async def run(session: Service, arguments: Json, caller: Caller) -> Reply:
         from mcl.mcp.calling import call
 
         return await call(session, variant, arguments, caller)

@@ -7,18 +7,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from mcl.errors import McpError
-from mcl.mcp.offered.offered import Caller, Json, Offered, Reply
+from mcl.mcp.exchange import Caller, Json, Reply
+from mcl.mcp.offered.offered import Offered
 from mcl.mcp.offered.telling import ACCEPT_FIRST, of_compile
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
 
 _EXAMPLE: Final = {"goal": "which files in notes mention invoice"}
 _GOAL: Final = 'goal = "which files in notes mention invoice"'
 _ANSWERS: Final = 'intent = "01K…", answers = {"u1": "notes"}'
 
 
-async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
+async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     """Compile a goal, or compile an intent again with answers to its questions."""
     goal, intent, answers = (arguments.get(name) for name in ("goal", "intent", "answers"))
     if (goal is None) == (intent is None):

@@ -11,18 +11,19 @@ from executor.gate.decide import foresee
 from executor.gate.verdict import Deny
 from ir import MclError
 from mcl.errors import McpError
-from mcl.mcp.offered.offered import Caller, Json, Offered, Reply
+from mcl.mcp.exchange import Caller, Json, Reply
+from mcl.mcp.finding.shelf import Shelf, Shelved
+from mcl.mcp.offered.offered import Offered
 from mcl.mcp.offered.sample import sample_args
-from mcl.mcp.shelf import Shelf, Shelved
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
 
 _NEAREST: Final = 5
 _REASON: Final = "why you call it, in a sentence"
 
 
-async def run(session: Session, arguments: Json, caller: Caller) -> Reply:
+async def run(session: Service, arguments: Json, caller: Caller) -> Reply:
     """Everything about one tool. Raises McpError BAD_TOOL_NAME, UNKNOWN_TOOL."""
     shelf = session.shelves.now(session)
     tool = shelf.find(str(arguments["name"]))
@@ -31,7 +32,7 @@ async def run(session: Session, arguments: Json, caller: Caller) -> Reply:
     return Reply(_described(tool, session))
 
 
-def _described(tool: Shelved, session: Session) -> dict[str, object]:
+def _described(tool: Shelved, session: Service) -> dict[str, object]:
     one, args = tool.manifest, sample_args(tool.manifest.args)
     answer: dict[str, object] = {
         "name": tool.name,
@@ -72,7 +73,7 @@ def _call(tool: Shelved, args: Mapping[str, object]) -> Call:
     return Call(tool.manifest.uri, args, "", declaration=said)
 
 
-def _foreseen(tool: Shelved, args: Mapping[str, object], session: Session) -> dict[str, object]:
+def _foreseen(tool: Shelved, args: Mapping[str, object], session: Service) -> dict[str, object]:
     """What the gate would say to the example as things stand, and the way on. Nothing is kept or used up."""
     try:
         verdict = foresee(_call(tool, args), session.context)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from mcl.mcp.offered.offered import Caller, Json, Offered, Reply
+from mcl.mcp.exchange import Caller, Json, Reply
+from mcl.mcp.offered.offered import Offered
 from mcl.mcp.offered.telling import ACCEPT_FIRST, of_intent
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
 
 
-async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
+async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     from mcl.acts.show import show
 
     found = show(str(arguments["intent"]), home=session.home)

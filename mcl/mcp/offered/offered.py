@@ -1,88 +1,15 @@
-"""What a tool that we offer to other programs is, who calls it, and what comes back.
-
-Nothing here knows the SDK: an offered tool takes JSON and gives JSON. ``serve`` is the one place where that
-becomes protocol, in both of its eras.
-"""
+"""What a tool is that we offer to other programs."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-from ir import MclError
+from mcl.mcp.exchange import Caller, Json, Reply
 
 if TYPE_CHECKING:
-    from executor.gate.verdict import Deny
-    from mcl.mcp.channel import Channel
-    from mcl.mcp.serve.session import Session
-
-Era: TypeAlias = Literal["handshake", "modern"]
-Json: TypeAlias = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A question to the client's person. schema: the flat JSON Schema of an elicitation form."""
-
-    message: str
-    schema: Json
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """What the client says became of a form. content: its fields, where the action is ``accept``."""
-
-    action: Literal["accept", "decline", "cancel"]
-    content: Json = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Caller:
-    """Who called, and the ways back while the call lasts. A cancelled call is a cancelled task, as usual.
-
-    client, version: what the client calls itself, "" where it does not; not to be believed, only told.
-    era: ``handshake`` (up to 2025-11-25) or ``modern`` (from 2026-07-28). request_id: the JSON-RPC id as
-    text. can_elicit: the client says that it can show a form. channel: progress and log of this call.
-    elicit: shows a form and waits, in the handshake era alone and where can_elicit; raises what the SDK
-    raises where the client fails. filled: in the modern era, what came back for the forms of an earlier
-    `Reply.wanted`, by their names; state: the state that came back with them, to be believed no more than
-    any other argument.
-    """
-
-    client: str
-    version: str
-    era: Era
-    request_id: str
-    can_elicit: bool
-    channel: Channel
-    elicit: Callable[[Form], Awaitable[Filled]] | None = None
-    filled: Mapping[str, Filled] = field(default_factory=dict)
-    state: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Forms that the client has to show before it makes the same call again with what was filled in; for
-    callers of the modern era. state: goes out and comes back with them."""
-
-    forms: Mapping[str, Form]
-    state: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The answer to a call.
-
-    structured: the answer as one JSON object, None where there is none. content: blocks of MCP (text, image,
-    …) as JSON; None: one text block with `structured` as JSON. is_error: the tool failed, or refused. wanted:
-    no answer yet.
-    """
-
-    structured: Json | None = None
-    content: Sequence[Json] | None = None
-    is_error: bool = False
-    wanted: Wanted | None = None
+    from mcl.mcp.service.service import Service
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,32 +27,9 @@ class Offered:
     description: str
     input_schema: Json
     annotations: Json
-    run: Callable[[Session, Json, Caller], Awaitable[Reply]] = field(repr=False)
+    run: Callable[[Service, Json, Caller], Awaitable[Reply]] = field(repr=False)
     output_schema: Json | None = None
     title: str = ""
     example: object = ""
     checked: bool = True
     kept: bool = True
-
-
-def refused(
-    code: str, message: str, *, fix: str = "", example: object = "", data: Json | None = None
-) -> Reply:
-    """A failure or a refusal as the wire has it: what, why, what to do, and an example that would do."""
-    told = {"code": code, "message": message, "fix": fix, "example": example, "data": dict(data or {})}
-    return Reply(told, is_error=True)
-
-
-def refused_by(problem: MclError) -> Reply:
-    """The same of an error of ours; an `example` among its data stands where examples stand."""
-    data = dict(problem.data)
-    example = data.pop("example", "") or getattr(problem, "example", "")
-    if problem.place:
-        data.setdefault("place", problem.place)
-    return refused(problem.code, problem.message, fix=problem.fix, example=example, data=data)
-
-
-def refused_at(verdict: Deny) -> Reply:
-    """The same of a refusal by the gate."""
-    data = {**verdict.data, "guard": verdict.guard}
-    return refused(verdict.code, verdict.reason, fix=verdict.fix, example=verdict.example, data=data)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mcl.mcp.activity.entry import OPERATIONS, SENSITIVITIES, VERDICTS
-from mcl.mcp.offered.offered import Caller, Json, Offered, Reply
+from mcl.mcp.exchange import Caller, Json, Reply
+from mcl.mcp.offered.offered import Offered
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
 
 _LIMIT, _MOST = 20, 100  # records on a page, unless asked for otherwise; and at most
 _MAX_BYTES: Final = 128 * 1024  # of a page's records as JSON
 
 
-async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
+async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     from mcl.mcp.activity.filters import bad_filter, parse_filters
     from mcl.mcp.activity.reading import Reader
 

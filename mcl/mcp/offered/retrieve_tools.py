@@ -7,11 +7,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.hashing import json_size
-from mcl.mcp.offered.offered import Caller, Json, Offered, Reply
-from mcl.mcp.shelf import Shelved
+from mcl.mcp.exchange import Caller, Json, Reply
+from mcl.mcp.finding.shelf import Shelved
+from mcl.mcp.offered.offered import Offered
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
 
 MOST: Final = 50
 _USUAL: Final = 5
@@ -22,7 +23,7 @@ _NOT_APPROVED: Final = (
 )
 
 
-async def run(session: Session, arguments: Json, caller: Caller) -> Reply:
+async def run(session: Service, arguments: Json, caller: Caller) -> Reply:
     """The tools that fit, best first; without a query those that there are, by name."""
     query, server = str(arguments.get("query", "")), str(arguments.get("server", ""))
     limit, unapproved = arguments.get("limit", _USUAL), arguments.get("include_quarantined") is True

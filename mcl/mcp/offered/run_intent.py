@@ -10,7 +10,8 @@ from anyio import create_task_group, get_cancelled_exc_class, move_on_after
 
 from executor.errors import WalkError
 from executor.hashing import json_hash
-from mcl.mcp.offered.offered import Caller, Form, Json, Offered, Reply, Wanted, refused
+from mcl.mcp.exchange import Caller, Form, Json, Reply, Wanted, refused
+from mcl.mcp.offered.offered import Offered
 from mcl.mcp.offered.telling import ACCEPT_FIRST, bounded, how_to_accept
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from executor.walker import Outcome
     from mcl.acts.show import Shown
     from mcl.mcp.channel import Channel
-    from mcl.mcp.serve.runs import Run
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.runs import Run
+    from mcl.mcp.service.service import Service
 
 RUNNABLE: Final = ("accepted", "executing")
 LONGEST: Final = 3600  # seconds that one call waits
@@ -28,7 +29,7 @@ _FORM: Final = "gate"
 _STEP: Final = 0.001  # by which progress grows where nothing was done
 
 
-async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
+async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     """Begin a run, or wait on for one that is under way here."""
     from mcl.acts.show import show
 
@@ -60,14 +61,14 @@ async def _run(session: Session, arguments: Json, caller: Caller) -> Reply:
     return _told(session, found.id, run.outcome)
 
 
-def _answer(session: Session, run: Run, caller: Caller) -> None:
+def _answer(session: Service, run: Run, caller: Caller) -> None:
     """Take what a client brought back, where it was shown just this question, in this process."""
     said = session.questions.states.read(caller, run.intent) if _FORM in caller.filled else None
     if said is not None and run.form is not None and said["form"] == json_hash(run.form.message):
         run.answer(caller.filled[_FORM], int(said["asked"]))
 
 
-async def _followed(session: Session, run: Run, caller: Caller) -> Reply | None:
+async def _followed(session: Service, run: Run, caller: Caller) -> Reply | None:
     """Wait for the end of a run, tell how far it is, and show what it asks; a reply where the client has to
     come back with the answer."""
     while True:
@@ -110,9 +111,9 @@ async def _shown(run: Run, form: Form, caller: Caller) -> bool:
     return able
 
 
-def _begin(session: Session, found: Shown, caller: Caller, *, resume: bool) -> Run:
+def _begin(session: Service, found: Shown, caller: Caller, *, resume: bool) -> Run:
     from mcl.acts.run import walk_plan
-    from mcl.mcp.people import GatePeople
+    from mcl.mcp.questions.people import GatePeople
 
     made = session.compiling
 
@@ -186,7 +187,7 @@ def _require_accepted(found: Shown) -> None:
     )
 
 
-def _told(session: Session, id: str, outcome: Outcome | None) -> Reply:
+def _told(session: Service, id: str, outcome: Outcome | None) -> Reply:
     """How a run ended; what did not complete is an error that says why."""
     if outcome is None:
         return refused(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from mcl.errors import McpError
-from mcl.mcp.names import OURSELVES, is_server
+from mcl.mcp.foreign.names import OURSELVES, is_server
 
 SCHEME: Final = "mcl://"
 MAX_URI: Final = 8_192  # characters of a server's own address

@@ -13,13 +13,13 @@ from anyio import CancelScope
 from executor.hashing import json_size
 from ir import MclError
 from mcl.mcp.activity import Entry
-from mcl.mcp.offered.offered import Caller
+from mcl.mcp.exchange import Caller
+from mcl.mcp.foreign.pseudo import GET, READ
 from mcl.mcp.proxy.address import parse_prompt, parse_uri
 from mcl.mcp.proxy.merging import Merged
-from mcl.mcp.pseudo import GET, READ
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
 
 _TOOL: Final = "completion/complete"
 _MOST: Final = 100  # values, as the protocol wants
@@ -30,7 +30,7 @@ _WAIT_S: Final = 10.0  # somebody is typing
 class Completing:
     """Asks servers for completions, and keeps a record of each. merged: knows what was let in."""
 
-    def __init__(self, session: Session, merged: Merged) -> None:
+    def __init__(self, session: Service, merged: Merged) -> None:
         self._session, self._merged = session, merged
 
     async def complete(self, caller: Caller, params: types.CompleteRequestParams) -> types.CompleteResult:

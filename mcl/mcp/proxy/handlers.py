@@ -15,13 +15,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from ir import MclError
 from mcl.mcp.calling import make
 from mcl.mcp.declaration import ToolCallRequest
-from mcl.mcp.names import ToolName
-from mcl.mcp.offered.offered import Reply, refused_by
+from mcl.mcp.exchange import Reply, refused_by
+from mcl.mcp.foreign.names import ToolName
+from mcl.mcp.foreign.pseudo import GET, READ
 from mcl.mcp.proxy.address import linked, parse_prompt, parse_uri, readdressed
 from mcl.mcp.proxy.completing import Completing
 from mcl.mcp.proxy.merging import Merged
 from mcl.mcp.proxy.subscriptions import Subscriptions
-from mcl.mcp.pseudo import GET, READ
 from mcl.mcp.serve.caller import caller_of, connection_of, interim
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
     from mcl.mcp.serve.changes import Changes
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
     from mcl.mcp.upstream import Kind
 
 REFUSED: Final = -32050  # JSON-RPC, ours: mcl refused, or the server failed; its data says which
@@ -49,7 +49,7 @@ class Proxy:
     ``server:resources/read`` and ``server:prompts/get``, and go the way of every call.
     """
 
-    def __init__(self, session: Session, changes: Changes) -> None:
+    def __init__(self, session: Service, changes: Changes) -> None:
         self._session = session
         self._merged = Merged(session)
         self._completing = Completing(session, self._merged)

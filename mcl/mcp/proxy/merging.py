@@ -22,15 +22,15 @@ from executor.gate.verdict import Deny
 from executor.hashing import json_size
 from ir import MclError
 from mcl.errors import McpError
-from mcl.mcp.names import ToolName
+from mcl.mcp.finding.shelf import shown
+from mcl.mcp.foreign.names import ToolName
+from mcl.mcp.foreign.pseudo import GET, READ
 from mcl.mcp.proxy.address import is_prompt, is_uri, ours, prompt_name
 from mcl.mcp.proxy.cursors import Cursors
-from mcl.mcp.pseudo import GET, READ
-from mcl.mcp.shelf import shown
 
 if TYPE_CHECKING:
     from executor.sandbox.redaction import Redactor
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
     from mcl.mcp.upstream import Kind
 
 PAGE: Final = 100  # items
@@ -91,7 +91,7 @@ _LISTS: Final[Mapping[str, _List]] = {
 class Merged:
     """The lists of a session's servers. wait_s: seconds that a list waits for one of them."""
 
-    def __init__(self, session: Session, *, wait_s: float = _WAIT_S) -> None:
+    def __init__(self, session: Service, *, wait_s: float = _WAIT_S) -> None:
         self._session, self._wait_s = session, wait_s
         self._cursors = Cursors()
 

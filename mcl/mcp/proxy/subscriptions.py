@@ -15,16 +15,16 @@ import mcp_types as types
 
 from ir import MclError
 from mcl.errors import McpError
+from mcl.mcp.foreign.pseudo import READ
 from mcl.mcp.proxy.address import ours, parse_uri
 from mcl.mcp.proxy.merging import Merged
-from mcl.mcp.pseudo import READ
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
 
     from mcl.mcp.serve.changes import Changes
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
 
 MOST: Final = 256  # resources that one client may watch
 _WAITING: Final = 4_096  # changes that were not told yet; the oldest is dropped
@@ -35,7 +35,7 @@ _PATIENCE_S: Final = 5.0
 class Subscriptions:
     """Who watches what. merged: knows what was let in; changes: tells clients that listen."""
 
-    def __init__(self, session: Session, merged: Merged, changes: Changes) -> None:
+    def __init__(self, session: Service, merged: Merged, changes: Changes) -> None:
         self._session, self._merged, self._changes = session, merged, changes
         self._watched: dict[Connection, set[str]] = {}
         self._wanted: Counter[str] = Counter()

@@ -9,7 +9,7 @@ import mcp_types as types
 from mcp.server.connection import allowed_log_levels
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mcl.mcp.offered import Caller, Filled, Form, Wanted
+from mcl.mcp.exchange import Caller, Filled, Form, Wanted
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection

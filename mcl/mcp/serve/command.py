@@ -57,8 +57,8 @@ def _serve(
         import anyio
 
         from mcl.cli.home import use_home
-        from mcl.mcp.serve.compiling import Compiling
         from mcl.mcp.serve.serving import serve_http, serve_stdio
+        from mcl.mcp.service.compiling import Compiling
 
         place = workspace or _started_in()
         home = stack.enter_context(use_home(signs=True))

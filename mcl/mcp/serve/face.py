@@ -20,10 +20,10 @@ from executor.hashing import json_size
 from ir import MclError
 from mcl import __version__
 from mcl.mcp.activity import Entry
-from mcl.mcp.names import OURSELVES
-from mcl.mcp.offered import Caller, Offered, Reply, refused, refused_by
+from mcl.mcp.exchange import Caller, Json, Reply, refused, refused_by
+from mcl.mcp.foreign.names import OURSELVES
 from mcl.mcp.offered.arguments import Arguments
-from mcl.mcp.offered.offered import Json
+from mcl.mcp.offered.offered import Offered
 from mcl.mcp.proxy import Proxy
 from mcl.mcp.serve.caller import caller_of, interim, set_level, wanted_level
 from mcl.mcp.serve.changes import Changes
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
 
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.service.service import Service
 
 NAME: Final = "mcl"
 INSTRUCTIONS: Final = (
@@ -54,7 +54,7 @@ class Face:
     offered: the tools. Beside them stand the resources and prompts of all servers (`Proxy`).
     """
 
-    def __init__(self, session: Session, offered: Sequence[Offered]) -> None:
+    def __init__(self, session: Service, offered: Sequence[Offered]) -> None:
         self._session = session
         self._offered = {one.name: one for one in offered}
         self._arguments = {one.name: Arguments(one) for one in offered if one.checked}

@@ -15,14 +15,14 @@ from ir import MclError
 from mcl.errors import McpError
 from mcl.mcp.activity import Activity
 from mcl.mcp.channels import Channels
-from mcl.mcp.definitions import Definitions
+from mcl.mcp.foreign.definitions import Definitions
+from mcl.mcp.foreign.outside import Outside
 from mcl.mcp.offered.tools import OFFERED
-from mcl.mcp.outside import Outside
-from mcl.mcp.questions import Questions
+from mcl.mcp.questions.questions import Questions
 from mcl.mcp.serve.face import Face
-from mcl.mcp.serve.runs import Runs
-from mcl.mcp.serve.session import Session
 from mcl.mcp.servers import Servers
+from mcl.mcp.service.runs import Runs
+from mcl.mcp.service.service import Service
 from mcl.mcp.upstream import Upstreams
 from mcl.tools import registry
 from mcl.tools.registry import COMMANDS
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from executor.home import Home
-    from mcl.mcp.serve.compiling import Compiling
+    from mcl.mcp.service.compiling import Compiling
     from mcl.mcp.upstream import Kind
 
 _COMMITS: Final = 200  # for which the database's log has room beforehand; then it begins anew
@@ -44,7 +44,7 @@ async def opened(home: Home, workspace: Path, compiling: Compiling) -> AsyncIter
     """A session with its face, connected to the servers of the home; closed again at the end.
 
     Raises:
-        McpError: KEYS_SEALED, nothing could be signed. ScopeError, PolicyError: as Session.
+        McpError: KEYS_SEALED, nothing could be signed. ScopeError, PolicyError: as Service.
     """
     _require_signing(home)
     home.db.make_room(_COMMITS)
@@ -71,7 +71,7 @@ async def opened(home: Home, workspace: Path, compiling: Compiling) -> AsyncIter
         stack.callback(questions.close)
         tasks = await stack.enter_async_context(create_task_group())
         stack.callback(tasks.cancel_scope.cancel)
-        session = Session(
+        session = Service(
             home,
             workspace,
             upstreams=upstreams,
@@ -106,7 +106,7 @@ def _stamp_of(home: Home, definitions: Definitions) -> Callable[[], object]:
     return stamp
 
 
-async def _watch(face: Face, session: Session, servers: Servers, heard: list[Kind]) -> None:
+async def _watch(face: Face, session: Service, servers: Servers, heard: list[Kind]) -> None:
     """Connect to servers as they are entered, and tell clients of changed lists, whoever changed them."""
     started: set[str] = set()
     seen: object = session.stamp
@@ -136,7 +136,7 @@ async def _watch(face: Face, session: Session, servers: Servers, heard: list[Kin
             await sleep(_LOOK_S)
 
 
-async def _start(session: Session, server: str) -> None:
+async def _start(session: Service, server: str) -> None:
     try:
         for status in await session.upstreams.start(server):
             if status.problem:

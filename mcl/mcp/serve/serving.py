@@ -16,7 +16,7 @@ from mcl.mcp.serve.opening import opened
 
 if TYPE_CHECKING:
     from executor.home import Home
-    from mcl.mcp.serve.compiling import Compiling
+    from mcl.mcp.service.compiling import Compiling
 
 
 async def serve_stdio(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from anyio import CancelScope, Event, Lock, get_cancelled_exc_class
 from anyio.abc import TaskGroup
 
-from mcl.mcp.offered import Filled, Form
+from mcl.mcp.exchange import Filled, Form
 
 if TYPE_CHECKING:
     from executor.walker import Outcome

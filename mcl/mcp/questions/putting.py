@@ -15,14 +15,14 @@ from executor.journal.record import seal_record
 from ir import MclError
 from mcl.acts.direct import NODE, DirectCall, direct_call, texts_of
 from mcl.errors import McpError
-from mcl.mcp.asked import ASKED, AskedCall
-from mcl.mcp.names import OURSELVES
-from mcl.mcp.shown import prose_of, question_of
+from mcl.mcp.foreign.names import OURSELVES
+from mcl.mcp.questions.asked import ASKED, AskedCall
+from mcl.mcp.questions.shown import prose_of, question_of
 
 if TYPE_CHECKING:
     from executor.home import Home
-    from mcl.mcp.offered import Caller
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.exchange import Caller
+    from mcl.mcp.session import Session
 
 
 def put(session: Session, call: Call, ask: Ask, caller: Caller) -> AskedCall:

@@ -7,7 +7,7 @@ from shlex import quote
 from executor.gate.pins import Pins
 from ir.errors import REFUSED
 from mcl.errors import McpError
-from mcl.mcp.definitions import Definitions, Known
+from mcl.mcp.foreign.definitions import Definitions, Known
 
 
 def require(definitions: Definitions, name: str) -> Known:

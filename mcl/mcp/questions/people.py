@@ -15,11 +15,11 @@ from executor.gate.approvals import DENY
 from executor.home import Home
 from executor.walker.people import GateAnswer, GateQuestion
 from mcl.mcp.channel import Channel
-from mcl.mcp.offered import Caller, Filled, Form
-from mcl.mcp.shown import gate_form, read_gate
+from mcl.mcp.exchange import Caller, Filled, Form
+from mcl.mcp.questions.shown import gate_form, read_gate
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.session import Session
 
 _ALIVE_S: Final = 5.0  # how often a client is told that its run still waits
 

@@ -17,9 +17,9 @@ from executor.tools.manifest import Manifest
 from executor.tools.tool import Bench, Tool
 from ir import is_ulid
 from mcl.mcp.channels import Channels
-from mcl.mcp.definitions import Definitions, Observed
-from mcl.mcp.names import is_outside
-from mcl.mcp.pseudo import GET, READ, is_pseudo, perform, pseudo_definitions
+from mcl.mcp.foreign.definitions import Definitions, Observed
+from mcl.mcp.foreign.names import is_outside
+from mcl.mcp.foreign.pseudo import GET, READ, is_pseudo, perform, pseudo_definitions
 from mcl.mcp.suspicion import revealed
 
 if TYPE_CHECKING:

@@ -23,17 +23,12 @@ from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
-from mcl.mcp.names import ToolName, outside_uri
-from mcl.mcp.serve.refusals import Refusals
-from mcl.mcp.shelf import Shelves
+from mcl.mcp.foreign.names import ToolName, outside_uri
 
 if TYPE_CHECKING:
     from mcl.mcp.activity import Activity
     from mcl.mcp.channels import Channels
-    from mcl.mcp.definitions import Definitions
-    from mcl.mcp.questions import Questions
-    from mcl.mcp.serve.compiling import Compiling
-    from mcl.mcp.serve.runs import Runs
+    from mcl.mcp.foreign.definitions import Definitions
     from mcl.mcp.upstream import Upstreams
 
 _TOOL: Final = "matrix://tool/"
@@ -56,9 +51,8 @@ class Session:
 
     Args:
         workspace: the folder that our own tools work in.
-        upstreams, definitions, activity, questions, runs: open, of the same home, and not closed here.
+        upstreams, definitions, activity: open, of the same home, and not closed here.
         channels: those that the adapters of other servers' tools look at.
-        compiling: makes Intents of goals.
         tools: makes the registry of all tools there are now; stamp: differs whenever it would make another.
         environment: variables that credentials come from, and whose secret values are taken out of answers
             (default: this process's).
@@ -75,10 +69,7 @@ class Session:
         upstreams: Upstreams,
         definitions: Definitions,
         activity: Activity,
-        questions: Questions,
-        runs: Runs,
         channels: Channels,
-        compiling: Compiling,
         tools: Callable[[], Registry],
         stamp: Callable[[], object],
         environment: Mapping[str, str] | None = None,
@@ -88,16 +79,13 @@ class Session:
         self.upstreams = upstreams
         self.definitions = definitions
         self.activity = activity
-        self.questions = questions
-        self.runs = runs
-        self.compiling = compiling
         variables = os.environ if environment is None else environment
         self.redactor, self.credentials = Redactor(variables), Credentials(variables)
         self.pins, self.grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
         self._policy = PolicyFile(home.path / "policy.toml")
         self._approvals = Approvals(home.db, home.clock)
         self._locks = Locks(SharedLocks(home.path / "locks", self.workspace.root, _WHO))
-        self.channels, self.shelves, self.refusals = channels, Shelves(), Refusals()
+        self.channels = channels
         self._build, self._stamp = tools, stamp
         self._now: Now | None = None
 

@@ -16,11 +16,11 @@ from executor.walker.outcome import Failure
 from executor.walker.people import GateAnswer, GateQuestion
 from ir import MclError
 from mcl.acts.direct import NODE
-from mcl.mcp import deciding
-from mcl.mcp.asked import AskedCall
+from mcl.mcp.questions import deciding
+from mcl.mcp.questions.asked import AskedCall
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.session import Session
 
 WITHDRAWN = "the client withdrew the call, or is gone"
 

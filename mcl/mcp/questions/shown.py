@@ -13,8 +13,8 @@ from typing import Final
 from executor.gate.approvals import APPROVE, DENY
 from executor.walker.people import REFUSALS, GateQuestion
 from mcl.cli.safe import one_line, whole
-from mcl.mcp.asked import AskedCall
-from mcl.mcp.offered import Filled, Form
+from mcl.mcp.exchange import Filled, Form
+from mcl.mcp.questions.asked import AskedCall
 
 MAX_REASON: Final = 1000  # characters
 _SHOWN: Final = 80  # characters of an argument, or of what a client calls itself, in a sentence

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from executor.hashing import is_shallow, json_size
 from executor.tools.manifest import Manifest, Outside, Scope
 from mcl.errors import McpError
-from mcl.mcp.annotations import judge, read_hints
-from mcl.mcp.names import OURSELVES, ToolName, is_server, is_tool, outside_uri
+from mcl.mcp.foreign.annotations import judge, read_hints
+from mcl.mcp.foreign.names import OURSELVES, ToolName, is_server, is_tool, outside_uri
 
 MAX_DEFINITION: Final = 256 << 10  # bytes of JSON
 TIMEOUT_MS: Final = 60_000

@@ -27,7 +27,7 @@ from ir import (
 )
 from mcl.acts.direct import NODE, DirectCall
 from mcl.acts.seal import sealed
-from mcl.mcp.asked import CLOSED, TIMEOUT, AskedCall, closing, standing
+from mcl.mcp.questions.asked import CLOSED, TIMEOUT, AskedCall, closing, standing
 
 EXACT_CALL = "matrix://rule/exact-call"
 

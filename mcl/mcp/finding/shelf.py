@@ -11,14 +11,14 @@ from anyio import to_thread
 
 from executor.gate.context import Context
 from executor.tools.manifest import Manifest, Operation
-from mcl.mcp.annotations import call_with, hints_of
-from mcl.mcp.names import OURSELVES, parse_name
-from mcl.mcp.retrieval import Index, entry_of, load
+from mcl.mcp.finding.retrieval import Index, entry_of, load
+from mcl.mcp.foreign.annotations import call_with, hints_of
+from mcl.mcp.foreign.names import OURSELVES, parse_name
 from mcl.mcp.suspicion.hidden import revealed
 
 if TYPE_CHECKING:
-    from mcl.mcp.definitions import Definitions, Known
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.foreign.definitions import Definitions, Known
+    from mcl.mcp.session import Session
 
 APPROVED: Final = "approved"
 # An agent cannot call it, whatever it says: only what sends a signed envelope can.

@@ -10,7 +10,7 @@ from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 from nacl.utils import random
 
-from mcl.mcp.offered import Caller
+from mcl.mcp.exchange import Caller
 
 _MOST: Final = 4096  # characters; what is given out is a tenth of it
 

@@ -19,8 +19,8 @@ from executor.hashing import json_bytes
 from executor.home import Home
 from executor.tools.manifest import Manifest
 from mcl.errors import McpError
-from mcl.mcp.manifest import manifest_of
-from mcl.mcp.pseudo import is_pseudo
+from mcl.mcp.foreign.manifest import manifest_of
+from mcl.mcp.foreign.pseudo import is_pseudo
 from mcl.mcp.servers import Servers
 from mcl.mcp.suspicion import Finding, Neighbours, examine
 

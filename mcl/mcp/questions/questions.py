@@ -21,17 +21,17 @@ from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_hash
 from executor.home import Home
 from mcl.errors import McpError
-from mcl.mcp import deciding
-from mcl.mcp.asked import AskedCall, asked_call, closing, standing
-from mcl.mcp.making import WITHDRAWN, Made, consumed, make, note
-from mcl.mcp.offered import Caller, Wanted
-from mcl.mcp.people import filled_by, keep_alive, signs
-from mcl.mcp.putting import put
-from mcl.mcp.shown import Answer, call_form, read_answer
-from mcl.mcp.states import States
+from mcl.mcp.exchange import Caller, Wanted
+from mcl.mcp.questions import deciding
+from mcl.mcp.questions.asked import AskedCall, asked_call, closing, standing
+from mcl.mcp.questions.making import WITHDRAWN, Made, consumed, make, note
+from mcl.mcp.questions.people import filled_by, keep_alive, signs
+from mcl.mcp.questions.putting import put
+from mcl.mcp.questions.shown import Answer, call_form, read_answer
+from mcl.mcp.questions.states import States
 
 if TYPE_CHECKING:
-    from mcl.mcp.serve.session import Session
+    from mcl.mcp.session import Session
 
 FORM: Final = "call"  # the name of the form that a client of the modern era fills in
 MAX_OPEN: Final = 32  # questions of one client that wait at once

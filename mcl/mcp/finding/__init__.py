@@ -1,0 +1,1 @@
+"""Which tools there are, and which of them fit a question."""

@@ -1,0 +1,1 @@
+"""What one server process does for all its clients."""
