@@ -329,6 +329,15 @@ def test_a_call_that_says_what_it_left_out_three_times_is_judged_as_another_one(
     assert office.told("call_tool_read", {**args, "intent": READ})["text"] == "an invoice\n"
 
 
+def test_a_refused_call_is_the_same_call_whatever_reason_is_given(office: Office) -> None:
+    args: dict[str, Any] = {"name": "mcl:fs/write", "args": {"path": "new.txt", "content": "x"}}
+    codes = [
+        office.refused("call_tool_read", {**args, "intent": {**READ, "reason": f"try {n}"}})["code"]
+        for n in range(4)
+    ]
+    assert codes == ["SERVER_MISMATCH"] * 3 + ["CIRCUIT_OPEN"]
+
+
 def test_of_a_call_that_declared_nothing_nothing_is_kept_as_declared(office: Office) -> None:
     args = {"name": "mcl:fs/read", "args": {"path": "notes/two.txt"}}
     assert office.refused("call_tool_read", args)["code"] == "MISSING_INTENT"
@@ -428,11 +437,9 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
     """In the source: of what a person does with an intent only what needs no person is imported, and the one
     place that signs in a person's name is where the answer to a form is taken."""
     root = Path(mcl.mcp.__file__).parent
-    rooms = [root, root / "offered", root / "serve", root / "proxy"]
     nodes = [
         (file.name, node)
-        for room in rooms
-        for file in room.glob("*.py")
+        for file in sorted(root.rglob("*.py"))
         if file.name not in STORES
         for node in ast.walk(ast.parse(file.read_text()))
     ]

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Final
 
 from executor.gate.call import Call
+from executor.gate.guards.three_keys import MAX_REASON
 from executor.gate.verdict import Deny
 from executor.hashing import json_hash
 
@@ -61,7 +62,11 @@ class Refusals:
 
 
 def _what(call: Call) -> str:
-    """The call with everything that is said of it."""
+    """The call with what is declared of it. Of the reason just whether it is too long: to say it in other
+    words makes no other call."""
     said = call.declaration
-    declared = [said.given, *said.to_json().values(), len(said.reason)] if said else []
+    declared: list[object] = []
+    if said is not None:
+        declared = [said.given, said.operation_type, said.data_sensitivity, said.variant]
+        declared.append(len(said.reason) > MAX_REASON)
     return json_hash([call.tool_ref, call.args_hash, declared])
