@@ -26,7 +26,9 @@ from mcl.errors import McpError
 from mcl.mcp.serve.http import TOKEN_FILE, listening, token_of
 
 NOISE = """
-import os, subprocess, sys, threading, time
+import atexit, os, subprocess, sys, threading, time
+
+atexit.register(print, "a library says goodbye")
 
 def noise():
     while "mcl.mcp.serve.face" not in sys.modules:
@@ -159,6 +161,7 @@ def test_whatever_prints_and_whatever_comes_in_only_messages_go_out(desk: Desk, 
         noise = wire.process.stderr.read()
         assert "a library prints" in noise
         assert "a library in C prints" in noise
+        assert "a library says goodbye" in noise
 
 
 def test_end_of_input_ends_the_server_and_the_servers_that_it_started(
@@ -243,6 +246,10 @@ def test_over_http_several_clients_are_served_at_once_each_by_its_own_era(desk: 
             from mcp import Client
 
             async with bearing(url, token) as server, Client(server, mode=mode) as opened:
+                said = opened.server_capabilities
+                assert said.tools.list_changed
+                assert said.resources.list_changed
+                assert said.prompts.list_changed
                 for _ in range(5):
                     args = {"name": "mcl:fs/read", "args": {"path": f"{name}.txt"}, "reason": "to look"}
                     said = await opened.call_tool("call_tool_read", args)

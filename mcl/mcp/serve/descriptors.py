@@ -14,8 +14,8 @@ from mcl.errors import McpError
 def claimed() -> Iterator[tuple[int, int]]:
     """Keep this process's input and output to the protocol, from before anything else is loaded.
 
-    Gives their descriptors. Meanwhile whatever reads standard input finds its end, and whatever is written to
-    standard output, by a library or by a child, goes to standard error.
+    Gives their descriptors. For the rest of the process whatever reads standard input finds its end, and
+    whatever is written to standard output, by a library or by a child, goes to standard error.
 
     Raises:
         McpError: NO_STANDARD_STREAMS.
@@ -42,10 +42,8 @@ def claimed() -> Iterator[tuple[int, int]]:
         os.close(nothing)
     try:
         yield incoming, outgoing
-    finally:
+    finally:  # what is printed until the process ends is no message either: nothing is given back
         with suppress(OSError, ValueError):
             sys.stdout.flush()
-        os.dup2(outgoing, 1)
-        os.dup2(incoming, 0)
         os.close(incoming)
         os.close(outgoing)

@@ -65,11 +65,10 @@ class Face:
     @property
     def options(self) -> InitializationOptions:
         """What the handshake says of us."""
-        wanted = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
-        return self.server.create_initialization_options(wanted)
+        return self.server.create_initialization_options()
 
     def _made(self) -> Server[dict[str, Any]]:
-        server: Server[dict[str, Any]] = Server(
+        server = _Telling(
             NAME,
             version=__version__,
             title="mcl",
@@ -184,6 +183,17 @@ class Face:
     def _schema(self, name: str) -> Mapping[str, Any] | None:
         tool = self._offered.get(name)
         return tool.input_schema if tool else None
+
+
+class _Telling(Server[dict[str, Any]]):
+    """A server that says, over whatever it is reached, that it tells when its lists change."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *more: Any, **named: Any
+    ) -> InitializationOptions:
+        """The SDK's own, which over HTTP asks for them without saying so."""
+        wanted = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+        return super().create_initialization_options(notification_options or wanted, *more, **named)
 
 
 def _listed(tool: Offered, *, strict: bool) -> types.Tool:
