@@ -12,13 +12,14 @@ import stat
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import mcp_types as types
-from anyio import BrokenResourceError
+from anyio import BrokenResourceError, EndOfStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
+
+from mcl.mcp.streams import Reading, Stream
 
 LONGEST: Final = 16 << 20  # bytes of a message
 _CHUNK: Final = 1 << 16
@@ -54,7 +55,7 @@ async def connected(incoming: int, outgoing: int) -> AsyncIterator[tuple[Incomin
             os.set_blocking(outgoing, True)
 
 
-class Outgoing:
+class Outgoing(Stream):
     """Where messages go."""
 
     def __init__(self, descriptor: int, writer: asyncio.StreamWriter | None) -> None:
@@ -74,26 +75,15 @@ class Outgoing:
         except (OSError, RuntimeError) as problem:
             raise BrokenResourceError from problem
 
-    async def aclose(self) -> None:
-        """Nothing more comes; the descriptors are closed by whoever opened them."""
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class Incoming:
+class Incoming(Reading):
     """Where messages come from, until the input ends."""
 
     def __init__(self, lines: asyncio.StreamReader, answers: Outgoing) -> None:
         self._lines, self._answers = lines, answers
 
     async def receive(self) -> SessionMessage:
-        """The next message; what is none is answered as JSON-RPC has it. Raises StopAsyncIteration where the
+        """The next message; what is none is answered as JSON-RPC has it. Raises anyio.EndOfStream where the
         input ends."""
         while True:
             line = await self._line()
@@ -101,7 +91,7 @@ class Incoming:
                 await self._refuse(types.INVALID_REQUEST, f"a message has {LONGEST} bytes at most")
                 continue
             if not line:
-                raise StopAsyncIteration
+                raise EndOfStream
             if not line.strip():
                 continue
             try:
@@ -135,23 +125,6 @@ class Incoming:
         error = types.JSONRPCError(jsonrpc="2.0", id=None, error=types.ErrorData(code=code, message=message))
         with suppress(BrokenResourceError):
             await self._answers.send(SessionMessage(error))
-
-    async def aclose(self) -> None:
-        """Read no more; the descriptors are closed by whoever opened them."""
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage:
-        return await self.receive()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def _is_pipe(descriptor: int) -> bool:

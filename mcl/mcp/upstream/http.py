@@ -11,8 +11,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 import httpx2
@@ -20,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest
 
+from mcl.mcp.streams import Reading, Stream
 from mcl.mcp.upstream.faults import down, lied
 from mcl.mcp.upstream.lines import MAX_ITEMS, MAX_LINE, MAX_PARTS, count_parts
 from mcl.mcp.upstream.watch import Watch
@@ -142,18 +142,9 @@ class _Body(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-class _Reading:
+class _Reading(Reading):
     def __init__(self, inner: ReadStream[SessionMessage | Exception], watch: Watch) -> None:
         self._inner, self._watch = inner, watch
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
 
     async def receive(self) -> SessionMessage | Exception:
         """The next message that is to be looked at. Raises anyio.EndOfStream when the connection is over."""
@@ -184,16 +175,8 @@ class _Reading:
     async def aclose(self) -> None:
         await self._inner.aclose()
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class _Writing:
+class _Writing(Stream):
     def __init__(self, inner: WriteStream[SessionMessage], watch: Watch) -> None:
         self._inner, self._watch = inner, watch
 
@@ -206,14 +189,6 @@ class _Writing:
 
     async def aclose(self) -> None:
         await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def _instead(status: int, code: int, message: str) -> httpx2.Response:

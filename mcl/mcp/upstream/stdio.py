@@ -6,8 +6,7 @@ import os
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from mcp.shared.message import SessionMessage
@@ -20,6 +19,7 @@ from mcp_types import (
     JSONRPCResponse,
 )
 
+from mcl.mcp.streams import Reading, Stream
 from mcl.mcp.upstream.faults import Fault, down, lied, slow, too_large
 from mcl.mcp.upstream.lines import (
     MAX_ITEMS,
@@ -59,37 +59,13 @@ async def over_stdio(process: ServerProcess, watch: Watch) -> AsyncIterator[Tran
             tasks.cancel_scope.cancel()
 
 
-class _Stream:
-    """What the SDK asks of a stream beside reading or writing it."""
-
-    async def aclose(self) -> None:
-        """Nothing: the pipes belong to the process."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
-
-
-class _Reading(_Stream):
+class _Reading(Reading):
     """Reads only when somebody wants the next message, so that a server which floods fills its own pipe."""
 
     def __init__(self, process: ServerProcess, watch: Watch) -> None:
         self._process, self._watch = process, watch
         self._lines = Lines()
         self._waiting: deque[bytes | Overlong] = deque()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
 
     async def receive(self) -> SessionMessage | Exception:
         """The next message that is one. Raises anyio.EndOfStream when the connection is over."""
@@ -159,7 +135,7 @@ class _Reading(_Stream):
         return message
 
 
-class _Writing(_Stream):
+class _Writing(Stream):
     """Writes at once what fits into the pipe; the rest waits in order, bounded, for a task of its own.
 
     So a caller who gives up leaves no half message behind.
