@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, cast
 
@@ -31,7 +30,6 @@ from mcl.mcp.questions.questions import Denied, Pending
 if TYPE_CHECKING:
     from mcl.mcp.service.service import Service
 
-_NUMBERS: Final = count(1)
 _CANCELLED: Final = "CANCELLED"
 
 
@@ -121,7 +119,7 @@ async def _made(session: Service, request: ToolCallRequest, caller: Caller, told
     assert manifest is not None, "the gate lets no tool pass that it does not know"
     if isinstance(verdict, Ask):
         return await _asked(session, wanted, verdict, manifest, caller, told)
-    number = f"mcp-{next(_NUMBERS)}"
+    number = session.channels.number()
     asked = perf_counter()
     try:
         with (

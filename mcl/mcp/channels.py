@@ -12,8 +12,14 @@ class Channels:
     """Where the calls that are under way say what they do."""
 
     def __init__(self) -> None:
+        self._calls = 0
         self._open: dict[tuple[str, str], Channel] = {}
         self._errors: dict[tuple[str, str], Mapping[str, object]] = {}
+
+    def number(self) -> str:
+        """A name for a call that no intent stands behind: no other call here has it."""
+        self._calls += 1
+        return f"mcp-{self._calls}"
 
     @contextmanager
     def open(self, intent: str, node: str, channel: Channel) -> Iterator[None]:
