@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -38,6 +39,8 @@ PAGE_BYTES: Final = 512 << 10  # of their JSON; a page has one item at least
 _MAX_TEXT: Final = 4_000  # characters of a description
 _MAX_ITEM: Final = 64 << 10  # bytes of JSON
 _WAIT_S: Final = 10.0  # for a server that is starting; when it is up clients hear that lists changed
+_AGAIN_S: Final = 0.2  # for one that a list waited for in vain a moment ago
+_PATIENCE_S: Final = 60.0  # until it is waited for as long again
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +92,12 @@ _LISTS: Final[Mapping[str, _List]] = {
 
 
 class Merged:
-    """The lists of a session's servers. wait_s: seconds that a list waits for one of them."""
+    """The lists of a session's servers. wait_s: seconds that a list waits for one of them, once a minute."""
 
     def __init__(self, session: Service, *, wait_s: float = _WAIT_S) -> None:
         self._session, self._wait_s = session, wait_s
         self._cursors = Cursors()
+        self._late: dict[str, float] = {}  # servers that kept a list waiting, and until when they are late
 
     async def page(self, kind: Kind, cursor: str = "") -> Page:
         """The items after a cursor ("": from the beginning), in the order of servers and names.
@@ -126,12 +130,16 @@ class Merged:
         left_out: dict[str, LeftOut] = {}
 
         async def ask(server: str) -> None:
+            late = monotonic() < self._late.get(server, 0.0)
+            wait = min(_AGAIN_S, self._wait_s) if late else self._wait_s
             try:
-                listed = await self._session.upstreams.listing(server, kind, timeout_s=self._wait_s)
+                listed = await self._session.upstreams.listing(server, kind, timeout_s=wait)
                 if listed:
                     self.require(server, _LISTS[kind].tool, asking=True)
                 parts[server], broken = fitting(server, kind, listed, self._session.redactor)
             except MclError as problem:
+                if problem.code == "SERVER_SLOW" and not late:  # it harms no other list by being so
+                    self._late[server] = monotonic() + _PATIENCE_S
                 left_out[server] = LeftOut(server, problem.code, problem.message, problem.fix)
                 return
             if broken:
