@@ -1,6 +1,7 @@
 """`mcl mcp install`: what is printed, and what becomes of a file that a person keeps by hand."""
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -227,3 +228,13 @@ def test_this_python_is_started_where_there_is_no_script(
     monkeypatch.setattr(sys, "executable", str(python))
     made = entry("cursor")
     assert (made.command, made.args[:2]) == (str(python), ("-m", "mcl"))
+
+
+def test_what_is_no_ordinary_file_is_neither_waited_for_nor_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    link = tmp_path / "mcp.json"
+    link.symlink_to(tmp_path / "pipe")
+    with pytest.raises(McpError) as caught:
+        change_of(entry("cursor"), link)
+    assert caught.value.code == "CONFIG_UNREADABLE"
+    assert (tmp_path / "pipe").is_fifo()

@@ -110,6 +110,8 @@ def write(change: Change) -> None:
 
 def _text(place: Path) -> str | None:
     try:
+        if place.exists() and not place.is_file():  # a device or a pipe is never replaced
+            raise OSError(None, "it is no ordinary file")
         data = place.read_bytes()
         if len(data) > _MOST:
             raise OSError(None, f"it has more than {_MOST >> 20} MiB")
