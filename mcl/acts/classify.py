@@ -68,6 +68,18 @@ def classify_tool(
     home = home or open_home()
     manifest, by = _known(name, home), home.keyring.user.did
     _require(manifest, pin)
+    require_open(manifest)
+    with home.db.write():
+        said = Pins(home.db, home.clock).classify(manifest, effects, operation, by=by)
+        body = {"uri": said.uri, "name": manifest.name, "pin": said.pin, "by": by}
+        home.journal.record(
+            "record.tool.classified", {**body, "operation": said.operation, "effects": list(said.effects)}
+        )
+    return classified(manifest.name, home=home)
+
+
+def require_open(manifest: Manifest) -> None:
+    """Raise PolicyError TOOL_ANNOTATED where a tool's server has said what it does, and is believed."""
     if manifest.annotated:
         raise PolicyError(
             "TOOL_ANNOTATED",
@@ -76,13 +88,6 @@ def classify_tool(
             fix="close it where you disagree (policy.toml); what can be classified are tools of servers that"
             " nobody trusts",
         )
-    with home.db.write():
-        said = Pins(home.db, home.clock).classify(manifest, effects, operation, by=by)
-        body = {"uri": said.uri, "name": manifest.name, "pin": said.pin, "by": by}
-        home.journal.record(
-            "record.tool.classified", {**body, "operation": said.operation, "effects": list(said.effects)}
-        )
-    return classified(manifest.name, home=home)
 
 
 def unclassify_tool(name: str, *, home: Home | None = None) -> Classified:

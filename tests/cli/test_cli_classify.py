@@ -44,8 +44,8 @@ def test_a_tool_is_shown_and_asked_about_before_it_is_classified(mcl: Shell) -> 
         assert "nothing was changed" in ended.err
         shown = ended.out + ended.err
         assert "github:get_issue" in shown
-        assert "readOnlyHint = True" in shown
-        assert "\\x1b[2JLook" in shown
+        assert "readOnlyHint = true" in shown
+        assert "\\u001b[2JLook" in shown
         assert "\x1b[2J" not in shown
         assert "the worst, as nobody is believed" in shown
         assert "Let github:get_issue count as read (network), as it is now?" in shown
@@ -67,6 +67,22 @@ def test_a_tool_is_shown_and_asked_about_before_it_is_classified(mcl: Shell) -> 
             }
         ]
     assert mcl("log", "verify").code == 0
+
+
+def test_whoever_does_not_agree_is_told_so_in_one_document_too(mcl: Shell) -> None:
+    serve(mcl, definition())
+    ended = mcl.fed(b"", *CLASSIFY, "--json")
+    assert (ended.code, ended.document["code"], ended.document["operation"]) == (
+        4,
+        "NOT_AGREED",
+        "destructive",
+    )
+
+
+def test_nobody_is_asked_about_what_the_server_has_said_already(mcl: Shell) -> None:
+    serve(mcl, definition(), trusted=True)
+    ended = mcl.fed(b"y\n", *CLASSIFY)
+    assert (ended.code, "TOOL_ANNOTATED" in ended.err, "[y/N]" in ended.err) == (2, True, False)
 
 
 def test_what_was_said_holds_until_the_tool_changes_or_it_is_taken_back(mcl: Shell) -> None:

@@ -65,10 +65,12 @@ def classify_tool(
     classes = [name.strip() for name in effects.split(",") if name.strip()]
     home, out = use_home(signs=True), Output(as_json)
     found = acts.classified(tool, home=home)
+    acts.require_open(found.manifest)
     if not (as_json and yes):
         out.tell(_view(found))
     says = f"{operation.value} ({', '.join(sorted(set(classes)))})"
     if not yes and not agreed(f"Let {found.manifest.name} count as {says}, as it is now?"):
+        out.document({**_document(found), "code": "NOT_AGREED"})
         note("not classified; nothing was changed")
         return REFUSED
     after = acts.classify_tool(tool, operation.value, classes, pin=pin or found.manifest.pin, home=home)
@@ -110,11 +112,12 @@ def _document(said: "Classified") -> dict[str, Any]:
 
 
 def _view(said: "Classified") -> "Iterator[RenderableType]":
+    from mcl.cli.views.definition import hints_said
     from mcl.cli.views.layout import DIM, STRONG, joined, plain, rows
 
     outside = said.manifest.outside
     hints = outside.definition.get("annotations") if outside else None
-    given = ", ".join(f"{name} = {value}" for name, value in hints.items()) if isinstance(hints, dict) else ""
+    given = ", ".join(hints_said(hints)) if isinstance(hints, dict) else ""
     effect = f"{said.effect.operation} ({', '.join(sorted(said.effect.classes))}): {_WORD[said.by]}"
     yield joined(((said.manifest.name, STRONG),))
     yield plain(said.manifest.description)

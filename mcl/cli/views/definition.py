@@ -31,7 +31,7 @@ def definition_view(tool: "KnownTool") -> "Iterator[RenderableType]":
     if title := said.get("title"):
         named.append(("title", plain(revealed(str(title)))))
     hints = said.get("annotations")
-    told = ", ".join(_hints(hints)) if isinstance(hints, Mapping) else ""
+    told = ", ".join(hints_said(hints)) if isinstance(hints, Mapping) else ""
     named.append(("hints", plain(told or "none")))
     named.append(("pin", plain(tool.manifest.pin, DIM)))
     yield rows(named)
@@ -98,7 +98,8 @@ def _cut(lines: list[str]) -> Iterator[str]:
         yield f"… and {len(lines) - _MOST} lines more: --json has them all"
 
 
-def _hints(hints: Mapping[str, object]) -> Iterator[str]:
+def hints_said(hints: Mapping[str, object]) -> Iterator[str]:
+    """What a server says of a tool's behaviour, name by name, as JSON has it and with nothing hidden."""
     for name, value in hints.items():
         if value is not None:
             yield f"{revealed(str(name))} = {revealed(json.dumps(value, ensure_ascii=False))}"
