@@ -357,10 +357,13 @@ def _bad(message: str, name: str, *, fix: str = "mcl server add --help") -> McpE
 
 
 def _secret(kind: str, what: str, name: str) -> McpError:
+    header = what.startswith(("header", "the address"))
+    option = "--header 'Authorization: Bearer $env:TOKEN'" if header else "--env 'TOKEN=$env:TOKEN'"
+    reached = "--url https://mcp.example.org/mcp" if header else "-- github-mcp-server stdio"
     return McpError(
         "SECRET_IN_SERVER",
         f"{what} looks like {kind}; nothing was written down",
         place=name,
-        fix="export it as a variable, and name that: --env 'GITHUB_TOKEN=$env:GITHUB_TOKEN'",
-        example="mcl server add github --env 'GITHUB_TOKEN=$env:GITHUB_TOKEN' -- github-mcp-server stdio",
+        fix=f"export it as a variable, and name that: {option}",
+        example=f"mcl server add {name} {option} {reached}",
     )

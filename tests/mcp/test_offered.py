@@ -185,6 +185,8 @@ def test_a_goal_is_compiled_looked_at_accepted_by_a_person_and_run(office: Offic
     assert found["state"] == "completed"
     assert found["evidence"]["kind"] == "intent.attest"
     assert found["outputs"] == ended["outputs"]
+    again = office.refused("run_intent", {"intent": id}, era)
+    assert (again["code"], again["message"]) == ("NOT_ACCEPTED", "this intent is completed, and runs no more")
     assert office.refused("run_intent", {"intent": id}, era)["data"]["state"] == "completed"
 
 

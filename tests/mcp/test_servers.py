@@ -159,3 +159,18 @@ def test_any_entry_is_kept_exactly_or_refused(
     assert servers.remove("any") == made
     assert list(made.command) == command
     assert made.environment == environment
+
+
+def test_whoever_gives_a_secret_is_told_where_a_variable_goes_instead(home: Home) -> None:
+    secret = "ghp_" + "a" * 36
+    entries: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"command": ["a", secret]}, "--env 'TOKEN=$env:TOKEN'"),
+        ({"url": "https://a.example/mcp", "headers": {"Authorization": f"Bearer {secret}"}}, "--header"),
+        ({"url": f"https://a.example/mcp?key={secret}"}, "--header"),
+    )
+    for entry, option in entries:
+        with pytest.raises(McpError) as caught:
+            Servers(home).add("notes", **entry)
+        assert caught.value.code == "SECRET_IN_SERVER"
+        assert option in caught.value.fix
+        assert secret not in f"{caught.value} {caught.value.fix} {caught.value.to_json()}"

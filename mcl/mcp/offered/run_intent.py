@@ -177,12 +177,14 @@ def _require_accepted(found: Shown) -> None:
     fix = {
         "proposed": how_to_accept(found.id),
         "clarifying": "answer its questions first: compile_intent with intent and answers",
-    }.get(found.state, "it has ended; state the goal again: compile_intent")
+    }.get(found.state, "")
     raise WalkError(
         "NOT_ACCEPTED",
-        f"no person accepted this intent: it is {found.state}",
+        f"no person accepted this intent: it is {found.state}"
+        if fix
+        else f"this intent is {found.state}, and runs no more",
         place=found.id,
-        fix=fix,
+        fix=fix or "get_intent tells what came of it; state the goal again: compile_intent",
         data={"state": found.state},
     )
 
