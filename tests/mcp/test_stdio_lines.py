@@ -55,6 +55,16 @@ LINES = st.sampled_from(
 ) | st.binary(max_size=40).map(lambda line: line.replace(b"\n", b""))
 
 
+def test_a_request_whose_id_is_none_is_refused_and_not_taken_for_a_notification() -> None:
+    for id in (b"1.5", b"null", b"true", b"{}", b"[1]"):
+        messages, answers = taken(b'{"jsonrpc": "2.0", "id": ' + id + b', "method": "ping"}\n')
+        assert messages == []
+        assert [(one["id"], one["error"]["code"]) for one in answers] == [(None, -32600)]
+    told = b'{"jsonrpc": "2.0", "method": "notifications/x", "params": {"id": null}}\n'
+    messages, answers = taken(told)
+    assert (len(messages), answers) == (1, [])
+
+
 @given(st.lists(LINES, max_size=8), st.booleans(), st.integers(1, 600))
 @example([b"x" * (LIMIT + 1), PING], False, 1)
 @example([PING, b"x" * (LIMIT * 2)], False, 600)

@@ -18,6 +18,7 @@ import mcp_types as types
 from anyio import BrokenResourceError, EndOfStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from mcl.mcp.streams import Reading, Stream
 
@@ -95,7 +96,13 @@ class Incoming(Reading):
             if not line.strip():
                 continue
             try:
-                return SessionMessage(_MESSAGE.validate_json(line, by_name=False))
+                message = _MESSAGE.validate_json(line, by_name=False)
+                if not isinstance(message, types.JSONRPCNotification) or "id" not in from_json(line):
+                    return SessionMessage(message)
+                # A request whose id is no id would pass for a notification, and its client wait for ever.
+                await self._refuse(
+                    types.INVALID_REQUEST, "Invalid request: an id is a text or a whole number"
+                )
             except ValidationError as problem:
                 if problem.errors(include_url=False)[0]["type"] == "json_invalid":
                     await self._refuse(types.PARSE_ERROR, "Parse error: the line is no JSON")
