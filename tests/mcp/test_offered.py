@@ -297,6 +297,13 @@ def test_our_own_tools_are_called_by_name_with_or_without_their_version(office: 
         assert said["code"] in ("UNKNOWN_TOOL", "TOOL_UNPINNED"), said
 
 
+def test_whoever_gives_wrong_arguments_is_told_them_by_the_name_that_they_called(office: Office) -> None:
+    said = office.refused("call_tool_read", {"name": "mcl:fs/read", "args": {}, "intent": READ})
+    assert said["code"] == "INVALID_ARGS"
+    assert said["fix"].startswith("mcl:fs/read takes: path")
+    assert said["example"].startswith("mcl:fs/read with path")
+
+
 def test_a_tool_that_fails_says_how_and_is_kept_as_failed(office: Office) -> None:
     args = {"name": "mcl:fs/read", "args": {"path": "none.txt"}, "intent": READ}
     assert office.refused("call_tool_read", args)["code"] == "NOT_FOUND"

@@ -30,21 +30,24 @@ def check(call: Call, context: Context) -> Deny | None:
     return Deny(
         "INVALID_ARGS",
         "; ".join(flaws[:5]),
-        f"{_name(manifest)} takes: {', '.join(names[:_MOST]) or 'nothing'}{more}",
+        f"{_name(manifest, call)} takes: {', '.join(names[:_MOST]) or 'nothing'}{more}",
         data={"flaws": flaws},
-        example=_example(manifest),
+        example=_example(manifest, _name(manifest, call)),
     )
 
 
-def _example(manifest: Manifest) -> str:
+def _example(manifest: Manifest, called: str) -> str:
     """A call of the tool with the arguments that it needs, each of the type it wants."""
     wanted, known = manifest.required or tuple(manifest.properties)[:1], manifest.properties
     given = [f"{name} = {_SAMPLES.get(str(known.get(name, {}).get('type')), '…')}" for name in wanted]
-    return f"{_name(manifest)} with {', '.join(given)}" if given else f"{_name(manifest)} without arguments"
+    return f"{called} with {', '.join(given)}" if given else f"{called} without arguments"
 
 
-def _name(manifest: Manifest) -> str:
-    return visible(manifest.name) if manifest.outside is not None else manifest.uri
+def _name(manifest: Manifest, call: Call) -> str:
+    """What whoever calls it calls it."""
+    if manifest.outside is not None:
+        return visible(manifest.name)
+    return (call.declaration.name if call.declaration else "") or manifest.uri
 
 
 def _credentials(call: Call, context: Context, manifest: Manifest) -> Deny | None:
