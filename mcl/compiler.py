@@ -50,7 +50,7 @@ from mcl.plans.planner import Tools
 from mcl.skills import Skills
 from mcl.stages.classify import check_choice
 from mcl.stages.extract import read_answer
-from mcl.stages.normalise import normalise
+from mcl.stages.normalise import normalise, without_secret
 from mcl.stages.request import Request, patches_for
 from mcl.tapes import About, Tapes, Unloaded, with_tapes
 from mcl.trace import Recorder, with_tape
@@ -100,9 +100,9 @@ def compile_goal(
     home uses). registry: the installed tools (default: not compared with the plan). timer: seconds that only
     grow.
 
-    Raises InputError: GOAL_EMPTY, GOAL_TOO_LONG, GOAL_BINARY, TIME_INVALID, ID_INVALID, ID_USED,
-    ZONE_UNKNOWN, SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN, SLOT_VALUE;
-    SkillError, ModelError, HomeError. Nothing is stored then.
+    Raises InputError: GOAL_EMPTY, GOAL_TOO_LONG, GOAL_BINARY, SECRET_INLINE, TIME_INVALID, ID_INVALID,
+    ID_USED, ZONE_UNKNOWN, SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN,
+    SLOT_VALUE; SkillError, ModelError, HomeError. Nothing is stored then.
     """
     core = core or core_of(home.path)
     pipeline = Pipeline(home, skills, core, registry, timer)
@@ -112,7 +112,7 @@ def compile_goal(
         zone=_zone(zone),
         actor=home.keyring.user.did,
         agent=home.keyring.agent.did,
-        prose=normalise(prose, longest=pipeline.rules.longest_prose, truncate=truncate),
+        prose=without_secret(normalise(prose, longest=pipeline.rules.longest_prose, truncate=truncate)),
         skill=skill or "",
         verb=verb or "",
         slots={name: _slot_text(name, text, pipeline) for name, text in (slots or {}).items()},
@@ -339,10 +339,12 @@ def _slot_text(name: str, text: str, pipeline: Pipeline) -> str:
     if not text.strip():
         return ""
     try:
-        return normalise(text, longest=pipeline.rules.longest_prose)
+        return without_secret(normalise(text, longest=pipeline.rules.longest_prose))
     except InputError as error:
         message = error.message.replace("the goal", "the value")
         place = f"slot.{name.removeprefix('slot.')}"  # an answer is named by its field
+        if error.code == "SECRET_INLINE":
+            raise InputError(error.code, message, place=place, fix=error.fix) from error
         raise InputError("SLOT_VALUE", message, place=place, fix="give it as plain text") from error
 
 

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from ir.inline_secrets import find_secret
 from mcl.errors import InputError
 
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -44,6 +45,19 @@ def normalise(goal: str | bytes, *, longest: int, truncate: bool = False) -> str
             )
         cut = text[: longest + 1].rsplit(maxsplit=1)[0] if " " in text[:longest] else text[:longest]
         text = cut[:longest].rstrip()
+    return text
+
+
+def without_secret(text: str) -> str:
+    """The text as it is. Raises InputError SECRET_INLINE where a key or token seems to stand in it: what is
+    said is kept in the journal for good. A compile asks; a replay takes what was kept."""
+    if found := find_secret("", text):
+        raise InputError(
+            "SECRET_INLINE",
+            f"the goal has what looks like {found} in it, and goals are kept in the journal",
+            place="goal",
+            fix="leave it out; a tool that needs it takes it from a variable, named as $env:NAME",
+        )
     return text
 
 

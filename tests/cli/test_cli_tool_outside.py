@@ -115,6 +115,18 @@ def test_a_tool_is_rejected_and_closed_with_a_reason(mcl: Shell) -> None:
     assert "NOT_OUTSIDE" in mcl("tool", "reject", "fs/read").err
 
 
+def test_a_script_that_approves_all_leaves_closed_what_a_person_closed(mcl: Shell) -> None:
+    serve(mcl, tool("add", "Adds a note."), tool("find", "Finds notes."))
+    assert mcl("tool", "approve", "notes:find", "--yes").code == 0
+    assert mcl("tool", "quarantine", "notes:find", "--reason", "odd").code == 0
+    for words in (("--all",), ("--server", "notes")):
+        ended = mcl("tool", "approve", *words, "--yes", "--json")
+        assert ended.code == 4
+        assert ended.document["refused"] == [{"name": "notes:find", "code": "TOOL_QUARANTINED"}]
+    assert standings(mcl, "--server", "notes") == {"notes:add": "approved", "notes:find": "quarantined"}
+    assert mcl("tool", "approve", "notes:find", "--yes").code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

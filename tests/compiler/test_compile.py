@@ -407,6 +407,8 @@ def test_the_time_of_every_stage_counts(compiles: Compile) -> None:
         ("order\0paper", {}, "GOAL_BINARY"),
         (b"\xff\xfe\x00order", {}, "GOAL_BINARY"),
         ("half \ud800 pair", {}, "GOAL_BINARY"),
+        (f"order paper with ghp_{'a1B2' * 9}", {}, "SECRET_INLINE"),
+        ("order paper", {"slots": {"item": f"paper of AKIA{'A1' * 8}"}}, "SECRET_INLINE"),
         ("order paper", {"skill": "ordr"}, "SKILL_UNKNOWN"),
         ("order paper", {"verb": "devour"}, "VERB_UNKNOWN"),
         ("order paper", {"skill": "look", "verb": "acquire"}, "VERB_NOT_OFFERED"),

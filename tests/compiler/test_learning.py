@@ -14,6 +14,7 @@ from mcl.compiler import Clarify, Compiled, Outcome, compile_goal, recompile, re
 from mcl.cortex import Cortex, Memory
 from mcl.cortex.learned import setting
 from mcl.cortex.verification import verify_home
+from mcl.errors import InputError
 from mcl.skills import Skills
 from tests.compiler.conftest import ORDER, PLAN, Compile, Scripted
 
@@ -131,14 +132,23 @@ def test_learning_can_be_turned_off_and_on_and_what_was_learned_waits(
     assert item(compiles(GOAL, Scripted())) == "red paper"
 
 
-@pytest.mark.parametrize(
-    "answer", ["AKIAABCDEFGHIJKLMNOP", "[redacted: API key]", "http://me:secret99@example.org/x"]
-)
-def test_no_secret_is_learned(
+@pytest.mark.parametrize("answer", ["AKIAABCDEFGHIJKLMNOP", "http://me:secret99@example.org/x"])
+def test_no_secret_is_taken_for_an_answer(
     home: Home, compiles: Compile, skills: Skills, skills_folder: Path, answer: str
 ) -> None:
-    model = Scripted(skill="look", verb="find")  # it has no plan, which would refuse the secret sooner
-    ask_and_answer(home, compiles, skills, skills_folder, model, "look it up", slot__what=answer)
+    model = Scripted(skill="look", verb="find")  # it has no plan, which would refuse the secret too
+    with pytest.raises(InputError) as caught:
+        ask_and_answer(home, compiles, skills, skills_folder, model, "look it up", slot__what=answer)
+    assert (caught.value.code, caught.value.place) == ("SECRET_INLINE", "slot.what")
+    assert not any(answer.encode() in row.wire for row in home.journal.rows())
+
+
+def test_what_was_a_secret_is_not_learned(
+    home: Home, compiles: Compile, skills: Skills, skills_folder: Path
+) -> None:
+    model = Scripted(skill="look", verb="find")
+    said = "[redacted: API key]"
+    ask_and_answer(home, compiles, skills, skills_folder, model, "look it up", slot__what=said)
     assert Cortex(home).snapshot().size == 0
 
 

@@ -59,7 +59,8 @@ def approve_tool(
 
     Tools of other servers need it before their first call, any tool after it changed or was in quarantine.
     Shows what each says of itself, what changed and what is suspicious, asks, and keeps the approval in the
-    journal. It holds for just what was shown. Exit code 4 when one was not approved.
+    journal. It holds for just what was shown. What was closed by hand is opened when it is named, or when you
+    say so to the question. Exit code 4 when one was not approved.
     """
     from ir.errors import REFUSED, MclError
     from mcl.acts import tools as acts
@@ -70,6 +71,10 @@ def approve_tool(
     approved: list[KnownTool] = []
     refused: list[dict[str, object]] = []
     for found in chosen:
+        if found.standing == "quarantined" and yes and not names:  # nobody has looked since it was closed
+            note(f"left closed: {found.name}; name it to open it again")
+            refused.append({"name": found.name, "code": "TOOL_QUARANTINED"})
+            continue
         if found.standing != "approved" and not (as_json and yes):
             out.tell(_shown(found))
         if not yes and not agreed(f"Approve {found.name} as it is now?"):
