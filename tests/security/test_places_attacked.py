@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import shutil
@@ -149,8 +150,12 @@ def test_an_approval_of_one_file_outside_opens_no_other_one(walks: Walks) -> Non
 
 
 def _swap_folder(root: str, stop: object) -> None:
-    place = Path(root)
+    place, lost = Path(root), itertools.count()
     while not stop.is_set():  # type: ignore[attr-defined]  # an event between processes
+        if (place / "kept").exists():  # while it was away a writer made another in its place
+            with suppress(OSError):
+                (place / "real").rename(place / f"made{next(lost)}")
+                (place / "kept").rename(place / "real")
         with suppress(OSError):
             (place / "real").rename(place / "kept")
             (place / "link").rename(place / "real")
