@@ -78,7 +78,7 @@ def test_tools_that_nobody_can_tell_apart_are_told_and_the_others_are_taken_note
     same = (*EXITS[:-1], "same")
     assert mcl("server", "add", "same", "--", *same).code == 0
     (tried,) = mcl("server", "check", "--json").document["servers"]
-    assert tried["up"] is True
+    assert tried["up"] is True, tried
     assert tried["tools"]["new"] == ["same:other"]
     assert all("same:echo" in one for one in tried["tools"]["bad"])
     assert tried["tools"]["bad"]

@@ -40,7 +40,7 @@ VALUES: list[tuple[str, str, dict[str, str], set[str]]] = [
     (CODE, "find", {"code": "--files", "folder": "--"}, {"NOT_FOUND"}),
     (CODE, "find", {"code": "`touch owned`"}, {""}),
     (TESTS, "build", {"where": "--rootdir=/"}, {"CAPABILITY_DENIED", "NOT_FOUND"}),
-    (FETCH, "acquire", {"url": "https://ada:hunter2@e.org/"}, {"PLAN_FLAWED"}),
+    (FETCH, "acquire", {"url": "https://ada:hunter2@e.org/"}, {"SECRET_INLINE"}),
     (FETCH, "acquire", {"url": "file:///etc/passwd"}, {"SLOT_INVALID", "HOST_DENIED"}),
     (FETCH, "acquire", {"url": "-o/etc/passwd"}, {"SLOT_INVALID", "HOST_DENIED"}),
     (NOTE, "build", {"note": "x", "file": "../outside/secret.txt"}, {"OUT_OF_SCOPE"}),

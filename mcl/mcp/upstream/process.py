@@ -30,6 +30,7 @@ class ServerProcess:
         self.stdin, self.stdout = stdin, stdout
         self._process, self._stderr, self._life = process, stderr, life
         self._words = bytearray()
+        self._said_all = anyio.Event()
 
     @property
     def pid(self) -> int:
@@ -42,9 +43,10 @@ class ServerProcess:
         return self._words.decode("utf-8", "replace")
 
     async def ending(self, within_s: float) -> str:
-        """How it ended, in words, where it does within so many seconds."""
+        """How it ended, in words, where it does within so many seconds; its last words are read then."""
         with anyio.move_on_after(within_s):
             await self._process.wait()
+            await self._said_all.wait()
         status = self._process.returncode
         if status is None:
             return "closed its output"
@@ -52,7 +54,7 @@ class ServerProcess:
 
     async def listen(self) -> None:
         """Read what it says on its standard error, for as long as it does."""
-        with suppress(OSError):
+        try:
             while True:
                 await anyio.wait_readable(self._stderr)
                 try:
@@ -62,6 +64,10 @@ class ServerProcess:
                 if not said:
                     return
                 self._words = (self._words + said)[-_WORDS:]
+        except OSError:
+            return
+        finally:
+            self._said_all.set()
 
     async def end(self) -> None:
         """End it with everything it started. To be called once, in a shielded scope."""
