@@ -70,6 +70,7 @@ bench: $(VENV)/.dev      ## figures of benchmarks/README.md
 	$(BIN)/python -m benchmarks.compile
 	$(BIN)/python -m benchmarks.mtx
 	$(BIN)/python -m benchmarks.executor
+	$(BIN)/python -m benchmarks.gate
 	$(BIN)/python -m benchmarks.mcp
 
 model: $(VENV)/.dev      ## train the bundled model again (about 1.5 h on 2 cores)
