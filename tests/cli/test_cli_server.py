@@ -103,3 +103,22 @@ def test_trying_servers_shows_what_each_offers_and_notes_its_tools(mcl: Any) -> 
     assert {one["standing"] for one in shown["tools"]} == {"new"}
     assert "mcl tool approve --server good" in mcl("server", "show", "good").out
     assert "network" in shown["needs"]
+
+
+def test_a_server_is_started_by_a_program_that_has_very_many_files_open(mcl: Any) -> None:
+    import os
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2048:
+        pytest.skip("this machine allows fewer than 2,048 open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2048), hard))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        assert mcl("server", "add", "good", "--", *HONEST).code == 0
+        (tried,) = mcl("server", "check", "--json").document["servers"]
+        assert tried["up"] is True, tried
+    finally:
+        for one in held:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

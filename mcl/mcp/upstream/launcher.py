@@ -38,9 +38,11 @@ def main() -> None:
     for stream in (0, 1, 2):  # held open here, they would never end for the owner
         os.dup2(nothing, stream)
     status: int | None = None
+    waiting = select.poll()  # select knows no descriptor above 1023, and an owner may have as many
+    for end in (life, woken):
+        waiting.register(end, select.POLLIN)
     while status is None and not told_to_end:
-        ready, _, _ = select.select([life, woken], [], [])
-        if life in ready:
+        if any(end == life for end, _ in waiting.poll()):
             break
         os.read(woken, 4096)
         status = _reap(server)
