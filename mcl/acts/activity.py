@@ -1,7 +1,5 @@
 """What was called over MCP: listed, shown, exported, counted, watched."""
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from mcl.mcp.activity.reading import ActivityPage, Flaw, Found, Reader
 from mcl.mcp.activity.record import CallRecord
 from mcl.mcp.activity.stats import ActivityStats, stats
 from mcl.mcp.activity.watch import watch
+from mcl.replacing import replacing
 
 Given = Mapping[str, object]
 
@@ -160,17 +159,9 @@ def _write_whole(path: Path, pieces: Iterator[str]) -> None:
                 fix="name a file, or leave --output out and redirect",
                 exit=FAILED,
             )
-        handle, beside = tempfile.mkstemp(prefix=f".{path.name[:80]}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                for piece in pieces:
-                    file.write(piece)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(beside).replace(path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+        with replacing(path) as file:
+            for piece in pieces:
+                file.write(piece.encode())
     except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
         said = getattr(error, "strerror", None) or str(error)
         raise McpError(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from mcl.errors import SkillError
+from mcl.replacing import replacing
 
 SKILL_FILE, PLAN_FILE = "SKILL.mtx", "plan.yaml"
 
@@ -76,21 +75,8 @@ def replace_file(path: Path, data: bytes) -> None:
     """
     try:
         path = path.resolve(strict=True)
-        before = path.stat()
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        part = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                with contextlib.suppress(PermissionError):  # only root may give a file away
-                    os.fchown(file.fileno(), before.st_uid, before.st_gid)
-                os.fchmod(file.fileno(), before.st_mode & 0o7777)
-                os.fsync(file.fileno())
-            part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        with replacing(path, like=path.stat()) as file:
+            file.write(data)
     except OSError as error:
         message = f"cannot write it: {error.strerror or error}"
         raise SkillError("NOT_WRITTEN", message, place=str(path), fix="check who may write there") from error

@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from executor.gate.effects import RANK
+from executor.gate.guards.three_keys import SENSITIVITIES
+
+__all__ = ["KIND", "OPERATIONS", "SENSITIVITIES", "VERDICTS", "Entry"]
+
 KIND: Final = "record.mcp.call"
 VERDICTS: Final = ("allowed", "asked", "denied", "failed")
-OPERATIONS: Final = ("read", "write", "destructive", "none")  # none: nothing of the kind was declared
-SENSITIVITIES: Final = ("public", "internal", "private", "unknown")
+OPERATIONS: Final = (*RANK, "none")  # none: nothing of the kind was declared
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tempfile
 import tomllib
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +15,7 @@ from executor.sandbox.redaction import Redactor
 from mcl.errors import McpError
 from mcl.mcp.install.entry import Entry
 from mcl.mcp.install.jsonc import with_entry
+from mcl.replacing import replacing
 
 _MOST: Final = 64 << 20  # bytes; Claude Code keeps its history in the same file
 _LINE: Final = 400  # characters of a line that are shown
@@ -71,34 +70,27 @@ def change_of(entry: Entry, place: Path) -> Change:
 
 
 def write(change: Change) -> None:
-    """Write it: a new file takes the place of the old one, with its permissions.
+    """Write it: a new file takes the place of the old one, with its owner and permissions.
 
     Raises:
         McpError: CONFIG_CHANGED (by somebody else meanwhile), CONFIG_UNWRITABLE.
     """
     target = change.place.resolve()  # where it is a link, what it leads to
+
+    def unchanged() -> None:
+        if _text(change.place) != change.before:
+            raise McpError(
+                "CONFIG_CHANGED",
+                f"{change.place} was changed by another program meanwhile",
+                place=str(change.place),
+                fix="close that program, and try again",
+            )
+
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-                file.write(change.after)
-                file.flush()
-                os.fsync(descriptor)
-            if change.before is not None:
-                os.chmod(name, target.stat().st_mode & 0o7777)  # noqa: PTH101
-            if _text(change.place) != change.before:
-                raise McpError(
-                    "CONFIG_CHANGED",
-                    f"{change.place} was changed by another program meanwhile",
-                    place=str(change.place),
-                    fix="close that program, and try again",
-                )
-            os.replace(name, target)  # noqa: PTH105
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(name)  # noqa: PTH108
-            raise
+        like = target.stat() if change.before is not None else None
+        with replacing(target, like=like, last=unchanged) as file:
+            file.write(change.after.encode())
     except OSError as problem:
         raise McpError(
             "CONFIG_UNWRITABLE",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -30,23 +31,7 @@ def serve(
         InputError: MCP_MISSING, NO_WORKSPACE. McpError: NO_STANDARD_STREAMS, KEYS_SEALED, and what the
         transport raises. Also what opening the home and the workspace raises.
     """
-    try:
-        return _serve(http, host, port, unsafe_bind, workspace, model, ai, skills)
-    except BaseExceptionGroup as group:  # of the tasks that a server consists of
-        raise _first(group) from group
-
-
-def _serve(
-    http: bool,
-    host: str,
-    port: int,
-    unsafe_bind: bool,
-    workspace: Path | None,
-    model: Path | None,
-    ai: bool,
-    skills: tuple[Path, ...],
-) -> int:
-    with ExitStack() as stack:
+    with _one_error(), ExitStack() as stack:
         if not http:  # before anything is loaded that could print
             from mcl.mcp.serve.descriptors import claimed
 
@@ -72,6 +57,15 @@ def _serve(
         bound = stack.enter_context(listening(host, port, anywhere=unsafe_bind))
         anyio.run(serve_http, home, place, compiling, bound, token, home.path / TOKEN_FILE)
         return 0
+
+
+@contextmanager
+def _one_error() -> Iterator[None]:
+    """Of the errors of the tasks that a server consists of, the first."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        raise _first(group) from group
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -120,7 +120,8 @@ async def _watch(face: Face, session: Service, servers: Servers, heard: list[Kin
                     for id in known.keys() - started:
                         tasks.start_soon(_start, session, known[id])
                     started = set(known)
-                changed, seen = session.stamp != seen, session.stamp
+                now_there = session.stamp
+                changed, seen = now_there != seen, now_there
             except MclError as problem:  # a database that is busy: the next look will tell
                 _log.warning("%s: %s", problem.code, problem.message)
                 changed = False
