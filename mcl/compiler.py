@@ -13,18 +13,13 @@ An intent.answer carries RFC 6902 patches of {"answers": {field of the Unknown: 
 the field from the goal.
 """
 
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from executor.home import Home
 from executor.journal.record import Record, seal_record
-from executor.lifecycle.transitions import NEW
-from executor.lifecycle.view import View
 from ir import (
     Body,
     Envelope,
@@ -40,16 +35,14 @@ from ir import (
     seal,
 )
 from ir.envelope import ROLE_OF_KIND
-from ir.scalars import ULID_PATTERN
 from mcl.errors import CortexError, InputError
+from mcl.given import answered, fresh_id, moment_of, slot_text, zone_of
 from mcl.model.protocol import Model
 from mcl.mtx.core import Core, core_of
 from mcl.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.pipeline import Pipeline
 from mcl.plans.planner import Tools
 from mcl.skills import Skills
-from mcl.stages.classify import check_choice
-from mcl.stages.extract import read_answer
 from mcl.stages.normalise import normalise, without_secret
 from mcl.stages.request import Request, patches_for
 from mcl.tapes import About, Tapes, Unloaded, with_tapes
@@ -68,7 +61,6 @@ __all__ = [
 
 _TAPE: Final = "record.compile"
 _TRIED: Final = "record.plan"
-_YEARS: Final = range(2000, 9000)  # ULIDs and time zones make no sense long before; calendars end at 9999
 
 
 def compile_goal(
@@ -107,15 +99,15 @@ def compile_goal(
     core = core or core_of(home.path)
     pipeline = Pipeline(home, skills, core, registry, timer)
     request = Request(
-        id=_fresh(home, id),
-        at=_moment(at) if at else home.clock.now(),
-        zone=_zone(zone),
+        id=fresh_id(home, id),
+        at=moment_of(at) if at else home.clock.now(),
+        zone=zone_of(zone),
         actor=home.keyring.user.did,
         agent=home.keyring.agent.did,
         prose=without_secret(normalise(prose, longest=pipeline.rules.longest_prose, truncate=truncate)),
         skill=skill or "",
         verb=verb or "",
-        slots={name: _slot_text(name, text, pipeline) for name, text in (slots or {}).items()},
+        slots={name: slot_text(name, text, pipeline) for name, text in (slots or {}).items()},
     )
     snapshot = pipeline.cortex.snapshot()
     about = About(request, core, skills, snapshot.root)
@@ -156,7 +148,7 @@ def recompile_with_answers(
     pipeline = Pipeline(home, skills, core or core_of(home.path), registry, timer)
     view = home.journal.view(id)
     tape, chosen = _tape(home, id)
-    request, said = _answered(pipeline, home, id, view, answers, chosen)
+    request, said = answered(pipeline, home, id, view, answers, chosen)
 
     def run(model: Model) -> tuple[Outcome, Recorder]:
         recorder = Recorder(model)
@@ -165,7 +157,7 @@ def recompile_with_answers(
     outcome, recorder = with_tape(tape, load_model, run)
     if isinstance(outcome, Clarify) and view.rounds >= pipeline.rules.rounds:
         outcome = pipeline.too_many_rounds(id, view.rounds)
-    moment = _moment(at) if at else home.clock.now()
+    moment = moment_of(at) if at else home.clock.now()
     body = IntentAnswerBody(patches=patches_for(said), answer_of=view.clarify_id)
     _store(home, _signed(home, "intent.answer", body, id, moment, view.clarify_id), outcome, moment, recorder)
     return outcome
@@ -177,7 +169,7 @@ def check_answer(
     """Raise the InputError with which `recompile_with_answers` would refuse this answer to an open question;
     stores nothing and asks no model."""
     pipeline = Pipeline(home, skills, core or core_of(home.path), None, time.monotonic)
-    _answered(pipeline, home, id, home.journal.view(id), {name: text}, _tape(home, id)[1])
+    answered(pipeline, home, id, home.journal.view(id), {name: text}, _tape(home, id)[1])
 
 
 def recompile(
@@ -285,123 +277,3 @@ def _tape(home: Home, id: str) -> tuple[bytes | None, str]:
     if not isinstance(record, Record):
         return None, ""
     return bytes(record.body["tape"]), str(record.body["skill"])
-
-
-# ---- what a person gave ----------------------------------------------------------------------------------
-
-
-def _fresh(home: Home, id: str | None) -> str:
-    if id is None:
-        return home.clock.new_id()
-    if not re.fullmatch(ULID_PATTERN, id):
-        raise InputError(
-            "ID_INVALID", f"{id!r} is not a ULID", place="id", fix="leave it out to get a fresh one"
-        )
-    if home.journal.view(id).state != NEW:
-        raise InputError(
-            "ID_USED", f"there is an intent {id} already", place="id", fix="leave it out to get a fresh one"
-        )
-    return id
-
-
-def _moment(text: str) -> str:
-    try:
-        moment = datetime.fromisoformat(text)
-        moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        fix = "write it as 2026-11-21T10:00:00Z"
-        raise InputError("TIME_INVALID", f"{text!r} is not a moment: {error}", place="at", fix=fix) from error
-    if moment.year not in _YEARS:
-        raise InputError(
-            "TIME_INVALID", f"{text!r} is too far away", place="at", fix="write it as 2026-11-21T10:00:00Z"
-        )
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _zone(name: str) -> str:
-    try:
-        return ZoneInfo(name).key
-    except (
-        ValueError,
-        OSError,
-        LookupError,
-    ) as error:  # ZoneInfo raises one of them for what is no zone's name
-        fix = "name it like Europe/Stockholm"
-        raise InputError("ZONE_UNKNOWN", f"there is no time zone {name!r}", place="zone", fix=fix) from error
-
-
-def _slot_text(name: str, text: str, pipeline: Pipeline) -> str:
-    """What a person gave for a slot or a question, as clean as a goal; "" stays ""."""
-    if name.startswith("@"):  # such keys of a draft are ours
-        raise InputError(
-            "SLOT_UNKNOWN", f"no slot is called {name}", place=f"slot.{name}", fix="mcl skill show"
-        )
-    if not text.strip():
-        return ""
-    try:
-        return without_secret(normalise(text, longest=pipeline.rules.longest_prose))
-    except InputError as error:
-        message = error.message.replace("the goal", "the value")
-        place = f"slot.{name.removeprefix('slot.')}"  # an answer is named by its field
-        if error.code == "SECRET_INLINE":
-            raise InputError(error.code, message, place=place, fix=error.fix) from error
-        raise InputError("SLOT_VALUE", message, place=place, fix="give it as plain text") from error
-
-
-def _answered(
-    pipeline: Pipeline, home: Home, id: str, view: View, answers: Mapping[str, str], chosen: str
-) -> tuple[Request, dict[str, str]]:
-    """The request with these answers beside the earlier ones, and the texts by field; each was found to be
-    what its field must be. chosen: the skill of the compile that asked."""
-    said = {name: _slot_text(name, text, pipeline) for name, text in _by_field(view, id, answers).items()}
-    before = _request_of(home, id, view)
-    request = before.answered({**before.answers, **said})
-    check_choice(request, pipeline.skills)
-    skill = pipeline.skills.get(request.skill or chosen)
-    for field, text in said.items():
-        if skill is not None:
-            read_answer(request, skill, field, text, pipeline.rules)
-    return request, said
-
-
-def _request_of(home: Home, id: str, view: View) -> Request:
-    if view.draft is None:
-        raise InputError(
-            "NOT_CLARIFYING", "this intent has no draft", place=id, fix="mcl list shows what is there"
-        )
-    drafted = home.journal.rows(id, kind="intent.draft")[0]
-    return Request.of_draft(
-        view.draft,
-        view.answers,
-        id=id,
-        at=drafted.at,
-        actor=home.keyring.user.did,
-        agent=home.keyring.agent.did,
-    )
-
-
-def _by_field(view: View, id: str, answers: Mapping[str, str]) -> dict[str, str]:
-    """The answers by the fields of the open questions."""
-    if not view.questions:
-        state = f"it is {view.state}" if view.state != NEW else "there is no such intent"
-        fix = "mcl show tells what it waits for"
-        raise InputError("NOT_CLARIFYING", f"this intent has no open question: {state}", place=id, fix=fix)
-    fields = {
-        name: question.field for question in view.questions for name in (question.unknown_id, question.field)
-    }
-    named = ", ".join(f"{question.unknown_id} ({question.field})" for question in view.questions)
-    for name in answers:
-        if name not in fields:
-            raise InputError(
-                "ANSWER_UNKNOWN", f"no question is called {name}", place=name, fix=f"the questions: {named}"
-            )
-    if not answers:
-        raise InputError(
-            "ANSWER_MISSING", "no answer was given", place="answer", fix=f"the questions: {named}"
-        )
-    said: dict[str, str] = {}
-    for name, text in answers.items():
-        if said.setdefault(fields[name], text) != text:
-            fix = "give it once"
-            raise InputError("ANSWER_TWICE", f"{fields[name]} is answered twice", place=name, fix=fix)
-    return said
