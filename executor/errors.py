@@ -6,6 +6,7 @@ ir.MclError
     ├── KeyringError     a key: missing, sealed, wrong passphrase, in the wrong role
     ├── JournalError     a row that cannot be appended, found or proved
     ├── LifecycleError   an event that is not legal in the state of its intent
+    ├── GlobError        a pattern of paths that is none
     ├── ScopeError       a path that tools may not touch, or that is not what it should be
     ├── ToolError        a tool that did not do its work
     ├── ManifestError    a tool's manifest that contradicts itself
@@ -60,6 +61,15 @@ class LifecycleError(ExecutorError):
         self.legal = tuple(sorted(legal))
         data = {"state": state, "legal": list(self.legal)}
         super().__init__(code, message, place=place, fix=fix, data=data)
+
+
+class GlobError(ExecutorError):
+    """A pattern of paths that is none; `place` is the pattern, `position` (in `data` too) the character, from
+    0, where it goes wrong."""
+
+    def __init__(self, code: str, message: str, *, place: str, fix: str, position: int = 0) -> None:
+        self.position = position
+        super().__init__(code, message, place=place, fix=fix, data={"position": position})
 
 
 class ScopeError(ExecutorError):

@@ -13,6 +13,7 @@ from executor.errors import ScopeError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.call import Call, Deferred
+from executor.gate.checkout import Checkouts
 from executor.gate.credentials import Credentials
 from executor.gate.grants import Grants
 from executor.gate.locks import Locks
@@ -56,7 +57,8 @@ class Context:
     now. leased: does this process hold the run? record: where decisions that are no plain allow are kept
     (kind is "refused" or "asked"). before: what lies upstream of the whole plan (of a sub-plan its parent's
     part). personal: is a key, by its did, one that only a person can sign with? moment: within one, all
-    guards judge by one state of the home (``Database.moment``).
+    guards judge by one state of the home (``Database.moment``). checkouts: what the agent has checked out,
+    where files change only under intents.
     """
 
     agent: str
@@ -77,6 +79,7 @@ class Context:
     before: Taint = NONE
     personal: Callable[[str], bool] = lambda did: False
     moment: Callable[[], AbstractContextManager[None]] = nullcontext
+    checkouts: Checkouts | None = None
 
     def manifest(self, call: Call) -> Manifest | None:
         """The manifest of the called tool, None for an unknown one."""

@@ -20,6 +20,7 @@ from executor.gate.guards import (
     arguments,
     budget,
     capability,
+    checkout,
     denylist,
     integrity,
     locks,
@@ -47,12 +48,13 @@ GUARDS: Final[tuple[tuple[str, Guard], ...]] = (
     ("capability", capability.check),
     ("arguments", arguments.check),
     ("scope", scope.check),
+    ("checkout", checkout.check),
     ("locks", locks.check),
     ("budget", budget.check),
     ("approval", approval.check),
 )
-# What can be said of a call before its turn: the first nine, and whether a person will be asked.
-BEFOREHAND: Final[tuple[tuple[str, Guard], ...]] = (*GUARDS[:9], ("approval", approval.foresee))
+# What can be said of a call before its turn: the first ten, and whether a person will be asked.
+BEFOREHAND: Final[tuple[tuple[str, Guard], ...]] = (*GUARDS[:10], ("approval", approval.foresee))
 
 _SEAL: Final = object()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from executor.errors import PolicyError
 
-_FIELDS = {"deny", "approval_minutes", "intent_declaration"}
+_FIELDS = {"deny", "approval_minutes", "intent_declaration", "agents"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,15 @@ class Policy:
 
     version: sha256 (hex) of the file; approvals are bound to it. approval_minutes: 1 to 1440.
     strict_server_validation: refuse a call that was declared as less than what the tool does; where it is
-    false that is a warning, and nothing else changes.
+    false that is a warning, and nothing else changes. lease_minutes: how long an agent may hold work without
+    doing anything, 1 to 1440.
     """
 
     deny: frozenset[str] = frozenset()
     approval_minutes: int = 15
     version: str = hashlib.sha256(b"").hexdigest()
     strict_server_validation: bool = True
+    lease_minutes: int = 15
 
     @classmethod
     def load(cls, place: Path) -> Policy:
@@ -53,7 +55,8 @@ class Policy:
         if type(minutes) is not int or not 1 <= minutes <= 1440:
             raise _bad(place, "approval_minutes is a whole number from 1 to 1440")
         strict = _strict(place, values.get("intent_declaration", {}))
-        return cls(frozenset(deny), minutes, hashlib.sha256(data).hexdigest(), strict)
+        lease = _lease(place, values.get("agents", {}))
+        return cls(frozenset(deny), minutes, hashlib.sha256(data).hexdigest(), strict, lease)
 
     def denies(self, *uris: str) -> bool:
         """Tell whether a tool is on the deny list, by any of its addresses, with or without version."""
@@ -118,6 +121,18 @@ def _strict(place: Path, section: object) -> bool:
     if not isinstance(strict, bool):
         raise _bad(place, f"intent_declaration.{name} is true or false")
     return strict
+
+
+def _lease(place: Path, section: object) -> int:
+    name = "lease_minutes"
+    if not isinstance(section, dict):
+        raise _bad(place, f"agents is a table with {name}")
+    if unknown := sorted(set(section) - {name}):
+        raise _bad(place, f"unknown field agents.{unknown[0]}")
+    minutes = section.get(name, 15)
+    if type(minutes) is not int or not 1 <= minutes <= 1440:
+        raise _bad(place, f"agents.{name} is a whole number from 1 to 1440")
+    return minutes
 
 
 def _bad(place: Path, why: str) -> PolicyError:

@@ -210,6 +210,9 @@ def _correct(view: View, envelope: Envelope) -> Changes:
 
 
 def _attest(view: View, envelope: Envelope) -> Changes:
+    """Of a plan, once its run has begun; of an Intent that was accepted without one, by whoever did it."""
+    if view.state == "accepted" and view.accepted_plan_hash:
+        raise illegal(view, envelope, "NOT_RUN", "its plan was accepted and has not run, or not to its end")
     body: Any = envelope.body
     return {"state": "completed" if body.outcome == "success" else "failed", "outcome": body.outcome}
 

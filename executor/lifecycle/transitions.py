@@ -40,6 +40,7 @@ TABLE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "intent.correct": ("accepted", "proposed"),  # only of a run that began, and was corrected before
         "policy.gate": ("accepted",),
         "policy.gate.resolve": ("accepted",),
+        "intent.attest": ("completed", "failed"),  # only without a plan: the work was done elsewhere
         "intent.fail": ("failed",),
         "intent.cancel": ("cancelled",),
     },

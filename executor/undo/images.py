@@ -19,18 +19,18 @@ from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Effect, Mode
 from executor.undo.look import FILE_LIMIT, FULL, Before, Looker
 from executor.undo.prune import make_room
-from executor.undo.records import KEPT, LEFT, Call, marks, read_history
+from executor.undo.records import KEPT, LEFT, Call, before_of, kept_body, left_body, read_history
 from executor.undo.store import ImageStore
 
 Tell: TypeAlias = Callable[[str, Mapping[str, Any]], str]  # kind and body of a record; gives its id
 STORE_LIMIT: Final = 1 << 30  # bytes of contents in a home, after which old ones go
 
-_OUTSIDE: Final = {
+OUTSIDE: Final = {
     "shell": "what a process does is not undone",
     "network": "what was sent over the network is not undone",
     "chain": "what was written to a chain is not undone",
 }
-_NO_FILE: Final = "it names no file of the workspace that it changes"
+NO_FILE: Final = "it names no file of the workspace that it changes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Images:
         looker = Looker(workspace, self._store, self._file_limit, self._room)
 
         def look() -> Before:
-            known = _found(interrupted) if interrupted is not None else None
+            known = before_of(interrupted) if interrupted is not None else None
             return looker.before(written, whole_folders="shell" not in effect.classes, known=known)
 
         if written and self._held < 0:
@@ -114,19 +114,11 @@ class Images:
                 await to_thread.run_sync(self._make_room)
                 held.enter_context(self._store.together())
                 before = await to_thread.run_sync(look)
-            for name in sorted(effect.classes & _OUTSIDE.keys()):
-                before.uncovered[""] = _OUTSIDE[name]
+            for name in sorted(effect.classes & OUTSIDE.keys()):
+                before.uncovered[""] = OUTSIDE[name]
             if not written and "" not in before.uncovered:
-                before.uncovered[""] = _NO_FILE
-            body = {
-                "node": node,
-                "tool": tool,
-                "root": str(workspace.root),
-                "files": [state.to_body(path) for path, state in before.files.items()],
-                "folders": list(before.missing),
-                "listings": before.listings,
-                "uncovered": marks(before.uncovered),
-            }
+                before.uncovered[""] = NO_FILE
+            body = kept_body(before, node=node, tool=tool, root=str(workspace.root))
             self._held += before.fresh
             if tell is None:
                 id = self._home.journal.record(KEPT, body, intent=intent).id
@@ -145,10 +137,7 @@ class Images:
         kept.close()
         with CancelScope(shield=True):
             left = await to_thread.run_sync(kept.looker.after, kept.before, answer)
-        body: dict[str, Any] = {"of": kept.id, "node": kept.node}
-        body["files"] = [state.to_body(path) for path, state in left.files.items()]
-        body["folders"] = list(left.made)
-        body["uncovered"] = marks(left.uncovered)
+        body = left_body(left, of=kept.id, node=kept.node)
         if tell is None:
             self._home.journal.record(LEFT, body, intent=kept.intent)
         else:
@@ -159,7 +148,7 @@ class Images:
         call = self._unfinished(intent, node)
         if call is not None:
             looker = Looker(workspace, self._store, self._file_limit)
-            await self.after(Kept(call.id, intent, node, looker, _found(call)))
+            await self.after(Kept(call.id, intent, node, looker, before_of(call)))
 
     def _unfinished(self, intent: str, node: str) -> Call | None:
         """The call of a node that nobody saw end."""
@@ -176,7 +165,3 @@ class Images:
 
     def _room(self, size: int) -> bool:
         return self._held + size <= self._store_limit
-
-
-def _found(call: Call) -> Before:
-    return Before(dict(call.before), call.missing, dict(call.listings), dict(call.uncovered))

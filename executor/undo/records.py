@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from executor.journal.journal import Journal
 from executor.journal.record import Record
+from executor.undo.look import After, Before
 from executor.undo.state import ABSENT, State, from_body
 
 KEPT: Final = "record.undo.kept"
@@ -133,7 +134,36 @@ def call_of(record: Record) -> Call:
     )
 
 
-def marks(uncovered: Mapping[str, str]) -> list[dict[str, str]]:
+def kept_body(before: Before, *, node: str, tool: str, root: str) -> dict[str, Any]:
+    """The body of the record before a call. root: the workspace."""
+    return {
+        "node": node,
+        "tool": tool,
+        "root": root,
+        "files": [state.to_body(path) for path, state in before.files.items()],
+        "folders": list(before.missing),
+        "listings": before.listings,
+        "uncovered": _marks(before.uncovered),
+    }
+
+
+def left_body(left: After, *, of: str, node: str) -> dict[str, Any]:
+    """The body of the record after a call. of: id of the one before it."""
+    return {
+        "of": of,
+        "node": node,
+        "files": [state.to_body(path) for path, state in left.files.items()],
+        "folders": list(left.made),
+        "uncovered": _marks(left.uncovered),
+    }
+
+
+def before_of(call: Call) -> Before:
+    """What a call found, as it was looked at then."""
+    return Before(dict(call.before), call.missing, dict(call.listings), dict(call.uncovered))
+
+
+def _marks(uncovered: Mapping[str, str]) -> list[dict[str, str]]:
     """What is not covered, as a record keeps it."""
     return [{"path": path, "why": why} for path, why in uncovered.items()]
 

@@ -53,7 +53,7 @@ async def judge(context: Context, run: Run, home: Home) -> tuple[Criterion, ...]
         elif isinstance(predicate, SignedOffPredicate):
             found.append(await _signed_off(predicate, mandate, home, run.asking))
         elif isinstance(predicate, AttestationPredicate):
-            found.append(attested(predicate, _attestations(home)))
+            found.append(attested(predicate, attestations(home)))
         elif isinstance(predicate, ExternalPredicate):
             found.append(await external(predicate, mandate.criterion_id(place), context, run))
         else:
@@ -61,7 +61,7 @@ async def judge(context: Context, run: Run, home: Home) -> tuple[Criterion, ...]
     return tuple(found)
 
 
-def _attestations(home: Home) -> Iterator[Envelope]:
+def attestations(home: Home) -> Iterator[Envelope]:
     """What was attested here, and by agents that work was handed to; signatures are checked again."""
     for row in home.journal.rows(kind="intent.attest"):
         envelope = home.journal.open(row.wire)

@@ -86,6 +86,7 @@ def walks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walks]:
         yield made
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(plans)
 def test_it_makes_no_difference_to_states_whose_plan_a_part_stands_in(walks: Walks, part: Part) -> None:

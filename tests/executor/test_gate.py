@@ -45,6 +45,7 @@ def test_the_guards_stand_in_the_order_of_the_design() -> None:
         "capability",
         "arguments",
         "scope",
+        "checkout",
         "locks",
         "budget",
         "approval",

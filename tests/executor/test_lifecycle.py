@@ -39,6 +39,7 @@ accepted   plan.step            executing
 accepted   intent.correct       proposed
 accepted   policy.gate          accepted
 accepted   policy.gate.resolve  accepted
+accepted   intent.attest        completed
 accepted   intent.fail          failed
 accepted   intent.cancel        cancelled
 executing  plan.step            executing
@@ -80,6 +81,7 @@ class Told:
             "plan.proposed": not self.compiled,
             "plan.step": not self.planned or self.state in ("cancelled", "proposed"),  # it only starts nodes
             "policy.gate.resolve": not self.gate_open,
+            "intent.attest": self.state == "accepted" and self.planned,
             "intent.correct": self.state != "executing"
             and not (self.corrected and self.compiled and self.planned),
         }
@@ -177,6 +179,24 @@ def test_every_event_but_the_legal_ones_is_refused_in_every_state(story: Story) 
 def test_an_attest_completes_only_with_success(story: Story, outcome: str, state: str) -> None:
     body = ir.IntentAttestBody(outcome=outcome, completed_at="2026-11-21T10:00:00.000Z")
     assert advance(replay(story, *HAPPY), story.seal("intent.attest", body)).state == state
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state"), [("success", "completed"), ("failure", "failed"), ("partial", "failed")]
+)
+def test_an_intent_that_was_accepted_without_a_plan_is_attested_after_what_a_person_was_asked(
+    story: Story, outcome: str, state: str
+) -> None:
+    view = replay(story, *HAPPY[:2], "intent.accept", "policy.gate", "policy.gate.resolve")
+    assert view.state == "accepted"
+    body = ir.IntentAttestBody(outcome=outcome, completed_at="2026-11-21T10:00:00.000Z")
+    assert advance(view, story.seal("intent.attest", body)).state == state
+
+
+def test_an_accepted_plan_is_not_attested_before_it_has_run(story: Story) -> None:
+    view = replay(story, *HAPPY[:4])
+    assert refusal(view, story.make("intent.attest", view)).code == "NOT_RUN"
+    assert view.state == "accepted"
 
 
 def test_after_three_rounds_of_questions_only_an_end_or_a_compile_is_left(story: Story) -> None:

@@ -48,6 +48,7 @@ DECLARED: Final = {
     ("executor/walker/nodes/handed.py", "invoke"),
     ("executor/walker/external.py", "invoke"),
     ("mcl/mcp/calling.py", "invoke"),
+    ("mcl/agents/work/looking.py", "invoke"),  # addresses that criteria of signed work name
     # Who puts manifests and adapters together.
     ("executor/__init__.py", "holds Tool"),
     ("executor/tools/builtin.py", "holds Tool"),

@@ -314,5 +314,5 @@ def test_git_works_in_a_folder_of_the_workspace(walks: Walks) -> None:
 def test_a_missing_git_is_named(walks: Walks, monkeypatch: pytest.MonkeyPatch) -> None:
     walks.git("init", "-q")
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("executor.tools.process.environment._SYSTEM", ())  # a machine without git
+    monkeypatch.setattr("executor.sandbox.environment._SYSTEM", ())  # a machine without git
     assert refusal(walks, tool("n1", "git/status")) == "COMMAND_NOT_FOUND"

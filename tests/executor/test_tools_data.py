@@ -245,7 +245,7 @@ NUMBERS = st.decimals(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(NUMBERS, min_size=1, max_size=40), st.sampled_from([1, 3, 1000]), st.booleans())
 def test_figures_are_those_of_another_computation(numbers: list[Decimal], distinct: int, comma: bool) -> None:
     texts = [f"{number:f}" for number in numbers]

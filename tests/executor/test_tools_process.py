@@ -12,7 +12,7 @@ import pytest
 from walks import Walks, tool
 
 from executor import Grants, Home, Outcome, ToolError, Workspace
-from executor.tools.process.environment import safe_path
+from executor.sandbox.environment import safe_path
 from executor.tools.process.suites import Folder, command, detect
 from executor.tools.process.summary import counts
 

@@ -336,7 +336,7 @@ def test_no_text_in_a_plan_breaks_a_tool_or_reaches_beyond_the_workspace(
 
 
 @pytest.mark.slow
-@settings(max_examples=4000, **LIMITS)
+@settings(max_examples=1000, **LIMITS)
 @given(call=CALLS)
 def test_thousands_of_texts_do_not_either(place: Walks, call: tuple[Manifest, dict[str, str]]) -> None:
     walk(place, *call)
@@ -352,7 +352,7 @@ def test_no_value_of_any_type_breaks_the_gate_or_what_it_allows(
 
 
 @pytest.mark.slow
-@settings(max_examples=4000, **LIMITS)
+@settings(max_examples=1000, **LIMITS)
 @given(call=RAW)
 def test_thousands_of_values_do_not_either(place: Walks, call: tuple[Manifest, dict[str, Any]]) -> None:
     judge(place, *call)

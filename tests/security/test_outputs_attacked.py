@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from walks import NODE, Walks, tool
+from walks import NODE, Walks, granted, tool
 
 from executor import AlwaysApprove, Registry
 
@@ -27,6 +28,7 @@ CALLS: tuple[NODE, ...] = (
     tool(
         "n1", "calendar/add", "write", path="made.ics", title=f"A{ESCAPES[:4]}B", start="2026-12-01T09:00:00Z"
     ),
+    tool("n1", "code/grep", "shell", query="needle"),
     tool("n1", "code/search", pattern="needle"),
     tool("n1", "data/summary", path="table.csv"),
     tool("n1", "data/chart", "write", path="numbers.csv", out="chart.svg"),
@@ -40,13 +42,18 @@ CALLS: tuple[NODE, ...] = (
     tool("n1", "fs/watch", path=".", seconds="1"),
     tool("n1", "fs/write", "write", path="new.txt", content="x"),
     tool("n1", "git/branch"),
+    tool("n1", "git/checkout", "write", name="made"),
     tool("n1", "git/diff"),
     tool("n1", "git/log"),
     tool("n1", "git/show"),
     tool("n1", "git/show", file="clean.txt"),
     tool("n1", "git/status"),
+    tool("n1", "process/editor", "shell", path="edited.txt"),
     tool("n1", "process/lint", "shell", linter="make"),
+    tool("n1", "process/mqlaunch", "shell", command="doctor"),
     tool("n1", "process/tests", "shell", suite="make"),
+    tool("n1", "repo/inspect"),
+    tool("n1", "repo/tree"),
     tool("n1", "task/assign", "write", assignee="ada", task="Do it"),
     tool("n1", "time/now"),
 )
@@ -54,7 +61,7 @@ ELSEWHERE = {"agent/dispatch", "http/get", "http/request"}  # attacked where the
 
 
 @pytest.fixture
-def hostile(walks: Walks) -> Walks:
+def hostile(walks: Walks, monkeypatch: pytest.MonkeyPatch) -> Walks:
     from executor import Grants
 
     grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
@@ -71,6 +78,13 @@ def hostile(walks: Walks) -> Walks:
     walks.write("numbers.csv", f"name,value{line}\na{line},1\nb,2\n")
     (walks.workspace / "cal.ics").write_bytes(CALENDAR.encode())
     says = "\t@printf '\\033[2J\\302\\233 \\r\\007 %s\\n' " + TOKEN
+    program = walks.workspace.parent / "programs/mqlaunch"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{says.strip().removeprefix('@')}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("VISUAL", str(program))
+    walks.git("remote", "add", f"origin-{TOKEN}", f"https://{TOKEN}@example.org/{line}{TOKEN}")
     walks.write("Makefile", f".PHONY: test lint\ntest:\n{says}\nlint:\n{says}\n")
     walks.git("add", "-A")
     walks.git("-c", f"user.name=Eve{line}", "commit", "-q", "-m", f"Add {line} {TOKEN}")
@@ -92,8 +106,12 @@ def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("node", CALLS, ids=lambda node: node["tool_call"]["tool_ref"][14:-6])
-def test_what_a_tool_brings_back_moves_no_cursor_and_tells_no_secret(hostile: Walks, node: NODE) -> None:
+def test_what_a_tool_brings_back_moves_no_cursor_and_tells_no_secret(
+    hostile: Walks, node: NODE, request: pytest.FixtureRequest
+) -> None:
     name = node["tool_call"]["tool_ref"].removeprefix("matrix://tool/").partition("@")[0]
+    if name == "code/grep":
+        request.getfixturevalue("ripgrep")
     outcome = hostile.go(node, people=AlwaysApprove())
     assert outcome.failure is None, outcome.failure
     for path, text in texts(outcome.outputs["n1"]):
@@ -119,17 +137,24 @@ def test_no_tool_is_left_out_of_these_attacks() -> None:
     [
         tool("n1", "fs/list", recursive="true", limit="5000"),
         tool("n1", "fs/search", query="x", limit="2000"),
+        tool("n1", "code/grep", "shell", query="x", limit="2000"),
         tool("n1", "code/search", pattern="x", limit="2000"),
         tool("n1", "fs/changes", since="2000-01-01"),
         tool("n1", "git/status"),
         tool("n1", "git/diff"),
         tool("n1", "git/show"),
+        tool("n1", "repo/inspect"),
         tool("n1", "data/summary", path="wide.csv"),
         tool("n1", "fs/read", path="long.txt"),
     ],
     ids=lambda node: node["tool_call"]["tool_ref"][14:-6],
 )
-def test_however_much_there_is_an_answer_fits_its_limit(walks: Walks, node: NODE) -> None:
+def test_however_much_there_is_an_answer_fits_its_limit(
+    walks: Walks, node: NODE, request: pytest.FixtureRequest
+) -> None:
+    if node["tool_call"]["side_effect_class"] == "shell":
+        request.getfixturevalue("ripgrep")
+        granted(walks, also=["shell"])
     walks.git("init", "-q", "-b", "main")
     walks.write("long.txt", "x" * 3_000_000)
     walks.write(

@@ -1,4 +1,4 @@
-"""Guard 12: a person approved what needs a person."""
+"""Guard 13: a person approved what needs a person."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from executor.gate.context import Context
 from executor.gate.credentials import credentials_of
 from executor.gate.effects import need_of
 from executor.gate.guards import three_keys
+from executor.gate.guards.checkout import covered
 from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_bytes
@@ -69,7 +70,7 @@ def _why(call: Call, context: Context) -> Iterator[str]:
     if need == "exact":
         classes = ", ".join(sorted(effect.classes))
         yield f"It is {effect.operation} ({classes}), which no verb and no plan covers."
-    elif need == "plan" and context.mandate is None:
+    elif need == "plan" and context.mandate is None and not covered(call, context):
         yield f"It is {effect.operation}, and no accepted plan covers it."
     if "chain" in effect.classes:
         yield "It acts on a chain: only a key with a passphrase, or one kept elsewhere, may approve."

@@ -1,4 +1,4 @@
-"""Guard 10: nobody else is writing there, and the file is still what the caller has read."""
+"""Guard 11: nobody else is writing there, and the file is still what the caller has read."""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from executor.errors import ToolError
@@ -28,3 +30,21 @@ def globs_of(language: str) -> tuple[str, ...]:
             fix=f"did you mean {' or '.join(near)}?" if near else "give glob instead, such as '*.py'",
         )
     return tuple(globs)
+
+
+def languages_of(paths: Iterable[str]) -> dict[str, int]:
+    """How many of these files are written in each language, most first. Of several that share an ending the
+    first in the table counts; files of no language are left out."""
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    del table["also"]
+    known: dict[str, str] = {}  # a pattern that is a name, or the ending of one
+    for language, globs in table.items():
+        for glob in globs:
+            known.setdefault(glob.removeprefix("*"), language)
+    found: Counter[str] = Counter()
+    for path in paths:
+        name = path.rpartition("/")[2]
+        dot = name.rfind(".")
+        if one := known.get(name) or (known.get(name[dot:].lower()) if dot >= 0 else None):
+            found[one] += 1
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))

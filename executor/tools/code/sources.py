@@ -14,8 +14,9 @@ from pathlib import Path
 from anyio import from_thread, to_thread
 
 from executor.errors import ScopeError, ToolError
+from executor.sandbox.git import repository, text
+from executor.sandbox.paths import Workspace
 from executor.tools.fs.glob import matches
-from executor.tools.git.command import repository, text
 from executor.tools.tool import Bench
 
 _MAX_NAMES = 32 << 20  # bytes of names taken from git
@@ -80,7 +81,7 @@ async def _known_to_git(prefix: str, left_out: LeftOut, bench: Bench) -> list[st
         return None
     below = prefix[len(home) :].lstrip("/")
     try:
-        async with repository(bench, home or ".") as git:
+        async with repository(bench.workspace, home or ".") as git:
             answer = await git.answer(
                 "ls-files",
                 "-z",
@@ -97,12 +98,20 @@ async def _known_to_git(prefix: str, left_out: LeftOut, bench: Bench) -> list[st
         return None
     names = dict.fromkeys(text(answer.out).split("\0"))  # a file in conflict is told once a version
     cut = len(below) + 1 if below else 0
-    return [
+    places = (
         f"{home}/{name}" if home else name
         for name in names
         # A name that ends with a slash is another repository.
         if name and name[-1] != "/" and not _vendored(name[cut:], left_out)
-    ]
+    )
+    closed = _closed(bench.workspace)  # git does not know of them, and lists our own home
+    return [place for place in places if not f"{place}/".startswith(closed)]
+
+
+def _closed(workspace: Workspace) -> tuple[str, ...]:
+    """The folders of the workspace that are closed to tools, each with a slash at its end."""
+    inside = (place for place in workspace.forbidden if place.is_relative_to(workspace.root))
+    return tuple(f"{place.relative_to(workspace.root).as_posix()}/" for place in inside)
 
 
 def _vendored(path: str, left_out: LeftOut) -> bool:

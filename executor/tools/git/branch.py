@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from executor.errors import ToolError
+from executor.sandbox.git import Git, repository, text
 from executor.sandbox.redaction import visible
-from executor.tools.git.command import Git, repository, text
 from executor.tools.tool import Bench
 
 _MOST = 2000  # branches listed
@@ -15,17 +15,11 @@ _MOST = 2000  # branches listed
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Make the branch when one is named, then answer with all of them."""
     name = str(args.get("name", ""))
-    async with repository(bench, str(args.get("repo", ".")), branch=name) as git:
+    async with repository(bench.workspace, str(args.get("repo", ".")), branch=name) as git:
         if name:
             await _make(git, name, str(args.get("start", "HEAD")))
         current = text((await git.run("symbolic-ref", "--quiet", "--short", "HEAD")).out).strip()
-        listed = await git.answer(
-            "for-each-ref", f"--count={_MOST}", "--format=%(refname:lstrip=2)%00%(objectname)", "refs/heads/"
-        )
-    branches = [
-        {"name": visible(found), "commit": commit}
-        for found, _, commit in (line.partition("\0") for line in text(listed.out).splitlines())
-    ]
+        branches = await local_branches(git)
     answer: dict[str, object] = {
         "current": visible(current),
         "branches": branches,
@@ -35,7 +29,23 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     return {**answer, "created": name, "text": f"made branch {name}"} if name else answer
 
 
-async def _make(git: Git, name: str, start: str) -> None:
+async def local_branches(git: Git) -> list[dict[str, str]]:
+    """Their names and commits, in the order of their names."""
+    listed = await git.answer(
+        "for-each-ref", f"--count={_MOST}", "--format=%(refname:lstrip=2)%00%(objectname)", "refs/heads/"
+    )
+    return [
+        {"name": visible(found), "commit": commit}
+        for found, _, commit in (line.partition("\0") for line in text(listed.out).splitlines())
+    ]
+
+
+async def require_name(git: Git, name: str) -> None:
+    """Refuse what git takes for no branch.
+
+    Raises:
+        ToolError: BAD_BRANCH_NAME.
+    """
     # check-ref-format knows the rules ('..', '.lock', '@{', …); the manifest's pattern already keeps options
     # out.
     checked = await git.run("check-ref-format", "--branch", name)
@@ -43,4 +53,8 @@ async def _make(git: Git, name: str, start: str) -> None:
         raise ToolError(
             "BAD_BRANCH_NAME", f"{name!r} is no name for a branch", place=name, fix="such as feature/search"
         )
+
+
+async def _make(git: Git, name: str, start: str) -> None:
+    await require_name(git, name)
     await git.answer("branch", "--no-track", "--end-of-options", name, start)

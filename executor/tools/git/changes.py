@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from executor.errors import ScopeError
+from executor.sandbox.git import Git, text
 from executor.sandbox.redaction import visible
-from executor.tools.git.command import Git, text
 from executor.tools.tool import Bench
 
 _MAX_FILES = 500  # files whose changes are shown

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from executor.errors import ToolError
+from executor.sandbox.git import Git, plain_path, repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.git.changes import changes, cut, told
-from executor.tools.git.command import Git, plain_path, repository, text
 from executor.tools.tool import Bench
 
 _FORMAT = "--format=tformat:%an%x00%aI%x00%P%x00%B%x00"  # %G… would start a signature checker
@@ -21,7 +21,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     repo, named = str(args.get("repo", ".")), str(args.get("commit", "HEAD"))
     path, file = plain_path(str(args.get("path", ""))), plain_path(str(args.get("file", "")))
     show = ["show", "--format=", "--diff-merges=first-parent", "--root", "--no-show-signature", "--no-notes"]
-    async with repository(bench, repo) as git:
+    async with repository(bench.workspace, repo) as git:
         commit = await _commit(git, named)
         answer = await _head(git, commit)
         if file:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from executor.sandbox.git import Git, repository, text
 from executor.sandbox.redaction import visible
-from executor.tools.git.command import repository, text
 from executor.tools.tool import Bench
 
 _ROOM = 96  # bytes of JSON that a change takes beside its path, generously
@@ -13,18 +14,23 @@ _ROOM = 96  # bytes of JSON that a change takes beside its path, generously
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Answer with ``git status``, parsed from its machine format."""
-    async with repository(bench, str(args.get("repo", "."))) as git:
-        finished = await git.answer(
-            "status",
-            "--porcelain=v2",
-            "--branch",
-            "-z",
-            "--untracked-files=normal",
-            "--ignore-submodules=all",
-        )
+    async with repository(bench.workspace, str(args.get("repo", "."))) as git:
+        return await state(git, bench.max_output // 2)
+
+
+async def state(git: Git, room: int) -> dict[str, Any]:
+    """The state of a repository, as the tool answers. room: bytes that its changes may take."""
+    finished = await git.answer(
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "-z",
+        "--untracked-files=normal",
+        "--ignore-submodules=all",
+    )
     heads: dict[str, str] = {}
     changes: list[dict[str, object]] = []
-    room, truncated = bench.max_output // 2, finished.truncated
+    truncated = finished.truncated
     for change in _parse(text(finished.out), heads):
         room -= _ROOM + 4 * sum(len(str(value)) for value in change.values())
         if room < 0:

@@ -12,10 +12,10 @@ from anyio import to_thread
 
 from executor.errors import ToolError
 from executor.sandbox.bubblewrap import Sandbox, View, confined, programs_of
+from executor.sandbox.environment import private_environment
 from executor.sandbox.observation import listing, require_unchanged
-from executor.sandbox.process import Finished, run_command
+from executor.sandbox.process import Finished, Keep, run_command
 from executor.sandbox.redaction import visible
-from executor.tools.process.environment import private_environment
 from executor.tools.process.folder import Folder
 from executor.tools.tool import Bench
 
@@ -68,6 +68,9 @@ async def run_confined(
     outputs: Sequence[str] = (),
     variables: Sequence[str] = (),
     network: bool = False,
+    keep: Keep = "tail",
+    most: int = _MAX_LOG,
+    merged: bool = True,
 ) -> Ran:
     """Run it to its end, in the folder. Where the gate allowed it to read, it writes only its outputs.
 
@@ -75,6 +78,7 @@ async def run_confined(
         command: makes the argument list from the variables that the command sees.
         outputs: folders of the workspace that a reading command may write in; made where they are missing.
         variables: names of variables of this process that it sees too, beside the fixed ones.
+        keep, most, merged: which end of its output is kept, how many bytes, and whether its errors are in it.
 
     Raises:
         ToolError: COMMAND_NOT_FOUND; WROTE_UNDECLARED, TOO_MANY_FILES where it is only watched.
@@ -105,19 +109,20 @@ async def run_confined(
             behind or argv,
             cwd=folder.place,
             environment=environment,
-            max_output=_MAX_LOG,
-            keep="tail",
-            merged=True,
+            max_output=most,
+            keep=keep,
+            merged=merged,
         )
         seconds = (datetime.fromisoformat(bench.clock.now()) - started).total_seconds()
         if watched is not None:
             after = await to_thread.run_sync(listing, workspace.root, written)
             require_unchanged(watched, after, Path(argv[0]).name)
     log = finished.out.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    if behind and finished.status == 1 and log.startswith(_UNSEEN):
+    said = log if merged else finished.err.decode("utf-8", "replace")
+    if behind and finished.status == 1 and said.startswith(_UNSEEN):
         raise ToolError(
             "COMMAND_NOT_FOUND",
-            f"{argv[0]} cannot be run in the sandbox: {visible(log.removeprefix(_UNSEEN).strip()[:300])}",
+            f"{argv[0]} cannot be run in the sandbox: {visible(said.removeprefix(_UNSEEN).strip()[:300])}",
             place=argv[0],
             fix="install it for the whole system, or in the workspace",
         )

@@ -16,10 +16,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from executor.errors import ScopeError, ToolError
+from executor.sandbox.environment import safe_path
+from executor.sandbox.paths import Workspace
 from executor.sandbox.process import Finished, run_command
 from executor.sandbox.redaction import visible
-from executor.tools.process.environment import safe_path
-from executor.tools.tool import Bench
 
 _MAX_OUTPUT = 4 << 20  # bytes read of git's answer before it is cut
 _ENVIRONMENT = {
@@ -62,7 +62,10 @@ _OVERRIDES = {
     "color.ui": "never",
 }
 # Folders of .git in which nothing may be a link: git follows them, and quotes lines that it cannot read.
-_OWN = (".", "info", "logs", "logs/refs", "objects", "objects/info", "refs", "refs/heads", "refs/tags")
+_OWN = (
+    *(".", "info", "logs", "logs/refs", "objects", "objects/info", "refs", "refs/heads", "refs/tags"),
+    "reftable",
+)
 _UNUSED = ("hooks",)  # may lead anywhere: it is switched off
 _COPIED = ("objects",)  # a clone on the same disk shares files with what it was cloned from
 _ELSEWHERE = ("commondir", "objects/info/alternates")  # would lead git to objects elsewhere
@@ -100,7 +103,7 @@ class Git:
 
 
 @asynccontextmanager
-async def repository(bench: Bench, path: str, *, branch: str = "") -> AsyncIterator[Git]:
+async def repository(workspace: Workspace, path: str, *, branch: str = "") -> AsyncIterator[Git]:
     """Open the repository in a folder of the workspace; `branch` is one that will be written.
 
     Raises:
@@ -108,16 +111,16 @@ async def repository(bench: Bench, path: str, *, branch: str = "") -> AsyncItera
         ScopeError: the folder is out of scope.
     """
     # No program of the workspace: a PATH often begins with a folder of the project.
-    folders = safe_path(os.environ.get("PATH", ""), bench.workspace.root)
+    folders = safe_path(os.environ.get("PATH", ""), workspace.root)
     program = shutil.which("git", path=folders)
     if program is None:
         raise ToolError("COMMAND_NOT_FOUND", "git is not installed", fix="install git")
-    with bench.workspace.open_folder(path) as descriptor:
+    with workspace.open_folder(path) as descriptor:
         _check_repository(descriptor, path, branch)
         if sys.platform == "linux":  # by descriptor: nobody can move another folder into its place meanwhile
             place = Path(f"/proc/self/fd/{descriptor}")
         else:
-            place = bench.workspace.root.joinpath(*bench.workspace.split(path))
+            place = workspace.root.joinpath(*workspace.split(path))
         listed = await Git(program, place, _OVERRIDES).answer(
             # Of every scope, not --local: config.worktree counts too. System and global are switched off.
             "config",
