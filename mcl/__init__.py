@@ -9,10 +9,12 @@
 Importing this loads nothing: each name is fetched from its module at first use.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # importing typing takes as long as a hook may
 if TYPE_CHECKING:
+    from typing import Any
+
     from executor import Home, Outcome, UndoReport
     from ir import Envelope, Frame, Intent, MclError, PlanTree
     from mcl.acts.accept import Acceptance, accept
@@ -54,6 +56,15 @@ if TYPE_CHECKING:
     from mcl.acts.plan import Planned, plan
     from mcl.acts.plan_check import PlanChecked, check_plan_file, check_plan_of
     from mcl.acts.replay import Replay, replay
+    from mcl.acts.repo.draft import DraftedContract, draft_contract
+    from mcl.acts.repo.repositories import (
+        ChangedRepository,
+        add_repository,
+        remove_repository,
+        switch_repository,
+    )
+    from mcl.acts.repo.route import route_prompt
+    from mcl.acts.repo.run import ContractRun, run_contract
     from mcl.acts.run import run
     from mcl.acts.show import Shown, Summary, list_intents, show
     from mcl.acts.skill.examples import TriedExample, TriedSkill, try_examples
@@ -73,6 +84,19 @@ if TYPE_CHECKING:
     )
     from mcl.acts.undo import prune_undo, undo
     from mcl.acts.verify import FileReport, verify
+    from mcl.acts.work.complete import complete_work
+    from mcl.acts.work.export import ExportedWork, export_work
+    from mcl.acts.work.import_ import ImportedWork, import_work
+    from mcl.acts.work.list import ListedWork, WorkList, list_work, show_work
+    from mcl.acts.work.map_ import WorkMap, map_work
+    from mcl.acts.work.release import release_work
+    from mcl.acts.work.select import select_work
+    from mcl.acts.work.trace import WorkTrace, trace_work
+    from mcl.acts.work.validate import ValidatedWork, validate_work
+    from mcl.agents.work.completing import CompleteResult
+    from mcl.agents.work.item import WorkItem
+    from mcl.agents.work.leases import Lease
+    from mcl.agents.work.selecting import SelectResult
     from mcl.compiler import Clarify, Compiled, Refused
     from mcl.cortex.memory import Memory
     from mcl.cortex.proof import Proof
@@ -83,6 +107,9 @@ if TYPE_CHECKING:
     from mcl.mcp.activity.record import CallRecord
     from mcl.mcp.activity.stats import ActivityStats
     from mcl.mtx.finding import Finding
+    from mcl.repo.contract import RepoIntent, read_contract
+    from mcl.repo.repositories import Repositories
+    from mcl.repo.routing import Routed
 
 __all__ = [
     "Acceptance",
@@ -93,21 +120,29 @@ __all__ = [
     "BatchSummary",
     "CallRecord",
     "Called",
+    "ChangedRepository",
     "CheckedFile",
     "Clarify",
     "Compiled",
+    "CompleteResult",
+    "ContractRun",
     "Corrected",
     "CortexReport",
     "Decided",
+    "DraftedContract",
     "Envelope",
+    "ExportedWork",
     "FileReport",
     "Finding",
     "FormattedFile",
     "Frame",
     "Home",
     "Imported",
+    "ImportedWork",
     "Intent",
     "KnownTool",
+    "Lease",
+    "ListedWork",
     "MaterialityReport",
     "MclError",
     "Memory",
@@ -123,6 +158,10 @@ __all__ = [
     "Published",
     "Refused",
     "Replay",
+    "RepoIntent",
+    "Repositories",
+    "Routed",
+    "SelectResult",
     "Shown",
     "ShownCall",
     "ShownGate",
@@ -131,10 +170,16 @@ __all__ = [
     "TriedExample",
     "TriedSkill",
     "UndoReport",
+    "ValidatedWork",
     "VerifiedTools",
+    "WorkItem",
+    "WorkList",
+    "WorkMap",
+    "WorkTrace",
     "__version__",
     "accept",
     "activity_stats",
+    "add_repository",
     "answer",
     "approve_tool",
     "call_tool",
@@ -143,6 +188,7 @@ __all__ = [
     "check_plan_of",
     "compile_batch",
     "compile_goal",
+    "complete_work",
     "correct",
     "cortex_find",
     "cortex_forget",
@@ -157,16 +203,21 @@ __all__ = [
     "cortex_verify",
     "cortex_verify_proof",
     "decide_gate",
+    "draft_contract",
     "export_activity",
+    "export_work",
     "find_tool",
     "format_skill",
     "grant",
     "graph",
     "hash_skill",
+    "import_work",
     "list_activity",
     "list_grants",
     "list_intents",
     "list_tools",
+    "list_work",
+    "map_work",
     "materiality",
     "new_skill",
     "open_gates",
@@ -176,16 +227,26 @@ __all__ = [
     "prune_undo",
     "publish_skill",
     "quarantine_tool",
+    "read_contract",
+    "release_work",
+    "remove_repository",
     "replay",
     "revoke",
+    "route_prompt",
     "run",
+    "run_contract",
+    "select_work",
     "show",
     "show_activity",
     "show_gate",
+    "show_work",
     "sign_correction",
+    "switch_repository",
+    "trace_work",
     "try_examples",
     "undo",
     "validate_skill",
+    "validate_work",
     "verify",
     "verify_tools",
     "watch_activity",
@@ -257,6 +318,31 @@ _HOMES = {
     "mcl.acts.skill.new": ("NewSkill", "new_skill"),
     "mcl.acts.skill.publish": ("Published", "publish_skill"),
     "mcl.acts.skill.validate": ("CheckedFile", "validate_skill"),
+    "mcl.acts.work.complete": ("complete_work",),
+    "mcl.acts.work.export": ("ExportedWork", "export_work"),
+    "mcl.acts.work.import_": ("ImportedWork", "import_work"),
+    "mcl.acts.work.list": ("ListedWork", "WorkList", "list_work", "show_work"),
+    "mcl.acts.work.release": ("release_work",),
+    "mcl.acts.work.select": ("select_work",),
+    "mcl.acts.repo.draft": ("DraftedContract", "draft_contract"),
+    "mcl.acts.repo.repositories": (
+        "ChangedRepository",
+        "add_repository",
+        "remove_repository",
+        "switch_repository",
+    ),
+    "mcl.acts.repo.route": ("route_prompt",),
+    "mcl.acts.repo.run": ("ContractRun", "run_contract"),
+    "mcl.acts.work.map_": ("WorkMap", "map_work"),
+    "mcl.acts.work.trace": ("WorkTrace", "trace_work"),
+    "mcl.acts.work.validate": ("ValidatedWork", "validate_work"),
+    "mcl.repo.contract": ("RepoIntent", "read_contract"),
+    "mcl.repo.repositories": ("Repositories",),
+    "mcl.repo.routing": ("Routed",),
+    "mcl.agents.work.completing": ("CompleteResult",),
+    "mcl.agents.work.item": ("WorkItem",),
+    "mcl.agents.work.leases": ("Lease",),
+    "mcl.agents.work.selecting": ("SelectResult",),
     "mcl.compiler": ("Clarify", "Compiled", "Refused"),
     "mcl.home": ("open_home",),
     "mcl.mcp.activity.reading": ("ActivityPage",),
@@ -271,6 +357,8 @@ def __getattr__(name: str) -> Any:
     module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module 'mcl' has no attribute {name!r}")
+    from importlib import import_module
+
     value = globals()[name] = getattr(import_module(module), name)
     return value
 

@@ -7,6 +7,9 @@ MclError                 ir.errors: every error of this project
 ├── BatchError           a batch whose input or output cannot be used
 ├── CortexError          a memory that cannot be stored, found or proved
 ├── McpError             a server, a tool of one, or a call that came over MCP, which cannot be used
+├── RepoError            a request to a repository that has no route, or cannot be done as it is set up
+├── WorkError            work of coding agents that cannot be signed, checked out, completed or named
+├── HookError            an event of a coding agent's host that cannot be read or judged
 └── GraphError           a picture of a plan that cannot be drawn
 
 Codes are stable and UPPER_SNAKE; messages may change.
@@ -14,7 +17,7 @@ Codes are stable and UPPER_SNAKE; messages may change.
 
 from collections.abc import Mapping
 
-from ir.errors import MclError
+from ir.errors import REFUSED, MclError
 
 NO_AI = "choose another model (mcl model list), or work without one: --no-ai"  # the way out of a ModelError
 
@@ -39,8 +42,24 @@ class CortexError(MclError):
     """A memory that cannot be stored, found or proved; `place` is its address."""
 
 
+class WorkError(MclError):
+    """Work of coding agents that is not as it is asked for; `place` is a label, a file or a field."""
+
+    exit_code = REFUSED
+
+
+class HookError(MclError):
+    """An event of a coding agent's host that cannot be read or judged; `place` is the event or a file."""
+
+    exit_code = REFUSED
+
+
 class GraphError(MclError):
     """A picture of a plan that cannot be drawn."""
+
+
+class RepoError(MclError):
+    """What is asked of a repository cannot be understood or is not set up; `place` is a key or a file."""
 
 
 class McpError(MclError):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,4 +51,17 @@ def sandboxed(monkeypatch: pytest.MonkeyPatch) -> str:
     if tried.returncode:
         pytest.skip(f"bubblewrap does not work here: {tried.stderr.decode(errors='replace').strip()}")
     monkeypatch.setattr("executor.sandbox.bubblewrap.find_bubblewrap", lambda: program)
+    return program
+
+
+@pytest.fixture
+def ripgrep(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A real ripgrep on PATH: the system's, else the one that npm brings."""
+    program = shutil.which("rg")
+    if program is None:
+        packages = Path(sys.executable).parents[1] / "npm/node_modules/@vscode"
+        program = next((str(one) for one in packages.glob("ripgrep-*/bin/rg")), None)
+    if program is None:
+        pytest.skip("there is no ripgrep (rg) here: make quick installs one with npm")
+    monkeypatch.setenv("PATH", f"{Path(program).parent}{os.pathsep}{os.environ['PATH']}")
     return program

@@ -303,3 +303,17 @@ def context_of(walks: Walks, intent_id: str | None, **more: Any) -> Context:
         "leased": True,
     }
     return Context(**{**parts, **more})
+
+
+def done(walks: Walks, node: NODE) -> dict[str, Any]:
+    """What the node n1 of a plan gave, which did not fail."""
+    outcome = walks.go(node)
+    assert outcome.failure is None, outcome.failure
+    found = outcome.outputs["n1"]
+    assert isinstance(found, dict)
+    return found
+
+
+def code(outcome: Outcome) -> str:
+    """The code that a run failed with, "" where it did not."""
+    return outcome.failure.code if outcome.failure else ""

@@ -19,17 +19,13 @@ from ir import (
     Envelope,
     Frame,
     Intent,
-    IntentCompiledBody,
-    IntentDraftBody,
     PlanNode,
-    PlanProposedBody,
     PlanTree,
     ToolCall,
-    canonical_bytes,
     check_plan,
     with_hash,
 )
-from mcl.acts.seal import sealed
+from mcl.acts.proposing import proposal
 from mcl.errors import InputError
 
 NODE: Final = "n1"
@@ -46,13 +42,7 @@ class DirectCall:
 
     def envelopes(self, home: Home, at: str) -> list[Envelope]:
         """Draft, Intent and plan as they are appended together; the first is signed by the user's key."""
-        id = self.intent.id
-        draft = sealed(home, "intent.draft", IntentDraftBody(self.intent.prose), intent=id, at=at)
-        compiled = IntentCompiledBody(canonical_bytes(self.intent))
-        second = sealed(home, "intent.compiled", compiled, intent=id, at=at, causation=draft.id)
-        proposed = PlanProposedBody(canonical_bytes(self.plan))
-        third = sealed(home, "plan.proposed", proposed, intent=id, at=at, causation=second.id)
-        return [draft, second, third]
+        return proposal(home, self.intent, self.plan, at)
 
 
 def direct_call(

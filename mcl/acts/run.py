@@ -12,7 +12,6 @@ from executor.tools.registry import Registry
 from executor.walker import Walker
 from ir import Intent, PlanTree
 from ir.errors import REFUSED
-from mcl.acts.compile import open_model
 from mcl.acts.ids import find_intent
 from mcl.acts.remember import keep_outcome
 from mcl.acts.show import shown
@@ -101,7 +100,7 @@ async def walk_plan(
         home,
         tools,
         workspace=workspace,
-        reasoner=ModelReasoner(lambda: open_model(home, model, ai=ai)),
+        reasoner=ModelReasoner(lambda: _model(home, model, ai=ai)),
         people=people,
         listener=listener,
         prompts=prompts,
@@ -112,6 +111,12 @@ async def walk_plan(
         outcome = await walker.run(id, resume=resume)
     await to_thread.run_sync(keep_outcome, home, found.view, outcome, lambda: installed(home.path, skills))
     return outcome
+
+
+def _model(home: Home, model: "Path | Model | None", *, ai: bool) -> "Model":
+    from mcl.acts.compile import open_model  # with the compiler, which only a plan with steps waits for
+
+    return open_model(home, model, ai=ai)
 
 
 def _has_steps(plan: PlanTree) -> bool:

@@ -27,10 +27,13 @@ NOUNS: Final = {
     "server": ("server",),
     "activity": ("activity",),
     "tool": ("tool",),
+    "repo": ("repo",),
     "skill": ("skill",),
     "model": ("model",),
     "cortex": ("cortex",),
     "mcp": ("mcp",),
+    "intents": ("intents",),
+    "hook": ("hook",),
 }
 
 

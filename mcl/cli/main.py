@@ -1,20 +1,20 @@
 """The command `mcl`: its nouns, and the one place where an error becomes text and an exit code.
 
 Exit codes: 0 done; 2 usage; 3 needs clarification; 4 refused or denied; 5 failed while running; 6
-verification failed; 70 a fault of mcl itself; 130 interrupted.
+verification failed; 70 a fault of mcl itself; 130 interrupted, or told to end.
 """
+
+from __future__ import annotations
 
 import gc
 import io
 import os
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from mcl.cli.output import hush, note, note_error, write_event, write_line
-
+TYPE_CHECKING = False  # importing typing takes as long as a hook may
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import typer
 
     from ir import MclError
@@ -26,24 +26,41 @@ _OBJECTS = 200_000  # made between two collections, of which one takes 10 ms; mo
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's) and give its exit code; never raises for bad input."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["hook"] and (code := _hook(given[1:])) is not None:
+        return code
     as_json = "--json" in given
     _prepare_streams(as_json=as_json)
     gc.set_threshold(_OBJECTS)
     # No package that happens to be installed may see or change what is signed; and looking for those that
     # would opens the metadata of every package there is (8 ms).
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
-    code = _guarded(given or ["--help"], as_json=as_json)
+    from mcl.cli.signals import ending_as_at_ctrl_c
+
+    with ending_as_at_ctrl_c():
+        code = _guarded(given or ["--help"], as_json=as_json)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
+        from mcl.cli.output import hush
+
         hush(sys.stdout)
     return code
+
+
+def _hook(given: list[str]) -> int | None:
+    """An event of a coding agent's host, answered with next to nothing imported; None where it is no such."""
+    from mcl.agents.hook.entry import options, run
+
+    asked = options(given)
+    return None if asked is None else run(*asked)
 
 
 def _prepare_streams(*, as_json: bool) -> None:
     """No locale may turn a word into a fault, nor a document into something other than UTF-8; a stream that
     was closed beforehand (`>&-`) swallows what it is given.
     """
+    from pathlib import Path
+
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - lives as long as the process
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
@@ -56,6 +73,7 @@ def _prepare_streams(*, as_json: bool) -> None:
 def _guarded(given: list[str], *, as_json: bool) -> int:
     if given == ["--version"]:  # scripts ask this often, and it needs nothing else
         from mcl import __version__
+        from mcl.cli.output import write_line
 
         write_line(f"mcl {__version__}")
         return 0
@@ -66,6 +84,8 @@ def _guarded(given: list[str], *, as_json: bool) -> int:
     try:
         result = app_for(given[0])(args=given, prog_name="mcl", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
+        from mcl.cli.output import note
+
         note("interrupted")
         return INTERRUPTED
     except SystemExit as end:  # Typer's way out when the reader of a pipe has gone
@@ -75,7 +95,7 @@ def _guarded(given: list[str], *, as_json: bool) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _explained(error: Exception) -> "MclError":
+def _explained(error: Exception) -> MclError:
     """Any error as one with a code and an exit code; a fault of ours is raised again with MCL_DEBUG=1."""
     import typer
 
@@ -92,15 +112,17 @@ def _explained(error: Exception) -> "MclError":
     return _fault(error)
 
 
-def _tell(error: "MclError", *, as_json: bool) -> int:
+def _tell(error: MclError, *, as_json: bool) -> int:
     """Say what was wrong, where, and what to do; with --json also as one line on standard output."""
+    from mcl.cli.output import note_error, write_event
+
     if as_json:
         write_event({"error": error.to_json()})
     note_error(error)
     return error.exit
 
 
-def _usage(error: "typer.TyperException") -> "MclError":
+def _usage(error: typer.TyperException) -> MclError:
     from ir import MclError
     from ir.errors import USAGE
 
@@ -110,7 +132,7 @@ def _usage(error: "typer.TyperException") -> "MclError":
     return MclError("USAGE", said, fix=f"{command} --help", exit=USAGE)
 
 
-def _from_system(error: OSError) -> "MclError":
+def _from_system(error: OSError) -> MclError:
     import errno
 
     from ir import MclError
@@ -121,7 +143,7 @@ def _from_system(error: OSError) -> "MclError":
     return MclError("SYSTEM", error.strerror or str(error), place=place, fix=fix, exit=FAILED)
 
 
-def _fault(error: Exception) -> "MclError":
+def _fault(error: Exception) -> MclError:
     from ir import MclError
 
     return MclError(

@@ -42,6 +42,15 @@ def serve_command(
     unsafe_bind: Annotated[
         bool, typer.Option("--unsafe-bind", help="With --http: let other machines connect, unencrypted.")
     ] = False,
+    agent: Annotated[
+        str,
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            help="What the agent is called in folders with signed work (default: $MCL_AGENT, else what its"
+            " client calls itself).",
+        ),
+    ] = "",
     workspace: Workspace = None,
     model: ModelPath = None,
     no_ai: NoAi = False,
@@ -61,6 +70,7 @@ def serve_command(
         host=host or "127.0.0.1",
         port=_PORT if port is None else port,
         unsafe_bind=unsafe_bind,
+        agent=agent,
         workspace=workspace,
         model=model,
         ai=not no_ai,
@@ -96,8 +106,8 @@ def install_command(
     """
     from mcl.cli.output import Output, write_text
     from mcl.cli.views.mcp import changed_view, hosts_view
-    from mcl.mcp.install import HOSTS, change_of, entry_for, host_named
-    from mcl.mcp.install import write as write_change
+    from mcl.install import HOSTS, change_of, entry_for, host_named
+    from mcl.install import write as write_change
 
     out, user = Output(as_json), Path.home()
     if not host:

@@ -32,7 +32,7 @@ class AtTerminal:
         self._pause(True)
         try:
             self._forget_what_was_typed()
-            sys.stderr.write(_text(replace(gate, question=_quoted(gate.question))))
+            sys.stderr.write(question_text(gate))
             sys.stderr.flush()
             line = await self._line()
         except get_cancelled_exc_class():
@@ -102,7 +102,9 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters; mcl gate show)"
 
 
-def _text(gate: GateQuestion) -> str:
+def question_text(gate: GateQuestion) -> str:
+    """A question as it is put, down to what is to be typed."""
+    gate = replace(gate, question=_quoted(gate.question))
     named = not gate.node_id or f" {gate.node_id} " in gate.question
     lines = ["", f"? {gate.question}" if named else f"? {gate.node_id}: {gate.question}"]
     # What the question does not say in full already, one argument a line.

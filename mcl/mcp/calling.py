@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, cast
 from anyio import CancelScope, fail_after, get_cancelled_exc_class
 
 from executor.engine.protocol import Failure
-from executor.gate.call import Call
 from executor.gate.decide import decide
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_size
@@ -25,6 +24,8 @@ from mcl.mcp.activity import Entry
 from mcl.mcp.declaration import ToolCallRequest, read_call
 from mcl.mcp.exchange import Caller, Json, Reply, refused, refused_at, refused_by
 from mcl.mcp.foreign.names import OURSELVES
+from mcl.mcp.governed.judged import Judged
+from mcl.mcp.governed.writing import watched
 from mcl.mcp.questions.questions import Denied, Pending
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ class _Told:
     intent_id: str = ""
     gate_id: str = ""
     warnings: tuple[str, ...] = field(default=())
+
+    def warn(self, code: str, reason: str) -> None:
+        self.warnings = (*self.warnings, f"{code}: {reason}")
 
     def denied(self, code: str) -> None:
         self.verdict, self.code = "denied", code
@@ -103,22 +107,25 @@ async def make(
 
 async def _made(session: Service, request: ToolCallRequest, caller: Caller, told: _Told) -> Reply:
     now = session.now
-    wanted = request.call(session.address(request.name))
-    if (tired := session.refusals.tired_of(wanted, now.stamp)) is not None:
+    judged = session.judged(request.call(session.address(request.name)), caller)
+    wanted = judged.call
+    if (tired := session.refusals.tired_of(wanted, judged.stamp, judged.agent)) is not None:
         told.denied(tired.code)
         return refused_at(tired)
-    verdict = decide(wanted, now.context)
+    verdict = decide(wanted, judged.context)
     if not isinstance(verdict, Ask) and caller.state:
         session.questions.withdraw(caller, "the gate does not ask about it any more")
     if isinstance(verdict, Deny):
-        session.refusals.note(wanted, now.stamp, verdict)
+        session.refusals.note(wanted, judged.stamp, verdict, judged.agent)
         told.denied(verdict.code)
         return refused_at(verdict)
-    told.warnings = tuple(f"{one.code}: {one.reason}" for one in verdict.warnings)
+    told.intent_id = judged.intent_id
+    for one in verdict.warnings:
+        told.warn(one.code, one.reason)
     manifest = now.registry.find(wanted.tool_ref)
     assert manifest is not None, "the gate lets no tool pass that it does not know"
     if isinstance(verdict, Ask):
-        return await _asked(session, wanted, verdict, manifest, caller, told)
+        return await _asked(session, judged, verdict, manifest, caller, told)
     number = session.channels.number()
     asked = perf_counter()
     try:
@@ -126,15 +133,17 @@ async def _made(session: Service, request: ToolCallRequest, caller: Caller, told
             session.channels.open(number, wanted.node_id, caller.channel),
             fail_after(manifest.timeout_ms / 1000),
         ):
-            answer = await now.registry.invoke(
-                verdict,
-                wanted,
-                workspace=session.workspace,
-                clock=session.home.clock,
-                redactor=session.redactor,
-                credentials=session.credentials,
-                intent=number,
-            )
+            async with watched(judged, manifest, told.warn) as watch:
+                answer = await now.registry.invoke(
+                    verdict,
+                    wanted,
+                    workspace=session.workspace,
+                    clock=session.home.clock,
+                    redactor=session.redactor,
+                    credentials=session.credentials,
+                    intent=number,
+                )
+                watch.answer = answer
     finally:
         told.upstream_ms = (perf_counter() - asked) * 1000
     told.allowed()
@@ -142,10 +151,10 @@ async def _made(session: Service, request: ToolCallRequest, caller: Caller, told
 
 
 async def _asked(
-    session: Service, wanted: Call, ask: Ask, manifest: Manifest, caller: Caller, told: _Told
+    session: Service, judged: Judged, ask: Ask, manifest: Manifest, caller: Caller, told: _Told
 ) -> Reply:
     """Have a person decide, and make the call where they approve it."""
-    settled = await session.questions.settle(session, wanted, ask, caller)
+    settled = await session.questions.settle(session, judged.call, ask, caller)
     if isinstance(settled, Pending):
         told.verdict, told.code, told.gate_id = "asked", "GATE_PENDING", settled.gate
         return Reply(wanted=settled.wanted)
@@ -157,7 +166,9 @@ async def _asked(
     asked = perf_counter()
     try:  # its progress goes to whoever asked for it
         with session.channels.open(settled.intent_id, NODE, caller.channel):
-            made = await session.questions.run_approved(session, settled)
+            async with watched(judged, manifest, told.warn) as watch:
+                made = await session.questions.run_approved(session, settled)
+                watch.answer = made.output
     finally:
         told.upstream_ms = (perf_counter() - asked) * 1000
     if made.output is not None:

@@ -24,10 +24,14 @@ from executor.sandbox.redaction import Redactor
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
 from mcl.mcp.foreign.names import ToolName, outside_uri
+from mcl.mcp.governed.here import Here
+from mcl.mcp.governed.judged import Judged, judged_as
 
 if TYPE_CHECKING:
+    from executor.gate.call import Call
     from mcl.mcp.activity import Activity
     from mcl.mcp.channels import Channels
+    from mcl.mcp.exchange import Caller
     from mcl.mcp.foreign.definitions import Definitions
     from mcl.mcp.upstream import Upstreams
 
@@ -56,9 +60,11 @@ class Session:
         tools: makes the registry of all tools there are now; stamp: differs whenever it would make another.
         environment: variables that credentials come from, and whose secret values are taken out of answers
             (default: this process's).
+        agent: what every agent that calls is called; "": what its client calls itself.
 
     Raises:
         ScopeError: the workspace cannot be used. PolicyError: the operator's policy cannot be read.
+        WorkError: BAD_AGENT_NAME.
     """
 
     def __init__(
@@ -73,6 +79,7 @@ class Session:
         tools: Callable[[], Registry],
         stamp: Callable[[], object],
         environment: Mapping[str, str] | None = None,
+        agent: str = "",
     ) -> None:
         self.home = home
         self.workspace = Workspace(workspace, forbidden=[home.path])
@@ -86,6 +93,7 @@ class Session:
         self._approvals = Approvals(home.db, home.clock)
         self._locks = Locks(SharedLocks(home.path / "locks", self.workspace.root, _WHO))
         self.channels = channels
+        self.here = Here(home, self.workspace, agent)
         self._build, self._stamp = tools, stamp
         self._now: Now | None = None
 
@@ -118,6 +126,11 @@ class Session:
         if self._now is None or self._stamp() != self._now.stamp:
             self._now = self._read()
         return self._now
+
+    def judged(self, call: Call, caller: Caller) -> Judged:
+        """A declared call with what it is judged by. Raises what reading the tools raises, HomeError."""
+        now = self.now
+        return judged_as(self.here, call, now.context, now.stamp, caller)
 
     def address(self, name: ToolName) -> str:
         """The address of a tool by its name; of one that is not there, one that leads nowhere."""

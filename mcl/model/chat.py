@@ -36,6 +36,7 @@ from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
 from mcl.model.template import ChatTemplate
 from mcl.model.vocabulary import Vocabulary
 from mcl.model.weights import Weights
+from mcl.model.writing import Request, Written
 
 _LONGEST_CONTEXT = 8192
 _BATCH = 512
@@ -176,6 +177,21 @@ class ChatModel:
         matcher = self._matcher(_PLAN_GRAMMAR, plan_rules(form, nodes) + span_rules(text, longest))
         answer = self._decoder.answer(rest, matcher, budget=room, weigh=False)
         return self._vocabulary.text(answer.tokens)
+
+    def write(self, request: Request) -> Written:
+        """Whatever the request's grammar allows. Raises LookupError for a grammar that is not shipped,
+        ModelError MODEL_CONTEXT where the longest answer does not fit."""
+        if request.grammar not in self._texts:
+            self._texts[request.grammar] = grammars.load(request.grammar).text
+        rest = self._hold(request.system, request.fixed, request.user, "")
+        room = self._context.size.tokens - self._context.used - len(rest)
+        if request.most > room:
+            raise self._too_long()
+        matcher = self._matcher(request.grammar, request.rules)
+        answer = self._decoder.answer(rest, matcher, budget=room, weigh=True)
+        pieces = (self._vocabulary.pieces[token] for token in answer.tokens)
+        parts = tuple(zip(pieces, answer.probabilities, strict=True))
+        return Written(self._vocabulary.text(answer.tokens), parts)
 
     def _hold(self, system: str, fixed: str, user: str, start: str) -> list[int]:
         """Make the context hold what does not change; the tokens of what does."""

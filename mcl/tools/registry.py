@@ -18,7 +18,7 @@ from executor.tools.tool import Bench, Tool
 from mcl.home import open_home
 
 COMMANDS: Final = "commands.toml"  # in a home: commands that its operator declared
-_NAMES: Final = ("cortex/find", "cortex/put")
+_NAMES: Final = ("cortex/find", "cortex/put", "repo/help", "repo/list", "repo/switch", "repo/where")
 
 
 def registry(

@@ -251,6 +251,7 @@ def trainer(monkeypatch: pytest.MonkeyPatch) -> Trainer:
     return use
 
 
+@pytest.mark.slow
 def test_a_better_model_is_kept_beside_the_old_one_with_where_it_comes_from(
     home: Home, tmp_path: Path, knows_nothing: Path, trainer: Trainer
 ) -> None:
@@ -292,6 +293,7 @@ def test_a_better_model_is_kept_beside_the_old_one_with_where_it_comes_from(
     assert home.journal.verify().ok
 
 
+@pytest.mark.slow
 def test_a_model_that_is_no_better_is_refused_with_the_figures(
     home: Home, tmp_path: Path, knows_nothing: Path, trainer: Trainer
 ) -> None:

@@ -228,6 +228,7 @@ def test_an_output_of_other_goals_settings_or_of_more_lines_is_refused(mcl: Any,
         assert done.document["error"]["place"] == f"{out}:{line}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_batch_that_was_killed_goes_on_and_ends_with_the_same_file(
     mcl: Any, tmp_path: Path, jobs: str

@@ -22,7 +22,17 @@ def test_every_help_has_an_example_that_is_a_real_command(path, capsys):
     assert main([*path, "--help"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("Usage: mcl")
-    if not path or path[-1] not in ("key", "skill", "model", "gate", "agent", "tool", "server", "mcp"):
+    if not path or path[-1] not in (
+        "key",
+        "skill",
+        "model",
+        "gate",
+        "agent",
+        "tool",
+        "server",
+        "mcp",
+        "repo",
+    ):
         assert "Example:" in told
         example = told.split("Example:")[1]
         assert "mcl " + " ".join(path) in example
@@ -55,6 +65,8 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("grant", "revoke", "grants", "agent", "agent add", "agent list", "agent remove"),
         *("tool", "tool list", "tool describe", "tool call", "tool verify", "tool contracts"),
         *("tool approve", "tool quarantine", "tool reject", "tool classify", "tool unclassify"),
+        *("repo", "repo route", "repo explain", "repo run", "repo exec", "repo add", "repo list"),
+        *("repo switch", "repo remove"),
         *("server", "server add", "server list", "server show", "server check", "server trust"),
         *("server untrust", "server remove", "mcp", "mcp serve", "mcp install"),
         *("activity", "activity list", "activity show", "activity export", "activity stats"),
@@ -63,5 +75,8 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("skill new", "skill test", "skill publish", "skill lsp"),
         *("cortex", "cortex put", "cortex find", "cortex show", "cortex list", "cortex forget"),
         *("cortex snapshot", "cortex prove", "cortex verify", "cortex learning"),
+        *("intents", "intents validate", "intents import", "intents export", "intents list", "intents show"),
+        *("intents select", "intents complete", "intents release", "intents trace", "intents map"),
+        *("hook", "hook pre-tool-use", "hook post-tool-use", "hook install"),
         *("model", "model list", "model info", "model add", "model tune", "model use", "model remove"),
     }

@@ -18,7 +18,7 @@ from mcl.acts.plan_check import check_plan_file
 
 GUARDS = [
     *("integrity", "state", "tool_known", "unchanged", "denylist", "three_keys", "capability", "arguments"),
-    *("scope", "approval"),
+    *("scope", "checkout", "approval"),
 ]
 READ = tool("n1", "fs/read", path="notes/monday.txt")
 WRITE = tool("n1", "fs/write", "write", path="new.txt", content="x")

@@ -109,11 +109,15 @@ def test_a_run_shows_a_live_tree_and_leaves_the_terminal_to_a_question(mcl):
     assert (mcl.folder / "mcl-notes" / f"{id}.md").exists()
 
 
-def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(mcl):
+# Ctrl-C, as the terminal does it; a supervisor; a terminal that was closed.
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(mcl, how):
+    if signal.getsignal(how) is signal.SIG_IGN:
+        pytest.skip(f"whoever started these tests has {how.name} ignored, and so have they (nohup)")
     id = asked(mcl)
     run = Terminal(mcl, "run", id)
     run.until("anything else refuses")
-    run.process.send_signal(signal.SIGINT)  # what the terminal does at Ctrl-C
+    run.process.send_signal(how)
     assert run.end() == 130
     assert "Traceback" not in run.seen
     assert f"interrupted; go on with it: mcl run {id} --resume" in run.seen
@@ -121,6 +125,35 @@ def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(mcl):
     assert (again.code, f"mcl run {id} --resume" in again.err) == (4, True)
     assert mcl("run", id, "--resume", "--yes-gates").code == 0
     assert (mcl.folder / "mcl-notes" / f"{id}.md").exists()
+
+
+def running(words: str) -> list[str]:
+    """The processes of this machine whose command line has these words."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            said = place.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            found += [said] if words in said else []
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks at processes in /proc")
+def test_what_it_started_ends_with_it_when_it_is_told_to_end(mcl):
+    nap = f"sleep {600 + os.getpid() / 10**7:.7f}"
+    (mcl.folder / "Makefile").write_text(f"test:\n\t{nap}\n")
+    assert mcl("grant", "shell").code == 0
+    run = mcl.start("tool", "call", "process/tests", "suite=make", "--yes")
+    deadline = time.monotonic() + 60
+    while not running(nap) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert running(nap), run.stderr and run.stderr.read()
+    run.terminate()
+    assert run.wait(timeout=60) == 130
+    while running(nap) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not running(nap)
+    for stream in (run.stdin, run.stdout, run.stderr):
+        stream.close()
 
 
 @pytest.mark.parametrize(("word", "code"), [("approve", 0), ("deny", 4)])

@@ -143,7 +143,7 @@ WORDS = [
 PROSE = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 3),
     tools=st.lists(st.sampled_from(URIS), min_size=1, max_size=5, unique=True),
@@ -193,6 +193,7 @@ def _options() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_the_same_model_writes_the_same_bytes(models: list[ChatModel], tmp_path: Path) -> None:
     skill, intent = skill_of(tmp_path, [WRITE, READ]), intent_of("keep milk in a.txt", "build", file="a.txt")
     for model in models:
@@ -344,6 +345,7 @@ def test_a_model_that_only_marks_words_says_that_it_writes_no_plans(
     )
 
 
+@pytest.mark.slow
 def test_plans_of_random_weights_that_hold_are_walked(
     models: list[ChatModel], home: Home, shelf: Path, core: Core, tmp_path: Path
 ) -> None:

@@ -45,6 +45,7 @@ def child(script: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [100, 700])
 def test_an_import_that_is_killed_leaves_nothing_and_is_done_again(tmp_path: Path, after: int) -> None:
     path = tmp_path / "home"

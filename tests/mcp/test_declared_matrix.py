@@ -9,6 +9,8 @@ import pytest
 from declaring import Declaring
 
 from executor import Allow, Ask, Deny, Home, decide
+from executor.gate.checkout import Checkout
+from executor.globs import Scope
 from mcl.mcp.foreign.annotations import call_with
 
 # What a server says of its tool: RO readOnlyHint, D destructiveHint, I idempotentHint, O openWorldHint; small
@@ -160,6 +162,48 @@ def test_every_cell_of_variant_declared_operation_annotations_and_trust(desk: De
                 wrong.append((hints, trust, f"{variant} {declared}", f"{said(reply)}, not {expected}"))
     assert wrong == []
     assert len(table) * 15 == 840
+
+
+class Governed:
+    """A folder whose files change only under intents, with this one checked out, or none."""
+
+    def __init__(self, *patterns: str) -> None:
+        self._scope = Scope.of(patterns)
+
+    def governed(self) -> bool:
+        return True
+
+    def held(self) -> Checkout | None:
+        if not self._scope.globs:
+            return None
+        return Checkout("01M7ZYTDXC181SZJRTQSVQHQBM", "INT-001", self._scope, "ada", "2026-11-23")
+
+    def owners(self, path: str) -> tuple[str, ...]:
+        return ()
+
+    def labels(self) -> tuple[str, ...]:
+        return ("INT-001",)
+
+
+def test_every_cell_in_a_folder_that_is_governed_by_intents(desk: Declaring) -> None:
+    """Without a checkout what only reads is allowed as ever, and nothing else is even asked about; one of all
+    files lets no tool of another server do more than before."""
+    desk.grant("network")
+    table = list(rows(MATRIX))
+    tools = [
+        desk.add(f"tool-{n}", annotations(row[0]), trusted=row[1] == "yes") for n, row in enumerate(table)
+    ]
+    without, everything = desk.context(checkouts=Governed()), desk.context(checkouts=Governed("**"))
+    wrong = []
+    for manifest, (hints, trust, _, *columns) in zip(tools, table, strict=True):
+        for variant, declared, before in verdicts(columns):
+            call = desk.call(manifest, variant, declared)
+            looks = manifest.operation == "read" or before not in ("ok", "as")
+            expected = before if looks else "NO_INTENT_DECLARED"
+            found = (said(decide(call, without)), said(decide(call, everything)))
+            if found != (expected, before):
+                wrong.append((hints, trust, variant, declared, found))
+    assert wrong == []
 
 
 def test_every_cell_where_the_operator_made_a_warning_of_a_mismatch_with_the_server(desk: Declaring) -> None:

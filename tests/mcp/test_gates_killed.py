@@ -108,6 +108,7 @@ def told(answer: dict[str, Any]) -> str:
 # ---- killed ----
 
 
+@pytest.mark.slow
 def test_a_call_that_is_approved_after_its_server_was_killed_is_made_once_by_mcl_run(desk: Desk) -> None:
     with wire(desk) as client:
         client.call("plain:add_note", text="after the kill")

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcl.errors import InputError, McpError
-from mcl.mcp.install import HOSTS, Host, change_of, entry_for, host_named, write
-from mcl.mcp.install.jsonc import NotJsonError, read, with_entry
+from mcl.install import HOSTS, Host, change_of, entry_for, host_named, write
+from mcl.install.jsonc import NotJsonError, read, with_entry
 
 
 def entry(host: str, **environment: str) -> Any:

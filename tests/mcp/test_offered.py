@@ -121,7 +121,10 @@ def test_hints_of_our_own_tools_are_true(office: Office) -> None:
     """What only reads changes nothing but the record of the call; what may destroy says so."""
     hints = {one.name: one.annotations for one in OFFERED}
     reading = {name for name, hint in hints.items() if hint.get("readOnlyHint")}
-    assert reading == {"retrieve_tools", "describe_tool", "call_tool_read", "get_intent", "read_activity"}
+    assert reading == {
+        *("retrieve_tools", "describe_tool", "call_tool_read", "get_intent", "read_activity"),
+        "list_active_intents",
+    }
     assert {name for name, hint in hints.items() if hint.get("destructiveHint")} == {
         "call_tool_destructive",
         "run_intent",
@@ -131,6 +134,7 @@ def test_hints_of_our_own_tools_are_true(office: Office) -> None:
         ("describe_tool", {"name": "mcl:fs/read"}),
         ("call_tool_read", {"name": "mcl:fs/list", "args": {}, "intent": READ}),
         ("read_activity", {}),
+        ("list_active_intents", {}),
     ):
         before, calls = office.rows(), office.rows("record.mcp.call")
         office.told(name, arguments)
@@ -456,14 +460,33 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
     assert "mcl.mcp.foreign.approval" not in acts
     assert {name for name in acts if name.startswith("mcl.acts")} <= {
         *("mcl.acts.answer", "mcl.acts.compile", "mcl.acts.direct", "mcl.acts.run"),
-        *("mcl.acts.seal", "mcl.acts.show", "mcl.acts.skills", "mcl.acts.tools"),
+        *("mcl.acts.seal", "mcl.acts.show", "mcl.acts.skills", "mcl.acts.tools", "mcl.acts.work.release"),
     }
+    # Of the work of coding agents what an agent does: not the import, not what signs, no sign-off.
+    assert {name for name in acts if name.startswith("mcl.agents.")} <= {
+        *(f"mcl.agents.work.{one}" for one in ("checkouts", "completing", "item", "leases", "names", "root")),
+        *("mcl.agents.work.selecting", "mcl.agents.work.store", "mcl.agents.file.labels"),
+        *(f"mcl.agents.writes.{one}" for one in ("images", "seen", "tracing")),
+    }
+    completing = [node for node in called_as("complete", nodes) if node.keywords or node.args]
+    assert completing
+    assert not any(word.arg in (None, "ask") for node in completing for word in node.keywords)
     called = [
         (file, ast.unparse(node.func))
         for file, node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in DOORS
     ]
     assert called == [("questions.py", "deciding.approve")]
+
+
+def called_as(name: str, nodes: list[tuple[str, ast.AST]]) -> list[ast.Call]:
+    """The calls of a function by its bare name, also those that `partial` puts off."""
+    return [
+        node
+        for _, node in nodes
+        if isinstance(node, ast.Call)
+        and any(isinstance(one, ast.Name) and one.id == name for one in (node.func, *node.args[:1]))
+    ]
 
 
 NAMES = st.sampled_from([one.name for one in OFFERED])

@@ -87,6 +87,7 @@ def test_parts_of_a_watched_resource_are_told_of_too(home: Home, peers: Peers) -
     talk(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", NEW)
 def test_a_server_that_was_started_again_is_asked_again(home: Home, peers: Peers, era: str) -> None:
     heard = Heard()

@@ -141,6 +141,7 @@ def test_parts_that_a_process_left_behind_go(weights, tmp_path):
     assert sorted(file.name for file in tmp_path.glob(".*")) == [".new.kv.1-1"]
 
 
+@pytest.mark.slow
 def test_many_processes_at_once_give_the_same_answers(chat_path, tmp_path):
     here = str(Path(__file__).parent)
     script = (

@@ -61,7 +61,7 @@ def told(lines: list[str]) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("name", MISTAKES)
 @given(files(), st.data())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_one_mistake_in_one_line_is_told_once(name: str, file: File, data: st.DataObject) -> None:
     change, code = MISTAKES[name]
     lines = Writer().write(file).split("\n")
@@ -83,7 +83,7 @@ def opener_of(lines: list[str], end: int) -> int:
 
 
 @given(files(), st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_a_missing_end_is_told_where_its_block_opens(file: File, data: st.DataObject) -> None:
     lines = Writer().write(file).split("\n")
     places = [place for place, line in enumerate(lines) if line.strip() == "end"]
@@ -97,7 +97,7 @@ def test_a_missing_end_is_told_where_its_block_opens(file: File, data: st.DataOb
 
 
 @given(files(), st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_an_end_too_many_is_told_where_it_stands(file: File, data: st.DataObject) -> None:
     lines = Writer().write(file).split("\n")
     places = [place for place, line in enumerate(lines) if line.strip() == "end"]
@@ -108,7 +108,7 @@ def test_an_end_too_many_is_told_where_it_stands(file: File, data: st.DataObject
 
 
 @given(files(), st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_a_line_said_twice_is_told_the_second_time(file: File, data: st.DataObject) -> None:
     lines = Writer().write(file).split("\n")
     places = [place for place, line in enumerate(lines) if re.match(r"\s*[\w.-]+=|\s+(?:required|opt)", line)]
@@ -129,7 +129,7 @@ def test_a_section_said_twice_is_told_once_with_all_that_is_in_it(file: File, na
 
 
 @given(files(), st.lists(st.sampled_from(sorted(MISTAKES)), min_size=2, max_size=4), st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_several_mistakes_are_all_told(file: File, names: list[str], data: st.DataObject) -> None:
     lines = Writer().write(file).split("\n")
     changed: set[int] = set()

@@ -104,7 +104,7 @@ hostile = st.text(st.sampled_from("${}a.n\\\"'\n: one.outputé"), max_size=12) |
 
 
 @given(hostile.filter(bool), hostile, st.lists(hostile.filter(bool), min_size=1, max_size=3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_slot_text_never_changes_the_plan_and_never_becomes_a_reference(
     skill: Skill, text: str, prose: str, tags: list[str]
 ) -> None:
@@ -151,7 +151,7 @@ def posting(tmp_path_factory: pytest.TempPathFactory) -> Skill:
 
 
 @given(hostile.filter(bool), hostile)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_slot_text_in_a_json_document_stays_a_text_of_it(posting: Skill, text: str, prose: str) -> None:
     (node,) = (node for node, _ in made(posting, prose, ("text", text, "")).root.walk())
     assert node.tool_call

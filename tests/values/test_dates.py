@@ -134,7 +134,7 @@ från om tre"""
 _WORDS = st.lists(st.sampled_from(_VOCABULARY.split()), max_size=7)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(_WORDS, st.sampled_from(["UTC", "Europe/Stockholm", "Asia/Kathmandu"]))
 def test_no_words_of_time_make_the_reader_fail_and_all_it_reads_is_a_moment(
     words: list[str], zone: str

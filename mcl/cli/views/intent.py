@@ -54,7 +54,10 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
     yield "verb", plain(frame.verb or "not known", STRONG if frame.verb else WARN)
     quotes = {mark.field: one_line(intent.prose[mark.start : mark.end], 60) for mark in marks}
     if frame.objects:
-        yield "objects", columns([_object(one, quotes, place) for place, one in enumerate(frame.objects)])
+        cells = [_object(one, quotes, place) for place, one in enumerate(frame.objects)]
+        if not any(said for *_, (said, _) in cells):  # the last column folds: a long value is not cut
+            cells = [cell[:2] for cell in cells]
+        yield "objects", columns(cells)
     for one in intent.references:
         if one.uri.startswith(_LEARNED):
             yield "remembered", joined(((one.summary, "cyan"), (one.uri, DIM)))

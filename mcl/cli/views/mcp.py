@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from mcl.cli.views.layout import DIM, GOOD, STRONG, joined, listing, plain
 
 if TYPE_CHECKING:
-    from mcl.mcp.install import Change, Host
+    from mcl.install import Change, Host
 
 
 def hosts_view(hosts: "Sequence[tuple[Host, Path]]") -> Iterator[RenderableType]:
@@ -19,10 +19,15 @@ def hosts_view(hosts: "Sequence[tuple[Host, Path]]") -> Iterator[RenderableType]
 
 
 def changed_view(host: "Host", change: "Change") -> Iterator[RenderableType]:
-    """What was written."""
+    """What was written for a host."""
+    return written_view(host.title, host.docs, change)
+
+
+def written_view(title: str, docs: str, change: "Change") -> Iterator[RenderableType]:
+    """What was written into a program's file. docs: where its form is described."""
     if not change.needed:
-        yield joined(((host.title, STRONG), ("it is there already", DIM)))
+        yield joined(((title, STRONG), ("it is there already", DIM)))
         return
     for line in change.diff.splitlines():
         yield plain(line, GOOD if line.startswith("+") else "")
-    yield joined(((host.title, STRONG), ("written", GOOD), (f"start it anew; see {host.docs}", DIM)))
+    yield joined(((title, STRONG), ("written", GOOD), (f"start it anew; see {docs}", DIM)))

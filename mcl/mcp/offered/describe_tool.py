@@ -29,10 +29,10 @@ async def run(session: Service, arguments: Json, caller: Caller) -> Reply:
     tool = shelf.find(str(arguments["name"]))
     if tool is None:
         raise _unknown(str(arguments["name"]), shelf)
-    return Reply(_described(tool, session))
+    return Reply(_described(tool, session, caller))
 
 
-def _described(tool: Shelved, session: Service) -> dict[str, object]:
+def _described(tool: Shelved, session: Service, caller: Caller) -> dict[str, object]:
     one, args = tool.manifest, sample_args(tool.manifest.args)
     answer: dict[str, object] = {
         "name": tool.name,
@@ -59,7 +59,7 @@ def _described(tool: Shelved, session: Service) -> dict[str, object]:
                 },
             },
         },
-        "gate": _foreseen(tool, args, session),
+        "gate": _foreseen(tool, args, session, caller),
     }
     if one.when:  # which of our own tools do something else with certain arguments
         answer["cases"] = [case.model_dump(mode="json", exclude_defaults=True) for case in one.when]
@@ -73,10 +73,13 @@ def _call(tool: Shelved, args: Mapping[str, object]) -> Call:
     return Call(tool.manifest.uri, args, "", declaration=said)
 
 
-def _foreseen(tool: Shelved, args: Mapping[str, object], session: Service) -> dict[str, object]:
+def _foreseen(
+    tool: Shelved, args: Mapping[str, object], session: Service, caller: Caller
+) -> dict[str, object]:
     """What the gate would say to the example as things stand, and the way on. Nothing is kept or used up."""
     try:
-        verdict = foresee(_call(tool, args), session.context)
+        judged = session.judged(_call(tool, args), caller)
+        verdict = foresee(judged.call, judged.context)
     except MclError as problem:  # the policy cannot be read: every call is refused so
         return {"decision": "deny", "code": problem.code, "reason": problem.message, "next": problem.fix}
     if verdict is None:

@@ -8,11 +8,15 @@ from typing import Final
 from mcl.mcp.offered import (
     call_tools,
     compile_intent,
+    complete_intent,
     describe_tool,
     get_intent,
+    list_active_intents,
     read_activity,
+    release_active_intent,
     retrieve_tools,
     run_intent,
+    select_active_intent,
 )
 from mcl.mcp.offered.offered import Offered
 
@@ -25,5 +29,9 @@ OFFERED: Final[tuple[Offered, ...]] = (
     compile_intent.OFFERED,
     get_intent.OFFERED,
     run_intent.OFFERED,
+    list_active_intents.OFFERED,
+    select_active_intent.OFFERED,
+    complete_intent.OFFERED,
+    release_active_intent.OFFERED,
     read_activity.OFFERED,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,6 +21,7 @@ def serve(
     host: str,
     port: int,
     unsafe_bind: bool,
+    agent: str,
     workspace: Path | None,
     model: Path | None,
     ai: bool,
@@ -27,9 +29,11 @@ def serve(
 ) -> int:
     """Serve until the client is gone or the process is asked to end; the exit code.
 
+    agent: what agents are called here; "": $MCL_AGENT, else what their clients call themselves.
+
     Raises:
-        InputError: MCP_MISSING, NO_WORKSPACE. McpError: NO_STANDARD_STREAMS, KEYS_SEALED, and what the
-        transport raises. Also what opening the home and the workspace raises.
+        InputError: MCP_MISSING, NO_WORKSPACE. WorkError: BAD_AGENT_NAME. McpError: NO_STANDARD_STREAMS,
+        KEYS_SEALED, and what the transport raises. Also what opening the home and the workspace raises.
     """
     with _one_error(), ExitStack() as stack:
         if not http:  # before anything is loaded that could print
@@ -41,21 +45,22 @@ def serve(
         require_sdk()
         import anyio
 
+        from mcl.agents.work.names import AGENT_VARIABLE
         from mcl.cli.home import use_home
         from mcl.mcp.serve.serving import serve_http, serve_stdio
         from mcl.mcp.service.compiling import Compiling
 
-        place = workspace or _started_in()
+        place, agent = workspace or _started_in(), agent or os.environ.get(AGENT_VARIABLE, "")
         home = stack.enter_context(use_home(signs=True))
         compiling = Compiling(home, model=model, ai=ai, skills=skills)
         if not http:
-            anyio.run(serve_stdio, home, place, compiling, incoming, outgoing)
+            anyio.run(serve_stdio, home, place, compiling, agent, incoming, outgoing)
             return 0
         from mcl.mcp.serve.http import TOKEN_FILE, listening, token_of
 
         token = token_of(home.path)
         bound = stack.enter_context(listening(host, port, anywhere=unsafe_bind))
-        anyio.run(serve_http, home, place, compiling, bound, token, home.path / TOKEN_FILE)
+        anyio.run(serve_http, home, place, compiling, agent, bound, token, home.path / TOKEN_FILE)
         return 0
 
 

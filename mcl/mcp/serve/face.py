@@ -40,11 +40,18 @@ INSTRUCTIONS: Final = (
     " call_with names (call_tool_read, call_tool_write or call_tool_destructive), and say in `intent` what"
     " you do and why; a call that does more than it declares is refused. Some calls wait for a person. For"
     " a goal of several steps use compile_intent; a person accepts it (mcl accept ID), then"
-    " run_intent runs it. A refusal says what to do instead."
+    " run_intent runs it. A refusal says what to do instead. Where list_active_intents lists work for this"
+    " folder, select an intent with select_active_intent before you change files."
 )
 _SINCE: Final = {"audio": "2025-03-26", "resource_link": "2025-06-18"}
 _CANCELLED: Final = refused("CANCELLED", "the client cancelled the call")
-_DENIED: Final = frozenset({"INVALID_ARGS", "UNKNOWN_TOOL", "NOT_ACCEPTED", "BAD_FILTER", "GATE_DENIED"})
+_DENIED: Final = frozenset(
+    {
+        *("INVALID_ARGS", "UNKNOWN_TOOL", "NOT_ACCEPTED", "BAD_FILTER", "GATE_DENIED"),
+        *("INVALID_ID_FORMAT", "NOT_FOUND", "NOT_IMPORTED", "BLOCKED", "DONE", "LEASED", "SCOPE_OVERLAP"),
+        *("INTENT_ALREADY_ACTIVE", "NOTHING_HELD", "NOT_HELD", "SIGN_OFF_PENDING", "CRITERION_NOT_MET"),
+    }
+)
 _log = logging.getLogger(__name__)
 
 

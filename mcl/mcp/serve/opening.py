@@ -40,11 +40,13 @@ _log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def opened(home: Home, workspace: Path, compiling: Compiling) -> AsyncIterator[Face]:
+async def opened(home: Home, workspace: Path, compiling: Compiling, agent: str = "") -> AsyncIterator[Face]:
     """A session with its face, connected to the servers of the home; closed again at the end.
 
+    agent: what every agent is called; "": what its client calls itself.
+
     Raises:
-        McpError: KEYS_SEALED, nothing could be signed. ScopeError, PolicyError: as Service.
+        McpError: KEYS_SEALED, nothing could be signed. ScopeError, PolicyError, WorkError: as Service.
     """
     _require_signing(home)
     home.db.make_room(_COMMITS)
@@ -83,6 +85,7 @@ async def opened(home: Home, workspace: Path, compiling: Compiling) -> AsyncIter
             compiling=compiling,
             tools=lambda: registry(lambda: home, commands=home.path, outside=outside),
             stamp=_stamp_of(home, definitions),
+            agent=agent,
         )
         stack.callback(session.close)
         face = Face(session, OFFERED)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 async def serve_stdio(
-    home: Home, workspace: Path, compiling: Compiling, incoming: int, outgoing: int
+    home: Home, workspace: Path, compiling: Compiling, agent: str, incoming: int, outgoing: int
 ) -> None:
     """Serve the one client at the other end of two descriptors, until it closes its end."""
     from mcl.mcp.serve.stdio import connected
@@ -33,13 +33,22 @@ async def serve_stdio(
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(until_then)
-        async with opened(home, workspace, compiling) as face, connected(incoming, outgoing) as (lines, sink):
+        async with (
+            opened(home, workspace, compiling, agent) as face,
+            connected(incoming, outgoing) as (lines, sink),
+        ):
             await face.server.run(lines, sink, face.options)
         tasks.cancel_scope.cancel()
 
 
 async def serve_http(
-    home: Home, workspace: Path, compiling: Compiling, bound: socket.socket, token: str, token_file: Path
+    home: Home,
+    workspace: Path,
+    compiling: Compiling,
+    agent: str,
+    bound: socket.socket,
+    token: str,
+    token_file: Path,
 ) -> None:
     """Serve all clients that have the token, until the process is asked to end; what is under way then has a
     moment to finish."""
@@ -47,7 +56,7 @@ async def serve_http(
 
     async with create_task_group() as tasks:
         ended = await tasks.start(_signalled)
-        async with opened(home, workspace, compiling) as face, serving(face, bound, token) as url:
+        async with opened(home, workspace, compiling, agent) as face, serving(face, bound, token) as url:
             told = {"event": "listening", "url": url, "token_file": str(token_file)}
             sys.stderr.write(json.dumps(told) + "\n")
             sys.stderr.flush()

@@ -34,20 +34,21 @@ class Refusals:
         self._now = now
         self._seen: OrderedDict[str, _Seen] = OrderedDict()
 
-    def note(self, call: Call, stamp: object, verdict: Deny) -> None:
-        """This call was refused. stamp: of what there was to judge it by."""
-        what = _what(call)
+    def note(self, call: Call, stamp: object, verdict: Deny, agent: str = "") -> None:
+        """This call was refused. stamp: of what there was to judge it by. agent: who made it, where that
+        matters."""
+        what = _what(call, agent)
         seen = self._seen.pop(what, None)
         times = seen.times + 1 if seen is not None and self._counts(seen, stamp) else 1
         self._seen[what] = _Seen(times, self._now() + FORGOTTEN_S, stamp, verdict)
         if len(self._seen) > _KEPT:
             self._seen.popitem(last=False)
 
-    def tired_of(self, call: Call, stamp: object) -> Deny | None:
+    def tired_of(self, call: Call, stamp: object, agent: str = "") -> Deny | None:
         """CIRCUIT_OPEN for a call that was refused too often, with what was said the last time."""
         if not self._seen:
             return None
-        seen = self._seen.get(_what(call))
+        seen = self._seen.get(_what(call, agent))
         if seen is None or seen.times < MOST or not self._counts(seen, stamp):
             return None
         return replace(
@@ -61,7 +62,7 @@ class Refusals:
         return seen.stamp == stamp and self._now() < seen.until
 
 
-def _what(call: Call) -> str:
+def _what(call: Call, agent: str) -> str:
     """The call with what is declared of it. Of the reason just whether it is too long: to say it in other
     words makes no other call."""
     said = call.declaration
@@ -69,4 +70,4 @@ def _what(call: Call) -> str:
     if said is not None:
         declared = [said.given, said.operation_type, said.data_sensitivity, said.variant]
         declared.append(len(said.reason) > MAX_REASON)
-    return json_hash([call.tool_ref, call.args_hash, declared])
+    return json_hash([call.tool_ref, call.args_hash, declared, agent])

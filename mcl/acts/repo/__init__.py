@@ -1,0 +1,1 @@
+"""What a person does in repositories by the closed contract: one verb a file."""

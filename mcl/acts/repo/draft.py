@@ -1,0 +1,99 @@
+"""`mcl repo explain`: what a contract would do, where, and what the gate says of it; nothing is run."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import skills as shipped
+from executor.gate.grants import Grants
+from executor.gate.verdict import Deny
+from executor.home import Home
+from executor.walker import Verdict, Walker
+from ir import Intent, PlanTree
+from mcl.acts.repo.refusing import rejected
+from mcl.home import open_home
+from mcl.mtx.cache import Cache
+from mcl.repo.contract import RepoIntent
+from mcl.repo.intents import intent_types
+from mcl.repo.planning import Origin, plan_contract
+from mcl.repo.repositories import Repositories, Resolved
+from mcl.skills import load_skill
+from mcl.tools.foreign import all_tools
+
+PACK = Path(shipped.__file__).parent / "repo" / "repo-contract"
+_RUNS = "shell"  # the class of what runs a program
+
+
+@dataclass(frozen=True)
+class DraftedContract:
+    """A contract as it would be done. Nothing of it is signed or stored.
+
+    repository: None where the intent is about none. workspace: the folder that tools may work in.
+    """
+
+    contract: RepoIntent
+    repository: Resolved | None
+    workspace: Path
+    intent: Intent
+    plan: PlanTree
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def denied(self) -> Deny | None:
+        """Why the gate refuses it; None where it does not."""
+        return next((one.reply for one in self.verdicts if isinstance(one.reply, Deny)), None)
+
+
+def draft_contract(
+    contract: RepoIntent,
+    *,
+    prose: str = "",
+    here: Path | None = None,
+    strict: bool = False,
+    every: bool = False,
+    home: Home | None = None,
+) -> DraftedContract:
+    """Judge a contract, find its repository, plan it, and ask the gate.
+
+    prose: what was asked for, in the asker's words. here: the workspace of what is about no repository
+    (default: the current folder).
+    strict: the active repository never stands in for another. every: a person is asked before every step.
+
+    Raises RepoError: of exit 2 what is refused (the codes of `judge` and of `plan_contract`,
+    UNKNOWN_REPOSITORY), of exit 1 what is not set up (NO_REPOSITORY, REPOSITORY_GONE,
+    REPOSITORY_CLOSED, BAD_CONFIGURATION).
+    """
+    if (wrong := rejected(contract)) is not None:
+        raise wrong
+    home = home or open_home()
+    repository = _repository(contract, home, strict=strict)
+    workspace = repository.path if repository else here or Path.cwd()
+    keyring, clock, tools = home.keyring, home.clock, all_tools(home)
+    intent, plan = plan_contract(
+        contract,
+        repository,
+        prose=prose,
+        origin=Origin(keyring.user.did, keyring.agent.did, clock.now(), clock.new_id(), clock.new_id()),
+        skill=load_skill(PACK, Cache(home.path / "cache")),
+        tools=tools,
+        ripgrep=_has_ripgrep(home),
+        every=every,
+    )
+    walker = Walker(home, tools, workspace=workspace)  # its plans have no steps, and dispatch nothing
+    try:
+        verdicts = walker.preflight_plan(intent, plan)
+    finally:
+        walker.close()
+    return DraftedContract(contract, repository, workspace, intent, plan, tuple(verdicts))
+
+
+def _repository(contract: RepoIntent, home: Home, *, strict: bool) -> Resolved | None:
+    if intent_types()[contract.intent].repo == "unused":
+        return None
+    return Repositories(home.path).resolve(contract.repo, kind=contract.intent, strict=strict)
+
+
+def _has_ripgrep(home: Home) -> bool:
+    """Is there one, and may the agent run commands?"""
+    held = Grants(home.db, home.clock).held(home.keyring.agent.did)
+    return _RUNS in held and shutil.which("rg") is not None

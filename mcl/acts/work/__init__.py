@@ -1,0 +1,1 @@
+"""Acts on the work of coding agents: what people sign, and what agents check out."""

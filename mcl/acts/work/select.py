@@ -1,0 +1,26 @@
+"""`mcl intents select`: an agent checks out work that a person signed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from executor.home import Home
+from mcl.agents.work.leases import Leases
+from mcl.agents.work.names import agent_name
+from mcl.agents.work.root import find_root
+from mcl.agents.work.selecting import SelectResult, select
+from mcl.agents.work.store import Work
+from mcl.home import open_home
+
+
+def select_work(
+    label: str, *, agent: str = "", root: Path | None = None, home: Home | None = None
+) -> SelectResult:
+    """Check out the work under a label; why it cannot be is in the result.
+
+    agent: its name (default: $MCL_AGENT, else "local"). root: a folder in the work's (default: this one).
+    Raises WorkError BAD_AGENT_NAME; HomeError; KeyringError where the agent's key is sealed.
+    """
+    home, name = home or open_home(), agent_name(agent)
+    work = Work(home)
+    return select(home, work, Leases(home, work), find_root(work, root or Path.cwd()), label, name)

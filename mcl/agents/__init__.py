@@ -1,0 +1,1 @@
+"""Coding agents: what they may work on, and what they did."""

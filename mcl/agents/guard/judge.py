@@ -1,0 +1,305 @@
+"""Whether the call that a host tells of may be made."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from executor.errors import ScopeError
+from executor.gate.checkout import Checkout, Violation, names_programs, no_intent_declared, out_of_scope
+from executor.home import Home
+from executor.sandbox.paths import Workspace
+from executor.tools.manifest import Mode
+from ir import MclError
+from mcl.agents.guard import dirty, refusals
+from mcl.agents.guard.calls import Pending, PendingCalls
+from mcl.agents.guard.lines import NotPlainError
+from mcl.agents.guard.opening import opened
+from mcl.agents.guard.own import is_own
+from mcl.agents.guard.places import Reach, below, is_below, lexical, reach_of
+from mcl.agents.guard.plain import Shell, look_at
+from mcl.agents.hosts.answer import Verdict
+from mcl.agents.hosts.event import Event
+from mcl.agents.work.checkouts import BoundCheckouts
+from mcl.agents.work.leases import Leases
+from mcl.agents.work.store import Work
+from mcl.agents.writes.circuit import Denials
+from mcl.agents.writes.images import keep
+from mcl.agents.writes.seen import Seen
+
+REFUSED: Final = "record.agent.refused"
+SHELL_RAN: Final = "what a process does is not undone"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls. agent: its name; told: do commands that it starts know it (MCL_AGENT)? project: the folder
+    that the host was started for, "" where it does not say; search: the PATH of its shell."""
+
+    agent: str
+    told: bool = False
+    project: str = ""
+    search: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a call. leave: it is none of ours, the host's own rules decide. violation: of deny."""
+
+    verdict: Verdict
+    reason: str = ""
+    violation: Violation | None = None
+
+
+_LEAVE: Final = Decision("leave")
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """A governed folder, the agent's checkouts in it, and what it holds."""
+
+    root: Path
+    checkouts: BoundCheckouts
+    held: Checkout | None
+
+
+class Judge:
+    """Decides about calls, by the signed work of a home. For one thread at a time."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._work = Work(home)
+        self._leases = Leases(home, self._work)
+        self._seen, self._denials, self._calls = Seen(home), Denials(home), PendingCalls(home)
+
+    def decide(self, event: Event, caller: Caller) -> Decision:
+        """What becomes of the call that an event tells of. Raises MclError, OSError: then it is not made."""
+        if event.does == "nothing":
+            return _LEAVE
+        if event.does == "ours":
+            here = self.governed(event, caller)
+            return Decision("allow", "mcl judges its own tools") if here is not None else _LEAVE
+        if event.does in ("reads", "searches"):
+            return self._read(event, caller)
+        if event.does == "writes":
+            return self._write(event, caller)
+        return self._other(event, caller)
+
+    def governed(self, event: Event, caller: Caller) -> Path | None:
+        """The governed folder that a call is made in: of the host's folder, else of its project."""
+        for place in (event.cwd, caller.project):
+            if place.startswith("/") and (root := self._root_of(place)) is not None:
+                return root
+        return None
+
+    # ---- reading ----
+
+    def _read(self, event: Event, caller: Caller) -> Decision:
+        here = self.governed(event, caller)
+        verdicts: list[Decision] = []
+        for path in event.paths:
+            whole = os.path.join(event.cwd, path)  # noqa: PTH118
+            root = self._root_of(whole) or here
+            if root is None:
+                verdicts.append(_LEAVE)
+                continue
+            reach, _ = reach_of(path, event.cwd, root, self._home.path)
+            if reach is Reach.PROTECTED:
+                what = f"{refusals.shown(path)} is protected: secrets, keys, .git or .orchestration"
+                return Decision("ask", f"{what}. May {event.tool} read it?")
+            allowed = reach is Reach.INSIDE and event.does == "reads"
+            verdicts.append(Decision("allow", "reading needs no intent") if allowed else _LEAVE)
+        return next((one for one in verdicts if one.verdict == "leave"), verdicts[0] if verdicts else _LEAVE)
+
+    # ---- writing ----
+
+    def _write(self, event: Event, caller: Caller) -> Decision:
+        if all(self._is_the_hosts(path, event) for path in event.paths):
+            return _LEAVE
+        working_in = self.governed(event, caller)
+        targets: list[tuple[_Here, str]] = []
+        for path in event.paths:
+            place = lexical(path, event.cwd)
+            root = self._target_root(place, path, event.cwd) or working_in
+            if root is None:
+                if self._in_home(path, event.cwd):
+                    return Decision("deny", violation=refusals.protected_path(path))
+                continue
+            here = self._here(root, caller.agent)
+            if refused := self._circuit(event, here):
+                return refused
+            if violation := self._flaw(event, here, path, place):
+                return self._refuse(event, here, violation, path)
+            assert place is not None
+            targets.append((here, below(place, root) or ""))
+        if not targets:
+            return _LEAVE
+        here = targets[0][0]
+        if any(one.root != here.root for one, _ in targets):
+            several = refusals.link_on_the_way(event.paths[-1])
+            return self._refuse(event, here, several, event.paths[-1])
+        assert here.held is not None
+        with opened(here.root, self._home) as workspace:
+            node, intent = self._home.clock.new_id(), here.held.intent_id
+            written: list[tuple[str, Mode]] = [(path, "write") for _, path in targets]
+            keep(self._home, workspace, written, intent=intent, node=node, tool=event.tool[:200])
+        self._remember(event, here, here.held, node)
+        if event.planning:  # that it may be written later is no leave to write it now
+            return _LEAVE
+        return Decision("allow", f"{targets[0][1]} is in the scope of {here.held.label}")
+
+    def _flaw(self, event: Event, here: _Here, path: str, place: str | None) -> Violation | None:
+        """Why a file may not be written; None where it may."""
+        inside = below(place, here.root) if place is not None else None
+        if inside is not None and names_programs(inside):
+            return refusals.protected_path(inside)
+        if self._in_home(path, event.cwd):
+            return refusals.protected_path(path)
+        if inside is None and here.held is not None:
+            patterns = here.held.scope.texts
+            return out_of_scope(refusals.shown(path), here.held.label, patterns, ())
+        try:
+            with opened(here.root, self._home) as workspace:
+                if inside is not None:
+                    workspace.split(inside)
+                if here.held is None:
+                    return no_intent_declared(event.tool, here.checkouts.labels())
+                assert inside is not None
+                if not here.held.scope.matches(inside):
+                    owners = here.checkouts.owners(inside)
+                    return out_of_scope(inside, here.held.label, here.held.scope.texts, owners)
+                if workspace.check(inside) is not None:
+                    return self._stale(here, workspace, inside)
+        except ScopeError as error:
+            if error.code == "PROTECTED_PATH":
+                return refusals.protected_path(inside or path)
+            return (
+                refusals.link_on_the_way(inside or path)
+                if error.code == "OUT_OF_SCOPE"
+                else refusals.of_error(error)
+            )
+        return None
+
+    def _stale(self, here: _Here, workspace: Workspace, path: str) -> Violation | None:
+        known = self._seen.of(here.root, here.checkouts.agent, path)
+        if known is None or workspace.digest(path)[0] == known:
+            return None
+        return refusals.stale_file(path)
+
+    # ---- everything else ----
+
+    def _other(self, event: Event, caller: Caller) -> Decision:
+        root = self.governed(event, caller)
+        if root is None and event.does == "shell":
+            root = self._named_in(event.command)
+        if root is None:
+            return _LEAVE
+        here = self._here(root, caller.agent)
+        if refused := self._circuit(event, here):
+            return refused
+        if event.does == "shell" and (known := self._command(event, caller, here)) is not None:
+            return known
+        if here.held is None:
+            violation = no_intent_declared(event.tool, here.checkouts.labels())
+            return self._refuse(event, here, violation, "")
+        node = self._home.clock.new_id()
+        with opened(root, self._home) as workspace:
+            state = dirty.look(root)
+            intent, tool = here.held.intent_id, event.tool[:200]
+            keep(self._home, workspace, (), intent=intent, node=node, tool=tool, why_not=SHELL_RAN)
+        self._remember(event, here, here.held, node, {"state": state})
+        what = "This command" if event.does == "shell" else event.tool
+        return Decision("ask", f"{what} may change more than the files of {here.held.label}. Allow it?")
+
+    def _command(self, event: Event, caller: Caller, here: _Here) -> Decision | None:
+        """What becomes of a command that only reads, or is mcl's own; None of any other."""
+        cwd = os.path.join(event.cwd, event.folder)  # noqa: PTH118
+        shell = Shell(here.root, cwd, caller.search, caller.agent, caller.told, self._home.path)
+        try:
+            found = look_at(event.command, shell)
+        except NotPlainError:
+            return None
+        if found == "person":
+            return self._refuse(event, here, refusals.person_only(event.command), "")
+        if found == "named":
+            return self._refuse(event, here, refusals.other_agent(caller.agent), "")
+        if found == "secret":
+            return Decision("ask", "The command names something protected. Allow it?")
+        if found == "leave" or reach_of(".", cwd, here.root)[0] is not Reach.INSIDE:
+            return _LEAVE
+        return Decision("allow", "reading needs no intent")
+
+    def _named_in(self, command: str) -> Path | None:
+        """A governed folder that a command names in full, from wherever it is run."""
+        roots = [root for (root,) in self._home.db.read("SELECT root FROM work_roots")]
+        named = (root for root in sorted(roots, key=len, reverse=True) if root in command)
+        return next((Path(root) for root in named if self._work.governed(root)), None)
+
+    # ---- what they share ----
+
+    def _here(self, root: Path, agent: str) -> _Here:
+        checkouts = BoundCheckouts(self._work, self._leases, root, agent)
+        return _Here(root, checkouts, checkouts.held())
+
+    def _root_of(self, place: str) -> Path | None:
+        with suppress(OSError, RuntimeError, ValueError):  # links in a circle; no path at all
+            return self._work.root_of(Path(place))
+        return None
+
+    def _target_root(self, place: str | None, path: str, cwd: str) -> Path | None:
+        """The governed folder that a write would land in, or that it would be led out of."""
+        if place is None:
+            place = os.path.normpath(os.path.join(cwd, path))  # noqa: PTH118
+        root = self._root_of(place)
+        folder = os.path.dirname(place)  # noqa: PTH120
+        while root is None and folder not in ("/", ""):
+            root = self._root_of(folder)
+            folder = os.path.dirname(folder)  # noqa: PTH120
+        return root
+
+    def _is_the_hosts(self, path: str, event: Event) -> bool:
+        """Whether a file is the host's own, in no governed folder and not in the home."""
+        if not is_own(path, event.cwd, event.own) or self._in_home(path, event.cwd):
+            return False
+        return self._target_root(lexical(path, event.cwd), path, event.cwd) is None
+
+    def _in_home(self, path: str, cwd: str) -> bool:
+        whole = os.path.realpath(os.path.join(cwd, path))  # noqa: PTH118
+        return is_below(whole, os.path.realpath(self._home.path))
+
+    def _circuit(self, event: Event, here: _Here) -> Decision | None:
+        lease, now = here.held.intent_id if here.held else "", self._home.clock.now()
+        code = self._denials.open(here.checkouts.agent, here.root, event.call, now, lease=lease)
+        if code is None:
+            return None
+        violation = refusals.circuit_open(code)
+        self._record(event, here, violation, "")
+        return Decision("deny", violation=violation)
+
+    def _refuse(self, event: Event, here: _Here, violation: Violation, path: str) -> Decision:
+        lease, now = here.held.intent_id if here.held else "", self._home.clock.now()
+        agent = here.checkouts.agent
+        self._denials.note(agent, here.root, event.call, violation.code, now, lease=lease)
+        self._record(event, here, violation, path)
+        return Decision("deny", violation=violation)
+
+    def _record(self, event: Event, here: _Here, violation: Violation, path: str) -> None:
+        body = {
+            "agent": here.checkouts.agent,
+            "root": str(here.root),
+            "tool": refusals.shown(event.tool),
+            "path": refusals.shown(path),
+            "code": violation.code,
+            "call": event.call,  # a hash: arguments may hold secrets
+        }
+        with suppress(MclError):  # of a sealed key, above all; it is refused all the same
+            self._home.journal.record(REFUSED, body, intent=here.held.intent_id if here.held else None)
+
+    def _remember(
+        self, event: Event, here: _Here, held: Checkout, node: str, state: dict[str, object] | None = None
+    ) -> None:
+        call = Pending(str(here.root), held.agent, held.intent_id, held.label, event.tool[:200], node, state)
+        self._calls.put(event.key, call)

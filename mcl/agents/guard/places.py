@@ -1,0 +1,70 @@
+"""Where a path of an event leads: into the governed folder, to something protected, or elsewhere."""
+
+from __future__ import annotations
+
+import os
+from enum import Enum
+from pathlib import Path
+
+from executor.sandbox.protected import is_protected
+
+
+class Reach(Enum):
+    """What a path names, by its text and by where its links lead."""
+
+    INSIDE = "inside"
+    OUTSIDE = "outside"
+    PROTECTED = "protected"
+
+
+def reach_of(path: str, cwd: str, root: Path, closed: Path | None = None) -> tuple[Reach, str]:
+    """What a path that somebody is to read leads to, and the real place. Nothing is opened.
+
+    closed: a folder that is protected as a whole, such as the home.
+    """
+    whole = os.path.join(cwd, path)  # noqa: PTH118
+    try:
+        real = os.path.realpath(whole)
+    except (OSError, ValueError):
+        return Reach.OUTSIDE, whole
+    named = tuple(part for part in path.split("/") if part not in ("", ".", ".."))
+    base = os.path.realpath(root)
+    inside = is_below(real, base)
+    names = tuple(real[len(base) :].strip("/").split("/")) if inside else ()
+    if is_protected(named) or is_protected(names) or (closed and is_below(real, os.path.realpath(closed))):
+        return Reach.PROTECTED, real
+    return (Reach.INSIDE if inside else Reach.OUTSIDE), real
+
+
+def is_below(real: str, folder: str) -> bool:
+    """Whether a real path is a folder, or lies in it."""
+    return real == folder or real.startswith(folder.rstrip("/") + "/")
+
+
+def lexical(path: str, cwd: str) -> str | None:
+    """A path in full, without `.` and `..`; None where links on its way make that another place, or it
+    cannot be a path."""
+    whole = os.path.join(cwd, path)  # noqa: PTH118
+    plain = os.path.normpath(whole)
+    if plain.startswith("//"):  # POSIX leaves two slashes to the system
+        plain = plain[1:]
+    if ".." not in whole.split("/"):
+        return plain
+    try:
+        same = os.path.realpath(whole) == os.path.realpath(plain)
+    except (OSError, ValueError):
+        return None
+    return plain if same else None
+
+
+def below(place: str, root: Path) -> str | None:
+    """A path relative to the root, as its text goes on from where it first enters the root, be it by a link
+    from elsewhere; None where it does not. What follows may hold links.
+    """
+    base = os.path.realpath(root)
+    entered, names = "/", place.strip("/").split("/")
+    for count in range(len(names)):
+        if is_below(real := os.path.realpath(entered), base):
+            return "/".join([*filter(None, real[len(base) :].split("/")), *names[count:]])
+        entered = os.path.join(entered, names[count])  # noqa: PTH118
+    return None

@@ -1,0 +1,1 @@
+"""The programs that coding agents run in: their tools, what they ask hooks, and how they are answered."""

@@ -1,0 +1,119 @@
+"""One host as its table says it is; a table a file, `<name>.toml` with `_` for `-`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal, cast
+
+from mcl.errors import InputError
+
+Does = Literal["reads", "searches", "writes", "shell", "nothing", "ours", "unknown"]
+Style = Literal["permission", "decision"]
+
+NAMES: Final = ("claude-code", "gemini-cli")
+# The tools that our own MCP server offers; it judges their calls itself.
+OURS: Final = frozenset(
+    {
+        *("retrieve_tools", "describe_tool", "call_tool_read", "call_tool_write", "call_tool_destructive"),
+        *("compile_intent", "get_intent", "run_intent", "read_activity"),
+        *("list_active_intents", "select_active_intent", "complete_intent", "release_active_intent"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HostTool:
+    """What a tool of a host does. paths, folders: arguments that name files, or the folder a command runs in;
+    command: the one that holds it."""
+
+    does: Does
+    paths: tuple[str, ...] = ()
+    command: str = ""
+    folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host.
+
+    pre, post: what it calls the events. style: how it is answered. ours: how the names of our own MCP tools
+    begin there; server: where an event says which server a tool is of, where names leave that open. settings:
+    the file in a project that names hooks. project_variable: the environment variable that names the project.
+    timeout: of a hook, in the host's own unit. own: files below the user's home folder that it has its agents
+    write for itself, such as plans; `*` stands for what is in one name.
+    """
+
+    name: str
+    title: str
+    docs: str
+    pre: str
+    post: str
+    style: Style
+    ours: str
+    settings: str
+    project_variable: str
+    timeout: int
+    server: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    tools: Mapping[str, HostTool] = field(default_factory=dict)
+
+    def tool(self, name: str, event: Mapping[str, object]) -> HostTool:
+        """What a call of this name is; whatever is not known counts as destructive."""
+        if (known := self.tools.get(name)) is not None:
+            return known
+        return HostTool("ours" if self._is_ours(name, event) else "unknown")
+
+    def _is_ours(self, name: str, event: Mapping[str, object]) -> bool:
+        rest = name.removeprefix(self.ours)
+        # Another server may be called `mcl__x` or `mcl_x`, and its tools begin as ours do.
+        if rest == name or rest not in OURS:
+            return False
+        said: object = event
+        for step in self.server:
+            said = said.get(step) if isinstance(said, Mapping) else None
+        return not self.server or said == "mcl"
+
+
+def host_named(name: str) -> Host:
+    """The host of this name. Raises InputError HOST_UNKNOWN."""
+    if name not in NAMES:
+        raise InputError(
+            "HOST_UNKNOWN",
+            f"{name[:80]!a} is no host whose events are known here",
+            place="--host",
+            fix=f"one of {', '.join(NAMES)}",
+        )
+    return _load(name)
+
+
+@cache
+def _load(name: str) -> Host:
+    table = tomllib.loads(files(__package__).joinpath(f"{name.replace('-', '_')}.toml").read_text("utf-8"))
+    settings = table["settings"]
+    return Host(
+        name=name,
+        title=table["title"],
+        docs=table["docs"],
+        pre=table["pre"],
+        post=table["post"],
+        style=cast(Style, table["style"]),
+        ours=table["ours"],
+        settings=settings["file"],
+        project_variable=settings["project_variable"],
+        timeout=settings["timeout"],
+        server=tuple(table.get("server", ())),
+        own=tuple(table.get("own", ())),
+        tools={
+            tool: HostTool(
+                does=said["does"],
+                paths=tuple(said.get("paths", ())),
+                command=said.get("command", ""),
+                folders=tuple(said.get("folders", ())),
+            )
+            for tool, said in table["tools"].items()
+        },
+    )

@@ -1,0 +1,1 @@
+"""Signed work: what people let coding agents do, who does it now, and when it is done."""

@@ -1,0 +1,58 @@
+"""The arguments and options that the verbs of `mcl repo` share."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+
+def complete_key(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Shell completion: the repositories by their keys; nothing where none can be read."""
+    from ir.errors import MclError
+    from mcl.home import locate
+    from mcl.repo.repositories import Repositories
+
+    try:
+        known = Repositories(locate()).all()
+    except MclError:
+        return
+    for one in known:
+        if one.key.startswith(incomplete):
+            yield one.key, str(one.path)
+
+
+Prompt = Annotated[
+    list[str], typer.Argument(metavar="PROMPT", help="What you want, in Swedish or English; quotes or not.")
+]
+Key = Annotated[
+    str,
+    typer.Argument(metavar="KEY", help="The short name of a repository.", autocompletion=complete_key),
+]
+InRepo = Annotated[
+    str,
+    typer.Option(
+        "--repo",
+        metavar="KEY",
+        help="The repository that is meant where the prompt names none.",
+        autocompletion=complete_key,
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="Nothing stands in: not the matcher for an unsure model, not the active repository."
+    ),
+]
+Compat = Annotated[
+    bool, typer.Option("--compat", help="The matcher looks for plain pieces of text, not for words.")
+]
+Confirm = Annotated[bool, typer.Option("--confirm", help="Ask before every step.")]
+YesGates = Annotated[
+    bool,
+    typer.Option(
+        "--yes-gates", help="Agree to every question unseen; for scripts whose author read the plan."
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Judge it, plan it and ask the gate; sign and run nothing.")
+]

@@ -1,0 +1,1 @@
+"""Tools that know which repositories a person works in."""

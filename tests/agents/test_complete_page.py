@@ -1,0 +1,52 @@
+"""What the page says: its set-up, step by step, leads from a file to work that is done."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+from pathlib import Path
+
+import pytest
+
+from mcl.agents.file import NAME
+from mcl.cli.main import main
+from mcl.home import open_home
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "coding-agents.md").read_text()
+FILE = re.search(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+STEPS = re.findall(r"^\$ mcl (intents .*)\n((?:[ <].*\n)*)", PAGE, re.MULTILINE)
+
+
+def test_the_set_up_of_the_page_leads_to_work_that_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert FILE is not None
+    (tmp_path / "project" / ".orchestration").mkdir(parents=True)
+    (tmp_path / "project" / NAME).write_text(FILE[1])
+    monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("MCL_AGENT", raising=False)
+    monkeypatch.chdir(tmp_path / "project")
+    open_home(tmp_path / "home").close()
+    (tmp_path / "project" / "docs").mkdir()
+    (tmp_path / "project" / "docs" / "authentication.md").write_text("How people log in.\n")
+    ours, theirs = pty.openpty()
+    try:
+        with os.fdopen(os.dup(theirs), "r") as terminal:
+            monkeypatch.setattr("sys.stdin", terminal)
+            os.write(ours, b"y\ny\n")  # to the import, and to what only people can say
+            assert [step for step, _ in STEPS] == [
+                "intents validate",
+                "intents import",
+                "intents select INT-001",
+                "intents complete INT-001",
+            ]
+            for step, shown in STEPS:
+                capsys.readouterr()
+                assert main(step.split()) == 0
+                said = capsys.readouterr().out
+                assert said == shown if shown else True
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert "status: DONE" in (tmp_path / "project" / NAME).read_text()
