@@ -30,12 +30,12 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	$(PIP) --require-hashes -r requirements-dev.lock
 	@touch $@
 
-# MCP servers by other hands, for the tests; where there is no npm or no registry, their tests are skipped.
+# MCP servers by other hands and ripgrep, for the tests; without npm or a registry, their tests are skipped.
 $(VENV)/npm/.installed: tests/mcp/npm/package.json tests/mcp/npm/package-lock.json | $(BIN)/python
 	@mkdir -p $(@D) && cp tests/mcp/npm/package.json tests/mcp/npm/package-lock.json $(@D)/
-	@if ! command -v npm >/dev/null; then echo "no npm here: the tests with npm's MCP servers are skipped"; \
+	@if ! command -v npm >/dev/null; then echo "no npm here: the tests with npm's MCP servers and ripgrep are skipped"; \
 	elif npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1; then touch $@; \
-	else echo "npm ci failed: the tests with npm's MCP servers are skipped"; fi
+	else echo "npm ci failed: the tests with npm's MCP servers and ripgrep are skipped"; fi
 
 demo: $(VENV)/.runtime   ## a goal in plain words: compiled, signed, run, replayed
 	@PATH="$(abspath $(BIN)):$$PATH" sh docs/demo.sh
@@ -71,7 +71,10 @@ bench: $(VENV)/.dev      ## figures of benchmarks/README.md
 	$(BIN)/python -m benchmarks.mtx
 	$(BIN)/python -m benchmarks.executor
 	$(BIN)/python -m benchmarks.gate
+	$(BIN)/python -m benchmarks.overlap
+	$(BIN)/python -m benchmarks.intents
 	$(BIN)/python -m benchmarks.mcp
+	$(BIN)/python -m benchmarks.repo
 
 model: $(VENV)/.dev      ## train the bundled model again (about 1.5 h on 2 cores)
 	$(PIP) "torch==2.13.*" "gguf>=0.17,<1" "tokenizers>=0.21,<1" "scikit-learn>=1.7,<2"

@@ -95,7 +95,7 @@ async def conversation(folder: Path) -> None:
     poet = Implementation(name="poet", version="1.0")
     async with Client(mcl, elicitation_callback=person, client_info=poet) as client:
         agent = Agent(client)
-        await agent.call("retrieve_tools", {"query": "what changed in the working tree", "limit": 2})
+        await agent.call("retrieve_tools", {"query": "show changes in the working directory", "limit": 2})
         look = {"name": "git:git_diff_unstaged", "args": {"repo_path": "poems"}}
         await agent.call("call_tool_read", look)
         reads = {"operation_type": "read", "data_sensitivity": "private"}
