@@ -9,6 +9,7 @@ MclError                 ir.errors: every error of this project
 ├── McpError             a server, a tool of one, or a call that came over MCP, which cannot be used
 ├── RepoError            a request to a repository that has no route, or cannot be done as it is set up
 ├── WorkError            work of coding agents that cannot be signed, checked out, completed or named
+├── ReviewError          what cannot be reviewed, read as a review, or kept of one
 ├── HookError            an event of a coding agent's host that cannot be read or judged
 └── GraphError           a picture of a plan that cannot be drawn
 
@@ -50,6 +51,12 @@ class WorkError(MclError):
 
 class HookError(MclError):
     """An event of a coding agent's host that cannot be read or judged; `place` is the event or a file."""
+
+    exit_code = REFUSED
+
+
+class ReviewError(MclError):
+    """What cannot be reviewed, read as a review, or kept of one; `place` is a file, a revision or an id."""
 
     exit_code = REFUSED
 

@@ -28,6 +28,7 @@ NOUNS: Final = {
     "activity": ("activity",),
     "tool": ("tool",),
     "repo": ("repo",),
+    "review": ("review",),
     "skill": ("skill",),
     "model": ("model",),
     "cortex": ("cortex",),

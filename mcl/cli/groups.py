@@ -1,5 +1,7 @@
 """Groups of commands whose first word may also be what one of them is about."""
 
+from typing import ClassVar
+
 import typer
 from typer.core import TyperGroup
 
@@ -7,7 +9,15 @@ from typer.core import TyperGroup
 class ShowsByDefault(TyperGroup):
     """`mcl log @last` is `mcl log show @last`: what names no command is shown."""
 
+    does: ClassVar[str] = "show"
+
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # Typer's Context is its own
         if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
-            args = ["show", *args]
+            args = [self.does, *args]
         return super().parse_args(ctx, args)
+
+
+class ReviewsByDefault(ShowsByDefault):
+    """`mcl review app.py` is `mcl review file app.py`."""
+
+    does: ClassVar[str] = "file"

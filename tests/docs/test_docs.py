@@ -53,6 +53,8 @@ def looked_up(line: str) -> tuple[str, set[str]]:
             name, command = f"{name} {words[0]}", command.commands[words.pop(0)]
         elif name in ("mcl log", "mcl plan"):  # `mcl log @last` shows it
             name, command = f"{name} show", command.commands["show"]
+        elif name == "mcl review" and words:  # `mcl review app.py` reviews it
+            name, command = f"{name} file", command.commands["file"]
         else:
             assert not words or words[0].startswith("-"), f"{line!r}: there is no {words[0]}"
             break
