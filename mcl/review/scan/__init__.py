@@ -1,0 +1,6 @@
+"""Code searched for what is known to be dangerous, with no model: Python by bandit, the rest by patterns."""
+
+from mcl.review.scan.scanning import scan_source
+from mcl.review.scan.source import Source
+
+__all__ = ["Source", "scan_source"]
