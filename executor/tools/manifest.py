@@ -22,7 +22,9 @@ Mode = Literal["read", "write", "add", "list"]
 _URI = r"^matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+$"
 _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
-_LATER: Final = ("retries", "cost", "credentials", "environment", "annotated", "command", "outside")
+_LATER: Final = (
+    *("retries", "cost", "credentials", "environment", "programs", "annotated", "command", "outside"),
+)
 _FOREIGN: Final = "matrix://tool/mcp-"
 
 
@@ -109,6 +111,13 @@ class Command(_Closed):
     ok: list[int] = [0]
 
 
+class Example(_Closed):
+    """A call to learn from, and what it shows. It works in the folder that ``mcl tool verify`` makes."""
+
+    args: dict[str, object] = {}
+    note: str = Field(min_length=1, max_length=200)
+
+
 class Outside(_Closed):
     """Of a tool of another server: who gives it, and what that server says of it.
 
@@ -129,8 +138,10 @@ class Manifest(_Closed):
     effects.
     args, output: JSON Schemas of objects. retries: for idempotent tools only. cost: of one call, also of one
     that fails. credentials: arguments whose value may name a variable (``$env:NAME``) in place of a secret.
-    environment: variables of this process that a command of the tool may see. annotated: false for an outside
-    tool that says nothing of its effects; it counts as the worst until an operator classifies it (gate/pins).
+    environment: variables of this process that a command of the tool may see. programs: names of the programs
+    that it may start, and no others; ``$EDITOR`` is the one that this variable names. examples: calls to
+    learn from; they promise nothing, so they are no part of the pin. annotated: false for an outside tool
+    that says nothing of its effects; it counts as the worst until an operator classifies it (gate/pins).
     outside: of a tool of another server; its args are the schema that the server gave, whatever its form, and
     its pin is that of the server's definition alone, however far the server is trusted.
     """
@@ -149,6 +160,8 @@ class Manifest(_Closed):
     cost: Cost | None = None
     credentials: list[str] = []
     environment: list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]] = []
+    programs: list[Annotated[str, Field(pattern=r"^\$?[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]] = []
+    examples: list[Example] = []
     annotated: bool = True
     command: Command | None = None
     outside: Outside | None = None
@@ -240,10 +253,10 @@ class Manifest(_Closed):
 
     @property
     def meaning(self) -> dict[str, object]:
-        """All that the manifest says, as JSON values; what is not said is left out."""
+        """All that the manifest promises, as JSON values; what is not said is left out."""
         if self.outside is not None:
             return {"server": self.outside.server, "definition": self.outside.definition}
-        meaning = self.model_dump(mode="json")
+        meaning = self.model_dump(mode="json", exclude={"examples"})
         if not self.scope.urls:  # as _LATER
             del meaning["scope"]["urls"]
         for name in _LATER:

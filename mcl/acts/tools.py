@@ -13,7 +13,7 @@ from executor.tools.manifest import Effect, Manifest
 from executor.tools.registry import Registry
 from mcl.errors import InputError
 from mcl.home import open_home
-from mcl.mcp.foreign.annotations import hints_of
+from mcl.tools.contracts import contract_of
 from mcl.tools.foreign import Foreign, all_tools
 
 if TYPE_CHECKING:
@@ -262,34 +262,16 @@ def short_name(uri: str) -> str:
 def contract(tool: KnownTool) -> dict[str, object]:
     """All that is said of a tool, as one JSON object: what an agent, a gate or a protocol needs to know.
 
-    Times are milliseconds, sizes bytes. hints: as the Model Context Protocol names them.
+    What it promises (``mcl.tools.contracts.contract_of``), with what it counts as and how it stands here.
     """
-    one = tool.manifest
     return {
-        "uri": one.uri,
-        "name": tool.name,
-        "pin": one.pin,
-        "standing": tool.standing,
-        "closed": tool.closed,
-        "description": one.description,
+        **contract_of(tool.manifest),
         "effects": list(tool.effects),
         "operation": tool.operation,
-        "cases": [case.model_dump(mode="json", exclude_defaults=True) for case in one.when],
-        "class": one.safety,
-        "scope": {"kind": one.scope.kind, "paths": dict(one.scope.paths), "urls": list(one.scope.urls)},
-        "idempotent": one.idempotent,
-        "retries": one.retries.model_dump(mode="json"),
-        "timeout_ms": one.timeout_ms,
-        "max_output": one.max_output,
-        "cost": one.cost.model_dump(mode="json") if one.cost else None,
-        "credentials": list(one.credentials),
-        "environment": list(one.environment),
-        "command": one.command.model_dump(mode="json") if one.command else None,
-        "annotated": one.annotated,
-        "hints": hints_of(one),
+        "standing": tool.standing,
+        "closed": tool.closed,
+        "annotated": tool.manifest.annotated,
         "outside": _of_outside(tool.outside) if tool.outside else None,
-        "args": one.args,
-        "output": one.output,
     }
 
 

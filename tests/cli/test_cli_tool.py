@@ -91,6 +91,7 @@ def test_contracts_tell_all_that_another_program_needs(mcl: Shell) -> None:
         "environment",
     }
     fields |= {"command", "annotated", "hints", "outside", "args", "output"}
+    fields |= {"resolver", "write", "subprocess", "network", "side_effects", "programs", "examples"}
     assert all(set(one) == fields for one in tools.values())
     assert tools["fs/write"]["cases"] == [
         {"equals": {"overwrite": True}, "absent": ["base"], "exists": "path", "operation": "destructive"}
