@@ -7,8 +7,9 @@ namespace, a manifest beside each adapter.
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
+from inspect import isawaitable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from executor.home import Home
 from executor.tools.builtin import builtin_tools
@@ -54,6 +55,7 @@ def _declared(place: Path) -> tuple[Tool, ...]:
 async def _run(
     name: str, home: Callable[[], Home], args: Mapping[str, object], bench: Bench
 ) -> dict[str, object]:
-    """A tool's work, whose module is loaded with the first call."""
-    answer: dict[str, object] = import_module(f"mcl.tools.{name.replace('/', '.')}").run(args, bench, home())
-    return answer
+    """A tool's work, whose module is loaded with the first call; its `run` may be a coroutine."""
+    answer: Any = import_module(f"mcl.tools.{name.replace('/', '.')}").run(args, bench, home())
+    given: dict[str, object] = await answer if isawaitable(answer) else answer
+    return given
