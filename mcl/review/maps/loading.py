@@ -123,9 +123,8 @@ def _mapped(path: str, role: Any, owner: Any, index: Any) -> Mapped:
         _bad(at, "sha256 is no hash")
     if index["read"] not in ("ast", "table", ""):
         _bad(at, "read is none of the words that it can be")
-    if index["language"] != "" and not (
-        isinstance(index["language"], str) and _WORD.match(index["language"])
-    ):
+    language = index["language"]
+    if language != "" and not (isinstance(language, str) and _WORD.match(language)):
         _bad(at, "language is no name of one")
     symbols = index["symbols"]
     if not isinstance(symbols, list) or len(symbols) > MAX_SYMBOLS:
