@@ -1,0 +1,25 @@
+"""Findings: read from any text, written, put in order, told once, and given to code hosts."""
+
+from mcl.review.findings.finding import Finding
+from mcl.review.findings.ordering import in_order
+from mcl.review.findings.reading import Reading, Unreadable, read_findings
+from mcl.review.findings.repeats import without_repeats
+from mcl.review.findings.sarif import to_sarif
+from mcl.review.findings.severity import BLOCKING, SEVERITIES, Severity
+from mcl.review.findings.writing import NO_FINDINGS, write_finding, write_findings
+
+__all__ = [
+    "BLOCKING",
+    "NO_FINDINGS",
+    "SEVERITIES",
+    "Finding",
+    "Reading",
+    "Severity",
+    "Unreadable",
+    "in_order",
+    "read_findings",
+    "to_sarif",
+    "without_repeats",
+    "write_finding",
+    "write_findings",
+]

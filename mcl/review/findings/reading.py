@@ -1,0 +1,86 @@
+"""The findings in a text: whatever a model or a person wrote, nothing that looks like one is passed over."""
+
+import json
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from mcl.review.findings.finding import Finding, canonical_body
+from mcl.review.findings.lines import Head, head_of, looks_like_a_finding
+from mcl.review.findings.severity import Severity
+
+_ESCAPED: Final = re.compile(r'"(?:\\u[0-9a-f]{4})++"')
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A line that looks like a finding and cannot be read. line: 1-based, in the text that was read."""
+
+    line: int
+    text: str
+
+    def to_json(self) -> dict[str, object]:
+        """The line as a JSON object."""
+        return {"line": self.line, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read: the findings in the order of the text, and what could not be read.
+
+    outside: those of the findings whose label the contract does not have.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
+    outside: tuple[Finding, ...] = ()
+
+    @property
+    def blocking(self) -> bool:
+        """Whether a finding stops what is reviewed, or something could not be read."""
+        return bool(self.unreadable) or any(finding.blocking for finding in self.findings)
+
+    def to_json(self) -> dict[str, object]:
+        """The reading as a JSON object."""
+        return {
+            "findings": [finding.to_json() for finding in self.findings],
+            "blocking": self.blocking,
+            "unreadable": [line.to_json() for line in self.unreadable],
+        }
+
+
+def read_findings(text: str, *, labels: Collection[Severity] | None = None) -> Reading:
+    """Read the findings in a text. It never raises, and takes time linear in the text.
+
+    A finding is a line `[SEVERITY] file:line` with the lines to the next one as its body. labels: those of
+    the contract; a finding with another label is a finding all the same, and is told in `outside` too.
+    """
+    drafts: list[tuple[Head, list[str]]] = []
+    unreadable: list[Unreadable] = []
+    body: list[str] = []  # prose before the first finding goes nowhere
+    for number, line in enumerate(text.splitlines(), 1):
+        head = head_of(line)
+        if head is not None:
+            body = []
+            drafts.append((head, body))
+        if head.doubtful if head else looks_like_a_finding(line):
+            unreadable.append(Unreadable(number, line.strip()))
+            body = body if head else []
+        elif head is None:
+            body.append(unescaped(line))
+    findings = tuple(
+        Finding(head.severity, head.file, head.line, _body(head, lines)) for head, lines in drafts
+    )
+    outside = () if labels is None else tuple(found for found in findings if found.severity not in labels)
+    return Reading(findings, tuple(unreadable), outside)
+
+
+def unescaped(line: str) -> str:
+    """A line of a body as it was before it was written: see `mcl.review.findings.writing`."""
+    return json.loads(line) if _ESCAPED.fullmatch(line) else line
+
+
+def _body(head: Head, lines: list[str]) -> str:
+    said = "\n".join(lines)
+    return f"{head.rest}\n{canonical_body(said)}" if head.rest else said
