@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import Final
 
-from mcl.cortex.learned import TAG
+from mcl.cortex.learned import TAG as LEARNED
 from mcl.cortex.memory import Memory
 from mcl.cortex.view import Memories
 
 PINNED: Final = "pinned"
 OUTCOMES: Final = ("Event", "Pattern")
+REVIEW: Final = "mcl.review"  # what reviews of code remember, each for its workspace
+UNTOLD: Final = (LEARNED, REVIEW)
 _BYTES_A_TOKEN = 3  # a careful guess that needs no vocabulary: most have 3.5 to 4.5 bytes a token
 _MOST = 32  # memories of each kind that are looked at
 _MOST_OUTCOMES = 8
@@ -35,16 +37,17 @@ def bundle(
     `tokens`.
 
     `types` and `tags` are the skill's (empty: any). A memory that does not fit is left out, later ones may
-    still fit. What answers taught is not in it: it is made use of where the question would be asked.
+    still fit. What answers taught is not in it: it is made use of where the question would be asked. What
+    reviews of code remember is not in it either: it is told to reviews.
     """
     if not memories.size or tokens < 1:
         return Bundle()
     ordered: dict[str, Memory] = {}
     for found in (
-        memories.find(types=types, tags=(PINNED,), limit=_MOST, without=TAG),
-        *(memories.find(types=types, tags=(tag,), near=goal, limit=_MOST, without=TAG) for tag in tags),
-        memories.find(types=types, near=goal, limit=_MOST, without=TAG),
-        memories.find(types=OUTCOMES, near=goal, limit=_MOST_OUTCOMES),
+        memories.find(types=types, tags=(PINNED,), limit=_MOST, without=UNTOLD),
+        *(memories.find(types=types, tags=(tag,), near=goal, limit=_MOST, without=UNTOLD) for tag in tags),
+        memories.find(types=types, near=goal, limit=_MOST, without=UNTOLD),
+        memories.find(types=OUTCOMES, near=goal, limit=_MOST_OUTCOMES, without=(REVIEW,)),
     ):
         ordered.update({one.uri: one for one in found if one.uri not in ordered})
     lines, held, used = [], [], 0

@@ -41,12 +41,12 @@ class Search:
         types: Sequence[str],
         tags: Iterable[str],
         limit: int,
-        without: str = "",
+        without: Sequence[str] = (),
     ) -> list[int]:
         """The seqs of the `limit` best memories that hold one of `words`, best first; equal ones by
         importance and newness.
 
-        types, tags, without: only of one of these types, with all of these tags and not with that one.
+        types, tags, without: only of one of these types, with all of these tags and none of those.
         """
         known = {word: number for word in dict.fromkeys(words) if (number := self._count(word))}
         rare = sorted(known, key=lambda word: (known[word], word))[:_MOST_WORDS]
@@ -81,7 +81,7 @@ class Search:
         tags: Iterable[str],
         limit: int,
         offset: int = 0,
-        without: str = "",
+        without: Sequence[str] = (),
     ) -> list[int]:
         """The seqs of current memories by importance and newness. without: counts only beside tags."""
         page = " ORDER BY v.importance DESC, v.seq DESC LIMIT ? OFFSET ?"
@@ -175,15 +175,15 @@ class _Only:
     unwanted: str
 
     @classmethod
-    def of(cls, types: Sequence[str], tags: Iterable[str], without: str) -> "_Only":
+    def of(cls, types: Sequence[str], tags: Iterable[str], without: Sequence[str]) -> "_Only":
         parts = [_quoted(tag_token(tag)) for tag in tags]
         parts += [f"({' OR '.join(_quoted(type_token(type)) for type in types)})"] if types else []
-        return cls(" AND ".join(parts), _quoted(tag_token(without)) if without else "")
+        return cls(" AND ".join(parts), " OR ".join(_quoted(tag_token(tag)) for tag in without))
 
     def match(self, words: str) -> str:
         """The query for memories that hold `words`."""
         whole = " AND ".join(part for part in (words, self.wanted) if part)
-        return f"({whole}) NOT {self.unwanted}" if self.unwanted else whole
+        return f"({whole}) NOT ({self.unwanted})" if self.unwanted else whole
 
 
 def _quoted(token: str) -> str:

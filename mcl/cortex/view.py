@@ -27,11 +27,11 @@ class Memories:
         near: str = "",
         limit: int = 10,
         offset: int = 0,
-        without: str = "",
+        without: Sequence[str] = (),
     ) -> list[Memory]:
         """Memories of these types with all these tags, best first: by BM25 against `near` where it is given
         (only those that share a word with it), else by importance and newness; without the first `offset`.
-        without: a tag that they must not have, where `near` or `tags` are given.
+        without: tags of which they must have none, where `near` or `tags` are given.
 
         Raises CortexError MEMORY_TYPE.
         """
@@ -77,6 +77,15 @@ class Memories:
             (type_, id_, self.size),
         )
         return [Memory.of_stored(document, seq) for seq, document in rows]
+
+    def ids(self, type: str, begin: str) -> list[str]:
+        """The ids of a type that begin so, each once, also of what is forgotten, in order."""
+        rows = self._database.read(
+            "SELECT DISTINCT id FROM cortex_memories WHERE type = ? AND id >= ? AND id < ? AND seq <= ? "
+            "ORDER BY id",
+            (type, begin, f"{begin}\U0010ffff", self.size),
+        )
+        return [id_ for (id_,) in rows]
 
     def count(self) -> int:
         """How many memories are current."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ir import Reference, SlotEntry
 from mcl.cortex import TYPES, Memories, Memory, bundle
-from mcl.cortex.learned import TAG
+from mcl.cortex.bundle import UNTOLD
 from mcl.errors import CortexError
 from mcl.mtx.interpret import Interpretation, ResolveRule, SlotValue
 from mcl.stages.classify import Classified
@@ -81,7 +81,7 @@ def look_up(rule: ResolveRule, value: str, memories: Memories, rules: Rules) -> 
             around = bundle(memories, near, types=types or TYPES, tags=(), tokens=budget).memories
             found = [one for one in around if set(tags) <= set(one.tags)][:limit]
         else:
-            found = memories.find(types=types or TYPES, tags=tags, near=near, limit=limit, without=TAG)
+            found = memories.find(types=types or TYPES, tags=tags, near=near, limit=limit, without=UNTOLD)
     same = [one for one in found if value.casefold() in {one.id.casefold(), one.text.casefold()}]
     return tuple(same if len(same) == 1 else found)
 

@@ -15,7 +15,7 @@ from mcl.cortex.learned import TAG
 # What mcl itself goes by (answers that were learned, settings, what comes first in every prompt) is a
 # person's to say.
 _OWN_TAGS: Final = (PINNED, TAG)
-_OWN_IDS: Final = (f"{TAG}-", "mcl.")
+_OWN: Final = "mcl."  # how ids and tags begin that mcl itself gives
 
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
@@ -61,10 +61,11 @@ def _made(args: Mapping[str, Any], bench: Bench, home: Home) -> Memory:
         },
         at=home.clock.now(),
     )
-    if made.id.startswith(_OWN_IDS) or set(made.tags) & set(_OWN_TAGS):
+    own = {*_OWN_TAGS, *(tag for tag in made.tags if tag.startswith(_OWN))}
+    if made.id.startswith((f"{TAG}-", _OWN)) or own & set(made.tags):
         raise ToolError(
             "RESERVED_MEMORY",
-            "ids that begin with learned- or mcl., and the tags learned and pinned, are for people",
+            "ids that begin with learned- or mcl., and the tags learned, pinned and mcl.…, are for people",
             place=made.address,
             fix="choose another id or tag; a person pins a memory with mcl cortex put",
         )

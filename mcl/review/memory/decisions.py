@@ -1,0 +1,285 @@
+"""Decisions of architecture: each a memory with an id that is never given again, and a Markdown file."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from executor.errors import ScopeError
+from executor.globs import Glob
+from executor.sandbox.paths import Workspace
+from executor.sandbox.redaction import Redactor, visible
+from executor.sandbox.writing import alone
+from mcl.cortex.memory import Memory
+from mcl.errors import ReviewError
+from mcl.review.memory.adr import MAX_BYTES, read_adr, write_adr
+from mcl.review.memory.decision import FOLDER, ID, KINDS, STANDING, Decision, Kind, Status, body_of, checked
+from mcl.review.memory.place import TAG, Place, file_name
+
+RELEVANT: Final = 3  # decisions that a review is told
+MOST: Final = 2_000  # files of decisions in one workspace
+_KIND: Final = f"{TAG}.decision"
+_TYPE: Final = "Constraint"
+_FILE: Final = re.compile(rf"({ID.pattern})(?:-[^/]*)?\.md")
+_MOST_ERRORS: Final = 20
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What files and memory do not agree on.
+
+    what: `new` (a file that is not remembered), `changed` (both are there and say different things),
+    `missing` (remembered, and its file is gone), `forgotten` (a file of what was forgotten), `unreadable`.
+    path: the file, with a line where one cannot be read; id: "" where none is known.
+    """
+
+    what: Literal["new", "changed", "missing", "forgotten", "unreadable"]
+    path: str
+    id: str = ""
+    why: str = ""
+
+
+class Decisions:
+    """The decisions of a workspace."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    def decide(
+        self,
+        title: str,
+        *,
+        context: str = "",
+        decision: str,
+        consequences: str = "",
+        files: Sequence[str] = (),
+        status: Status = "accepted",
+        kind: Kind = "decisions",
+        intent: str = "",
+        node: str = "",
+        workspace: Workspace | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> tuple[Decision, bool]:
+        """Remember a decision under the next id, and write its file; and whether that was done. What stands
+        already, word for word, is not decided twice.
+
+        files: patterns of the paths that it is about (none: all). workspace: where its file is written,
+        which is new and whole, or nothing is remembered; None: no file. check: called while another writer is
+        waited for. Secrets are taken out. Raises ReviewError DECISION_SHAPE, DECISION_FULL; ScopeError;
+        CortexError MEMORY_SHAPE; HomeError.
+        """
+        clean = Redactor().text
+        body = clean(body_of(context, decision, consequences))
+        said = Decision(
+            "ADR-0001",
+            clean(" ".join(title.split())),
+            body,
+            kind,
+            status,
+            self._place.home.clock.now()[:10],
+            tuple(clean(" ".join(one.split())) for one in files),
+        )
+        checked(said)
+        with self._place.home.db.write():
+            for known in self.all():
+                if replace(known, date=said.date, id=said.id).says == said.says:
+                    return known, False
+            if workspace is None:
+                return self._keep(self._next(said, 0), intent, node), True
+            workspace.make_folder(FOLDER)
+            with workspace.open_folder(FOLDER) as folder, alone(folder, FOLDER, check):
+                made = self._next(said, _highest(workspace))
+                data = write_adr(made)
+                there = workspace.write(made.path, data, replace=False, check=check)
+                return self._keep(replace(made, sha256=there.sha256), intent, node), True
+
+    def all(self) -> tuple[Decision, ...]:
+        """All decisions that are remembered, in the order of their ids."""
+        found = (_read(one) for one in self._place.all(_TYPE, _KIND))
+        return tuple(sorted((one for one in found if one), key=lambda one: one.number))
+
+    def get(self, id: str) -> Decision | None:
+        """One decision; None where none with this id is remembered."""
+        if not ID.fullmatch(id):
+            return None
+        found = self._place.now().resolve(f"matrix://cortex/{_TYPE}/{self._place.id(id)}")
+        return _read(found) if found else None
+
+    def forget(self, id: str) -> None:
+        """Put a tombstone on a decision. Its id is not given again, and its file is not touched.
+
+        Raises ReviewError DECISION_UNKNOWN.
+        """
+        if self.get(id) is None:
+            raise ReviewError(
+                "DECISION_UNKNOWN", "no such decision", place=id, fix="list them: mcl review decisions"
+            )
+        self._place.cortex.forget(f"matrix://cortex/{_TYPE}/{self._place.id(id)}")
+
+    def relevant(self, file: str, n: int = RELEVANT) -> tuple[Decision, ...]:
+        """The standing decisions about a file, at most 3: those whose patterns name it most closely first,
+        then those about all files; of equal ones the newest. Raises ReviewError REVIEW_PATH."""
+        name = file_name(file)
+        found = [(near, one) for one in self.all() if (near := _nearness(one, name)) is not None]
+        found.sort(key=lambda pair: (-pair[0], -pair[1].number))
+        return tuple(one for _, one in found[: max(0, min(n, RELEVANT))])
+
+    def compare(self, workspace: Workspace) -> tuple[Difference, ...]:
+        """What the files of a workspace and the memory do not agree on, in the order of the paths."""
+        differences, seen = list[Difference](), dict[str, str]()
+        for path, read in _files(workspace):
+            if isinstance(read, str):
+                differences.append(Difference("unreadable", path, why=read))
+                continue
+            if read.id in seen:
+                why = f"{seen[read.id]} has the same id"
+                differences.append(Difference("unreadable", path, read.id, why))
+                continue
+            seen[read.id] = path
+            known = self.get(read.id)
+            if known is None:
+                what: Literal["new", "forgotten"] = "forgotten" if read.number in self._numbers() else "new"
+                differences.append(Difference(what, path, read.id))
+            elif known.says != read.says:
+                differences.append(Difference("changed", path, read.id, _differing(known, read)))
+        missing = (one for one in self.all() if one.sha256 and one.id not in seen)
+        differences += [Difference("missing", one.path, one.id) for one in missing]
+        return tuple(sorted(differences, key=lambda one: (one.path, one.what)))
+
+    def take_in(self, workspace: Workspace) -> tuple[Difference, ...]:
+        """Remember what the files of a workspace say and the memory does not, all or nothing; what it was.
+
+        What was forgotten stays forgotten. Raises ReviewError DECISION_FILE where a file cannot be read,
+        with all of these in `data["errors"]`.
+        """
+        with self._place.home.db.write():
+            found = self.compare(workspace)
+            if wrong := [one for one in found if one.what == "unreadable"]:
+                raise _unreadable(wrong)
+            taken = tuple(one for one in found if one.what in ("new", "changed"))
+            read = {path: one for path, one in _files(workspace) if isinstance(one, Decision)}
+            for one in taken:
+                self._keep(read[one.path], "", "")
+        return taken
+
+    def _next(self, said: Decision, highest: int) -> Decision:
+        number = max((highest, *self._numbers())) + 1
+        if number > 99_999_999:
+            fix = "start again in a new folder"
+            raise ReviewError("DECISION_FULL", "there are no more ids", place=FOLDER, fix=fix)
+        return replace(said, id=f"ADR-{number:04d}")
+
+    def _numbers(self) -> frozenset[int]:
+        """The numbers that were ever given, also to what was forgotten."""
+        ids = self._place.now().ids(_TYPE, begin := self._place.id("ADR-"))
+        return frozenset(int(one.removeprefix(begin)) for one in ids if one.removeprefix(begin).isdigit())
+
+    def _keep(self, decision: Decision, intent: str, node: str) -> Decision:
+        data = {
+            **{name: getattr(decision, name) for name in ("title", "kind", "status", "date", "sha256")},
+            "files": "\n".join(decision.files),
+            **({"intent": intent, "node": visible(node)[:200]} if intent else {}),
+        }
+        given = {
+            "type": _TYPE,
+            "id": decision.id,
+            "text": f"{decision.title}\n\n{decision.body}",
+            "data": data,
+            "importance": 0.8,
+        }
+        given |= {"source": f"matrix://intent/{intent}#{visible(node)[:200]}"} if intent else {}
+        tags = (f"kind.{decision.kind}", f"status.{decision.status}")
+        written = self._place.cortex.write([self._place.made(given, kind=_KIND, tags=tags)])[0]
+        return _read(written) or decision
+
+
+def _read(memory: Memory) -> Decision | None:
+    """The decision that a memory says; None where a person made it something else."""
+    data = dict(memory.data)
+    title, _, body = memory.text.partition("\n\n")
+    made = Decision(
+        id=memory.id.rpartition(".")[2],
+        title=title,
+        body=body,
+        kind=data.get("kind", "decisions"),  # type: ignore[arg-type]  # checked below
+        status=data.get("status", "accepted"),  # type: ignore[arg-type]
+        date=data.get("date", memory.at[:10]),
+        files=tuple(one for one in data.get("files", "").split("\n") if one),
+        uri=memory.uri,
+        sha256=data.get("sha256", ""),
+    )
+    try:
+        return checked(made)
+    except ReviewError:
+        return None
+
+
+def _nearness(decision: Decision, name: str) -> int | None:
+    """How closely a standing decision is about a file: characters of its pattern that are written out; 0
+    where it is about all files, None where it is not about this one."""
+    if decision.status not in STANDING:
+        return None
+    if not decision.files:
+        return 0
+    fitting = [one for one in decision.files if Glob.read(one).matches(name)]
+    return max((1 + sum(sign not in "*?[]{}!" for sign in one) for one in fitting), default=None)
+
+
+def _highest(workspace: Workspace) -> int:
+    """The highest number that a file of the workspace has in its name, whatever it says."""
+    return max((int(found[2]) for path in _names(workspace) if (found := _file_id(path))), default=0)
+
+
+def _file_id(path: str) -> re.Match[str] | None:
+    return _FILE.fullmatch(path.rpartition("/")[2])
+
+
+def _names(workspace: Workspace) -> Iterator[str]:
+    for kind in KINDS:
+        try:
+            found = workspace.walk(f"{FOLDER}/{kind}", check=lambda: None, recursive=False)
+            yield from (one.path for one in found if one.kind != "folder")
+        except ScopeError as error:
+            if error.code != "NOT_FOUND":
+                raise
+
+
+def _files(workspace: Workspace) -> Iterator[tuple[str, Decision | str]]:
+    """The files of decisions, in the order of their paths, each with what it says or why that cannot be read;
+    with the line in its path then."""
+    for number, path in enumerate(sorted(_names(workspace))):
+        if not path.endswith(".md"):
+            continue
+        if number >= MOST:
+            yield path, f"more than {MOST:,} files of decisions"
+            return
+        try:
+            data, _ = workspace.read(path, MAX_BYTES + 1)
+            read = read_adr(data, path)
+        except (ReviewError, ScopeError) as error:
+            yield (error.place or path), error.message
+            continue
+        named, folder = _file_id(path), path.split("/")[-2]
+        if named is None or named[1] != read.id:
+            yield path, f"its name does not begin with its id, {read.id}"
+        elif folder != read.kind:
+            yield path, f"it lies in {folder} and says kind: {read.kind}"
+        else:
+            yield path, read
+
+
+def _differing(one: Decision, other: Decision) -> str:
+    names = ("title", "body", "kind", "status", "date", "files")
+    return ", ".join(name for name in names if getattr(one, name) != getattr(other, name))
+
+
+def _unreadable(wrong: Sequence[Difference]) -> ReviewError:
+    first = wrong[0]
+    more = f" (and {len(wrong) - 1} more files are wrong)" if len(wrong) > 1 else ""
+    return ReviewError(
+        "DECISION_FILE",
+        f"{first.why}{more}",
+        place=first.path,
+        fix="repair it and try again; nothing was remembered",
+        data={"errors": [{"place": one.path, "message": one.why} for one in wrong[:_MOST_ERRORS]]},
+    )

@@ -1,0 +1,214 @@
+"""What reviews found: each review of a file is a version of that file's memory.
+
+Kept are the findings, how many there were of each severity, mode, model, skill, intent and moment; never
+what the file holds: code that a finding quotes is left out.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from executor.sandbox.redaction import Redactor, visible
+from mcl.cortex.memory import LONGEST_TEXT, Memory
+from mcl.errors import ReviewError
+from mcl.review.findings import BLOCKING, SEVERITIES, Finding, Severity, in_order
+from mcl.review.memory.place import TAG, Place, file_name
+from mcl.review.memory.quotes import without_quotes
+
+NEWEST: Final = 10  # reviews of a file that are looked back at
+TOP: Final = 5  # findings of the last one that the next is told
+LONGEST_BODY: Final = 600  # characters
+_CUT: Final = " … [cut]"
+_KIND: Final = f"{TAG}.history"
+_TYPE: Final = "Event"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One review of a file, as it is remembered.
+
+    file: relative to the workspace. at: the moment. model, skill, intent: "" where there was none.
+    severities: how many findings there were of each severity that occurred, the most severe first. findings:
+    in order of severity. left_out: how many of them did not fit. uri: of the memory.
+    """
+
+    file: str
+    mode: str
+    at: str
+    findings: tuple[Finding, ...] = ()
+    severities: tuple[tuple[Severity, int], ...] = ()
+    left_out: int = 0
+    model: str = ""
+    skill: str = ""
+    intent: str = ""
+    uri: str = ""
+
+    @property
+    def blocking(self) -> int:
+        """How many of its findings block."""
+        return sum(number for severity, number in self.severities if severity in BLOCKING)
+
+    @property
+    def total(self) -> int:
+        """How many findings there were."""
+        return sum(number for _, number in self.severities)
+
+    def to_json(self) -> dict[str, object]:
+        """The review as a JSON object."""
+        return {
+            "file": self.file,
+            "mode": self.mode,
+            "at": self.at,
+            "findings": [one.to_json() for one in self.findings],
+            "severities": dict(self.severities),
+            "left_out": self.left_out,
+            "blocking": self.blocking,
+            "model": self.model,
+            "skill": self.skill,
+            "intent": self.intent,
+            "uri": self.uri,
+        }
+
+
+class History:
+    """The reviews of a workspace's files. Nothing of it is ever purged, and it never leaves this machine."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    def record(
+        self,
+        file: str,
+        *,
+        findings: Sequence[Finding],
+        mode: str,
+        model: str = "",
+        skill: str = "",
+        intent: str = "",
+        at: str = "",
+        content: str = "",
+    ) -> Review:
+        """Remember a review of a file, one without findings too. No two are taken for one another.
+
+        file: relative to the workspace. at: the moment (default: now). content: what was reviewed; lines of
+        it that a finding quotes are left out. Secrets are taken out. Raises ReviewError REVIEW_PATH,
+        CortexError MEMORY_SHAPE, HomeError.
+        """
+        name = file_name(file)
+        ordered = in_order(findings)
+        text, kept = _written(name, mode, ordered, content)
+        counts = {one: sum(found.severity == one for found in ordered) for one in SEVERITIES}
+        severities = {one: number for one, number in counts.items() if number}
+        with self._place.home.db.write():
+            before = self._place.now().version(f"matrix://cortex/{_TYPE}/{self._id(name)}")
+            data = {
+                "file": name,
+                "mode": mode,
+                "model": model,
+                "skill": skill,
+                "nth": str(before.version + 1 if before else 1),  # so that each is a version of its own
+                "severities": json.dumps(severities),
+                "left_out": str(len(ordered) - kept),
+                **({"intent": intent} if intent else {}),
+            }
+            given = {"type": _TYPE, "id": self._file(name), "text": text, "data": data}
+            given |= {"source": f"matrix://intent/{intent}"} if intent else {}
+            memory = self._place.made(given, kind=_KIND, at=at)
+            return _read(self._place.cortex.write([memory])[0])
+
+    def last(self, file: str, n: int = NEWEST) -> tuple[Review, ...]:
+        """The newest reviews of a file, the newest first; never more than 10. Raises ReviewError
+        REVIEW_PATH."""
+        uri = f"matrix://cortex/{_TYPE}/{self._id(file_name(file))}"
+        since: list[Memory] = []
+        for memory in self._place.now().history(uri):
+            since = [] if memory.forgotten else [*since, memory]
+        return tuple(_read(one) for one in reversed(since[-max(0, min(n, NEWEST)) :])) if n > 0 else ()
+
+    def top(self, file: str, n: int = TOP) -> tuple[Finding, ...]:
+        """The most severe findings of a file's last review, at most 5. Raises ReviewError REVIEW_PATH."""
+        newest = self.last(file, 1)
+        return newest[0].findings[: max(0, min(n, TOP))] if newest else ()
+
+    def files(self) -> tuple[Review, ...]:
+        """The last review of each file, in the order of their names."""
+        found = (_read(one) for one in self._place.all(_TYPE, _KIND))
+        return tuple(sorted(found, key=lambda one: one.file))
+
+    def open(self) -> tuple[Review, ...]:
+        """The last reviews that found what blocks, in the order of their files."""
+        return tuple(one for one in self.files() if one.blocking)
+
+    def _file(self, name: str) -> str:
+        return sha256(name.encode()).hexdigest()[:24]
+
+    def _id(self, name: str) -> str:
+        return self._place.id(self._file(name))
+
+
+def _written(file: str, mode: str, findings: Sequence[Finding], content: str) -> tuple[str, int]:
+    """The text of a memory: a line for people, then an object a finding; and how many of them fit."""
+    clean = Redactor().text
+    blocking = sum(one.blocking for one in findings)
+    text = visible(f"{mode} review of {file}: {len(findings)} findings, {blocking} of them blocking")
+    kept = 0
+    for one in findings:
+        body = visible_lines(clean(without_quotes(one.body, content)))
+        said: dict[str, Any] = {"severity": one.severity, "line": one.line, "body": _short(body)}
+        said |= {"file": visible(one.file)} if one.file != file else {}
+        said |= {"rule": visible(one.rule)} if one.rule else {}
+        line = json.dumps(said, ensure_ascii=False, sort_keys=True)
+        if clean(line) != line:  # a secret that was taken apart
+            line = json.dumps(said | {"body": "[redacted]"}, ensure_ascii=False, sort_keys=True)
+        if len(text) + 1 + len(line) > LONGEST_TEXT:
+            break
+        text += f"\n{line}"
+        kept += 1
+    return text, kept
+
+
+def visible_lines(text: str) -> str:
+    """`visible`, but for line ends, which all become \\n."""
+    return "\n".join(visible(line) for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+
+def _short(body: str) -> str:
+    return body if len(body) <= LONGEST_BODY else body[: LONGEST_BODY - len(_CUT)].rstrip() + _CUT
+
+
+def _read(memory: Memory) -> Review:
+    data = dict(memory.data)
+    file = data.get("file", "")
+    findings = tuple(_findings(file, memory.text))
+    try:
+        counts = dict(json.loads(data.get("severities", "{}")))
+        severities = tuple((one, int(counts[one])) for one in SEVERITIES if one in counts)
+    except (ValueError, TypeError):
+        severities = tuple((one, n) for one in SEVERITIES if (n := sum(f.severity == one for f in findings)))
+    total = sum(number for _, number in severities)
+    return Review(
+        file=file,
+        mode=data.get("mode", ""),
+        at=memory.at,
+        findings=findings,
+        severities=severities,
+        left_out=max(0, total - len(findings)),
+        model=data.get("model", ""),
+        skill=data.get("skill", ""),
+        intent=data.get("intent", ""),
+        uri=memory.uri,
+    )
+
+
+def _findings(file: str, text: str) -> Iterator[Finding]:
+    """The findings of a text; what a person wrote between them is passed by."""
+    for line in text.split("\n")[1:]:
+        try:
+            said = json.loads(line)
+            severity = next(one for one in SEVERITIES if one == said["severity"])
+            named = str(said.get("file", file))
+            yield Finding(severity, named, int(said["line"]), str(said["body"]), str(said.get("rule", "")))
+        except (ValueError, TypeError, KeyError, StopIteration, AttributeError, RecursionError, ReviewError):
+            continue

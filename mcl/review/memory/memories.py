@@ -1,0 +1,41 @@
+"""The three memories of a workspace."""
+
+from functools import cached_property
+from pathlib import Path
+
+from executor.home import Home
+from mcl.review.memory.decisions import Decisions
+from mcl.review.memory.history import History
+from mcl.review.memory.meanings import Meanings
+from mcl.review.memory.place import Place
+
+
+class Memories:
+    """What reviews remember of the workspace in a folder: history, decisions and meanings.
+
+    All of it lies in the home's cortex, under the key of the workspace's real path: typed, versioned,
+    journalled, without secrets, and safe to write from several processes at once.
+    """
+
+    def __init__(self, home: Home, root: Path) -> None:
+        self._place = Place.of(home, root)
+
+    @property
+    def key(self) -> str:
+        """The key of the workspace, 16 hex digits."""
+        return self._place.key
+
+    @cached_property
+    def history(self) -> History:
+        """What reviews found."""
+        return History(self._place)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """Decisions of architecture."""
+        return Decisions(self._place)
+
+    @cached_property
+    def meanings(self) -> Meanings:
+        """What is known in words."""
+        return Meanings(self._place)
