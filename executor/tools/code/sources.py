@@ -102,19 +102,20 @@ async def _known_to_git(prefix: str, left_out: LeftOut, bench: Bench) -> list[st
         f"{home}/{name}" if home else name
         for name in names
         # A name that ends with a slash is another repository.
-        if name and name[-1] != "/" and not _vendored(name[cut:], left_out)
+        if name and name[-1] != "/" and not is_vendored(name[cut:], left_out)
     )
-    closed = _closed(bench.workspace)  # git does not know of them, and lists our own home
+    closed = closed_folders(bench.workspace)  # git does not know of them, and lists our own home
     return [place for place in places if not f"{place}/".startswith(closed)]
 
 
-def _closed(workspace: Workspace) -> tuple[str, ...]:
+def closed_folders(workspace: Workspace) -> tuple[str, ...]:
     """The folders of the workspace that are closed to tools, each with a slash at its end."""
     inside = (place for place in workspace.forbidden if place.is_relative_to(workspace.root))
     return tuple(f"{place.relative_to(workspace.root).as_posix()}/" for place in inside)
 
 
-def _vendored(path: str, left_out: LeftOut) -> bool:
+def is_vendored(path: str, left_out: LeftOut) -> bool:
+    """Does a file lie in a folder of what was written elsewhere?"""
     return any(_named(left_out.vendored, part) for part in path.split("/")[:-1])
 
 

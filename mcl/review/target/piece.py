@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Final, Literal
 
 Kind = Literal["file", "folder", "diff"]
 State = Literal["whole", "new", "changed", "renamed", "conflict"]
 
+MAX_FILE: Final = 1 << 20  # bytes of one file; source that a person wrote is smaller
 _AROUND = 3  # lines shown before and after one that changed
 _BOM = "\ufeff"
 
@@ -71,8 +72,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that is not looked at. why: deleted, binary, too large, secret, link, submodule, unchanged,
-    conflict, generated, unreadable, too many."""
+    """A file that is not looked at. why: deleted, binary, too large, secret, link, submodule (or any other
+    repository in this one), unchanged (its name or mode alone changed), conflict, generated, vendored,
+    unreadable, too many."""
 
     path: str
     why: str
