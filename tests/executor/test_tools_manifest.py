@@ -14,10 +14,11 @@ from executor.tools.manifest import Cost
 
 TOOLS = Path(executor.tools.__file__).parent
 # The manifests of version 0.1.0 as homes approved them. One that has to change gets a new version beside it.
+# Those of tools that start git or tests name these programs since: a home made before says so once.
 APPROVED = {
     "calendar/add": "bb2e68f34d06ad0c8a7ca84479faccaa7e6d3a7f92facca843d0afbb845e235a",
     "calendar/list": "c76857395006b589daffa7c204ccb924b409050c2e75cfa8926b3631fee0d370",
-    "code/search": "a12cb6375603177d5c76c3923d03b4a75430e1b7749e57fe7c8dddcd180c2fdb",
+    "code/search": "8811962bb808ab9a2c41f624165d6b36692246b0b2f69ce3011d1c66b44f22b7",
     "data/chart": "a3bb768c2ec4a87da1666904e9101582a28ded944573724d42512554dbd353c1",
     "data/summary": "6dc6365f0a78b261a6fc559427c702ec5edcff37414ea8144796bdfd78af9ca5",
     "fs/append": "7380e01b07a15f42f29984f266154814599c37c1f875e424017d2ab51a36c9de",
@@ -27,12 +28,12 @@ APPROVED = {
     "fs/search": "f927115607f9a53ffe8897a9fc58871efeae56945459ced6bf58dd7a72de1927",
     "fs/watch": "6f34efe205aefdce20c3ba1b7516431b588dcd1e38a9d5745b9898e202397487",
     "fs/write": "956397437171b2e083a5047ef1abfe39f64ce9a18ef04f2746b382026236594b",
-    "git/branch": "04e65d5024b00f77bd08f53663db2004f37604978a5f9925d621139fa6f30438",
-    "git/diff": "58c4e5fb72bfc806779e6834b229a85d14fda4e74fa0424eaefa80fb7845c57f",
-    "git/log": "3d533cab47cde204a1d67605dc999cc1a750a4ac586d4cbf604d368df22c23a1",
-    "git/status": "7404d3da3a651394104f32b99fe90be8bc84ba3667e5ecc3759db79e3c61d086",
+    "git/branch": "bc3c79368fd3eefd9c2486c01491908ebecaa8bd90c484543c6512eb187f9add",
+    "git/diff": "500bd4dca5600a34206ee42b62be5fb41fa2c0eea01c44bca5826c2d82b4fe6d",
+    "git/log": "ffbe9b3926d3a195b3db8976e1245dbd1a7223a61770a0153ca83a9e175071e2",
+    "git/status": "8cd7263dbf38b2f0c39ddb122a36484dced79ae73758d98dab6659c8042e95a0",
     "http/get": "a6ca70e8d049f95ca6a9c55dcaaac9c899e135927d032465d621a9aba9dca608",
-    "process/tests": "5f07a0c859e0fa1587fc774edbc3219eb521b861fbc1ea436bf2e04029239182",
+    "process/tests": "49174a5dbf5961fbd9b4e71df15124a86265fa86389c6c2cd196bc2c354798be",
     "task/assign": "0116844022407ca91951175e94cacc6593f8caf9bd55ebbf4d53f8dc2a5e62ba",
     "time/now": "d68934d24870333d540b3076846146711115bebca957453732160d38dba1f3a7",
 }
@@ -48,7 +49,14 @@ def test_the_manifests_that_homes_have_approved_keep_their_pins() -> None:
 
 
 @pytest.mark.parametrize(
-    "defaults", [{"retries": {"max": 0, "backoff_ms": 200}}, {"cost": None}, {"credentials": []}]
+    "defaults",
+    [
+        {"retries": {"max": 0, "backoff_ms": 200}},
+        {"cost": None},
+        {"credentials": []},
+        {"programs": []},
+        {"examples": [{"args": {"path": "a.txt"}, "note": "another"}]},
+    ],
 )
 def test_a_field_at_its_default_says_nothing_and_leaves_the_pin_as_it_is(defaults: dict[str, object]) -> None:
     assert changed("fs/read", **defaults).pin == APPROVED["fs/read"]
@@ -61,9 +69,10 @@ def test_a_field_at_its_default_says_nothing_and_leaves_the_pin_as_it_is(default
         ("fs/read", {"cost": {"asset": "EUR", "amount": "0.02"}}),
         ("fs/read", {"credentials": ["path"]}),
         ("process/tests", {"environment": ["RUST_LOG"]}),
+        ("fs/read", {"programs": ["git"]}),
     ],
 )
-def test_what_a_manifest_says_of_retries_cost_credentials_and_variables_is_in_its_pin(
+def test_what_a_manifest_says_of_retries_cost_credentials_variables_and_programs_is_in_its_pin(
     name: str, more: dict[str, object]
 ) -> None:
     manifest = changed(name, **more)
@@ -86,6 +95,10 @@ def test_what_a_manifest_says_of_retries_cost_credentials_and_variables_is_in_it
         ("fs/read", {"credentials": ["max_bytes"]}, "a credential is a string"),
         ("fs/read", {"environment": ["HOME"]}, "effect shell"),
         ("process/tests", {"environment": ["A=B"]}, "pattern"),
+        ("fs/read", {"programs": ["/bin/sh"]}, "pattern"),
+        ("fs/read", {"programs": ["rm -rf"]}, "pattern"),
+        ("fs/read", {"examples": [{"args": {"path": "a"}}]}, "Field required"),
+        ("fs/read", {"examples": [{"args": {}, "note": ""}]}, "at least 1 character"),
     ],
 )
 def test_a_manifest_that_asks_for_what_does_not_fit_is_refused(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from executor.tools.manifest import Manifest
     from mcl.acts.tools import KnownTool
 
-# A value for an argument of this name; else what its schema suggests.
+# Of a tool without examples: a value for an argument of this name; else what its schema suggests.
 _EXAMPLES: Mapping[str, object] = {
     "path": "notes/monday.md",
     "out": "chart.svg",
@@ -61,7 +61,10 @@ def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
 
 
 def example_call(manifest: "Manifest") -> dict[str, object]:
-    """Arguments that a call must have, with values to try."""
+    """The arguments of the tool's first example; without one those that a call must have, with values to
+    try."""
+    if manifest.examples:
+        return dict(manifest.examples[0].args)
     names = manifest.required
     return {name: _value(name, manifest.properties.get(name, {})) for name in names}
 
@@ -115,6 +118,8 @@ def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[Renderable
         said.append(("variables", ", ".join(one.environment)))
     if one.command:
         said.append(("command", shlex.join(one.command.argv)))
+    if one.programs:
+        said.append(("starts", " or ".join(one.programs)))
     if tool.outside is not None:
         said.append(("address", one.uri))
         yield rows([(label, plain(text)) for label, text in said])
@@ -124,7 +129,8 @@ def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[Renderable
     for head, schema in (("argument", one.args), ("gives", one.output)):
         yield ""
         yield listing((head, "type", ""), list(_fields(schema)))
-    yield commands([(_command(tool, args), "an example")])
+    calls = [(_command(tool, example.args), example.note) for example in one.examples]
+    yield commands(calls or [(_command(tool, args), "an example")])
 
 
 def _said(tool: "KnownTool") -> "Iterator[RenderableType]":
