@@ -183,20 +183,19 @@ class ChatModel:
         ModelError MODEL_CONTEXT where the longest answer does not fit."""
         if request.grammar not in self._texts:
             self._texts[request.grammar] = grammars.load(request.grammar).text
-        rest = self._hold(request.system, request.fixed, request.user, "")
-        room = self._context.size.tokens - self._context.used - len(rest)
-        if request.most > room:
-            raise self._too_long()
+        rest = self._hold(request.system, request.fixed, request.user, "", most=request.most)
         matcher = self._matcher(request.grammar, request.rules)
-        answer = self._decoder.answer(rest, matcher, budget=room, weigh=True)
+        # The end of an answer is asked for too, as one token more.
+        answer = self._decoder.answer(rest, matcher, budget=request.most + 1, weigh=True)
         pieces = (self._vocabulary.pieces[token] for token in answer.tokens)
         parts = tuple(zip(pieces, answer.probabilities, strict=True))
         return Written(self._vocabulary.text(answer.tokens), parts)
 
-    def _hold(self, system: str, fixed: str, user: str, start: str) -> list[int]:
-        """Make the context hold what does not change; the tokens of what does."""
+    def _hold(self, system: str, fixed: str, user: str, start: str, *, most: int = 1) -> list[int]:
+        """Make the context hold what does not change; the tokens of what does. most: tokens of the answer
+        that there must be room for, which is seen before anything is evaluated."""
         prefix, rest = self._template.prompt(system, fixed, user, start)
-        if len(prefix) + len(rest) >= self._context.size.tokens:
+        if len(prefix) + len(rest) + most > self._context.size.tokens:
             raise self._too_long()
         self._prefixes.hold(prefix, whole=False)
         return rest

@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 class Request:
     """What is to be written. grammar: an id of `grammars`; rules: what this request adds to it.
 
-    system, fixed: the same for many requests; user: this one's. most: bytes of the longest answer that the
-    grammar allows.
+    system, fixed: the same for many requests; user: this one's. most: tokens of the longest answer that the
+    grammar allows; where it counts none, its bytes: no token has less than one.
     """
 
     grammar: str

@@ -1,0 +1,108 @@
+"""A model that writes is asked about every window of every piece; its answers become one text."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from mcl.errors import ModelError
+from mcl.model.writing import Request, Writer
+from mcl.review.findings import (
+    NO_FINDINGS,
+    Finding,
+    in_order,
+    read_findings,
+    without_repeats,
+    write_findings,
+)
+from mcl.review.passes.form import GRAMMAR, findings_form, structure_form
+from mcl.review.passes.prompts import ROOMS, about, guidance, system_of, user_of
+from mcl.review.passes.question import Question
+from mcl.review.passes.windows import Window, readable, windows
+from mcl.review.target import Piece
+
+_FEW = 60  # lines: rather than parting so few, what stands beside them is left out
+
+
+def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lambda: True) -> str:
+    """What a model writes about all pieces, in the form of the contract.
+
+    For a pass that finds: the findings, the worst first, at most as many a file as the contract allows, or
+    "No findings.". What cannot be read as findings is given as it was said, with all the others, so that who
+    reads it can refuse it. For the structure: a part for each file, headed by its name.
+
+    goes_on: asked before each question; after a no there is none. Raises ModelError.
+    """
+    if question.asked.name == "structure":
+        parts = [
+            about(piece.path, one)
+            for piece in question.pieces
+            for one in _answers(model, question, piece, goes_on)
+        ]
+        return "\n\n".join(parts)
+    found: list[Finding] = []
+    raw: list[str] = []
+    plain = True
+    for piece in question.pieces:
+        shown = readable(piece)
+        mine: list[Finding] = []
+        for answer in _answers(model, question, piece, goes_on):
+            reading = read_findings(answer, labels=question.contract.labels)
+            raw.append(answer.strip())
+            plain = plain and not reading.unreadable and (bool(reading.findings) or raw[-1] == NO_FINDINGS)
+            mine += (_placed(one, shown.path, piece.path) for one in reading.findings)
+        found += in_order(without_repeats(mine))[: question.contract.max_findings]
+    if not plain:
+        return "\n\n".join(one for one in raw if one and one != NO_FINDINGS)
+    return write_findings(in_order(found))
+
+
+def _answers(model: Writer, question: Question, piece: Piece, goes_on: Callable[[], bool]) -> Iterator[str]:
+    shown = readable(piece)
+    for window in windows(piece):
+        yield from _asked(model, question, shown, window, 0, goes_on)
+
+
+def _asked(
+    model: Writer, question: Question, piece: Piece, window: Window, level: int, goes_on: Callable[[], bool]
+) -> Iterator[str]:
+    """The answers about a window: one, or those about its parts where it does not fit into the context."""
+    if not goes_on():
+        return
+    try:
+        answer = model.write(_request(question, piece, window, level)).text
+    except ModelError as error:
+        if error.code != "MODEL_CONTEXT":
+            raise
+        if level + 1 < len(ROOMS) and len(window.judged) <= _FEW:
+            yield from _asked(model, question, piece, window, level + 1, goes_on)
+            return
+        halves: Sequence[Window] = window.halves()
+        if len(halves) == 1:
+            raise
+        for half in halves:
+            yield from _asked(model, question, piece, half, level, goes_on)
+        return
+    yield answer
+
+
+def _request(question: Question, piece: Piece, window: Window, level: int) -> Request:
+    room = ROOMS[level]
+    if level == len(ROOMS) - 1:
+        window = window.narrow()
+    tokens = int(question.asked.max_tokens * room.answer)
+    if question.asked.name == "structure":
+        form = structure_form(tokens)
+    else:
+        form = findings_form(question.contract, piece.path, window.judged, tokens)
+    return Request(
+        grammar=GRAMMAR,
+        rules=form.rules,
+        system=system_of(question),
+        fixed=guidance(question, piece.path) if room.guides else "",
+        user=user_of(question, piece, window, room),
+        most=form.most,
+    )
+
+
+def _placed(finding: Finding, shown: str, path: str) -> Finding:
+    """A finding under the file's own name, where that could not be shown as it is."""
+    return replace(finding, file=path) if finding.file == shown else finding
