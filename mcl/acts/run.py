@@ -10,11 +10,12 @@ from anyio import to_thread
 from executor.home import Home
 from executor.tools.registry import Registry
 from executor.walker import Walker
+from executor.walker.reasoner import Prompts, Reasoner
 from ir import Intent, PlanTree
 from ir.errors import REFUSED
 from mcl.acts.ids import find_intent
 from mcl.acts.remember import keep_outcome
-from mcl.acts.show import shown
+from mcl.acts.show import Shown, shown
 from mcl.acts.skills import installed, the_skill
 from mcl.errors import SkillError
 from mcl.failures import SkillFailures
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from executor.walker.listener import Listener
     from executor.walker.people import People
     from mcl.model import Model
+
+_REVIEW = "matrix://skill/review-code@"
 
 
 def run(
@@ -91,16 +94,24 @@ async def walk_plan(
     id: a ULID. tools: all that the plan may call. What takes long is done in threads. Raises as ``run``.
     """
     found = shown(home, id)
-    prompts = CurrentPrompts(
-        lambda: home.journal.view(id).intent, lambda: _skill_signed(home, found.intent, skills)
-    )
-    if found.plan is not None and _has_steps(found.plan):
-        await to_thread.run_sync(prompts.load)
+    reasoner: Reasoner
+    prompts: Prompts
+    if _is_review(found):
+        from mcl.review.passes import Reviewing
+
+        reasoner = prompts = Reviewing(lambda: _model(home, model, ai=ai))
+    else:
+        reasoner = ModelReasoner(lambda: _model(home, model, ai=ai))
+        prompts = skilled = CurrentPrompts(
+            lambda: home.journal.view(id).intent, lambda: _skill_signed(home, found.intent, skills)
+        )
+        if found.plan is not None and _has_steps(found.plan):
+            await to_thread.run_sync(skilled.load)
     walker = Walker(
         home,
         tools,
         workspace=workspace,
-        reasoner=ModelReasoner(lambda: _model(home, model, ai=ai)),
+        reasoner=reasoner,
         people=people,
         listener=listener,
         prompts=prompts,
@@ -117,6 +128,12 @@ def _model(home: Home, model: "Path | Model | None", *, ai: bool) -> "Model":
     from mcl.acts.compile import open_model  # with the compiler, which only a plan with steps waits for
 
     return open_model(home, model, ai=ai)
+
+
+def _is_review(found: Shown) -> bool:
+    """Is the plan that of a review, which no goal is compiled to? Its contract says what a model is told."""
+    compiled = found.intent is not None and found.intent.compile_metadata is not None
+    return found.plan is not None and not compiled and found.plan.skill_ref.startswith(_REVIEW)
 
 
 def _has_steps(plan: PlanTree) -> bool:

@@ -25,10 +25,8 @@ class Reviewing:
     The model is opened at the first step that asks it, and asked one thing at a time.
     """
 
-    def __init__(self, load: Callable[[], Model], check: Callable[[str], None] = lambda ref: None) -> None:
-        """check: raises SkillError SKILL_CHANGED where a plan's skill is not the one that is installed."""
+    def __init__(self, load: Callable[[], Model]) -> None:
         self._load = load
-        self._check = check
         self._model: Model | None = None
         # A model is not for several threads; a step that was given up may still be in it.
         self._turn = Lock()
@@ -37,11 +35,12 @@ class Reviewing:
     def prompt(self, skill_ref: str, name: str, inputs: Mapping[str, str]) -> tuple[str, str]:
         """What binds the model, and what it is asked about. name: of the pass; inputs: see the class.
 
+        Whichever skill the plan is of: the contract that it names is what counts.
+
         Raises SkillError NO_PROMPT, SKILL_CHANGED; ReviewError UNKNOWN_MODE, BAD_STEP, CONTRACT_INVALID.
         """
         from mcl.review.passes.prompts import system_of, whole
 
-        self._check(skill_ref)
         question = read_question(name, inputs)
         texts = system_of(question), whole(question)
         self._questions[texts] = question
