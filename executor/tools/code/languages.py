@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from executor.errors import ToolError
@@ -33,18 +34,27 @@ def globs_of(language: str) -> tuple[str, ...]:
 
 
 def languages_of(paths: Iterable[str]) -> dict[str, int]:
-    """How many of these files are written in each language, most first. Of several that share an ending the
-    first in the table counts; files of no language are left out."""
+    """How many of these files are written in each language, most first; files of no language are left out."""
+    found = Counter(filter(None, map(language_of, paths)))
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+
+def language_of(path: str) -> str:
+    """The language that a file is written in, by its name; "" for none. Of several that share an ending the
+    first in the table counts."""
+    known = _endings()
+    name = path.rpartition("/")[2]
+    dot = name.rfind(".")
+    return known.get(name) or (known.get(name[dot:].lower(), "") if dot >= 0 else "")
+
+
+@cache
+def _endings() -> dict[str, str]:
+    """The language of a pattern that is a name, or of the ending of one."""
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     del table["also"]
-    known: dict[str, str] = {}  # a pattern that is a name, or the ending of one
+    known: dict[str, str] = {}
     for language, globs in table.items():
         for glob in globs:
             known.setdefault(glob.removeprefix("*"), language)
-    found: Counter[str] = Counter()
-    for path in paths:
-        name = path.rpartition("/")[2]
-        dot = name.rfind(".")
-        if one := known.get(name) or (known.get(name[dot:].lower()) if dot >= 0 else None):
-            found[one] += 1
-    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+    return known

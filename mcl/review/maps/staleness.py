@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+from anyio import from_thread, to_thread
+
 from executor.sandbox.paths import Workspace
+from mcl.review.maps.building import at_once
+from mcl.review.maps.cache import MapCache
+from mcl.review.maps.files import listed, read_all
 from mcl.review.maps.maps import Maps, Stale
+from mcl.review.maps.ownership import head_of
 
 
 def stale(workspace: Workspace, maps: Maps, *, cache: Path | None = None) -> tuple[Stale, ...]:
@@ -16,4 +23,34 @@ def stale(workspace: Workspace, maps: Maps, *, cache: Path | None = None) -> tup
     Raises:
         ScopeError: the workspace may not be opened.
     """
-    return ()
+    return at_once(partial(staleness, workspace, maps, cache=cache))
+
+
+async def staleness(workspace: Workspace, maps: Maps, *, cache: Path | None = None) -> tuple[Stale, ...]:
+    """The same, inside of an event loop."""
+    found: list[Stale] = []
+    head = await head_of(workspace)
+    now = head[0] if head else ""
+    if now != maps.head:
+        found.append(Stale("", f"the last commit is {_short(now)}, and was {_short(maps.head)}"))
+    paths = await listed(workspace)
+    kept = await to_thread.run_sync(MapCache, cache, workspace.root)
+
+    def told(done: int) -> None:
+        if done % 50 == 0:
+            from_thread.check_cancelled()
+
+    read = await to_thread.run_sync(read_all, workspace, paths, kept.get, told)
+    for path in sorted(maps.files.keys() | read.files.keys()):
+        was, is_now = maps.files.get(path), read.files.get(path)
+        if was is None:
+            found.append(Stale(path, "new"))
+        elif is_now is None:
+            found.append(Stale(path, "gone"))
+        elif (was.sha256, was.size) != (is_now.sha256, is_now.size):
+            found.append(Stale(path, "changed"))
+    return tuple(found)
+
+
+def _short(commit: str) -> str:
+    return commit[:12] or "none"
