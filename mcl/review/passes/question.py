@@ -29,7 +29,7 @@ class Question:
 
 
 def read_question(name: str, inputs: Mapping[str, str]) -> Question:
-    """The question of a step. name: that of its prompt. inputs: its texts, see INPUTS.
+    """The question of a step. name: that of its prompt, with or without `x:`. inputs: its texts, see INPUTS.
 
     pieces: JSON, a list of `{"path", "text", "lines": [[first, last]…], "total", "sha256"}`, with `removed`
     (`[{"after", "text": […]}]`) where a change took lines away.
@@ -37,7 +37,7 @@ def read_question(name: str, inputs: Mapping[str, str]) -> Question:
     Raises SkillError NO_PROMPT, SKILL_CHANGED (the contract is not the one that the plan was made with);
     ReviewError UNKNOWN_MODE, BAD_STEP, CONTRACT_INVALID.
     """
-    found = next((one for one in PASSES if one == name), None)
+    found = next((one for one in PASSES if one == name.removeprefix("x:")), None)
     if found is None:
         fix = f"name one of a review's: {', '.join(PASSES)}"
         raise SkillError("NO_PROMPT", f"no prompt {name!r}", place="prompt", fix=fix)

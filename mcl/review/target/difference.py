@@ -48,7 +48,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """One line of git's list. status: A added, D deleted, M modified, R renamed, T changed kind, U unmerged."""
+    """One line of git's list. status: A added, D deleted, M modified, R renamed, T kind, U unmerged."""
 
     mode: str
     blob: str
