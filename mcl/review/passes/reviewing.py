@@ -6,10 +6,12 @@ from threading import Event, Lock
 from anyio import to_thread
 
 from mcl.errors import ReviewError
+from mcl.model.form import FORM
 from mcl.model.protocol import Model
 from mcl.model.writing import Writer
 from mcl.review.passes.question import Question, read_question
 
+_CHOOSES = f"{FORM} "  # the grammar of models of the bundled one's form
 OUTPUT = "text"
 """The one output of a review's step."""
 
@@ -81,6 +83,10 @@ def answered(model: Model, question: Question, goes_on: Callable[[], bool] = lam
         from mcl.review.passes.asking import written
 
         return written(model, question, goes_on)
+    if model.grammar.startswith(_CHOOSES):
+        from mcl.review.passes.marks import marked
+
+        return marked(model, question, goes_on)
     raise ReviewError(
         "NO_REVIEWER",
         f"{model.version} cannot review code",
