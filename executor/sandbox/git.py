@@ -11,9 +11,13 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import AsyncIterator, Mapping
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+
+from anyio import CancelScope, to_thread
 
 from executor.errors import ScopeError, ToolError
 from executor.sandbox.environment import safe_path
@@ -88,7 +92,26 @@ class Git:
             environment[f"GIT_CONFIG_VALUE_{number}"] = value
         environment["GIT_CONFIG_COUNT"] = str(len(self._overrides))
         argv = [self._program, "--git-dir=.git", "--work-tree=.", "--no-pager", *arguments]
-        return await run_command(argv, cwd=self._place, environment=environment, max_output=max_output)
+        async with self._index(arguments) as index:
+            environment |= index
+            return await run_command(argv, cwd=self._place, environment=environment, max_output=max_output)
+
+    @asynccontextmanager
+    async def _index(self, arguments: Sequence[str]) -> AsyncIterator[dict[str, str]]:
+        """Where the index is. ``git diff`` writes down in it what it has looked up, whatever
+        GIT_OPTIONAL_LOCKS says: it gets a copy, so that looking changes nothing."""
+        place = self._place / ".git" / "index"
+        if arguments[0] != "diff" or "--cached" in arguments or not place.is_file():
+            yield {}
+            return
+        folder = await to_thread.run_sync(partial(tempfile.mkdtemp, prefix="mcl-"))
+        try:
+            # With its time: git takes files that are as new as the index for possibly changed.
+            await to_thread.run_sync(shutil.copy2, place, folder)
+            yield {"GIT_INDEX_FILE": str(Path(folder, "index"))}
+        finally:
+            with CancelScope(shield=True):
+                await to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
 
     async def answer(self, *arguments: str, max_output: int = _MAX_OUTPUT) -> Finished:
         """The same, where anything but success is an error.

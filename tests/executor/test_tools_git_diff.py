@@ -53,6 +53,16 @@ def test_staged_changes_are_told_apart_from_the_others(repo: Walks) -> None:
     assert [one["path"] for one in repo.ask(diff())["files"]] == ["sub/b.txt"]
 
 
+def test_looking_leaves_the_index_as_it_is_also_where_git_would_note_down_what_it_found(repo: Walks) -> None:
+    place = repo.workspace / "a.txt"
+    os.utime(place, (1, 1))  # another time, the same content: git looks into the file, and would remember
+    before = (repo.workspace / ".git/index").read_bytes()
+    assert repo.ask(diff())["files"] == []
+    assert (repo.workspace / ".git/index").read_bytes() == before
+    repo.git("diff")
+    assert (repo.workspace / ".git/index").read_bytes() != before
+
+
 def test_a_repository_without_commits_shows_what_is_staged(walks: Walks) -> None:
     walks.git("init", "-q")
     walks.write("a.txt", "x\n")
