@@ -8,6 +8,8 @@ from typing import Final
 
 from mcl.review.findings.finding import Finding, canonical_body
 from mcl.review.findings.lines import Head, head_of, looks_like_a_finding
+from mcl.review.findings.ordering import in_order
+from mcl.review.findings.repeats import without_repeats
 from mcl.review.findings.severity import Severity
 
 _ESCAPED: Final = re.compile(r'"(?:\\u[0-9a-f]{4})++"')
@@ -53,32 +55,41 @@ class Reading:
 def read_findings(text: str, *, labels: Collection[Severity] | None = None) -> Reading:
     """Read the findings in a text. It never raises, and takes time linear in the text.
 
-    A finding is a line `[SEVERITY] file:line` with the lines to the next one as its body. labels: those of
-    the contract; a finding with another label is a finding all the same, and is told in `outside` too.
+    A finding is a line `[SEVERITY] file:line` with the lines to the next one as its body, but for those that
+    cannot be read; prose before the first is no finding. labels: those of the contract; a finding with
+    another label is a finding all the same, and is told in `outside` too.
     """
-    drafts: list[tuple[Head, list[str]]] = []
+    heads: list[tuple[Head, list[str]]] = []
     unreadable: list[Unreadable] = []
-    body: list[str] = []  # prose before the first finding goes nowhere
+    body: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
-        head = head_of(line)
+        head = head_of(line) if line else None  # texts may be a million empty lines
         if head is not None:
             body = []
-            drafts.append((head, body))
-        if head.doubtful if head else looks_like_a_finding(line):
+            heads.append((head, body))
+        if head.doubtful if head else line and looks_like_a_finding(line):
             unreadable.append(Unreadable(number, line.strip()))
-            body = body if head else []
         elif head is None:
             body.append(unescaped(line))
     findings = tuple(
-        Finding(head.severity, head.file, head.line, _body(head, lines)) for head, lines in drafts
+        Finding(head.severity, head.file, head.line, _body(head, lines)) for head, lines in heads
     )
-    outside = () if labels is None else tuple(found for found in findings if found.severity not in labels)
-    return Reading(findings, tuple(unreadable), outside)
+    return Reading(findings, tuple(unreadable), _outside(findings, labels))
+
+
+def settled(reading: Reading) -> Reading:
+    """The same with each finding once and the worst first."""
+    findings = in_order(without_repeats(reading.findings))
+    return Reading(findings, reading.unreadable, in_order(without_repeats(reading.outside)))
+
+
+def _outside(findings: tuple[Finding, ...], labels: Collection[Severity] | None) -> tuple[Finding, ...]:
+    return () if labels is None else tuple(found for found in findings if found.severity not in labels)
 
 
 def unescaped(line: str) -> str:
     """A line of a body as it was before it was written: see `mcl.review.findings.writing`."""
-    return json.loads(line) if _ESCAPED.fullmatch(line) else line
+    return str(json.loads(line)) if _ESCAPED.fullmatch(line) else line
 
 
 def _body(head: Head, lines: list[str]) -> str:

@@ -129,8 +129,7 @@ def uri_of(file: str, root: str = "") -> str:
         base = type(path)(root)
         path = path.relative_to(base) if path.is_relative_to(base) else path
     if path.is_absolute():
-        text = path.as_posix()
-        return "file:///" + "/".join(map(_encoded, text.lstrip("/").split("/")))
+        return "file:///" + "/".join([path.drive, *map(_encoded, path.parts[1:])]).lstrip("/")
     parts = path.parts if path.parts else (".",)
     return "/".join(map(_encoded, parts))
 

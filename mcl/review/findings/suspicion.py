@@ -17,16 +17,16 @@ _PATH: Final = r"[^\s:]{1,200}:[0-9]"  # enough of a path to know one
 
 # What may stand before a finding: marks of lists, quotes, headings, tables, emphasis; boxes and footnotes.
 START: Final = re.compile(r"(?:[^\w\[]|_|[0-9]{1,4}[.):\]]|\[[ xX]?\]|\[[0-9]{1,4}\])*+")
-_PLACE: Final = re.compile(
-    r"[^\s:]:[0-9]|\bline\s{1,3}[0-9]|#L[0-9]|\.\w{1,8}\([0-9]|[^\W\d]\w{0,60}\.\w{1,8}\b", re.I
-)
+_PLACE: Final = re.compile(r"[^\s:]:[0-9]|\bline\s{1,3}[0-9]|#L[0-9]|\.\w{1,8}\([0-9]", re.I)
+_NAME: Final = re.compile(r"[^\W\d]\.\w{1,8}\b")
 
 # At the beginning of a line, after START.
 _BRACKETED: Final = re.compile(rf"[\[({{<]*+[\s*_`~!\\]*+(?:{_OTHERS})[\s*_`~:.!\\]*+[\])}}>]", re.I)
 _GROUP_WITH: Final = re.compile(rf"\[[^\[\]]{{0,40}}?\b(?:{_ANY})\b[^\[\]]{{0,40}}\]")
-_GROUP: Final = re.compile(r"\[\W{0,5}[^\W\d_][^\[\]]{0,40}\](?![/.])")
+_GROUP: Final = re.compile(r"\[\W{0,5}[^\W\d_][^\]]{0,40}(?:\](?![/.(])|$)")
 _OPENED: Final = re.compile(r"\[\W{0,5}([^\W\d_]{2,30})")
 _CLOSED: Final = re.compile(r"([^\W_]{1,30})[*_`~\s]{0,4}\]")
+_TOKEN: Final = re.compile(r"\S{2,40}")
 _WORD: Final = re.compile(r"[^\W_]{2,30}")
 _ADJACENT: Final = re.compile(rf"[\s:*_`~,.|/(\[<\"'–—-]{{1,8}}{_PATH}")
 _AFTER_STOP: Final = re.compile(r"[\s*_`~]{0,8}(?::|\||–|—|-(?=\s)|$)")
@@ -46,17 +46,18 @@ _CELL: Final = re.compile(rf"\|[\s*_`]*+(?:{_ANY})[\s*_`]*+\|", re.I)
 def like_a_finding(line: str) -> bool:
     """Whether a visible line looks like a finding."""
     placed = _PLACE.search(line) is not None
-    return _somewhere(line, placed) or _first(line, placed)
+    return _somewhere(line, placed or _NAME.search(line) is not None) or _first(line, placed)
 
 
 def _somewhere(line: str, placed: bool) -> bool:
+    """What a line has anywhere. placed: whether it names a file."""
     if _SHOUTED.search(line) or _BEFORE_PLACE.search(line) or _SAID.search(line):
         return True
     return placed and bool(_LABEL_ANYWHERE.search(line) or _CELL.search(line))
 
 
 def _first(line: str, placed: bool) -> bool:
-    """What a line begins with."""
+    """What a line begins with. placed: whether it names a line of a file."""
     start = START.match(line)
     at = start.end() if start else 0
     if at and line[at - 1] in "({<" and _BRACKETED.match(line, at - 1):
@@ -73,6 +74,8 @@ def _first(line: str, placed: bool) -> bool:
     closed = _CLOSED.match(line, at)
     if closed:
         return _near(closed[1])
+    if placed and _shuffled(line, at):
+        return True
     word = _WORD.match(line, at)
     return word is not None and _bare(word[0], line, word.end(), placed=placed, marks=line[:at])
 
@@ -88,6 +91,12 @@ def _bare(word: str, line: str, end: int, *, placed: bool, marks: str) -> bool:
     if label in BLOCKING and titled and _AFTER_STOP.match(line, end):
         return not _NOTHING.match(line, end) or not line[end:].strip(" *_`~:")
     return False
+
+
+def _shuffled(line: str, at: int) -> bool:
+    """A label with a bracket in the wrong place: `R[ISK]`."""
+    token = _TOKEN.match(line, at)
+    return token is not None and "[" in token[0] and _near("".join(filter(str.isalpha, token[0])))
 
 
 def _near(word: str) -> bool:
