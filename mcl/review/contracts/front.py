@@ -110,7 +110,7 @@ def read_front(data: bytes, *, place: str, schema: str, keys: Sequence[str]) -> 
             raise invalid(place, 2, f"{key} is missing")
     front.one_of("schema", (schema,))
     if not front.text:
-        raise invalid(place, text.count("\n") + 1, "no text stands behind what is in front")
+        raise invalid(place, len(text.splitlines()), "no text stands behind what is in front")
     return front
 
 
