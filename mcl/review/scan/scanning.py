@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Container, Iterator
+from dataclasses import replace
+from typing import Final
 
+from mcl.review.findings import Finding
+from mcl.review.scan.hit import Hit
+from mcl.review.scan.patterns import search
+from mcl.review.scan.places import place_of
 from mcl.review.scan.source import Source
 
-if TYPE_CHECKING:
-    from mcl.review.findings import Finding
+MOST: Final = 20  # findings of one rule that are told of one file
+_PYTHON: Final = (".py", ".pyw", ".pyi")
 
 
 def scan_source(source: Source, *, lines: Container[int] | None = None) -> tuple[Finding, ...]:
@@ -22,4 +28,58 @@ def scan_source(source: Source, *, lines: Container[int] | None = None) -> tuple
         lines: only findings that touch one of these lines (from 1), as those of a diff; all where None. What
             could not be searched is told on the first of them.
     """
-    return ()
+    text = source.text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    source = Source(source.path, text)
+    place = place_of(source.path)
+    hits, unparsed = _by_syntax(source)
+    found = list(search(source, place, unparsed=unparsed, lines=lines))
+    hits = [*_uncovered(hits, found), *found]
+    if lines is not None:
+        hits = list(_touching(hits, lines, text.count("\n") + 1))
+    told = sorted(_few(hits), key=lambda hit: (hit.line, hit.rule, hit.body))
+    return tuple(Finding(hit.severity, source.path, hit.line, hit.body, hit.rule) for hit in told)
+
+
+def _by_syntax(source: Source) -> tuple[list[Hit], bool]:
+    """What bandit finds, and whether there was no tree where there should be one."""
+    if not source.path.lower().endswith(_PYTHON):
+        return [], False
+    from mcl.review.scan.python import judged
+    from mcl.review.scan.weights import weighed
+
+    place = place_of(source.path)
+    seen = judged(source.text)
+    hits = [hit for issue in seen.issues if (hit := weighed(issue, place)) is not None]
+    return [*dict.fromkeys(hits), *seen.remarks], not seen.parsed
+
+
+def _uncovered(hits: list[Hit], found: list[Hit]) -> Iterator[Hit]:
+    """Without what a pattern says more exactly of the same line."""
+    from mcl.review.scan.patterns import covering
+
+    said = {(rule, hit.line) for hit in found for rule in covering().get(hit.rule, ())}
+    return (hit for hit in hits if (hit.rule, hit.line) not in said)
+
+
+def _touching(hits: list[Hit], lines: Container[int], total: int) -> Iterator[Hit]:
+    """Those about one of the lines, told on it; remarks in any case, on the first of the lines."""
+    for hit in hits:
+        if hit.line in lines:
+            yield hit
+            continue
+        span = range(1, total + 1) if hit.remark else range(hit.first, hit.last + 1)
+        line = next((one for one in span if one in lines), None)
+        if line is not None or hit.remark:
+            yield replace(hit, line=line or hit.line)
+
+
+def _few(hits: list[Hit]) -> Iterator[Hit]:
+    """Of each rule the first; of a rule that finds more, that it does."""
+    counts: Counter[str] = Counter()
+    for hit in sorted(hits, key=lambda hit: hit.line):
+        counts[hit.rule] += 1
+        if counts[hit.rule] <= MOST:
+            yield hit
+        elif counts[hit.rule] == MOST + 1:
+            more = f"The rule {hit.rule} finds more from here on: only its first {MOST} are told."
+            yield replace(hit, body=more, rule="scan-more")

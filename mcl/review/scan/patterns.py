@@ -1,0 +1,251 @@
+"""Rules as data: patterns/*.toml, one file a language, and one of secrets for all of them.
+
+A rule is tried on the lines that hold one of its words (`near`), on pieces of bounded length, each within a
+time: so a whole file costs little, and a hostile one not more than its length.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+from mcl.review.findings import Severity
+from mcl.review.scan.hit import Hit, remark
+from mcl.review.scan.places import Place
+from mcl.review.scan.source import Source
+
+if TYPE_CHECKING:
+    from regex import Pattern
+
+MAX_TEXT: Final = 4 << 20  # characters of a file that are searched
+_PIECE: Final = 2_000  # characters of a line that a rule is tried on at once …
+_OVERLAP: Final = 400  # … with so many of what is before and after
+_SECONDS: Final = 0.5  # of one try; a thousand times what any takes
+_FOLDER: Final = Path(__file__).with_name("patterns")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One pattern and what is said of it.
+
+    near: a line holds one of these, else it is not looked at. also: the file holds it somewhere. comments:
+    are comments searched too? elsewhere: what becomes of it in tests and examples. entropy: bits that a
+    character of the group `value` has at least; mixed: it has letters and digits. covers: rules of bandit that
+    say the same.
+    """
+
+    id: str
+    severity: Severity
+    near: tuple[str, ...]
+    pattern: Pattern[str]
+    says: str
+    fix: str
+    also: str = ""
+    ignore_case: bool = False
+    comments: bool = False
+    elsewhere: Literal["NOTE", "same", "none"] = "NOTE"
+    entropy: float = 0.0
+    mixed: bool = False
+    covers: tuple[str, ...] = ()
+    hits: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+
+    @property
+    def body(self) -> str:
+        """What a finding says."""
+        return f"{self.says}\nFix: {self.fix}."
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The rules of one file. only: `unparsed` for those that stand in where a syntax tree is missing."""
+
+    name: str
+    files: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    not_files: tuple[str, ...] = ()
+    shebangs: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    only: str = ""
+    placeholders: Pattern[str] | None = None
+
+    def fits(self, name: str, first_line: str) -> bool:
+        """Are these rules for a file of this name?"""
+        if any(fnmatchcase(name, one) for one in self.not_files):
+            return False
+        if any(fnmatchcase(name, one) for one in self.files):
+            return True
+        return "." not in name and _interpreter(first_line) in self.shebangs
+
+
+@cache
+def books() -> tuple[Book, ...]:
+    """All of them, by name."""
+    return tuple(
+        _book(place.stem, tomllib.loads(place.read_text(encoding="utf-8")))
+        for place in sorted(_FOLDER.glob("*.toml"))
+    )
+
+
+@cache
+def covering() -> Mapping[str, tuple[str, ...]]:
+    """The rules of bandit that a pattern stands for where both fit a line, by the pattern's id."""
+    return {rule.id: rule.covers for book in books() for rule in book.rules if rule.covers}
+
+
+def search(
+    source: Source, place: Place, *, unparsed: bool, lines: Container[int] | None = None
+) -> Iterator[Hit]:
+    """What the patterns find in a text, rule by rule.
+
+    unparsed: it has no syntax tree, though its language is one that is judged by it. lines: only those that
+    touch one of them.
+    """
+    text = source.text
+    if len(text) > MAX_TEXT:
+        yield remark("scan-long", 1, f"Only the first {MAX_TEXT:,} characters were searched by patterns.")
+        text = text[:MAX_TEXT]
+    name = source.path.rpartition("/")[2]
+    first_line = text[:200].partition("\n")[0]
+    searched = _Text(text, lines)
+    for book in books():
+        if (unparsed or not book.only) and book.fits(name, first_line):
+            for rule in book.rules:
+                if place == "product" or rule.elsewhere != "none":
+                    severity = rule.severity if place == "product" or rule.elsewhere == "same" else "NOTE"
+                    yield from searched.by(rule, severity, book)
+
+
+class _Text:
+    """A text with the places of its lines."""
+
+    def __init__(self, text: str, lines: Container[int] | None) -> None:
+        self.text = text
+        self.lines = lines
+        self._folded = ""
+        self._starts = [0]
+        place = text.find("\n")
+        while place >= 0:
+            self._starts.append(place + 1)
+            place = text.find("\n", place + 1)
+        self._starts.append(len(text) + 1)
+
+    def by(self, rule: Rule, severity: Severity, book: Book) -> Iterator[Hit]:
+        """Each line that a rule fits, once."""
+        if rule.also and rule.also not in self.text:
+            return
+        done = 0
+        for number, column in self._near(rule):
+            if number <= done or (self.lines is not None and number not in self.lines):
+                continue
+            start, end = self._starts[number - 1], self._starts[number] - 1
+            if not rule.comments and self.text[start : start + 200].lstrip().startswith(book.marks or "\n"):
+                done = number
+                continue
+            piece = (column // _PIECE) * _PIECE
+            until = min(end, start + piece + _PIECE + _OVERLAP)
+            try:
+                fits = _fits(rule, self.text[max(start, start + piece - _OVERLAP) : until], book)
+            except TimeoutError:
+                yield remark("scan-slow", number, f"The rule {rule.id} took too long here, and was given up.")
+                done = number
+                continue
+            if fits:
+                yield Hit(rule.id, severity, number, number, number, rule.body)
+            if fits or end - start <= _PIECE:
+                done = number
+
+    def _near(self, rule: Rule) -> Iterator[tuple[int, int]]:
+        """Lines and columns (from 0) where a word of the rule is, in order; a piece of a line is told
+        once."""
+        text = self.text
+        if rule.ignore_case:
+            if not self._folded:
+                self._folded = _folded(text)
+            text = self._folded
+        found: set[tuple[int, int]] = set()
+        for word in rule.near:
+            place = text.find(word)
+            while place >= 0:
+                number = bisect_right(self._starts, place)
+                start, end = self._starts[number - 1], self._starts[number] - 1
+                piece = (place - start) // _PIECE
+                found.add((number, piece * _PIECE))
+                place = text.find(word, min(end, start + (piece + 1) * _PIECE))
+        return iter(sorted(found))
+
+
+def _fits(rule: Rule, piece: str, book: Book) -> bool:
+    for found in rule.pattern.finditer(piece, timeout=_SECONDS):
+        value = found.groupdict().get("value")
+        if value is None or _real(value, rule, book):
+            return True
+    return False
+
+
+def _real(value: str, rule: Rule, book: Book) -> bool:
+    """Is it a secret, and no placeholder of one?"""
+    if book.placeholders is not None and book.placeholders.search(value, timeout=_SECONDS):
+        return False
+    if rule.mixed and not (any(map(str.isdigit, value)) and any(map(str.isalpha, value))):
+        return False
+    return _entropy(value) >= rule.entropy
+
+
+def _entropy(value: str) -> float:
+    """Bits a character (Shannon)."""
+    counts = Counter(value).values()
+    return -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
+
+
+def _folded(text: str) -> str:
+    """The text in lower case, each character in its place."""
+    lower = text.lower()
+    return (
+        lower if len(lower) == len(text) else "".join(one.lower() if one.isascii() else one for one in text)
+    )
+
+
+def _interpreter(line: str) -> str:
+    """The program that a first line names: `#!/usr/bin/env -S bash -e` → bash."""
+    if not line.startswith("#!"):
+        return ""
+    words = [one.rpartition("/")[2] for one in line[2:].split()]
+    for word in words:
+        if word != "env" and not word.startswith("-"):
+            return word.rstrip("0123456789.")
+    return ""
+
+
+def _book(name: str, table: Mapping[str, Any]) -> Book:
+    import regex
+
+    hidden = table.get("placeholders", "")
+    return Book(
+        name,
+        tuple(table["files"]),
+        tuple(_rule(one) for one in table["rule"]),
+        tuple(table.get("not_files", ())),
+        tuple(table.get("shebangs", ())),
+        tuple(table.get("comments", ())),
+        table.get("only", ""),
+        cast("Pattern[str]", regex.compile(hidden)) if hidden else None,
+    )
+
+
+def _rule(table: Mapping[str, Any]) -> Rule:
+    import regex
+
+    lists = ("near", "covers", "hits", "passes")
+    return Rule(
+        **{**table, **{name: tuple(table.get(name, ())) for name in lists}}
+        | {"pattern": regex.compile(table["pattern"])}
+    )
