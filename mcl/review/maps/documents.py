@@ -28,7 +28,7 @@ def path_of(name: str) -> str:
 def documents(maps: Maps) -> dict[str, bytes]:
     """The bytes of each map by its path in the workspace."""
     files = [maps.files[path] for path in sorted(maps.files)]
-    left_out = {"left_out": dict(maps.left_out or {})}
+    left_out = {"left_out": dict(maps.left_out)}
     return {
         path_of(ARCHITECTURE): _document(
             ARCHITECTURE, maps, left_out, {one.path: _role(one) for one in files}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 FOLDER: Final = "generated/architecture"  # where they lie, in the workspace
@@ -71,14 +71,14 @@ class Maps:
     """The maps of a repository.
 
     head: the commit they were made at, "" where there is none. tree: sha256 (hex) over paths and contents.
-    left_out: why files are not in them, with how many.
+    left_out: why files are not in them, or not their symbols, with how many. history: how far git could tell.
     """
 
     files: Mapping[str, Mapped]
     head: str = ""
     tree: str = ""
     history: History = "none"
-    left_out: Mapping[str, int] | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def role(self, path: str) -> str:
         """What a file is in the repository: entry point, hub, test, …; "" where the maps do not know it."""

@@ -17,6 +17,7 @@ from mcl.review.maps.maps import History
 
 MOST_COMMITS: Final = 50_000
 _MOST_BYTES: Final = 256 << 20  # of what git says
+_MOST_NAMES: Final = 32 << 20  # bytes of names
 _MOST_NAME: Final = 80  # characters of an author's name
 _MOST_TIMES: Final = 100  # latest changes of a file whose times are kept
 _LATEST: Final = 253_402_300_800  # seconds: the year 10000
@@ -37,6 +38,16 @@ _LOG: Final = (
     ),
     *("--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-notes", "--no-decorate", "--no-abbrev"),
     *(f"--max-count={MOST_COMMITS}", "--format=tformat:%H%x00%ct%x00%an"),  # no e-mail addresses
+)
+
+_DIFF: Final = (
+    "diff",
+    "-z",
+    "--name-only",
+    "--no-renames",
+    "--ignore-submodules=all",
+    "--no-ext-diff",
+    "-O/dev/null",
 )
 
 
@@ -127,6 +138,16 @@ async def _head(git: Git) -> tuple[str, bool]:
     words = text(said.out).split()
     found = words[-1] if words and _COMMIT.match(words[-1].encode()) else ""
     return found, "true" in words
+
+
+async def uncommitted(workspace: Workspace) -> frozenset[str]:
+    """The files that git knows and that differ from the last commit; none where git cannot be asked."""
+    try:
+        async with repository(workspace, ".") as git:
+            said = await git.run(*_DIFF, "--end-of-options", "HEAD", "--", max_output=_MOST_NAMES)
+    except (ToolError, ScopeError):
+        return frozenset()
+    return frozenset(filter(None, text(said.out).split("\0"))) if said.status == 0 else frozenset()
 
 
 async def read_log(workspace: Workspace, known: Log | None = None) -> Log:
