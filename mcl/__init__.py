@@ -65,6 +65,15 @@ if TYPE_CHECKING:
     )
     from mcl.acts.repo.route import route_prompt
     from mcl.acts.repo.run import ContractRun, run_contract
+    from mcl.acts.review.memory import (
+        review_bootstrap,
+        review_decide,
+        review_decisions,
+        review_decisions_differ,
+        review_history,
+        review_recall,
+        review_remember,
+    )
     from mcl.acts.run import run
     from mcl.acts.show import Shown, Summary, list_intents, show
     from mcl.acts.skill.examples import TriedExample, TriedSkill, try_examples
@@ -110,6 +119,11 @@ if TYPE_CHECKING:
     from mcl.repo.contract import RepoIntent, read_contract
     from mcl.repo.repositories import Repositories
     from mcl.repo.routing import Routed
+    from mcl.review.memory.decision import Decision
+    from mcl.review.memory.decisions import Difference
+    from mcl.review.memory.documents.bootstrap import Bootstrapped
+    from mcl.review.memory.history import Review
+    from mcl.review.memory.meanings import Meaning
 
 __all__ = [
     "Acceptance",
@@ -118,6 +132,7 @@ __all__ = [
     "ActivityStats",
     "AgentGrants",
     "BatchSummary",
+    "Bootstrapped",
     "CallRecord",
     "Called",
     "ChangedRepository",
@@ -129,6 +144,8 @@ __all__ = [
     "Corrected",
     "CortexReport",
     "Decided",
+    "Decision",
+    "Difference",
     "DraftedContract",
     "Envelope",
     "ExportedWork",
@@ -145,6 +162,7 @@ __all__ = [
     "ListedWork",
     "MaterialityReport",
     "MclError",
+    "Meaning",
     "Memory",
     "NewSkill",
     "OpenGate",
@@ -160,6 +178,7 @@ __all__ = [
     "Replay",
     "RepoIntent",
     "Repositories",
+    "Review",
     "Routed",
     "SelectResult",
     "Shown",
@@ -231,6 +250,13 @@ __all__ = [
     "release_work",
     "remove_repository",
     "replay",
+    "review_bootstrap",
+    "review_decide",
+    "review_decisions",
+    "review_decisions_differ",
+    "review_history",
+    "review_recall",
+    "review_remember",
     "revoke",
     "route_prompt",
     "run",
@@ -293,6 +319,20 @@ _HOMES = {
     "mcl.cortex.store": ("Snapshot",),
     "mcl.cortex.proof": ("Proof",),
     "mcl.cortex.verification": ("CortexReport",),
+    "mcl.acts.review.memory": (
+        "review_bootstrap",
+        "review_decide",
+        "review_decisions",
+        "review_decisions_differ",
+        "review_history",
+        "review_recall",
+        "review_remember",
+    ),
+    "mcl.review.memory.decision": ("Decision",),
+    "mcl.review.memory.decisions": ("Difference",),
+    "mcl.review.memory.documents.bootstrap": ("Bootstrapped",),
+    "mcl.review.memory.history": ("Review",),
+    "mcl.review.memory.meanings": ("Meaning",),
     "mcl.acts.graph": ("graph",),
     "mcl.acts.gates": ("Decided", "OpenGate", "ShownGate", "decide_gate", "open_gates", "show_gate"),
     "mcl.acts.grants": ("AgentGrants", "grant", "list_grants", "revoke"),

@@ -68,6 +68,8 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("repo", "repo route", "repo explain", "repo run", "repo exec", "repo add", "repo list"),
         *("repo switch", "repo remove"),
         *("review", "review file"),
+        *("review history", "review decide", "review decisions", "review remember", "review recall"),
+        "review bootstrap",
         *("server", "server add", "server list", "server show", "server check", "server trust"),
         *("server untrust", "server remove", "mcp", "mcp serve", "mcp install"),
         *("activity", "activity list", "activity show", "activity export", "activity stats"),

@@ -12,10 +12,11 @@ from executor.sandbox.redaction import Redactor
 from mcl.review.findings import Finding, in_order
 from mcl.review.memory.decision import Decision
 from mcl.review.memory.decisions import RELEVANT
-from mcl.review.memory.history import TOP, visible_lines
+from mcl.review.memory.history import TOP
 from mcl.review.memory.meanings import MATCHES, Meaning
 from mcl.review.memory.memories import Memories
 from mcl.review.memory.place import file_name
+from mcl.review.memory.plain import plain_line, plain_lines
 
 BUDGET: Final = 12_000  # characters of the whole text
 LONGEST_ENTRY: Final = 1_500  # characters of one entry; what is longer is cut, and says so
@@ -148,7 +149,7 @@ def _findings(memories: Memories, names: Sequence[str]) -> list[tuple[str, Findi
 
 
 def _part(kind: PartKind, source: str, text: str) -> Part:
-    plain = Redactor().text(visible_lines(text)).strip()
+    plain = Redactor().text(plain_lines(text)).strip()
     if len(plain) > LONGEST_ENTRY:
         note = f"\n[cut: {len(plain):,} characters]"
         plain = plain[: LONGEST_ENTRY - len(note)].rstrip() + note
@@ -187,5 +188,5 @@ def _finding(one: Finding) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    told = ", ".join(names[:3])
+    told = plain_line(", ".join(names[:3]))
     return told if len(names) <= 3 else f"{told} and {len(names) - 3} more files"

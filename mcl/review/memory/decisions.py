@@ -1,7 +1,7 @@
 """Decisions of architecture: each a memory with an id that is never given again, and a Markdown file."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -82,16 +82,18 @@ class Decisions:
         checked(said)
         with self._place.home.db.write():
             for known in self.all():
-                if replace(known, date=said.date, id=said.id).says == said.says:
+                if _same(known, said):
                     return known, False
             if workspace is None:
                 return self._keep(self._next(said, 0), intent, node), True
             workspace.make_folder(FOLDER)
             with workspace.open_folder(FOLDER) as folder, alone(folder, FOLDER, check):
+                if there := self._left(said, workspace):
+                    return self._keep(there, intent, node), True
                 made = self._next(said, _highest(workspace))
                 data = write_adr(made)
-                there = workspace.write(made.path, data, replace=False, check=check)
-                return self._keep(replace(made, sha256=there.sha256), intent, node), True
+                put = workspace.write(made.path, data, replace=False, check=check)
+                return self._keep(replace(made, sha256=put.sha256), intent, node), True
 
     def all(self) -> tuple[Decision, ...]:
         """All decisions that are remembered, in the order of their ids."""
@@ -161,6 +163,14 @@ class Decisions:
             for one in taken:
                 self._keep(read[one.path], "", "")
         return taken
+
+    def _left(self, said: Decision, workspace: Workspace) -> Decision | None:
+        """The file of just this decision that is not remembered: of somebody who ended before that."""
+        given = self._numbers()
+        for _, read in _files(workspace, given):
+            if isinstance(read, Decision) and _same(read, said):
+                return read
+        return None
 
     def _next(self, said: Decision, highest: int) -> Decision:
         number = max((highest, *self._numbers())) + 1
@@ -244,11 +254,16 @@ def _names(workspace: Workspace) -> Iterator[str]:
                 raise
 
 
-def _files(workspace: Workspace) -> Iterator[tuple[str, Decision | str]]:
+def _same(one: Decision, other: Decision) -> bool:
+    """Do both say the same, whenever and under whatever id?"""
+    return replace(one, date=other.date, id=other.id).says == other.says
+
+
+def _files(workspace: Workspace, without: Container[int] = ()) -> Iterator[tuple[str, Decision | str]]:
     """The files of decisions, in the order of their paths, each with what it says or why that cannot be read;
-    with the line in its path then."""
+    with the line in its path then. without: numbers in the names of files that are not opened."""
     for number, path in enumerate(sorted(_names(workspace))):
-        if not path.endswith(".md"):
+        if not path.endswith(".md") or ((found := _file_id(path)) and int(found[2]) in without):
             continue
         if number >= MOST:
             yield path, f"more than {MOST:,} files of decisions"

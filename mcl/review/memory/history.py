@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from executor.sandbox.redaction import Redactor, visible
+from executor.sandbox.redaction import Redactor
 from mcl.cortex.memory import LONGEST_TEXT, Memory
 from mcl.errors import ReviewError
 from mcl.review.findings import BLOCKING, SEVERITIES, Finding, Severity, in_order
 from mcl.review.memory.place import TAG, Place, file_name
+from mcl.review.memory.plain import plain_line, plain_lines
 from mcl.review.memory.quotes import without_quotes
 
 NEWEST: Final = 10  # reviews of a file that are looked back at
@@ -152,13 +153,13 @@ def _written(file: str, mode: str, findings: Sequence[Finding], content: str) ->
     """The text of a memory: a line for people, then an object a finding; and how many of them fit."""
     clean = Redactor().text
     blocking = sum(one.blocking for one in findings)
-    text = visible(f"{mode} review of {file}: {len(findings)} findings, {blocking} of them blocking")
+    text = plain_line(f"{mode} review of {file}: {len(findings)} findings, {blocking} of them blocking")
     kept = 0
     for one in findings:
-        body = visible_lines(clean(without_quotes(one.body, content)))
+        body = plain_lines(clean(without_quotes(one.body, content)))
         said: dict[str, Any] = {"severity": one.severity, "line": one.line, "body": _short(body)}
-        said |= {"file": visible(one.file)} if one.file != file else {}
-        said |= {"rule": visible(one.rule)} if one.rule else {}
+        said |= {"file": plain_line(one.file)} if one.file != file else {}
+        said |= {"rule": plain_line(one.rule)} if one.rule else {}
         line = json.dumps(said, ensure_ascii=False, sort_keys=True)
         if clean(line) != line:  # a secret that was taken apart
             line = json.dumps(said | {"body": "[redacted]"}, ensure_ascii=False, sort_keys=True)
@@ -167,11 +168,6 @@ def _written(file: str, mode: str, findings: Sequence[Finding], content: str) ->
         text += f"\n{line}"
         kept += 1
     return text, kept
-
-
-def visible_lines(text: str) -> str:
-    """`visible`, but for line ends, which all become \\n."""
-    return "\n".join(visible(line) for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
 
 def _short(body: str) -> str:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias, get_args
 
-from executor.sandbox.redaction import Redactor, visible
+from executor.sandbox.redaction import Redactor
 from mcl.cortex.memory import Memory, is_tag
 from mcl.errors import ReviewError
-from mcl.review.memory.history import visible_lines
 from mcl.review.memory.place import TAG, Place
+from mcl.review.memory.plain import plain_line, plain_lines
 
 MeaningKind: TypeAlias = Literal["fact", "decision", "convention", "summary", "warning"]
 MEANINGS: Final[tuple[MeaningKind, ...]] = get_args(MeaningKind)
@@ -62,19 +62,32 @@ class Meanings:
         source: str = "",
         id: str = "",
         at: str = "",
+        keep: bool = False,
     ) -> Meaning:
         """Remember a text; under an id that is there already, as its next version. What is remembered already
         changes nothing.
 
-        id: made of kind and text where it is empty. Secrets are taken out. Raises ReviewError MEANING_SHAPE;
-        CortexError MEMORY_SHAPE; HomeError.
+        id: made of kind and text where it is empty. keep: what is there under it stays as it is. Secrets are
+        taken out. Raises ReviewError MEANING_SHAPE; CortexError MEMORY_SHAPE; HomeError.
         """
-        return self.write([Meaning(id, text, kind, tuple(dict.fromkeys(tags)), source, at)])[0]
+        made = self._made(Meaning(id, text, kind, tuple(dict.fromkeys(tags)), source, at))
+        with self._place.home.db.write():
+            there = self._place.now().resolve(made.address) if keep else None
+            return _read(there or self._place.cortex.write([made])[0])
 
-    def write(self, meanings: Iterable[Meaning]) -> list[Meaning]:
-        """Remember all of these or, where one cannot be, none. Raises as `remember`."""
+    def replace_tagged(self, tag: str, meanings: Iterable[Meaning]) -> tuple[int, int]:
+        """Remember all of these, which have this tag, and forget what else has it; or, where one cannot be
+        remembered, do nothing. How many were written, and how many forgotten. Raises as `remember`."""
         made = [self._made(one) for one in meanings]
-        return [_read(memory) for memory in self._place.cortex.write(made)]
+        with self._place.home.db.write():
+            before, kept = self._place.now(), {one.address for one in made}
+            gone = before.find(type=_TYPE, tags=(_KIND, self._place.tag, tag), limit=max(1, before.size))
+            self._place.cortex.write(made)
+            written = self._place.now().size - before.size
+            forgotten = [one.address for one in gone if one.address not in kept]
+            for address in forgotten:
+                self._place.cortex.forget(address)
+        return written, len(forgotten)
 
     def recall(self, words: str, n: int = MATCHES) -> tuple[Meaning, ...]:
         """The texts that are most like these words, the best first: BM25, then importance, then newness. None
@@ -103,7 +116,7 @@ class Meanings:
         return f"matrix://cortex/{_TYPE}/{self._place.id(f'text.{id}')}"
 
     def _made(self, one: Meaning) -> Memory:
-        text = Redactor().text(visible_lines(one.text)).strip()
+        text = Redactor().text(plain_lines(one.text)).strip()
         id = one.id or sha256(f"{one.kind}\x1f{text}".encode()).hexdigest()[:16]
         own = next((tag for tag in one.tags if tag.startswith(_OWN) or not is_tag(tag)), None)
         for place, why, holds in (
@@ -118,7 +131,7 @@ class Meanings:
             if not holds:
                 fix = "correct it and remember it again"
                 raise ReviewError("MEANING_SHAPE", why, place=place, fix=fix)
-        given = {"type": _TYPE, "id": f"text.{id}", "text": text, "source": visible(one.source)}
+        given = {"type": _TYPE, "id": f"text.{id}", "text": text, "source": plain_line(one.source)}
         return self._place.made(given, kind=_KIND, tags=(f"kind.{one.kind}", *one.tags), at=one.at)
 
 

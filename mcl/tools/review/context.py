@@ -1,0 +1,27 @@
+"""Tells a review what is remembered and known of its files."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from executor.home import Home
+from executor.tools.tool import Bench
+from ir.errors import MclError
+from mcl.review.context import context_for
+from mcl.review.maps import Maps, load
+from mcl.review.memory import Memories
+
+
+def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
+    """Answer with the context, and what it is made of. Maps that cannot be read are as none, and said."""
+    maps, state = _maps(bench)
+    memories = Memories(home, bench.workspace.root)
+    told = context_for(memories, maps, list(args["files"]), str(args["mode"]), budget=int(args["budget"]))
+    return {**told.to_json(), "maps": state}
+
+
+def _maps(bench: Bench) -> tuple[Maps | None, str]:
+    try:
+        maps = load(bench.workspace)
+    except MclError as error:
+        return None, f"unreadable: {error.message}"
+    return maps, "none" if maps is None else "read"
