@@ -121,6 +121,10 @@ async def walk_plan(
     async with walker:
         outcome = await walker.run(id, resume=resume)
     await to_thread.run_sync(keep_outcome, home, found.view, outcome, lambda: installed(home.path, skills))
+    if found.intent is not None and _is_review(found):
+        from mcl.acts.review.remembering import keep_review
+
+        await to_thread.run_sync(keep_review, home, found.intent, outcome, workspace)
     return outcome
 
 

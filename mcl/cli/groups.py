@@ -18,6 +18,13 @@ class ShowsByDefault(TyperGroup):
 
 
 class ReviewsByDefault(ShowsByDefault):
-    """`mcl review app.py` is `mcl review file app.py`."""
+    """`mcl review app.py` is `mcl review file app.py`, and `--diff=main` is `--diff main`."""
 
     does: ClassVar[str] = "file"
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        end = args.index("--") if "--" in args else len(args)
+        given: list[str] = []
+        for word in args[:end]:
+            given += word.split("=", 1) if word.startswith("--diff=") else [word]
+        return super().parse_args(ctx, given + args[end:])

@@ -52,8 +52,41 @@ def file_command(
 ) -> int:
     """Review a file, a folder (with --no-ai), or what changed.
 
-    Exit codes: 0 nothing that blocks, 1 blocking findings, 4 refused, 5 failed.
-    """
-    from mcl.errors import ReviewError
+    The findings are on standard output, in the form [SEVERITY] file:line; everything else is on standard
+    error. It is signed with your key and kept in the journal; what was found in a file is remembered, the
+    file is not. Nothing in the workspace is written.
 
-    raise ReviewError("NOTHING_TO_REVIEW", "no file is named", fix="mcl review FILE")
+    Exit codes: 0 nothing that blocks, 1 blocking findings, 2 usage, 4 refused, 5 failed.
+    """
+    from mcl.acts.review.run import review_code
+    from mcl.cli.home import use_home
+    from mcl.cli.output import note
+    from mcl.cli.review.progress import Progress
+    from mcl.cli.review.telling import STANDARD, tell
+
+    if as_json and sarif == STANDARD:
+        raise typer.BadParameter("--json and --sarif - both take standard output")
+    changed = diff or staged
+    began: list[str] = []
+    try:
+        with Progress() as progress:
+            result = review_code(
+                "" if changed else target,
+                base=(target or "HEAD") if changed else "",
+                staged=staged,
+                mode=mode,
+                deep=deep,
+                ai=not no_ai,
+                model=model,
+                workspace=workspace,
+                began=lambda made: began.append(made.intent.id),
+                listener=progress,
+                home=use_home(signs=True),
+            )
+    except KeyboardInterrupt:
+        for intent in began:
+            note(f"interrupted; go on with it: mcl run {intent} --resume")
+        raise
+    if result.drafted.note:
+        note(result.drafted.note)
+    return tell(result, sarif=sarif, as_json=as_json)

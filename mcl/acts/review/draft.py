@@ -1,0 +1,239 @@
+"""What a review would look at, and the Intent and plan of it; nothing is stored or run."""
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+import anyio
+
+import skills as shipped
+from executor.gate.verdict import Deny
+from executor.home import Home
+from executor.sandbox.paths import Workspace
+from executor.tools.tool import Bench
+from executor.walker import Verdict, Walker
+from ir import Frame, Intent, PlanTree, SlotEntry, with_hash
+from ir.inline_secrets import find_secret
+from mcl.acts.models import Models
+from mcl.errors import ReviewError, SkillError
+from mcl.home import open_home
+from mcl.mtx.cache import Cache
+from mcl.plans.planner import Tools, make_plan
+from mcl.review.contracts import Mode, contract
+from mcl.review.target import Target, look_at
+from mcl.skills import Skill, load_skill
+from mcl.tools.foreign import all_tools
+
+if TYPE_CHECKING:
+    from mcl.model import Model
+
+PACK: Final = Path(shipped.__file__).parent / "review" / "review-code"
+MOST_ASKED: Final = 100  # files that a model is asked about in one review
+Passes = Literal["rules", "one", "deep"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person wants reviewed. path: "" where it is a difference. base: the commit, "" without one."""
+
+    path: str
+    base: str
+    staged: bool
+    mode: Mode
+    passes: Passes
+    model: str = ""
+
+    @property
+    def prose(self) -> str:
+        """The same in words."""
+        changed = "what is staged" if self.staged else "what changed"
+        what = self.path or (f"{changed} since {self.base[:12]}" if self.base else changed)
+        how = {"rules": "by fixed rules", "one": "by rules and a model", "deep": "in three passes"}
+        return f"review {what} ({self.mode}, {how[self.passes]})"
+
+
+@dataclass(frozen=True)
+class DraftedReview:
+    """A review as it would be run. Nothing of it is signed or stored.
+
+    workspace: the folder that tools may work in. note: what else a person should know of it.
+    """
+
+    asked: Asked
+    workspace: Path
+    intent: Intent
+    plan: PlanTree
+    verdicts: tuple[Verdict, ...]
+    note: str = ""
+
+    @property
+    def denied(self) -> Deny | None:
+        """Why the gate refuses it; None where it does not."""
+        return next((one.reply for one in self.verdicts if isinstance(one.reply, Deny)), None)
+
+
+def draft_review(
+    target: str = "",
+    *,
+    base: str = "",
+    staged: bool = False,
+    mode: str = "comment",
+    deep: bool = False,
+    ai: bool = True,
+    model: "Path | Model | None" = None,
+    workspace: Path | None = None,
+    home: Home | None = None,
+) -> DraftedReview:
+    """Look at what is to be reviewed, plan it, and ask the gate.
+
+    target: a file or a folder; a relative one is looked for from here, then in the workspace. base: a
+    revision in place of it. staged: what would be committed (against `base`, default: the last commit).
+    mode: comment, architecture, security or risk. deep: three passes. ai: False for the rules alone. model:
+    a GGUF or an open model (None: the one in use). workspace: default: the current folder.
+
+    Raises ReviewError UNKNOWN_MODE, DEEP_NEEDS_MODEL, FOLDER_NEEDS_NO_AI, TOO_LARGE, OUTSIDE_WORKSPACE,
+    NOTHING_NAMED, TWO_TARGETS, NOT_FOUND, NOT_TEXT, NO_SOURCE, NOTHING_CHANGED, NOT_A_REPOSITORY,
+    UNKNOWN_REVISION, LOOKS_LIKE_OPTION, SECRET_INLINE, NOT_PLANNED; ScopeError; ToolError; ModelError.
+    """
+    bound = contract(mode)
+    home, root = home or open_home(), (workspace or Path.cwd())
+    place = Workspace(root, forbidden=(home.path,))
+    try:
+        path = _inside(target, place.root) if target else ""
+        seen = anyio.run(_looked, Bench(place, home.clock, "read", 1 << 20, ""), path, base, staged)
+    finally:
+        place.close()
+    known = _digest(home, model) if ai else ""
+    ai, note = _asked(seen, path, ai=ai, deep=deep, known=known)
+    passes: Passes = "rules" if not ai else "deep" if deep else "one"
+    commit = "" if path else seen.base if seen is not None and seen.base else base or "HEAD"
+    asked = Asked(path, commit, staged, bound.mode, passes, known if ai else "")
+    tools = all_tools(home)
+    skill = load_skill(PACK, Cache(home.path / "cache"))
+    intent, plan = _planned(asked, bound.digest, home, skill, tools)
+    walker = Walker(home, tools, workspace=root, reasoner=_Later())
+    try:
+        verdicts = walker.preflight_plan(intent, plan)
+    finally:
+        walker.close()
+    return DraftedReview(asked, root, intent, plan, tuple(verdicts), note)
+
+
+async def _looked(bench: Bench, path: str, base: str, staged: bool) -> Target | None:
+    """What is there to be reviewed; None for a folder, which is read when it is reviewed."""
+    if path and not base and not staged:
+        status = bench.workspace.check(path)
+        if status is not None and stat.S_ISDIR(status.st_mode):
+            return None
+    return await look_at(bench, path=path, base=base, staged=staged)
+
+
+def _inside(target: str, root: Path) -> str:
+    """A path as the workspace has it. Raises ReviewError OUTSIDE_WORKSPACE."""
+    here = Path(os.path.abspath(Path(target).expanduser()))  # noqa: PTH100 - no link is followed
+    folder = Path(os.path.realpath(here.parent)) / here.name if here.name else here
+    for place in (here, folder):
+        if place.is_relative_to(root) and (Path(target).is_absolute() or os.path.lexists(place)):
+            return place.relative_to(root).as_posix()
+    if Path(target).is_absolute() or ".." in Path(target).parts:
+        raise ReviewError(
+            "OUTSIDE_WORKSPACE",
+            f"{target!r} lies outside {root}",
+            place=target,
+            fix=f"name the folder to work in: --workspace {folder.parent}",
+        )
+    return target
+
+
+def _digest(home: Home, model: "Path | Model | None") -> str:
+    """The digest of the model that will be asked, "" where the home uses none. Raises ModelError."""
+    if model is not None and not isinstance(model, Path):
+        return model.digest
+    found = Models(home).unloaded(model)
+    from mcl.tapes import Unloaded
+
+    return found.digest if isinstance(found, Unloaded) else ""
+
+
+def _asked(seen: Target | None, path: str, *, ai: bool, deep: bool, known: str) -> tuple[bool, str]:
+    """Whether a model is asked, and what is to be said of that. Raises ReviewError."""
+    if deep and not ai:
+        raise ReviewError(
+            "DEEP_NEEDS_MODEL",
+            "three passes are questions to a model, and none may be asked",
+            place="--deep",
+            fix="leave out --deep or --no-ai",
+        )
+    if not ai:
+        return False, ""
+    if seen is None:
+        raise ReviewError(
+            "FOLDER_NEEDS_NO_AI",
+            f"{path!r} is a folder, and a model is asked about files",
+            place=path,
+            fix="search it by the rules alone: --no-ai; mcl review next says which file to review first",
+        )
+    if len(seen.pieces) > MOST_ASKED:
+        raise ReviewError(
+            "TOO_LARGE",
+            f"{len(seen.pieces):,} files changed; a model is asked about at most {MOST_ASKED}",
+            place=seen.base,
+            fix="review by the rules alone: --no-ai, or name a later revision",
+        )
+    if not known:
+        return False, "this home uses no model: the rules alone were asked"
+    return bool(seen.pieces), ""
+
+
+class _Later:
+    """Stands for the model, which is opened by the run."""
+
+    async def reason(self, **_: object) -> dict[str, object]:
+        raise NotImplementedError  # a draft runs nothing
+
+
+def _planned(asked: Asked, digest: str, home: Home, skill: Skill, tools: Tools) -> tuple[Intent, PlanTree]:
+    keyring, clock = home.keyring, home.clock
+    objects = {
+        "path": asked.path,
+        "base": asked.base,
+        "staged": "true" if asked.staged else "",
+        "mode": asked.mode,
+        "passes": asked.passes,
+        "contract": digest,
+        "model": asked.model,
+    }
+    for text in (asked.prose, asked.path, asked.base):
+        if found := find_secret("", text):
+            raise ReviewError(
+                "SECRET_INLINE",
+                f"what looks like {found} stands in it, and what is asked for is kept in the journal",
+                fix="name it otherwise",
+            )
+    at = clock.now()
+    intent = with_hash(
+        Intent(
+            id=clock.new_id(),
+            actor=keyring.user.did,
+            agent=keyring.agent.did,
+            prose=asked.prose,
+            frame=Frame(
+                verb="analyze",
+                objects=tuple(SlotEntry(name=name, value=text) for name, text in objects.items() if text),
+            ),
+            state="proposed",
+            confidence=1.0,
+            created_at=at,
+        )
+    )
+    try:
+        by = f"matrix://agent/{keyring.agent.did}"
+        return intent, make_plan(
+            skill, intent, id=clock.new_id(), created_at=at, created_by=by, registry=tools
+        )
+    except SkillError as problem:
+        if problem.code == "TOOL_MISSING":
+            raise
+        raise ReviewError("NOT_PLANNED", problem.message, fix=problem.fix) from problem

@@ -1,0 +1,57 @@
+"""What a review found, remembered of each file when its run has ended."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from executor.home import Home
+from ir import Intent
+from mcl.review.conclusion import finding_of
+
+if TYPE_CHECKING:
+    from executor.walker import Outcome
+    from mcl.review.findings import Finding
+
+SKILL: Final = "review-code"
+
+
+def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path) -> None:
+    """Remember what a review found in each file (see `mcl.review.memory`); nothing where it did not end.
+
+    A change alone, in which nothing was found, leaves the last review of the whole file as it is, and so does
+    a folder where a file has nothing and had nothing before. What is remembered of this intent already is
+    not remembered twice.
+    """
+    looked, ended = outcome.outputs.get("look"), outcome.outputs.get("conclude")
+    if not isinstance(looked, dict) or not isinstance(ended, dict):
+        return
+    from mcl.review.memory import Memories
+
+    history = Memories(home, workspace).history
+    of: dict[str, list[Finding]] = {}
+    for one in map(finding_of, ended["findings"]):
+        of.setdefault(one.file, []).append(one)
+    texts = {one["path"]: one["text"] for one in looked.get("pieces", ())}
+    known = {one.file: one for one in history.files()}
+    slots = {one.name: one.value for one in intent.frame.objects}
+    for file in looked["files"]:
+        name = file["path"]
+        before = known.get(name)
+        had = before.total if before else 0
+        if before and before.intent == intent.id:
+            continue
+        if name in of or (_whole(file) and (had or looked["kind"] != "folder")):
+            history.record(
+                name,
+                findings=of.get(name, ()),
+                mode=slots["mode"],
+                model=slots.get("model", ""),
+                skill=SKILL,
+                intent=intent.id,
+                at=home.clock.now(),
+                content=texts.get(name, ""),
+            )
+
+
+def _whole(file: Mapping[str, Any]) -> bool:
+    return bool(file["judged"] == file["total"])

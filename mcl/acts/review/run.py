@@ -1,0 +1,154 @@
+"""`mcl review`: a review is planned, signed, judged by the gate, walked and kept, and tells what it found."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from executor.home import Home
+from mcl.acts.accept import accept
+from mcl.acts.proposing import proposal
+from mcl.acts.review.draft import PACK, DraftedReview, draft_review
+from mcl.acts.run import run
+from mcl.errors import ReviewError
+from mcl.failures import failure_modes
+from mcl.home import open_home
+from mcl.review.conclusion import finding_of
+from mcl.review.findings import Finding
+from mcl.skills import load_skill
+
+if TYPE_CHECKING:
+    from executor.walker import Outcome
+    from executor.walker.listener import Listener
+    from mcl.model import Model
+
+BLOCKED = 1  # the exit code where something blocks
+
+
+@dataclass(frozen=True)
+class ReviewRun:
+    """What became of a review. text, findings and the rest are empty where it did not end."""
+
+    drafted: DraftedReview
+    outcome: "Outcome"
+
+    @property
+    def output(self) -> dict[str, Any]:
+        """What the review came to, as review/conclude tells it; {} where it did not end."""
+        return self._given("conclude")
+
+    @property
+    def looked(self) -> dict[str, Any]:
+        """What was looked at, as review/look tells it; {} where that failed."""
+        return self._given("look")
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings, the worst first."""
+        return tuple(map(finding_of, self.output.get("findings", ())))
+
+    @property
+    def blocking(self) -> bool:
+        """Is there a finding that blocks, or a line that looks like one and could not be read?"""
+        return bool(self.output.get("blocking"))
+
+    @property
+    def text(self) -> str:
+        """The findings as text; `No findings.`; or what a model said that is no review."""
+        return str(self.output.get("text", ""))
+
+    @property
+    def exit(self) -> int:
+        """Of the command line: 0 nothing blocks, 1 something does, else that of a run."""
+        return self.outcome.exit if self.outcome.exit else BLOCKED if self.blocking else 0
+
+    def problem(self) -> ReviewError | None:
+        """What went wrong, as it is told to a person; None where nothing did."""
+        failure = self.outcome.failure
+        if failure is None:
+            return None
+        told = failure_modes(load_skill(PACK).file).get(failure.code.lower())
+        message, fix = (told.message, told.suggest) if told else (failure.message, failure.fix)
+        return ReviewError(failure.code, message, place=str(self.drafted.workspace), fix=fix, exit=self.exit)
+
+    def to_json(self) -> dict[str, object]:
+        """All of it as a JSON object."""
+        asked, looked, output = self.drafted.asked, self.looked, self.output
+        failure = self.outcome.failure
+        return {
+            "intent": self.outcome.intent_id,
+            "state": self.outcome.state,
+            "exit": self.exit,
+            "mode": asked.mode,
+            "passes": asked.passes,
+            "kind": looked.get("kind", ""),
+            "base": looked.get("base", ""),
+            "files": looked.get("paths", []),
+            "skipped": looked.get("skipped", []),
+            "findings": output.get("findings", []),
+            "blocking": self.blocking,
+            "unreadable": output.get("unreadable", []),
+            "counts": output.get("counts", {}),
+            "truncated": bool(output.get("truncated") or looked.get("truncated")),
+            "text": self.text,
+            "failure": failure.to_json() if failure else None,
+        }
+
+    def to_sarif(self) -> dict[str, object]:
+        """The findings as SARIF 2.1.0."""
+        from mcl import __version__
+        from mcl.review.findings import to_sarif
+
+        return to_sarif(self.findings, version=__version__, root=str(self.drafted.workspace.resolve()))
+
+    def _given(self, node: str) -> dict[str, Any]:
+        given = self.outcome.outputs.get(node)
+        return dict(given) if isinstance(given, dict) else {}
+
+
+def review_code(
+    target: str = "",
+    *,
+    base: str = "",
+    staged: bool = False,
+    mode: str = "comment",
+    deep: bool = False,
+    ai: bool = True,
+    model: "Path | Model | None" = None,
+    workspace: Path | None = None,
+    began: Callable[[DraftedReview], None] = lambda made: None,
+    listener: "Listener | None" = None,
+    home: Home | None = None,
+) -> ReviewRun:
+    """Review a file, a folder (with ``ai=False``), or what changed.
+
+    The arguments are those of `draft_review`. began: called before the first step. listener: is told of every
+    step. It is signed with the user's key and kept in the journal; nothing in the workspace is written. One that
+    was interrupted goes on with `run(…, resume=True)`.
+
+    Raises what `draft_review` raises; ReviewError with the gate's code; what accept and run raise.
+    """
+    home = home or open_home()
+    made = draft_review(
+        target,
+        base=base,
+        staged=staged,
+        mode=mode,
+        deep=deep,
+        ai=ai,
+        model=model,
+        workspace=workspace,
+        home=home,
+    )
+    if (refusal := made.denied) is not None:
+        wanted = (
+            f"if you want that: {refusal.example}" if refusal.code == "CAPABILITY_DENIED" else refusal.fix
+        )
+        raise ReviewError(refusal.code, refusal.reason, fix=wanted)
+    id = made.intent.id
+    home.journal.append_many(proposal(home, made.intent, made.plan, home.clock.now()))
+    accept(id, intent_hash=made.intent.hash, plan_hash=made.plan.hash, home=home)
+    began(made)
+    outcome = run(id, workspace=made.workspace, listener=listener, model=model, ai=ai, home=home)
+    return ReviewRun(made, outcome)

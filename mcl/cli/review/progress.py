@@ -1,0 +1,48 @@
+"""What a review is doing, said where it takes more than a moment."""
+
+from threading import Lock, Timer
+from typing import TYPE_CHECKING
+
+from mcl.cli.output import note
+from mcl.cli.safe import one_line
+
+if TYPE_CHECKING:
+    from executor.walker.listener import WalkEvent
+
+_MOMENT = 1.0  # seconds
+
+
+class Progress:
+    """A line on standard error for each step of a run that lasts longer than a second."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._now = ""
+        self._late = False
+        self._timer = Timer(_MOMENT, self._begin)
+        self._timer.daemon = True
+
+    def __enter__(self) -> "Progress":
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def on(self, event: "WalkEvent") -> None:
+        """Say what begins, once it is late."""
+        if event.state != "running" or event.error or event.kind not in ("tool_call", "step"):
+            return
+        with self._lock:
+            self._now = event.description
+            if self._late:
+                self._say()
+
+    def _begin(self) -> None:
+        with self._lock:
+            self._late = True
+            if self._now:
+                self._say()
+
+    def _say(self) -> None:
+        note(f"{one_line(self._now)} …")

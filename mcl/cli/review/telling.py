@@ -1,0 +1,74 @@
+"""How a review is told: the findings on standard output, what else there is to know beside them."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcl.cli.output import note, note_error, write_document, write_text
+from mcl.cli.safe import one_line, safe, safe_json
+
+if TYPE_CHECKING:
+    from mcl.acts.review.run import ReviewRun
+
+STANDARD = "-"
+_NAMED = 5  # files left out that are named
+
+
+def tell(result: "ReviewRun", *, sarif: str, as_json: bool) -> int:
+    """Tell it, and write it as SARIF where that is asked for; the exit code. sarif: a file, or -."""
+    problem = result.problem()
+    if as_json:
+        write_document(result.to_json())
+    elif problem is not None:
+        note_error(problem)
+        return result.exit
+    elif sarif != STANDARD:
+        write_text(safe(result.text) + "\n")
+    if problem is None and sarif:
+        _write_sarif(result, sarif)
+    if problem is None:
+        note(_summary(result))
+    return result.exit
+
+
+def _write_sarif(result: "ReviewRun", sarif: str) -> None:
+    text = safe_json(json.dumps(result.to_sarif(), ensure_ascii=False, indent=2)) + "\n"
+    if sarif == STANDARD:
+        write_text(text)
+        return
+    from mcl.replacing import replacing
+
+    place = Path(sarif).resolve()
+    with replacing(place, like=place.stat() if place.is_file() else None) as file:
+        file.write(text.encode())
+
+
+def _summary(result: "ReviewRun") -> str:
+    """2 findings in 1 file, 1 of them blocks; left out: logo.png (binary)"""
+    output, looked = result.output, result.looked
+    count, files = output["count"], output["files"]
+    blocking = sum(one.blocking for one in result.findings)
+    said = f"{_many(count, 'finding')} in {_many(files, 'file')}"
+    said += f", {blocking:,} of them block{'s' if blocking == 1 else ''}" if blocking else ""
+    if lost := len(output["unreadable"]):
+        said += f"; {_many(lost, 'line')} could not be read as a finding, which blocks too"
+    if result.outcome.failure is None and output["truncated"]:
+        said += "; there are more findings than are told here"
+    return said + _left_out(looked)
+
+
+def _left_out(looked: dict[str, object]) -> str:
+    skipped = [dict(one) for one in looked.get("skipped", [])]  # type: ignore[attr-defined]
+    if not skipped:
+        return ""
+    if len(skipped) <= _NAMED:
+        named = ", ".join(f"{one_line(one['path'], 80)} ({one['why']})" for one in skipped)
+    else:
+        why = Counter(one["why"] for one in skipped)
+        named = ", ".join(f"{number:,} {name}" for name, number in sorted(why.items()))
+    return f"; left out: {named}"
+
+
+def _many(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"

@@ -1,0 +1,80 @@
+"""What a review comes to: the findings of rules and of a model, each once, the worst first."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcl.errors import ReviewError
+from mcl.review.findings import (
+    NO_FINDINGS,
+    SEVERITIES,
+    Finding,
+    Reading,
+    Severity,
+    Unreadable,
+    in_order,
+    read_findings,
+    without_repeats,
+    write_findings,
+)
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """findings: each once, in the order of severity. unreadable: lines of a model's text that look like a
+    finding and are none that can be read. raw: texts that are no review at all, as they were said."""
+
+    findings: tuple[Finding, ...]
+    unreadable: tuple[Unreadable, ...] = ()
+    raw: tuple[str, ...] = ()
+
+    @property
+    def blocking(self) -> bool:
+        """Does anything of it stop what is reviewed? What could not be read does."""
+        return bool(self.unreadable) or any(one.blocking for one in self.findings)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of each severity that occurs, the worst first."""
+        counted = Counter(one.severity for one in self.findings)
+        return {severity: counted[severity] for severity in SEVERITIES if counted[severity]}
+
+    @property
+    def text(self) -> str:
+        """The findings in the form of a review, then what could not be read, as it was said; where there is
+        neither, what else was said, or `No findings.`"""
+        parts = [write_findings(self.findings)] if self.findings else []
+        parts += ["\n".join(one.text for one in self.unreadable)] if self.unreadable else []
+        return "\n\n".join(parts or self.raw) or NO_FINDINGS
+
+
+def concluded(
+    found: Iterable[Finding], texts: Sequence[str] = (), *, labels: Collection[Severity] | None = None
+) -> Conclusion:
+    """Put together what rules found, and what can be read in a model's texts. labels: of the contract."""
+    readings: list[Reading] = [read_findings(text, labels=labels) for text in texts]
+    said = (one for reading in readings for one in reading.findings)
+    findings = in_order(without_repeats([*found, *said]))
+    unreadable = tuple(one for reading in readings for one in reading.unreadable)
+    raw = tuple(
+        text.strip()
+        for text, reading in zip(texts, readings, strict=True)
+        if not reading.findings and not reading.unreadable and text.strip() not in ("", NO_FINDINGS)
+    )
+    return Conclusion(findings, unreadable, raw)
+
+
+def finding_of(said: Mapping[str, Any]) -> Finding:
+    """A finding from its JSON object. Raises ReviewError FINDING_NOT_VALID."""
+    try:
+        location, line = str(said["location"]), said["line"]
+        severity = next(one for one in SEVERITIES if one == said["severity"])
+        file = location.removesuffix(f":{line}")
+        return Finding(severity, file, line, str(said["body"]), str(said.get("rule", "")))
+    except (KeyError, StopIteration, TypeError) as problem:
+        raise ReviewError(
+            "FINDING_NOT_VALID",
+            f"this is no finding: {problem!r}",
+            fix="give severity, location, line and body",
+        ) from problem
