@@ -21,7 +21,15 @@ from mcl.home import open_home
 COMMANDS: Final = "commands.toml"  # in a home: commands that its operator declared
 _NAMES: Final = (
     *("cortex/find", "cortex/put", "repo/help", "repo/list", "repo/switch", "repo/where"),
-    *("review/conclude", "review/context", "review/decide", "review/look", "review/map", "review/remember"),
+    *(
+        "review/conclude",
+        "review/context",
+        "review/decide",
+        "review/look",
+        "review/map",
+        "review/remember",
+        "review/scan",
+    ),
 )
 
 

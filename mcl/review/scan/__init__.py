@@ -2,5 +2,6 @@
 
 from mcl.review.scan.scanning import scan_source
 from mcl.review.scan.source import Source
+from mcl.review.scan.sweep import Scanned, sweep
 
-__all__ = ["Source", "scan_source"]
+__all__ = ["Scanned", "Source", "scan_source", "sweep"]

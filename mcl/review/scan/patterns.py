@@ -38,8 +38,8 @@ class Rule:
 
     near: a line holds one of these, else it is not looked at. also: the file holds it somewhere. comments:
     are comments searched too? elsewhere: what becomes of it in tests and examples. entropy: bits that a
-    character of the group `value` has at least; mixed: it has letters and digits. covers: rules of bandit that
-    say the same.
+    character of the group `value` has at least; mixed: it has letters and digits. covers: rules of bandit
+    that say the same.
     """
 
     id: str

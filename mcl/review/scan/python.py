@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from executor.sandbox.redaction import visible
 from mcl.review.scan.hit import Hit, remark
 
 if TYPE_CHECKING:
@@ -70,4 +71,4 @@ def _unparsed(line: int, why: str) -> Judged:
 
 def _said(problem: SyntaxError) -> str:
     """Python's own words for it, which may quote the text: its first line, and not much of it."""
-    return (str(problem.msg).splitlines() or [""])[0][:120].rstrip(".")
+    return visible((str(problem.msg).splitlines() or [""])[0][:120]).rstrip(".")

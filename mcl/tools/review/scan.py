@@ -1,0 +1,55 @@
+"""Searches code for what is known to be dangerous."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from anyio import from_thread, to_thread
+
+from executor.hashing import json_bytes
+from executor.home import Home
+from executor.tools.tool import Bench
+from mcl.review.findings import write_findings
+from mcl.review.scan import Scanned, sweep
+from mcl.review.scan.sweep import told
+from mcl.review.target import look_at
+
+_LIMIT: Final = 500
+_MOST_SKIPPED: Final = 1000
+_ROOM: Final = 16384  # bytes of the answer beside its lists
+
+
+async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
+    """Answer with the findings, the worst first; a file, a folder (the whole workspace where nothing is
+    named) or what changed. Raises as `look_at`."""
+    path, base, staged = args.get("path", ""), args.get("base", ""), args.get("staged", False)
+    if not (path or base or staged):
+        path = "."
+    target = await look_at(bench, path=path, base=base, staged=staged)
+    limit = int(args.get("limit", _LIMIT))
+    found = await to_thread.run_sync(partial(sweep, target, limit=limit, check=from_thread.check_cancelled))
+    return _answer(found, bench.max_output - _ROOM)
+
+
+def _answer(found: Scanned, room: int) -> dict[str, object]:
+    skipped: list[dict[str, str]] = []
+    for left_out in found.skipped[:_MOST_SKIPPED]:
+        skipped.append(left_out.to_json())
+        room -= len(json_bytes(skipped[-1])) + 1
+    kept = 0
+    for one in found.findings:  # each stands in the answer twice: by itself, and in the text
+        size = len(json_bytes(one.to_json())) + len(json_bytes(write_findings((one,)))) + 4
+        if size > room:
+            break
+        room -= size
+        kept += 1
+    findings = found.findings[:kept]
+    return {
+        "findings": [one.to_json() for one in findings],
+        "blocking": found.blocking,
+        "counts": {label: count for label, count in sorted(found.counts.items()) if count},
+        "files": found.files,
+        "skipped": skipped,
+        "truncated": found.truncated or kept < len(found.findings),
+        "text": "\n\n".join(filter(None, (write_findings(findings), told(found)))),
+    }
