@@ -213,7 +213,7 @@ def _tell(found: "Looked") -> None:
     pairs = [
         ("role", plain(f"{one.role}: {found.why}")),
         ("language", plain(f"{one.language or 'none known'}, {one.lines:,} lines, {one.size:,} bytes")),
-        ("hub score", plain(f"{one.hub:g}, {one.importers:,} other files import it")),
+        ("hub score", plain(f"{one.hub:g}, {_importing(one.importers)}")),
         ("changes", plain(changed)),
         ("author", plain(one.author or "nobody known")),
         ("last review", plain(one.reviewed or "never")),
@@ -224,14 +224,13 @@ def _tell(found: "Looked") -> None:
         )
     out.tell([plain(one.path), rows(pairs)])
     cells = [
-        [
-            (f"  {each.line}", DIM),
-            (each.kind, DIM),
-            (f"{each.name}{each.signature}" if one.read == "ast" else each.name, ""),
-        ]
-        for each in one.symbols
+        [(f"  {each.line}", DIM), (each.kind, DIM), (each.signature or each.name, "")] for each in one.symbols
     ]
     if cells:
         out.tell(
             [f"  {len(cells)} public symbols" if len(cells) > 1 else "  1 public symbol", columns(cells)]
         )
+
+
+def _importing(count: int) -> str:
+    return "nothing imports it" if not count else f"{count:,} import it" if count > 1 else "1 imports it"

@@ -60,5 +60,6 @@ def next_command(
 def _why(one: "Due") -> str:
     since = f"since {one.reviewed[:10]}" if one.reviewed else "never reviewed"
     changes = "1 change" if one.changes == 1 else f"{one.changes:,} changes"
-    imported = f", {one.file.importers:,} import it" if one.file.importers else ""
+    count = one.file.importers
+    imported = f", {count:,} import{'s' * (count == 1)} it" if count else ""
     return f"{changes} {since}{imported}" if one.reviewed else f"{since}, {changes}{imported}"

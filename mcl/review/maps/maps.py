@@ -19,7 +19,8 @@ class Symbol:
     """A name that a file offers to others.
 
     name: a method's stands behind that of its class, ``Store.put``. kind: class, function, method, type, …
-    line: from 1. signature: as it is written, on one line, cut at 200 characters; "" where there is none.
+    line: from 1. signature: the name with what follows it where it is declared, on one line, cut at 200
+    characters; "" where nothing does.
     """
 
     name: str

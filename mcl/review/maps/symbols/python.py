@@ -118,13 +118,13 @@ def _top(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _defined(one: ast.stmt) -> Iterator[tuple[str, Symbol, list[_Function]]]:
     if isinstance(one, _Function):
-        yield one.name, Symbol(one.name, "function", one.lineno, _signature(one)), []
+        yield one.name, Symbol(one.name, "function", one.lineno, _signature(one.name, one)), []
     elif isinstance(one, ast.ClassDef):
         methods = [below for below in one.body if isinstance(below, _Function) and _public(below.name)]
         bases = ", ".join(_written(base) for base in one.bases[:8])
         yield (
             one.name,
-            Symbol(one.name, "class", one.lineno, one_line(f"({bases})") if bases else ""),
+            Symbol(one.name, "class", one.lineno, one_line(f"{one.name}({bases})") if bases else ""),
             methods,
         )
     elif isinstance(one, ast.Assign | ast.AnnAssign):
@@ -132,20 +132,21 @@ def _defined(one: ast.stmt) -> Iterator[tuple[str, Symbol, list[_Function]]]:
         for target in targets:
             if isinstance(target, ast.Name) and target.id != "__all__":
                 kind = "constant" if target.id.isupper() else "name"
-                typed = f": {_written(one.annotation)}" if isinstance(one, ast.AnnAssign) else ""
+                typed = f"{target.id}: {_written(one.annotation)}" if isinstance(one, ast.AnnAssign) else ""
                 yield target.id, Symbol(target.id, kind, one.lineno, one_line(typed)), []
 
 
 def _method(of: str, one: _Function) -> Symbol:
-    return Symbol(f"{of}.{one.name}", "method", one.lineno, _signature(one))
+    name = f"{of}.{one.name}"
+    return Symbol(name, "method", one.lineno, _signature(name, one))
 
 
 def _public(name: str) -> bool:
     return not name.startswith("_")
 
 
-def _signature(one: _Function) -> str:
-    """Parameters with their types; a default is only told to be there: it may be a secret."""
+def _signature(name: str, one: _Function) -> str:
+    """Its name and parameters with their types; a default is only told to be there: it may be a secret."""
     given = one.args
     plain = [*given.posonlyargs, *given.args]
     first = len(plain) - len(given.defaults)
@@ -165,7 +166,7 @@ def _signature(one: _Function) -> str:
     if given.kwarg:
         parts.append(f"**{_parameter(given.kwarg, False)}")
     returns = f" -> {_written(one.returns)}" if one.returns else ""
-    return one_line(f"({', '.join(parts)}){returns}")
+    return one_line(f"{name}({', '.join(parts)}){returns}")
 
 
 def _parameter(one: ast.arg, default: bool) -> str:

@@ -94,13 +94,14 @@ def _symbols(line: str, number: int, table: Table) -> Iterator[Symbol]:
             yield from (Symbol(one, kind, number) for one in names if one.isidentifier())
         elif not given["name"].startswith("_"):
             name = f"{given['of']}.{given['name']}" if given.get("of") else given["name"]
-            yield Symbol(name, kind, number, _signature(line))
+            yield Symbol(name, kind, number, _signature(name, line[found.end("name") :]))
         return
 
 
-def _signature(line: str) -> str:
-    """The line that declares it; what is quoted there may be a secret."""
-    return one_line(_QUOTED.sub('"…"', line).partition("{")[0].strip(" ;:="))
+def _signature(name: str, rest: str) -> str:
+    """What follows the name where it is declared; what is quoted there may be a secret."""
+    told = _QUOTED.sub('"…"', rest).partition("{")[0].rstrip(" ;:=")
+    return one_line(name + told) if told else ""
 
 
 def _lines(text: str, block: tuple[str, str] | None) -> Iterator[tuple[int, str]]:
