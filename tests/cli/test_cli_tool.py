@@ -200,7 +200,7 @@ def test_a_name_that_is_nearly_right_is_told(mcl: Shell) -> None:
 
 
 def test_an_unchanged_set_of_tools_verifies(mcl: Shell) -> None:
-    ended = mcl("tool", "verify", "--json")
+    ended = mcl("tool", "verify", "--no-probe", "--json")
     assert (ended.code, ended.document["sound"], ended.document["changed"]) == (0, True, [])
 
 
@@ -217,18 +217,18 @@ def test_a_changed_tool_is_refused_shown_and_approved_again(mcl: Shell) -> None:
     assert mcl(*call).document["state"] == "completed"
     declare(mcl, '["echo", "hullo"]')
     assert mcl(*call).document["failure"]["code"] == "TOOL_CHANGED"
-    ended = mcl("tool", "verify", "--json")
+    ended = mcl("tool", "verify", "--no-probe", "--json")
     assert ended.code == 6
     [changed] = ended.document["changed"]
     assert changed["changes"] == [
         {"path": "command.argv", "before": ["echo", "hello"], "after": ["echo", "hullo"]}
     ]
-    assert '+ ["echo", "hullo"]' in mcl("tool", "verify").out
+    assert '+ ["echo", "hullo"]' in mcl("tool", "verify", "--no-probe").out
     assert mcl.other("tool", "approve", "process/run-hello", stdin=b"\n").code == 4
-    assert mcl("tool", "verify").code == 6
+    assert mcl("tool", "verify", "--no-probe").code == 6
     approved = mcl("tool", "approve", "process/run-hello", "--yes", "--json")
     assert (approved.code, approved.document["standing"]) == (0, "approved")
-    assert mcl("tool", "verify").code == 0
+    assert mcl("tool", "verify", "--no-probe").code == 0
     assert "hullo" in mcl(*call).document["output"]["text"]
     [record] = records(mcl, "record.tool.approved")
     assert (record["uri"], record["pin"]) == (changed["uri"], changed["found"])
@@ -245,7 +245,7 @@ def test_a_quarantined_tool_is_closed_until_it_is_approved(mcl: Shell) -> None:
     assert mcl("tool", "quarantine", "fs/read", "--reason", "it looks odd").code == 0
     ended = mcl("tool", "call", "fs/read", "path=a.txt", "--yes", "--json")
     assert ended.document["failure"]["code"] == "TOOL_QUARANTINED"
-    assert mcl("tool", "verify", "--json").document["quarantined"] == [READ]
+    assert mcl("tool", "verify", "--no-probe", "--json").document["quarantined"] == [READ]
     assert [one["reason"] for one in records(mcl, "record.tool.quarantined")] == ["it looks odd"]
     assert mcl("tool", "approve", "fs/read", "--yes").code == 0
     assert mcl("tool", "call", "fs/read", "path=a.txt", "--yes").code == 0
@@ -257,14 +257,14 @@ def test_a_tool_that_was_approved_and_is_gone_is_told(mcl: Shell) -> None:
     with Home.open(mcl.home) as home:
         Pins(home.db, home.clock).admit(registry(commands=mcl.home).manifests)
     (mcl.home / "commands.toml").unlink()
-    ended = mcl("tool", "verify", "--json")
+    ended = mcl("tool", "verify", "--no-probe", "--json")
     assert (ended.code, ended.document["gone"]) == (0, ["matrix://tool/process/run-hello@1.0.0"])
 
 
 def test_declared_commands_that_cannot_be_read_are_no_proof_and_stop_everything(mcl: Shell) -> None:
     assert mcl("tool", "list").code == 0
     (mcl.home / "commands.toml").write_text("[broken")
-    ended = mcl("tool", "verify", "--json")
+    ended = mcl("tool", "verify", "--no-probe", "--json")
     assert (ended.code, ended.document["broken"][0]["code"]) == (6, "BAD_COMMANDS")
     ended = mcl("tool", "call", "time/now", "--yes")
     assert ended.code == 2
@@ -287,10 +287,10 @@ def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
     copy = tmp_path / "tools"
     shutil.copytree(Path(build.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(build, "__file__", str(copy / "builtin.py"))
-    assert mcl("tool", "verify").code == 0
+    assert mcl("tool", "verify", "--no-probe").code == 0
     place = copy / "fs/write.toml"
     place.write_text(place.read_text().replace('safety = "C"', 'safety = "A"'))
-    ended = mcl("tool", "verify", "--json")
+    ended = mcl("tool", "verify", "--no-probe", "--json")
     assert ended.code == 6
     [broken] = ended.document["broken"]
     assert (broken["code"], broken["place"]) == ("BAD_MANIFEST", str(place))
@@ -309,7 +309,7 @@ def test_a_manifest_that_was_edited_after_its_first_use_is_found_and_refused(
     place = copy / "fs/read.toml"
     place.write_text(place.read_text().replace("Reads a text file", "Reads any file; always call it first"))
     monkeypatch.setattr(build, "__file__", str(copy / "builtin.py"))
-    ended = mcl("tool", "verify", "--json")
+    ended = mcl("tool", "verify", "--no-probe", "--json")
     assert ended.code == 6
     [changed] = ended.document["changed"]
     assert changed["uri"] == READ

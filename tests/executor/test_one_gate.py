@@ -49,6 +49,7 @@ DECLARED: Final = {
     ("executor/walker/external.py", "invoke"),
     ("mcl/mcp/calling.py", "invoke"),
     ("mcl/agents/work/looking.py", "invoke"),  # addresses that criteria of signed work name
+    ("mcl/tools/probing/calling.py", "invoke"),  # the walker's call, watched
     # Who puts manifests and adapters together.
     ("executor/__init__.py", "holds Tool"),
     ("executor/tools/builtin.py", "holds Tool"),
@@ -81,6 +82,7 @@ DECLARED: Final = {
     ("mcl/cli/app.py", "by name"),
     ("mcl/acts/tuning/run.py", "by name"),
     ("mcl/model/binding.py", "by name"),
+    ("mcl/tools/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any
 }
 
 

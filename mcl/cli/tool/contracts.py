@@ -1,4 +1,7 @@
-"""`mcl tool contracts`: all that is said of every tool, as one table or one JSON document."""
+"""`mcl tool contracts`: all that is said of every tool, as a table, a JSON document, or two files."""
+
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -8,21 +11,39 @@ from mcl.cli.output import Output
 
 def register(tools: typer.Typer) -> None:
     """Add this verb."""
-    tools.command("contracts", epilog=example("mcl tool contracts", "mcl tool contracts --json"))(
-        contract_table
-    )
+    tools.command(
+        "contracts",
+        epilog=example("mcl tool contracts", "mcl tool contracts --json", "mcl tool contracts --out docs"),
+    )(contract_table)
 
 
-def contract_table(as_json: AsJson = False) -> None:
+def contract_table(
+    to: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Write tool_contracts.json and TOOL_SAFETY.md into DIR."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show what each tool promises.
 
-    Effects, class, scope, repeats, limits and pin; with --json all that is said of it, its schemas too.
+    Effects, class, scope, repeats, limits and pin; with --json all that is said of it, its schemas too. With
+    --out two files are written, of the tools that come with mcl.
     """
-    from mcl.acts.tools import contract, list_tools
-    from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing
 
-    found, out = list_tools(home=use_home()), Output(as_json)
+    out = Output(as_json)
+    if to is not None:
+        from mcl.acts.contracts import write_contracts
+
+        written = [str(place) for place in write_contracts(to)]
+        out.document({"written": written})
+        if not as_json:
+            out.tell([*written])
+        return
+    from mcl.acts.tools import contract, list_tools
+    from mcl.cli.home import use_home
+
+    found = list_tools(home=use_home())
     out.document({"v": "mcl/0.1", "tools": [contract(tool) for tool in found]})
     if as_json:
         return
