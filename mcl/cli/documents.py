@@ -159,8 +159,18 @@ def of_question_asked(gate: "GateQuestion") -> dict[str, object]:
     }
 
 
-def next_commands(id: str, state: str, questions: tuple[ClarifyQuestion, ...] = ()) -> list[tuple[str, str]]:
-    """The commands that make sense now, each with what it does."""
+def next_commands(
+    id: str,
+    state: str,
+    questions: tuple[ClarifyQuestion, ...] = (),
+    *,
+    compiled: bool = True,
+    writes: bool = True,
+) -> list[tuple[str, str]]:
+    """The commands that make sense now, each with what it does.
+
+    compiled: was it made from words, by a compile? writes: may its plan have changed files?
+    """
     match state:
         case "clarifying":
             answers = " ".join(f"{question.unknown_id}=…" for question in questions)
@@ -174,8 +184,8 @@ def next_commands(id: str, state: str, questions: tuple[ClarifyQuestion, ...] = 
         case "completed" | "failed":
             return [
                 (f"mcl log {id}", "what happened"),
-                (f"mcl replay {id}", "compile it again, and compare"),
-                (f"mcl undo {id} --check", "which files could be put back"),
+                *([(f"mcl replay {id}", "compile it again, and compare")] if compiled else []),
+                *([(f"mcl undo {id} --check", "which files could be put back")] if writes else []),
             ]
         case _:
             return [(f"mcl log {id}", "what happened")]

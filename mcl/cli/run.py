@@ -91,7 +91,8 @@ def run_command(
         listener.end(outcome.to_json())
     else:
         out.tell(["", *outcome_view(outcome, tree), *uncovered_view(not_covered(found.id, home=home))])
-        out.tell([commands(next_steps(outcome, tree))])
+        compiled = found.intent is not None and found.intent.compile_metadata is not None
+        out.tell([commands(next_steps(outcome, tree, compiled=compiled))])
     return outcome.exit
 
 

@@ -15,6 +15,7 @@ from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
 from executor.walker import Verdict, Walker
 from ir import Frame, Intent, PlanTree, SlotEntry, with_hash
+from ir.errors import MclError
 from ir.inline_secrets import find_secret
 from mcl.acts.models import Models
 from mcl.errors import ReviewError, SkillError
@@ -103,6 +104,10 @@ def draft_review(
     try:
         path = _inside(target, place.root) if target else ""
         seen = anyio.run(_looked, Bench(place, home.clock, "read", 1 << 20, ""), path, base, staged)
+    except MclError as problem:
+        if (told := _told(problem, place.root)) is None:
+            raise
+        raise told from problem
     finally:
         place.close()
     known = _digest(home, model) if ai else ""
@@ -128,6 +133,25 @@ async def _looked(bench: Bench, path: str, base: str, staged: bool) -> Target | 
         if status is not None and stat.S_ISDIR(status.st_mode):
             return None
     return await look_at(bench, path=path, base=base, staged=staged)
+
+
+def _told(problem: MclError, root: Path) -> ReviewError | None:
+    """What cannot be looked at, as it is told to a person in place of an agent; None where it says enough."""
+    if problem.code == "NOT_FOUND":
+        return ReviewError(
+            "NOT_FOUND",
+            f"there is no {problem.place!r} in {root}",
+            place=problem.place,
+            fix="name a file of this folder, or the folder to work in: --workspace DIR",
+        )
+    if problem.code == "UNKNOWN_REVISION" and (root / problem.place).exists():
+        return ReviewError(
+            "UNKNOWN_REVISION",
+            f"{problem.place!r} is a file, and --diff takes a revision",
+            place=problem.place,
+            fix=f"review the file: mcl review {problem.place}; or what changed: mcl review --diff",
+        )
+    return None
 
 
 def _inside(target: str, root: Path) -> str:

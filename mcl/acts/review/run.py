@@ -124,8 +124,8 @@ def review_code(
     """Review a file, a folder (with ``ai=False``), or what changed.
 
     The arguments are those of `draft_review`. began: called before the first step. listener: is told of every
-    step. It is signed with the user's key and kept in the journal; nothing in the workspace is written. One that
-    was interrupted goes on with `run(…, resume=True)`.
+    step. It is signed with the user's key and kept in the journal; nothing in the workspace is written. One
+    that was interrupted goes on with `run(…, resume=True)`.
 
     Raises what `draft_review` raises; ReviewError with the gate's code; what accept and run raise.
     """

@@ -9,6 +9,7 @@ from mcl.cli.documents import next_commands
 from mcl.cli.views.intent import STATE_STYLES, intent_view
 from mcl.cli.views.layout import BAD, DIM, STRONG, commands, joined, plain, rows
 from mcl.cli.views.plan import Cell, plan_head, plan_table
+from mcl.cli.views.walk import may_write
 
 if TYPE_CHECKING:
     from ir import ClarifyQuestion
@@ -37,7 +38,9 @@ def shown_view(found: "Shown", console: Console) -> Iterator[RenderableType]:
     if found.questions and found.state == "clarifying":
         yield ""
         yield from questions_view(found.questions)
-    yield commands(next_commands(found.id, found.state, found.questions))
+    compiled = found.intent is not None and found.intent.compile_metadata is not None
+    writes = found.plan is not None and may_write(found.plan)
+    yield commands(next_commands(found.id, found.state, found.questions, compiled=compiled, writes=writes))
 
 
 def questions_view(questions: "tuple[ClarifyQuestion, ...]") -> Iterator[RenderableType]:

@@ -73,18 +73,28 @@ def outcome_view(outcome: "Outcome", plan: PlanTree | None) -> Iterator[Renderab
     yield plain(outcome.state, STATES.get(outcome.state, WARN))
 
 
-def next_steps(outcome: "Outcome", plan: PlanTree | None) -> list[tuple[str, str]]:
-    """The commands that make sense after a run."""
+def next_steps(outcome: "Outcome", plan: PlanTree | None, *, compiled: bool = True) -> list[tuple[str, str]]:
+    """The commands that make sense after a run. compiled: was the intent made from words, by a compile?"""
     id = outcome.intent_id
     if outcome.state == "corrected":
         return [(f"mcl accept {id}", "sign the correction"), (f"mcl run {id}", "go on")]
     if not outcome.nodes:
         return [(f"mcl plan {id}", "what the gate says to it")]
-    steps = [(f"mcl log {id}", "what was signed"), (f"mcl replay {id}", "compile it again")]
-    calls = [node.tool_call for node, _ in plan.root.walk() if node.tool_call] if plan else []
-    if any(call.side_effect_class in ("write", "shell") for call in calls):
+    steps = [(f"mcl log {id}", "what was signed")]
+    if compiled:
+        steps.append((f"mcl replay {id}", "compile it again"))
+    if plan is not None and may_write(plan):
         steps.append((f"mcl undo {id} --check", "which files could be put back"))
     return steps
+
+
+def may_write(plan: PlanTree) -> bool:
+    """May a run of a plan change files? What it dispatches to might."""
+    return any(
+        (node.sub_dispatch is not None and not node.children)
+        or (node.tool_call is not None and node.tool_call.side_effect_class in ("write", "shell"))
+        for node, _ in plan.root.walk()
+    )
 
 
 def _leaves(plan: PlanTree | None) -> list[tuple[str, str]]:
