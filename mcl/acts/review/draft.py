@@ -17,7 +17,7 @@ from executor.walker import Verdict, Walker
 from ir import Frame, Intent, PlanTree, SlotEntry, with_hash
 from ir.errors import MclError
 from ir.inline_secrets import find_secret
-from mcl.acts.models import Models
+from mcl.acts.models import BUNDLED, Models
 from mcl.errors import ReviewError, SkillError
 from mcl.home import open_home
 from mcl.mtx.cache import Cache
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 PACK: Final = Path(shipped.__file__).parent / "review" / "review-code"
 MOST_ASKED: Final = 100  # files that a model is asked about in one review
+_BUNDLED: Final = (
+    "the model that comes with mcl only chooses, and finds next to nothing: any chat model as a GGUF reviews "
+    "better (--model PATH, or mcl model add)"
+)
 Passes = Literal["rules", "one", "deep"]
 
 
@@ -111,7 +115,8 @@ def draft_review(
     finally:
         place.close()
     known = _digest(home, model) if ai else ""
-    ai, note = _asked(seen, path, ai=ai, deep=deep, known=known)
+    bundled = ai and model is None and known == _bundled(home)
+    ai, note = _asked(seen, path, ai=ai, deep=deep, known=known, bundled=bundled)
     passes: Passes = "rules" if not ai else "deep" if deep else "one"
     commit = "" if path else seen.base if seen is not None and seen.base else base or "HEAD"
     asked = Asked(path, commit, staged, bound.mode, passes, known if ai else "")
@@ -181,7 +186,14 @@ def _digest(home: Home, model: "Path | Model | None") -> str:
     return found.digest if isinstance(found, Unloaded) else ""
 
 
-def _asked(seen: Target | None, path: str, *, ai: bool, deep: bool, known: str) -> tuple[bool, str]:
+def _bundled(home: Home) -> str:
+    """The digest of the model that comes with mcl; "" where none does."""
+    return next((one.digest for one in Models(home).list() if one.name == BUNDLED), "")
+
+
+def _asked(
+    seen: Target | None, path: str, *, ai: bool, deep: bool, known: str, bundled: bool
+) -> tuple[bool, str]:
     """Whether a model is asked, and what is to be said of that. Raises ReviewError."""
     if deep and not ai:
         raise ReviewError(
@@ -208,7 +220,7 @@ def _asked(seen: Target | None, path: str, *, ai: bool, deep: bool, known: str) 
         )
     if not known:
         return False, "this home uses no model: the rules alone were asked"
-    return bool(seen.pieces), ""
+    return bool(seen.pieces), _BUNDLED if bundled else ""
 
 
 class _Later:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from executor.home import Home
 from ir import Intent
+from mcl.acts.models import Models
 from mcl.review.conclusion import finding_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path)
     texts = {one["path"]: one["text"] for one in looked.get("pieces", ())}
     known = {one.file: one for one in history.files()}
     slots = {one.name: one.value for one in intent.frame.objects}
+    model = _name(home, slots.get("model", ""))
     for file in looked["files"]:
         name = file["path"]
         before = known.get(name)
@@ -45,12 +47,18 @@ def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path)
                 name,
                 findings=of.get(name, ()),
                 mode=slots["mode"],
-                model=slots.get("model", ""),
+                model=model,
                 skill=SKILL,
                 intent=intent.id,
                 at=home.clock.now(),
                 content=texts.get(name, ""),
             )
+
+
+def _name(home: Home, digest: str) -> str:
+    """What this home calls a model; of one that it does not know, the beginning of its digest."""
+    known = (one.name for one in Models(home).list() if one.digest == digest)
+    return next(known, digest[:12]) if digest else ""
 
 
 def _whole(file: Mapping[str, Any]) -> bool:
