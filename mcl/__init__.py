@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from mcl.acts.materiality import MaterialityReport, materiality
     from mcl.acts.plan import Planned, plan
     from mcl.acts.plan_check import PlanChecked, check_plan_file, check_plan_of
+    from mcl.acts.release import check_release
     from mcl.acts.replay import Replay, replay
     from mcl.acts.repo.draft import DraftedContract, draft_contract
     from mcl.acts.repo.repositories import (
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     )
     from mcl.acts.repo.route import route_prompt
     from mcl.acts.repo.run import ContractRun, run_contract
+    from mcl.acts.review.drift import review_drift
     from mcl.acts.review.memory import (
         review_bootstrap,
         review_decide,
@@ -116,9 +118,11 @@ if TYPE_CHECKING:
     from mcl.mcp.activity.record import CallRecord
     from mcl.mcp.activity.stats import ActivityStats
     from mcl.mtx.finding import Finding
+    from mcl.release.report import ReleaseReport
     from mcl.repo.contract import RepoIntent, read_contract
     from mcl.repo.repositories import Repositories
     from mcl.repo.routing import Routed
+    from mcl.review.drift.drift import DriftReport
     from mcl.review.memory.decision import Decision
     from mcl.review.memory.decisions import Difference
     from mcl.review.memory.documents.bootstrap import Bootstrapped
@@ -147,6 +151,7 @@ __all__ = [
     "Decision",
     "Difference",
     "DraftedContract",
+    "DriftReport",
     "Envelope",
     "ExportedWork",
     "FileReport",
@@ -175,6 +180,7 @@ __all__ = [
     "Proposal",
     "Published",
     "Refused",
+    "ReleaseReport",
     "Replay",
     "RepoIntent",
     "Repositories",
@@ -205,6 +211,7 @@ __all__ = [
     "cancel",
     "check_plan_file",
     "check_plan_of",
+    "check_release",
     "compile_batch",
     "compile_goal",
     "complete_work",
@@ -254,6 +261,7 @@ __all__ = [
     "review_decide",
     "review_decisions",
     "review_decisions_differ",
+    "review_drift",
     "review_history",
     "review_recall",
     "review_remember",
@@ -319,6 +327,10 @@ _HOMES = {
     "mcl.cortex.store": ("Snapshot",),
     "mcl.cortex.proof": ("Proof",),
     "mcl.cortex.verification": ("CortexReport",),
+    "mcl.acts.release": ("check_release",),
+    "mcl.acts.review.drift": ("review_drift",),
+    "mcl.release.report": ("ReleaseReport",),
+    "mcl.review.drift.drift": ("DriftReport",),
     "mcl.acts.review.memory": (
         "review_bootstrap",
         "review_decide",

@@ -29,6 +29,7 @@ NOUNS: Final = {
     "tool": ("tool",),
     "repo": ("repo",),
     "review": ("review",),
+    "release": ("release",),
     "skill": ("skill",),
     "model": ("model",),
     "cortex": ("cortex",),

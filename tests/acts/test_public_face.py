@@ -35,6 +35,7 @@ PUBLIC = {
     *("read_contract", "route_prompt", "draft_contract", "run_contract"),
     *("add_repository", "remove_repository", "switch_repository"),
     *("Bootstrapped", "Decision", "Difference", "Meaning", "Review", "review_bootstrap", "review_decide"),
+    *("DriftReport", "ReleaseReport", "check_release", "review_drift"),
     *("review_decisions", "review_decisions_differ", "review_history", "review_recall", "review_remember"),
     *("Envelope", "Frame", "Home", "Intent", "MclError", "Outcome", "PlanTree"),
 }

@@ -67,6 +67,7 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("tool approve", "tool quarantine", "tool reject", "tool classify", "tool unclassify"),
         *("repo", "repo route", "repo explain", "repo run", "repo exec", "repo add", "repo list"),
         *("repo switch", "repo remove"),
+        *("review drift", "release", "release check"),
         *("review", "review file"),
         *("review history", "review decide", "review decisions", "review remember", "review recall"),
         "review bootstrap",

@@ -1,0 +1,39 @@
+"""`mcl review drift`: what a repository says of itself and is not so any more."""
+
+from pathlib import Path
+
+import anyio
+
+from executor.home import Home
+from executor.sandbox.paths import Workspace
+from mcl.home import open_home
+from mcl.review.drift.drift import DriftReport, find_drift
+from mcl.review.drift.tree import Progress, look, quiet
+from mcl.review.memory import Memories
+from mcl.tools import registry
+from mcl.tools.contracts import contracts_of
+
+
+def review_drift(
+    workspace: Path | None = None, *, progress: Progress = quiet, home: Home | None = None
+) -> DriftReport:
+    """Look for drift in a repository (default: the current folder). Nothing is written, signed or run.
+
+    progress: told how many of how many parts are done, and which is next.
+
+    Raises:
+        ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
+    """
+    home = home or open_home()
+    place = Workspace(workspace or Path.cwd(), forbidden=(home.path,))
+    try:
+        tree = anyio.run(look, place, home.clock)
+        return find_drift(
+            tree,
+            contracts=contracts_of(registry()),
+            memories=Memories(home, place.root),
+            cache=home.path / "cache",
+            progress=progress,
+        )
+    finally:
+        place.close()

@@ -1,0 +1,88 @@
+"""What reviews found and nobody has mended, and what the scan finds in what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from executor.clock import Clock
+from executor.tools.tool import Bench
+from mcl.errors import ReviewError
+from mcl.release.rules import ReleaseRules
+from mcl.review.drift.rules import Flaw
+from mcl.review.drift.tree import Progress, Tree, quiet
+
+if TYPE_CHECKING:
+    from mcl.review.memory import Memories
+    from mcl.review.target import Target
+
+_STRONG: Final = ("CRITICAL", "RISK", "ARCHITECTURE")
+_MOST: Final = 2000  # files that are scanned
+_SECRET: Final = "secret"  # noqa: S105  # what the rules for secrets begin with
+
+
+def review_flaws(tree: Tree, memories: Memories, rules: ReleaseRules) -> Iterator[Flaw]:
+    """Blocking findings of the last review of each file that is still there."""
+    for review in memories.history.open():
+        if review.file not in tree.known:
+            continue
+        for one in review.findings:
+            if one.blocking:
+                code = "OPEN_FINDING" if one.severity in _STRONG else "OPEN_WARNING"
+                said = f"{one.severity} in a {review.mode} review: {_first(one.body)}"
+                yield rules.flaws.flaw(code, one.location, said, mild=rules.places.is_mild(one.file))
+        if review.left_out:
+            said = f"{review.left_out} more findings of a {review.mode} review"
+            yield rules.flaws.flaw("OPEN_WARNING", review.file, said)
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """What is to be scanned: since a tag, or all ("" then); None where nothing changed."""
+
+    since: str
+    target: Target | None
+
+
+async def changed(tree: Tree, clock: Clock) -> Scanned:
+    """What changed since the last tag; where there is none, all.
+
+    Raises:
+        ReviewError, ScopeError, ToolError: as ``look_at``.
+    """
+    from mcl.review.target import look_at
+
+    bench = Bench(tree.workspace, clock, "read", 1 << 20, "")
+    since = tree.checkout.last_tag if tree.checkout else ""
+    try:
+        return Scanned(since, await look_at(bench, base=since) if since else await look_at(bench, path="."))
+    except ReviewError as problem:
+        if problem.code in ("NOTHING_CHANGED", "NO_SOURCE"):
+            return Scanned(since, None)
+        raise
+
+
+def scan_flaws(scanned: Scanned, rules: ReleaseRules, progress: Progress = quiet) -> Iterator[Flaw]:
+    """What the scan finds in the lines that changed and a reader should judge."""
+    from mcl.review.scan import Source, scan_source
+
+    target = scanned.target
+    if target is None:
+        return
+    pieces = target.pieces[:_MOST]
+    for number, piece in enumerate(pieces):
+        progress(number, len(pieces), piece.path)
+        lines = None if piece.whole else piece.judged
+        for one in scan_source(Source(piece.path, piece.text), lines=lines):
+            if one.blocking:
+                code = "SCAN_SECRET" if one.rule.startswith(_SECRET) else "SCAN_FINDING"
+                said = f"{one.rule}: {_first(one.body)}"
+                yield rules.flaws.flaw(code, one.location, said, mild=rules.places.is_mild(piece.path))
+    if len(target.pieces) > _MOST or target.truncated:
+        said = f"{len(pieces):,} files were scanned; there are more"
+        yield rules.flaws.flaw("SCAN_PARTIAL", ".", said)
+
+
+def _first(body: str) -> str:
+    return body.partition("\n")[0]

@@ -1,0 +1,88 @@
+"""Rules as data: what a flaw makes of a release, why it matters, and what to do about it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+Level = Literal["blocked", "warning"]
+
+MOST: Final = 50  # flaws of one rule that are told; one that holds everywhere is told by its count
+_SAID: Final = 300  # characters of a message
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of flaw. about: the part that it belongs to; level: what it makes of a release."""
+
+    code: str
+    about: str
+    level: Level
+    reason: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One thing that is not as it is said to be.
+
+    place: a file of the repository, with the line where there is one; level: of its rule, or milder where the
+    place is one of tests or examples.
+    """
+
+    code: str
+    level: Level
+    place: str
+    message: str
+    fix: str
+
+    def to_json(self) -> dict[str, object]:
+        """The flaw as a JSON object."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Rules:
+    """The rules of one file, by code. flaw: makes a flaw of a rule."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._rules = {rule.code: rule for rule in rules}
+
+    def __getitem__(self, code: str) -> Rule:
+        return self._rules[code]
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules.values())
+
+    def flaw(self, code: str, place: str, message: str, *, mild: bool = False, fix: str = "") -> Flaw:
+        """A flaw of a rule. mild: it is never more than a warning. fix: "" for that of the rule."""
+        rule = self._rules[code]
+        said = message if len(message) <= _SAID else f"{message[: _SAID - 1]}…"
+        return Flaw(code, "warning" if mild else rule.level, place, said, fix or rule.fix)
+
+
+def rules_of(table: Mapping[str, Mapping[str, str]]) -> Rules:
+    """Rules from a table of TOML."""
+    for rule in table.values():
+        assert rule["level"] in get_args(Level), rule
+    return Rules(Rule(code=code, **rule) for code, rule in table.items())  # type: ignore[arg-type]
+
+
+@cache
+def drift_rules() -> Rules:
+    """What counts as drift."""
+    return rules_of(tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")))
+
+
+def bounded(flaws: Iterable[Flaw], rules: Rules, *, more: str = "TOO_MANY") -> tuple[Flaw, ...]:
+    """The flaws, each once; of one rule no more than MOST, and then how many more (as a flaw of the rule
+    `more`)."""
+    kept: dict[str, list[Flaw]] = {}
+    for flaw in dict.fromkeys(flaws):
+        kept.setdefault(flaw.code, []).append(flaw)
+    told = [flaw for some in kept.values() for flaw in some[:MOST]]
+    rest = {code: len(some) - MOST for code, some in kept.items() if len(some) > MOST}
+    return (*told, *(rules.flaw(more, code, f"{count} more of {code}") for code, count in rest.items()))
