@@ -129,6 +129,7 @@ class Decisions:
     def compare(self, workspace: Workspace) -> tuple[Difference, ...]:
         """What the files of a workspace and the memory do not agree on, in the order of the paths."""
         differences, seen = list[Difference](), dict[str, str]()
+        there = {found[1] for path in _names(workspace) if (found := _file_id(path))}
         for path, read in _files(workspace):
             if isinstance(read, str):
                 differences.append(Difference("unreadable", path, why=read))
@@ -144,7 +145,7 @@ class Decisions:
                 differences.append(Difference(what, path, read.id))
             elif known.says != read.says:
                 differences.append(Difference("changed", path, read.id, _differing(known, read)))
-        missing = (one for one in self.all() if one.sha256 and one.id not in seen)
+        missing = (one for one in self.all() if one.sha256 and one.id not in there | seen.keys())
         differences += [Difference("missing", one.path, one.id) for one in missing]
         return tuple(sorted(differences, key=lambda one: (one.path, one.what)))
 
