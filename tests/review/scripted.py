@@ -76,12 +76,15 @@ class Wanderer(Scripted):
         while not matcher.is_stopped():
             bits = np.unpackbits(np.frombuffer(matcher.compute_bitmask(), np.uint8), bitorder="little")
             allowed = [token for token in np.flatnonzero(bits).tolist() if token < 256]
-            if not allowed or (matcher.is_accepting() and self.rng.random() < 0.01):
+            assert allowed, matcher.get_error()
+            if matcher.is_accepting() and self.rng.random() < 0.01:
                 break
             # Line ends, brackets and what labels are made of more often than chance has them.
             marks = [token for token in allowed if token in b"\n[]*-: RISKrisk.py1"]
             said.append(self.rng.choice(marks if marks and self.rng.random() < 0.5 else allowed))
             assert matcher.consume_tokens([said[-1]])
+        assert not matcher.is_error(), matcher.get_error()
+        assert matcher.is_accepting(), bytes(said)
         self.longest = max(self.longest, len(said))
         assert len(said) <= request.most
         return Written(said.decode("utf-8", "replace"), ())

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from mcl.review.contracts import Contract
 from mcl.review.contracts.contract import GRAMMAR as GRAMMAR
 
+_LINES = 4  # of a body, at most
 _LEAST_BODY = 32  # tokens: with fewer nothing can be said
 _NOTES = ("Responsibility: ", "\nPatterns: ", "\nHotspots: ")
 
@@ -29,13 +30,15 @@ def findings_form(contract: Contract, path: str, lines: Sequence[int], tokens: i
     Where the contract's most findings leave no room for what they say, fewer are asked for.
     """
     label = max(map(len, contract.labels))
-    head = len(f"[] {path}:\n\n\n".encode()) + label + len(str(max(lines)))
+    head = len(f"[] {path}:\n\n\n\n\n\n".encode()) + label + len(str(max(lines)))
     count = max(1, min(contract.max_findings, tokens // (head + _LEAST_BODY)))
     body = max(_LEAST_BODY, tokens // count - head)
+    later = body // (_LINES + 1)  # of a line behind the first, which has twice as many or more
     more = f" (NEXT finding){{0,{count - 1}}}" if count > 1 else ""
     rules = [
         f"start: nothing | finding{more}",
-        f"body[max_tokens={body}]: BODY",
+        f"first[max_tokens={body - (_LINES - 1) * later}]: TEXT",
+        f"more[max_tokens={later}]: TEXT",
         f"LABEL: {_one_of(contract.labels)}",
         f"PATH: {_literal(path)}",
         f"LINE: {_one_of([str(line) for line in lines])}",
@@ -54,7 +57,8 @@ def structure_form(tokens: int) -> Form:
         'LABEL: "NOTE"',
         'PATH: "-"',
         'LINE: "1"',
-        "body: BODY",
+        "first: TEXT",
+        "more: TEXT",
     ]
     return Form("".join(f"{rule}\n" for rule in rules), heads + len(_NOTES) * note)
 
