@@ -1,0 +1,35 @@
+"""Fixtures for the tests of reviews."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from yards import APP, Yard
+
+from mcl.home import open_home
+
+
+@pytest.fixture(scope="session")
+def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository `yard` and a home, to be copied: making them takes longer."""
+    place = tmp_path_factory.mktemp("laid-out")
+    (place / "yard").mkdir()
+    yard = Yard(place / "yard", None)  # type: ignore[arg-type]  # no command is run here
+    yard.git("init", "-q", "-b", "main", "--template=")
+    yard.commit(app__py=APP)
+    open_home(place / "home").close()
+    return place
+
+
+@pytest.fixture
+def yard(
+    laid_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Yard:
+    """The repository; commands are run in it."""
+    shutil.copytree(laid_out, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path / "yard")
+    monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    return Yard(tmp_path / "yard", capsys)
