@@ -11,7 +11,7 @@ from orchards import WHO, begun, commit, git, orchard, write
 
 from executor.sandbox.paths import Workspace
 from mcl.review.maps.building import at_once
-from mcl.review.maps.ownership import Log, _commits, head_of, read_log, uncommitted
+from mcl.review.maps.ownership import Changes, Log, _commits, head_of, read_log, uncommitted
 
 
 def _log(folder: Path) -> Log:
@@ -73,16 +73,10 @@ def test_a_new_file_under_an_old_name_keeps_what_was_done_there(tmp_path: Path) 
     assert found["b.py"][1] == 1
 
 
-def test_names_that_trade_places_end(tmp_path: Path) -> None:
-    log = Log("", "whole", {"x": _changes()}, {"x": "y", "y": "x"})
+def test_names_that_trade_places_end() -> None:
+    log = Log("", "whole", {"x": Changes(1, [1])}, {"x": "y", "y": "x"})
 
     assert log.of(["z"]) == {}
-
-
-def _changes() -> object:
-    from mcl.review.maps.ownership import Changes
-
-    return Changes(1, [1])
 
 
 def test_without_a_repository_nothing_is_known(tmp_path: Path) -> None:

@@ -107,9 +107,9 @@ def _parsed(name: str, data: bytes) -> dict[str, Any]:
 
 
 def _mapped(path: str, role: Any, owner: Any, index: Any) -> Mapped:
-    at = visible(path[:MAX_NAME])
+    at = " ".join(visible(path[:MAX_NAME]).split())
     try:
-        if "/".join(components(path)) != path:
+        if not path or "/".join(components(path)) != path:
             raise ReviewError("BAD_MAPS", "", place=at)
     except MclError:
         _bad(at, "this is no path of a file")
