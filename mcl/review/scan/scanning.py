@@ -47,9 +47,9 @@ def _by_syntax(source: Source) -> tuple[list[Hit], bool]:
     from mcl.review.scan.python import judged
     from mcl.review.scan.weights import weighed
 
-    place = place_of(source.path)
+    place, rows = place_of(source.path), source.text.split("\n")
     seen = judged(source.text)
-    hits = [hit for issue in seen.issues if (hit := weighed(issue, place)) is not None]
+    hits = [hit for issue in seen.issues if (hit := weighed(issue, rows, place)) is not None]
     return [*dict.fromkeys(hits), *seen.remarks], not seen.parsed
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import io
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 400  # nodes in nodes; what people write is below 100, and rules call themselves for each
 MAX_NODES: Final = 400_000
 MAX_SECONDS: Final = 10.0  # of one file: the last resort, where rules take long for what is within the bounds
+_JUDGED: Final = frozenset(
+    (ast.Constant, ast.Call, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Assert, ast.ExceptHandler)
+)
 _IN_PARTS = ast.List | ast.Tuple | ast.Set | ast.Dict
 
 
@@ -54,10 +58,10 @@ class Walk:
         """Show the whole tree to the rules. Raises OutOfBoundsError; what was found until then stays."""
         until = time.monotonic() + MAX_SECONDS
         nodes = 0
-        waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
+        waiting: list[tuple[Any, int]] = [(tree, 0)]
         while waiting:
             node, depth = waiting.pop()
-            below = list(_below(node))
+            below = _below(node)
             nodes += len(below)
             if depth > MAX_DEPTH:
                 raise OutOfBoundsError(f"nested deeper than {MAX_DEPTH} levels")
@@ -66,10 +70,11 @@ class Walk:
             if time.monotonic() > until:
                 raise OutOfBoundsError(f"not searched within {MAX_SECONDS:.0f} s")
             for child in below:
-                child._bandit_parent = node  # type: ignore[attr-defined]  # rules look up by it
-            if depth:
+                child._bandit_parent = node  # rules look up by it
+            if type(node) in _JUDGED:
                 self._visit(node)
-            waiting += [(child, depth + 1) for child in reversed(below)]
+            below.reverse()
+            waiting += [(child, depth + 1) for child in below]
 
     def _visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.Constant):
@@ -125,13 +130,23 @@ class Walk:
         self.issues.append(Issue(*said, min(first, line), max(last, line), line, str(issue.text)))
 
 
-def _below(node: ast.AST) -> Iterator[ast.AST]:
-    for name in node._fields:
+def _below(node: ast.AST) -> list[Any]:
+    found: list[Any] = []
+    for name in _fields(type(node)):
         value = getattr(node, name, None)
         if isinstance(value, list):
-            yield from (one for one in value if isinstance(one, ast.AST))
+            found += [one for one in value if isinstance(one, ast.AST)]
         elif isinstance(value, ast.AST):
-            yield value
+            found.append(value)
+    return found
+
+
+@cache
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Where a node of this kind has others in it; what it is done with (`ctx`, `op`) holds nothing."""
+    if kind in (ast.Name, ast.Constant):
+        return ()
+    return tuple(name for name in kind._fields if name not in ("ctx", "op", "ops"))
 
 
 def _parent(node: Any) -> Any:

@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from executor.sandbox.redaction import Redactor, visible
 from mcl.review.scan.hit import Hit
 from mcl.review.scan.places import Place
 
 if TYPE_CHECKING:
-    from mcl.review.findings import Severity
     from mcl.review.scan.walking import Issue
 
-_NONE = "none"
+_NONE: Final = "none"
+_LOOKED_AT: Final = 2_000  # characters of a finding's lines that `where` looks at
 
 
-def weighed(issue: Issue, place: Place) -> Hit | None:
-    """The finding that a result of bandit is, or None where it is told to nobody."""
-    table = _table()
-    known: Mapping[str, Any] = table["rules"].get(issue.rule, {})
-    severity = known.get(issue.severity, {}).get(issue.confidence) or known.get("severity")
-    severity = severity or table["severity"].get(issue.severity, {}).get(issue.confidence, "NOTE")
-    if place != "product":
-        severity = known.get(place, known.get("elsewhere", "NOTE" if severity != _NONE else _NONE))
+def weighed(issue: Issue, rows: Sequence[str], place: Place) -> Hit | None:
+    """The finding that a result of bandit is, or None where it is told to nobody.
+
+    rows: the lines of the text. What is said never quotes them.
+    """
+    known: Mapping[str, Any] = _table()["rules"].get(issue.rule, {})
+    severity = _severity(issue, known, rows)
+    if place != "product" and severity != _NONE:
+        severity = known.get("elsewhere", "NOTE")
     if severity == _NONE:
         return None
     says = known.get("says") or Redactor().text(visible(issue.text))[:300]
     fix = f"\nFix: {known['fix']}." if "fix" in known else ""
-    label: Severity = severity
-    return Hit(issue.rule, label, issue.line, issue.first, issue.last, says + fix)
+    return Hit(issue.rule, severity, issue.line, issue.first, issue.last, says + fix)
+
+
+def _severity(issue: Issue, known: Mapping[str, Any], rows: Sequence[str]) -> Any:
+    usual = _table()["severity"].get(issue.severity, {}).get(issue.confidence, "NOTE")
+    severity = known.get(issue.severity, {}).get(issue.confidence, known.get("is", usual))
+    if special := known.get("where"):
+        text = "\n".join(rows[issue.first - 1 : issue.last])[:_LOOKED_AT]
+        for one in special:
+            if re.search(one["fits"], text):
+                return one["is"]
+    return severity
 
 
 @cache
