@@ -13,6 +13,7 @@ from llguidance import LLMatcher, LLTokenizer
 import grammars
 from mcl.errors import ModelError
 from mcl.model import Candidate, Choice, ExtractForm, Span
+from mcl.model.answers import separators
 from mcl.model.writing import Request, Written
 from mcl.review.contracts import contract
 
@@ -21,7 +22,7 @@ BYTES = LLTokenizer("byte")
 
 def held(request: Request) -> LLMatcher:
     """The grammar of one request, over single bytes."""
-    lark = f"{grammars.load(request.grammar).text}\n{request.rules}"
+    lark = f"{grammars.load(request.grammar).text}\n{separators(False)}{request.rules}"
     matcher = LLMatcher(BYTES, LLMatcher.grammar_from_lark(lark), log_level=0)
     assert not matcher.is_error(), matcher.get_error()
     return matcher

@@ -1,4 +1,4 @@
-"""The form of an answer: whatever the grammar lets a model say, it is read as findings, whole, in its budget."""
+"""The form of an answer: whatever the grammar lets a model say is read as findings, whole, in its budget."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ def asked(mode="risk", path="src/a.py", lines=range(1, 30), tokens=ROOM):
     return Request(GRAMMAR, form.rules, "", "", "", form.most)
 
 
-PATHS = st.text(
-    st.characters(exclude_characters="\n\t", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1
-)
+PATHS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 
 
 @given(st.integers(), st.sampled_from(MODES), st.sampled_from([64, 200, 1024, ROOM]))
@@ -46,11 +44,12 @@ def test_whatever_is_said_is_read_as_findings_of_the_contract(seed, mode, tokens
 @example('odd "name" [RISK] b.py:3', 0)
 @example("-", 0)
 @example("a:3", 1)
-def test_any_name_of_a_file_is_one_of_the_grammar(path, seed):
+@example("a\n[RISK] b.py", 2)
+def test_a_finding_of_any_file_is_read_as_one_of_it(path, seed):
     said = Wanderer(lambda _: "", rng=random.Random(seed)).write(asked(path=path)).text
-    assert said == "No findings." or said.startswith(
-        tuple(f"[{one}] {path}:" for one in contract("risk").labels)
-    )
+    reading = read_findings(said)
+    assert not reading.unreadable
+    assert {finding.file for finding in reading.findings} == (set() if said == "No findings." else {path})
 
 
 @pytest.mark.parametrize(
@@ -59,8 +58,9 @@ def test_any_name_of_a_file_is_one_of_the_grammar(path, seed):
         "No findings.",
         "[RISK] src/a.py:3\nIt breaks.",
         "[RISK] src/a.py:3\nIt fails when rows is [] or a[-1], rows[i], a['k'] is missing: see line 7.",
-        "[RISK] src/a.py:3\nMissing check of `x`.\nWarning: SQL from text (see `src/b.py`).\nНет проверки.\n空の場合に失敗する。",
-        "[CRITICAL] src/a.py:29\nOne.\nTwo (with `code`).\nThree: a = b[0]\nFour.\n\n[NOTE] src/a.py:1\nÅ ok, 漢字.",
+        "[RISK] src/a.py:3\nMissing check of `x`.\nWarning: SQL from text (see `src/b.py`).",
+        "[CRITICAL] src/a.py:29\nOne.\nTwo (`code`).\nThree: b[0]\nFour.\n\n[NOTE] src/a.py:1\nÅ ok.",
+        "[RISK] src/a.py:3\nНет проверки.\n空の場合に失敗する。",
     ],
 )
 def test_the_form_can_be_said(text):

@@ -1,7 +1,6 @@
 """A model that writes is asked about every window of every piece; its answers become one text."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from mcl.errors import ModelError
 from mcl.model.writing import Request, Writer
@@ -42,13 +41,12 @@ def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lam
     raw: list[str] = []
     plain = True
     for piece in question.pieces:
-        shown = readable(piece)
         mine: list[Finding] = []
         for answer in _answers(model, question, piece, goes_on):
             reading = read_findings(answer, labels=question.contract.labels)
             raw.append(answer.strip())
             plain = plain and not reading.unreadable and (bool(reading.findings) or raw[-1] == NO_FINDINGS)
-            mine += (_placed(one, shown.path, piece.path) for one in reading.findings)
+            mine += reading.findings
         found += in_order(without_repeats(mine))[: question.contract.max_findings]
     if not plain:
         return "\n\n".join(one for one in raw if one and one != NO_FINDINGS)
@@ -101,8 +99,3 @@ def _request(question: Question, piece: Piece, window: Window, level: int) -> Re
         user=user_of(question, piece, window, room),
         most=form.most,
     )
-
-
-def _placed(finding: Finding, shown: str, path: str) -> Finding:
-    """A finding under the file's own name, where that could not be shown as it is."""
-    return replace(finding, file=path) if finding.file == shown else finding

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mcl.review.contracts import Contract
 from mcl.review.contracts.contract import GRAMMAR as GRAMMAR
+from mcl.review.findings import Finding, write_finding
 
 _LINES = 4  # of a body, at most
 _LEAST_BODY = 32  # tokens: with fewer nothing can be said
@@ -29,7 +30,7 @@ def findings_form(contract: Contract, path: str, lines: Sequence[int], tokens: i
 
     Where the contract's most findings leave no room for what they say, fewer are asked for.
     """
-    label = max(map(len, contract.labels))
+    label, path = max(map(len, contract.labels)), named(path)
     head = len(f"[] {path}:\n\n\n\n\n\n".encode()) + label + len(str(max(lines)))
     count = max(1, min(contract.max_findings, tokens // (head + _LEAST_BODY)))
     body = max(_LEAST_BODY, tokens // count - head)
@@ -61,6 +62,11 @@ def structure_form(tokens: int) -> Form:
         "more: TEXT",
     ]
     return Form("".join(f"{rule}\n" for rule in rules), heads + len(_NOTES) * note)
+
+
+def named(path: str) -> str:
+    """A file's name as it stands in a finding: one that could be read otherwise is in quotes and escapes."""
+    return write_finding(Finding("NOTE", path, 1, "")).removeprefix("[NOTE] ").removesuffix(":1")
 
 
 def _one_of(texts: Sequence[str]) -> str:

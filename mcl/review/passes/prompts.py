@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mcl.review.contracts import Contract, guides_for
 from mcl.review.findings import read_findings, write_findings
+from mcl.review.passes.form import named
 from mcl.review.passes.question import Question
 from mcl.review.passes.windows import Window, numbered, readable, windows
 from mcl.review.target import Piece
@@ -66,7 +67,7 @@ def user_of(question: Question, piece: Piece, window: Window, room: Room) -> str
     if question.asked.name == "structure":
         return "\n".join([*parts, "Describe the file in the three parts."])
     labels = ", ".join(f"[{label}]" for label in question.contract.labels)
-    return "\n".join([*parts, f"Answer with findings of {piece.path} in the form above ({labels})."])
+    return "\n".join([*parts, f"Answer with findings of {named(piece.path)} in the form above ({labels})."])
 
 
 def whole(question: Question) -> str:
@@ -110,7 +111,7 @@ def _findings(text: str, path: str, room: Room) -> str:
 
 def about(path: str, text: str) -> str:
     """The description of a file as it stands among those of others."""
-    return f"File {path}\n{text}"
+    return f"File {named(path)}\n{text}"
 
 
 def _about(structure: str, path: str) -> str:
@@ -125,7 +126,7 @@ def _quoted(text: str) -> str:
 
 def _heading(question: Question, piece: Piece) -> str:
     what = "all of it is to be judged" if piece.whole else "the lines marked with + are to be judged"
-    return f"{piece.path}, {piece.total:,} lines; {what}:"
+    return f"{named(piece.path)}, {piece.total:,} lines; {what}:"
 
 
 def _labels(contract: Contract) -> str:

@@ -52,10 +52,9 @@ def windows(piece: Piece) -> list[Window]:
 
 
 def readable(piece: Piece) -> Piece:
-    """The piece as a model sees it: control characters replaced, also in its name; long lines cut."""
+    """The piece as a model sees it: control characters replaced, long lines cut."""
     removed = tuple(Removed(one.after, tuple(map(_line, one.text))) for one in piece.removed)
-    path = _ODD.sub("�", piece.path.replace("\n", "�").replace("\t", "�"))
-    return replace(piece, path=path, text="\n".join(map(_line, piece.rows)), removed=removed)
+    return replace(piece, text="\n".join(map(_line, piece.rows)), removed=removed)
 
 
 def numbered(piece: Piece, window: Window) -> str:
