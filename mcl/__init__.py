@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     )
     from mcl.acts.repo.route import route_prompt
     from mcl.acts.repo.run import ContractRun, run_contract
+    from mcl.acts.review.draft import DraftedReview, draft_review
     from mcl.acts.review.drift import review_drift
     from mcl.acts.review.memory import (
         review_bootstrap,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
         review_recall,
         review_remember,
     )
+    from mcl.acts.review.run import ReviewRun, review_code
     from mcl.acts.run import run
     from mcl.acts.show import Shown, Summary, list_intents, show
     from mcl.acts.skill.examples import TriedExample, TriedSkill, try_examples
@@ -151,6 +153,7 @@ __all__ = [
     "Decision",
     "Difference",
     "DraftedContract",
+    "DraftedReview",
     "DriftReport",
     "Envelope",
     "ExportedWork",
@@ -185,6 +188,7 @@ __all__ = [
     "RepoIntent",
     "Repositories",
     "Review",
+    "ReviewRun",
     "Routed",
     "SelectResult",
     "Shown",
@@ -230,6 +234,7 @@ __all__ = [
     "cortex_verify_proof",
     "decide_gate",
     "draft_contract",
+    "draft_review",
     "export_activity",
     "export_work",
     "find_tool",
@@ -258,6 +263,7 @@ __all__ = [
     "remove_repository",
     "replay",
     "review_bootstrap",
+    "review_code",
     "review_decide",
     "review_decisions",
     "review_decisions_differ",
@@ -351,6 +357,8 @@ _HOMES = {
     "mcl.acts.plan": ("Planned", "plan"),
     "mcl.acts.plan_check": ("PlanChecked", "check_plan_file", "check_plan_of"),
     "mcl.acts.replay": ("Replay", "replay"),
+    "mcl.acts.review.draft": ("DraftedReview", "draft_review"),
+    "mcl.acts.review.run": ("ReviewRun", "review_code"),
     "mcl.acts.run": ("run",),
     "mcl.acts.show": ("Shown", "Summary", "list_intents", "show"),
     "mcl.acts.tools": (

@@ -36,6 +36,7 @@ PUBLIC = {
     *("add_repository", "remove_repository", "switch_repository"),
     *("Bootstrapped", "Decision", "Difference", "Meaning", "Review", "review_bootstrap", "review_decide"),
     *("DriftReport", "ReleaseReport", "check_release", "review_drift"),
+    *("DraftedReview", "ReviewRun", "draft_review", "review_code"),
     *("review_decisions", "review_decisions_differ", "review_history", "review_recall", "review_remember"),
     *("Envelope", "Frame", "Home", "Intent", "MclError", "Outcome", "PlanTree"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,13 @@ class Yard:
         code = main(arguments)
         said = self.capture.readouterr()
         return Told(code, said.out, said.err)
+
+    def fed(self, text: str, *arguments: str) -> Told:
+        """Run `mcl review` with a text as its standard input."""
+        (self.folder.parent / "stdin").write_text(text)
+        with (self.folder.parent / "stdin").open() as stdin, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdin", stdin)
+            return self(*arguments)
 
     def files(self) -> dict[str, tuple[bytes, int]]:
         """All files of the folder with content and time, .git aside."""

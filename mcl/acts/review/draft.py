@@ -1,7 +1,6 @@
 """What a review would look at, and the Intent and plan of it; nothing is stored or run."""
 
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -23,7 +22,7 @@ from mcl.home import open_home
 from mcl.mtx.cache import Cache
 from mcl.plans.planner import Tools, make_plan
 from mcl.review.contracts import Mode, contract
-from mcl.review.target import Target, look_at
+from mcl.review.target import Target, in_folder, look_at
 from mcl.skills import Skill, load_skill
 from mcl.tools.foreign import all_tools
 
@@ -132,11 +131,9 @@ def draft_review(
 
 
 async def _looked(bench: Bench, path: str, base: str, staged: bool) -> Target | None:
-    """What is there to be reviewed; None for a folder, which is read when it is reviewed."""
-    if path and not base and not staged:
-        status = bench.workspace.check(path)
-        if status is not None and stat.S_ISDIR(status.st_mode):
-            return None
+    """What is there to be reviewed; None for a folder, whose files are read when it is reviewed."""
+    if path and not base and not staged and await in_folder(bench, path) is not None:
+        return None
     return await look_at(bench, path=path, base=base, staged=staged)
 
 

@@ -23,7 +23,6 @@ class Progress:
         self._timer.daemon = True
 
     def __enter__(self) -> "Progress":
-        self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -34,6 +33,8 @@ class Progress:
         if event.state != "running" or event.error or event.kind not in ("tool_call", "step"):
             return
         with self._lock:
+            if not self._now:
+                self._timer.start()
             self._now = event.description
             if self._late:
                 self._say()

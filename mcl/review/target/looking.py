@@ -47,11 +47,23 @@ async def look_at(bench: Bench, *, path: str = "", base: str = "", staged: bool 
         return await _difference(bench, base or "HEAD", staged=staged)
     if not path:
         raise ReviewError("NOTHING_NAMED", "no file is named", fix="name a file, a folder or a revision")
-    status = bench.workspace.check(path)
-    if status is not None and stat.S_ISDIR(status.st_mode):
-        paths = await sources(path, (), bench)
+    paths = await in_folder(bench, path)
+    if paths is not None:
         return await to_thread.run_sync(_folder, bench.workspace, path, paths)
     return Target("file", (await to_thread.run_sync(_file, bench.workspace, path),))
+
+
+async def in_folder(bench: Bench, path: str) -> list[str] | None:
+    """The files of a folder; None where the path is none. Raises ReviewError NO_SOURCE; ScopeError."""
+    status = bench.workspace.check(path)
+    if status is None or not stat.S_ISDIR(status.st_mode):
+        return None
+    paths = await sources(path, (), bench)
+    if not paths:
+        raise ReviewError(
+            "NO_SOURCE", f"{path!r} holds no source file", place=path, fix="name a file, or another folder"
+        )
+    return paths
 
 
 def _file(workspace: Workspace, path: str) -> Piece:
@@ -100,10 +112,6 @@ def _folder(workspace: Workspace, path: str, paths: list[str]) -> Target:
         else:
             pieces.append(found)
             room -= len(found.text)
-    if not pieces and not skipped:
-        raise ReviewError(
-            "NO_SOURCE", f"{path!r} holds no source file", place=path, fix="name a file, or another folder"
-        )
     return Target("folder", tuple(pieces), tuple(skipped))
 
 

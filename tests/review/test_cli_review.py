@@ -1,0 +1,253 @@
+"""`mcl review` from end to end, with the rules alone: exit codes, documents, refusals, what is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from yards import APP, Yard
+
+from mcl import review_code
+from mcl.review.memory import Memories
+
+DANGER = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
+
+
+def test_a_file_without_findings_ends_with_0(yard: Yard) -> None:
+    told = yard("app.py", "--no-ai")
+    assert (told.code, told.out) == (0, "No findings.\n")
+    assert told.err.endswith("0 findings in 1 file\n")
+
+
+def test_a_blocking_finding_ends_with_1_in_the_form_of_a_review(yard: Yard) -> None:
+    yard.write("run.py", DANGER)
+    told = yard("run.py", "--no-ai", "--mode", "security")
+    assert told.code == 1
+    assert told.out.startswith("[RISK] run.py:5\n")
+    assert "of them block" in told.err
+    again = yard.fed(told.out, "parse", "-", "--json")
+    assert again.document["findings"][0]["location"] == "run.py:5"
+    assert (again.code, again.document["blocking"]) == (1, True)
+
+
+@pytest.mark.parametrize("words", [("--diff",), ("--diff", "main"), ("--diff=main",), ("file", "--diff")])
+def test_a_difference_takes_a_revision_or_none(yard: Yard, words: tuple[str, ...]) -> None:
+    yard.commit(old__py=DANGER)
+    yard.write("old.py", DANGER + "\n\nX = 1\n")
+    yard.write("new.py", DANGER)
+    told = yard(*words, "--no-ai", "--json")
+    assert (told.code, told.document["kind"]) == (1, "diff")
+    assert told.document["files"] == ["new.py", "old.py"]
+    assert {one["location"].partition(":")[0] for one in told.document["findings"]} == {"new.py"}
+    assert told.document["base"] == yard.git("rev-parse", "main")
+
+
+def test_what_is_staged_is_reviewed_in_place_of_the_files(yard: Yard) -> None:
+    yard.write("run.py", DANGER)
+    assert yard("--staged", "--no-ai").code == 4
+    yard.git("add", "run.py")
+    yard.write("run.py", "X = 1\n")
+    assert yard("--staged", "--no-ai").code == 1
+    assert yard("--diff", "--no-ai").code == 0
+
+
+def test_a_folder_is_searched_by_the_rules_alone(yard: Yard) -> None:
+    yard.write("src/run.py", DANGER)
+    told = yard("src", "--no-ai")
+    assert (told.code, "in 1 file" in told.err) == (1, True)
+    refused = yard("src")
+    assert (refused.code, "FOLDER_NEEDS_NO_AI" in refused.err, "--no-ai" in refused.err) == (4, True, True)
+
+
+REFUSALS = [
+    (("nosuch.py",), 4, "NOT_FOUND"),
+    (("logo.png",), 4, "NOT_TEXT"),
+    (("large.txt",), 4, "TOO_LARGE"),
+    ((".env",), 4, "PROTECTED_PATH"),
+    (("../other.py",), 4, "OUTSIDE_WORKSPACE"),
+    (("/etc/passwd",), 4, "OUTSIDE_WORKSPACE"),
+    (("link.py",), 4, "OUT_OF_SCOPE"),
+    (("empty",), 4, "NO_SOURCE"),
+    ((), 4, "NOTHING_NAMED"),
+    (("--diff", "nosuch"), 4, "UNKNOWN_REVISION"),
+    (("--diff", "app.py"), 4, "UNKNOWN_REVISION"),
+    (("--diff", "--", "--output=stolen"), 4, "LOOKS_LIKE_OPTION"),
+    (("--staged",), 4, "NOTHING_CHANGED"),
+    (("app.py", "--mode", "style"), 4, "UNKNOWN_MODE"),
+    (("app.py", "--deep"), 4, "DEEP_NEEDS_MODEL"),
+    (("AKIAIOSFODNN7EXAMPLE.py",), 4, "SECRET_INLINE"),
+    (("--sarif", "-", "--json", "app.py"), 2, "USAGE"),
+    (("app.py", "run.py"), 2, "USAGE"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "error"), REFUSALS, ids=[error for *_, error in REFUSALS])
+def test_what_cannot_be_reviewed_is_refused_with_advice_and_leaves_nothing(
+    yard: Yard, words: tuple[str, ...], code: int, error: str
+) -> None:
+    yard.write("logo.png", b"\x89PNG\0")
+    yard.write("large.txt", b"a" * (1 << 20) + b"a")
+    yard.write(".env", "TOKEN=1\n")
+    yard.write("AKIAIOSFODNN7EXAMPLE.py", "x = 1\n")
+    (yard.folder / "empty").mkdir()
+    (yard.folder / "link.py").symlink_to("/etc/passwd")
+    (yard.folder.parent / "other.py").write_text("x = 1\n")
+    told = yard("--no-ai", *words)
+    assert told.code == code
+    assert f"code  {error}" in told.err
+    assert "  fix   " in told.err
+    assert "Traceback" not in told.err
+    assert not (yard.folder / "stolen").exists()
+    assert yard.mcl("list", "--json").document["intents"] == []
+    assert yard("--json", "--no-ai", *words).document["error"]["code"] == error
+
+
+def test_without_a_repository_files_are_reviewed_and_differences_refused(yard: Yard) -> None:
+    (yard.folder / ".git").rename(yard.folder.parent / "gone")
+    assert yard("app.py", "--no-ai").code == 0
+    told = yard("--diff", "--no-ai")
+    assert (told.code, "NOT_A_REPOSITORY" in told.err, "--workspace DIR" in told.err) == (4, True, True)
+
+
+def test_paths_are_meant_from_here_or_from_the_workspace(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    yard.write("src/run.py", DANGER)
+    for target in ("src/run.py", "./src//run.py", str(yard.folder / "src" / "run.py")):
+        assert yard(target, "--no-ai", "--json").document["files"] == ["src/run.py"]
+    monkeypatch.chdir(yard.folder / "src")
+    for words in (["run.py"], ["run.py", "--workspace", ".."], ["src/run.py", "--workspace", ".."]):
+        assert yard(*words, "--no-ai").code == 1
+    assert yard("../app.py", "--no-ai").code == 4
+    assert yard("../app.py", "--no-ai", "--workspace", "..").code == 0
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "to").symlink_to(yard.folder)
+    assert yard("to/app.py", "--workspace", "to", "--no-ai").code == 0
+
+
+def test_the_document_has_all_of_it(yard: Yard) -> None:
+    yard.write("run.py", DANGER)
+    yard.write("logo.png", b"\0")
+    told = yard("--diff", "--no-ai", "--json", "--mode", "risk")
+    document = told.document
+    assert set(document) == {
+        *("intent", "state", "exit", "mode", "passes", "kind", "base", "files", "skipped", "findings"),
+        *("blocking", "unreadable", "counts", "truncated", "text", "failure"),
+    }
+    assert (document["exit"], document["state"], document["mode"]) == (told.code, "completed", "risk")
+    assert document["skipped"] == [{"path": "logo.png", "why": "binary"}]
+    first = document["findings"][0]
+    assert (first["severity"], first["location"], first["line"], first["rule"]) == (
+        "RISK",
+        "run.py:5",
+        5,
+        "B602",
+    )
+    assert sum(document["counts"].values()) == len(document["findings"])
+    assert (document["blocking"], document["unreadable"], document["failure"]) == (True, [], None)
+
+
+def test_sarif_goes_to_a_file_beside_the_findings_or_to_standard_output(yard: Yard, tmp_path: Path) -> None:
+    yard.write("run.py", DANGER)
+    place = tmp_path / "found.sarif"
+    place.write_text("old")
+    told = yard("run.py", "--no-ai", "--sarif", str(place))
+    assert (told.code, told.out.startswith("[RISK] run.py:5\n")) == (1, True)
+    written = json.loads(place.read_text())
+    assert written["version"] == "2.1.0"
+    [run] = written["runs"]
+    assert run["results"][0]["ruleId"] == "B602"
+    assert yard("run.py", "--no-ai", "--sarif", "-").document == written
+    assert yard("run.py", "--no-ai", "--sarif", str(tmp_path / "no" / "found.sarif")).code == 5
+
+
+def test_a_review_is_an_intent_that_only_reads_and_nobody_is_asked(yard: Yard) -> None:
+    yard.write("run.py", DANGER)
+    before = yard.files()
+    id = yard("run.py", "--no-ai", "--json").document["intent"]
+    assert yard.files() == before
+    shown = yard.mcl("show", id, "--json").document
+    assert (shown["state"], shown["intent"]["frame"]["verb"]) == ("completed", "analyze")
+    slots = {one["name"]: one["value"] for one in shown["intent"]["frame"]["objects"]}
+    assert (slots["path"], slots["mode"], slots["passes"]) == ("run.py", "comment", "rules")
+    calls = [node["tool_call"] for node in shown["plan"]["root"]["children"]]
+    assert {call["side_effect_class"] for call in calls} == {"read"}
+    text = yard.mcl("show", id).out
+    assert f"mcl log {id}" in text
+    assert "mcl replay" not in text
+    assert "mcl undo" not in text
+    assert yard.mcl("list").out.count("review run.py") == 1
+    assert yard.mcl("log", "verify").code == 0
+    assert yard.mcl("replay", id).code != 0
+
+
+def test_what_was_found_is_remembered_once_and_never_the_file(yard: Yard) -> None:
+    yard.write("run.py", DANGER)
+    yard("run.py", "--no-ai", "--mode", "risk")
+    with yard.opened() as home:
+        history = Memories(home, yard.folder).history
+        [last] = history.last("run.py")
+        assert (last.mode, last.model, last.skill, last.blocking > 0) == ("risk", "", "review-code", True)
+        assert last.findings[0].rule == "B602"
+        assert [one.file for one in history.files()] == ["run.py"]
+    yard.write("run.py", "X = 1\n")
+    yard("run.py", "--no-ai")
+    with yard.opened() as home:
+        [newest, _] = Memories(home, yard.folder).history.last("run.py")
+        assert newest.findings == ()
+    data = b"".join(one.read_bytes() for one in yard.home.rglob("*") if one.is_file())
+    assert b"subprocess.call(words" not in data
+
+
+def test_a_part_in_which_nothing_is_found_says_nothing_of_the_whole(yard: Yard) -> None:
+    yard.commit(run__py=DANGER)
+    yard("run.py", "--no-ai")
+    yard.write("run.py", DANGER + "\n\nX = 1\n")
+    yard("--diff", "--no-ai")
+    yard("src", "--no-ai")
+    yard(".", "--no-ai")
+    with yard.opened() as home:
+        history = Memories(home, yard.folder).history
+        assert [one.file for one in history.open()] == ["run.py"]
+        assert [one.mode for one in history.last("run.py")] == ["comment", "comment"]
+        assert history.last("app.py") == ()
+
+
+def test_a_conflict_of_a_merge_blocks(yard: Yard) -> None:
+    yard.git("checkout", "-q", "-b", "work")
+    yard.commit(app__py=APP.replace("sum", "max"))
+    yard.git("checkout", "-q", "main")
+    yard.commit(app__py=APP.replace("sum", "min"))
+    yard.git("merge", "work", ok=False)
+    for words, line in (("--diff", 2), ("--staged", 0)):
+        told = yard(words, "--no-ai", "--json")
+        assert told.code == 1
+        assert (f"app.py:{line}", "conflict") in [
+            (one["location"], one.get("rule")) for one in told.document["findings"]
+        ]
+
+
+def test_names_of_files_drive_no_terminal(yard: Yard) -> None:
+    yard.write("\u202eevil.py", DANGER)
+    yard.write("esc\x1b[31m.py", DANGER)
+    told = yard("--diff", "--no-ai")
+    assert "\x1b" not in told.out + told.err
+    assert "\u202e" not in told.out + told.err
+    assert told.code == 1
+
+
+def test_the_library_reviews_too(yard: Yard) -> None:
+    yard.write("run.py", DANGER)
+    with yard.opened() as home:
+        result = review_code("run.py", mode="security", ai=False, home=home)
+        assert (result.exit, result.blocking, result.findings[0].location) == (1, True, "run.py:5")
+        assert result.text.startswith("[RISK] run.py:5\n")
+        assert review_code("app.py", ai=False, home=home).text == "No findings."
+
+
+def test_a_tool_that_the_operator_forbids_is_refused_before_anything_is_signed(yard: Yard) -> None:
+    yard.mcl("tool", "quarantine", "review/scan@1.0.0", "--reason", "not now")
+    told = yard("app.py", "--no-ai")
+    assert told.code == 4
+    assert yard.mcl("list", "--json").document["intents"] == []
