@@ -47,8 +47,8 @@ def _lines(contracts: Mapping[str, Contract]) -> Iterator[str]:
     yield from _table(("class", "what it is", "tools"), _classes(contracts))
     yield ""
     yield "*paths*: what paths are held to. *workspace*: inside it. *workspace+allowed*: what is read may"
-    yield "also lie in a folder that a person granted. *network*: hosts that a person granted. *none*: it"
-    yield "takes no path."
+    yield "also lie in a folder that was granted or allowed. *network*: hosts that a person granted."
+    yield "*none*: it takes no path."
     yield "A tool that neither writes nor starts a program leaves nothing behind but its answer."
     yield ""
     yield from _table(_HEADS, (_row(name, one) for name, one in contracts.items()))

@@ -16,8 +16,8 @@ from mcl.tools.contracts.documents import FORM
 
 MOST: Final = 16 << 20  # bytes of a document that is read at all
 _CELL: Final = re.compile(r"(?<!\\)\|")
-_NAME: Final = re.compile(r"`([A-Za-z0-9_][A-Za-z0-9_./:@-]{0,199})`")
-_CLASS: Final = re.compile(r"\*{0,2}(?:class )?([A-Ea-e])\*{0,2}")
+_NAME: Final = re.compile(r"`([A-Za-z0-9_][A-Za-z0-9_./:@-]{0,199})(?:\(\))?`")
+_CLASS: Final = re.compile(r"\*{0,2}(?:[Cc]lass )?([A-Ea-e])\*{0,2}")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _rows(text: str) -> Iterator[tuple[str, str]]:
         first, *rest = [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
         classes = [found[1].upper() for cell in rest if (found := _CLASS.fullmatch(cell))]
         for name in _NAME.findall(first):
-            yield name.removesuffix("()"), classes[0] if classes else ""
+            yield name, classes[0] if classes else ""
 
 
 def _with_version(name: str, uri: object) -> str:

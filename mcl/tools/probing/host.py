@@ -66,6 +66,10 @@ def _load() -> None:
     import jsonschema  # noqa: F401
 
     import executor.walker  # noqa: F401
+    from ir import Frame, Intent, PlanNode, PlanTree, ToolCall
+
+    for model in (Intent, Frame, PlanTree, PlanNode, ToolCall):
+        model.model_rebuild()
 
 
 def _run_all(

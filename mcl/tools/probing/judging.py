@@ -95,7 +95,7 @@ def _seen(manifest: Manifest, told: Mapping[str, Any], place: Path, host: str) -
             yield "STARTED_UNDECLARED", what[0]
         elif kind == "connect" and not network:
             yield "CONNECTED_UNDECLARED", what
-        elif kind == "connect" and what.partition(":")[0] != host.removeprefix("http://").partition(":")[0]:
+        elif kind == "connect" and what != host.removeprefix("http://"):
             yield "CONNECTED_ELSEWHERE", what
 
 

@@ -44,6 +44,7 @@ _STARTS: Final[Mapping[str, tuple[int, int]]] = {
     "os.spawn": (1, 2),
 }
 _SHELLS: Final = ("os.system", "pty.spawn", "os.startfile")
+_FORKS: Final = ("os.fork", "os.forkpty")  # what the other process does would not be told
 _HOSTS: Final = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr")
 _SOCKETS: Final = ("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg")
 
@@ -113,6 +114,8 @@ class Watch:
             yield Seen("start", _argv(program, given))
         elif event in _SHELLS:
             yield Seen("start", ("sh", _text(args[0])))
+        elif event in _FORKS:
+            yield Seen("start", ("fork",))
         elif event in _HOSTS:
             if args[0] is not None:
                 port = args[1] if event == "socket.getaddrinfo" else ""
@@ -178,7 +181,7 @@ def _place(path: Any, folder: int) -> str | None:
         text = f"{_descriptor(folder) if folder >= 0 else Path.cwd()}/{text}"
     above, _, name = text.rpartition("/")
     # The last part is not followed: a link is itself taken away or put there.
-    return os.path.normpath(f"{os.path.realpath(above or '/')}/{name}")
+    return os.path.normpath(os.path.join(os.path.realpath(above or "/"), name))  # noqa: PTH118  # "" too
 
 
 def _descriptor(number: int) -> str:
