@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 WHO = {
     **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},
@@ -65,10 +68,18 @@ ORCHARD = {
 }
 
 
-def orchard(folder: Path) -> Path:
-    """A repository with a package, its tests, and two commits by two people."""
-    begun(folder, ORCHARD)
+@cache
+def _template() -> TemporaryDirectory[str]:
+    """The repository, to be copied: making it takes longer."""
+    place = TemporaryDirectory()
+    folder = begun(Path(place.name), ORCHARD)
     commit(folder, "2026-01-05T10:00:00Z")
     write(folder, {"orchard/fruit.py": ORCHARD["orchard/fruit.py"] + "\n\nSWEET = 1\n"})
     commit(folder, "2026-02-05T10:00:00Z", by="Grace")
+    return place
+
+
+def orchard(folder: Path) -> Path:
+    """A repository with a package, its tests, and two commits by two people."""
+    shutil.copytree(_template().name, folder, dirs_exist_ok=True)
     return folder

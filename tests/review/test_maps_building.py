@@ -300,7 +300,8 @@ _EDITS = st.lists(
 )
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_EDITS)
 def test_with_a_cache_maps_are_what_they_are_without(
     tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str | None, bool]]

@@ -26,11 +26,17 @@ ROLES, OWNERS, SYMBOLS = (
 FILE = "orchard/fruit.py"
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The maps of the repository."""
+    return documents(build(Workspace(orchard(tmp_path_factory.mktemp("made")))))
+
+
 @pytest.fixture
-def mapped(tmp_path: Path) -> Path:
+def mapped(made: dict[str, bytes], tmp_path: Path) -> Path:
     """A repository with its maps."""
     folder = orchard(tmp_path / "work")
-    write(folder, {path: data.decode() for path, data in documents(build(Workspace(folder))).items()})
+    write(folder, made)
     return folder
 
 
