@@ -94,7 +94,10 @@ def _is_manifest(place: Path) -> bool:
 
 def _is_adapter(place: Path) -> bool:
     try:
-        tree = ast.parse(place.read_bytes())
+        data = place.read_bytes()
+        if b"def run(" not in data:  # most modules: they need not be parsed
+            return False
+        tree = ast.parse(data)
     except (OSError, SyntaxError, ValueError):
         return False
     return any(
