@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mcl.acts.call import Called, call_tool
     from mcl.acts.cancel import cancel
     from mcl.acts.compile import compile_goal
+    from mcl.acts.contracts import VerifiedContracts, verify_contracts, write_contracts
     from mcl.acts.correct import Corrected, Proposal, correct, propose_correction, sign_correction
     from mcl.acts.cortex import (
         Imported,
@@ -200,6 +201,7 @@ __all__ = [
     "TriedSkill",
     "UndoReport",
     "ValidatedWork",
+    "VerifiedContracts",
     "VerifiedTools",
     "WorkItem",
     "WorkList",
@@ -288,8 +290,10 @@ __all__ = [
     "validate_skill",
     "validate_work",
     "verify",
+    "verify_contracts",
     "verify_tools",
     "watch_activity",
+    "write_contracts",
 ]
 __version__ = "0.1.0"
 
@@ -311,6 +315,7 @@ _HOMES = {
     "mcl.acts.call": ("Called", "call_tool"),
     "mcl.acts.cancel": ("cancel",),
     "mcl.acts.compile": ("compile_goal",),
+    "mcl.acts.contracts": ("VerifiedContracts", "verify_contracts", "write_contracts"),
     "mcl.acts.correct": ("Corrected", "Proposal", "correct", "propose_correction", "sign_correction"),
     "mcl.acts.materiality": ("MaterialityReport", "materiality"),
     "mcl.acts.cortex": (

@@ -24,7 +24,7 @@ PUBLIC = {
     *("AgentGrants", "Decided", "OpenGate", "PlanChecked", "ShownGate", "check_plan_file", "check_plan_of"),
     *("decide_gate", "grant", "list_grants", "open_gates", "revoke", "show_gate"),
     *("Called", "KnownTool", "VerifiedTools", "approve_tool", "call_tool", "find_tool", "list_tools"),
-    *("quarantine_tool", "verify_tools"),
+    *("quarantine_tool", "verify_tools", "VerifiedContracts", "verify_contracts", "write_contracts"),
     *("UndoReport", "graph", "prune_undo", "undo"),
     *("Corrected", "MaterialityReport", "Proposal", "correct", "materiality"),
     *("propose_correction", "sign_correction"),
