@@ -1,6 +1,7 @@
 """`mcl run`: walk the plan that a person signed."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,10 +97,11 @@ async def walk_plan(
     found = shown(home, id)
     reasoner: Reasoner
     prompts: Prompts
-    if _is_review(found):
+    if found.intent is not None and _is_review(found):
+        from mcl.acts.review.models import signed_model
         from mcl.review.passes import Reviewing
 
-        reasoner = prompts = Reviewing(lambda: _model(home, model, ai=ai))
+        reasoner = prompts = Reviewing(partial(signed_model, home, found.intent, model, ai=ai))
     else:
         reasoner = ModelReasoner(lambda: _model(home, model, ai=ai))
         prompts = skilled = CurrentPrompts(

@@ -113,12 +113,12 @@ def draft_review(
         raise told from problem
     finally:
         place.close()
-    known = _digest(home, model) if ai else ""
+    known = _digest(home, model) if ai else None
     bundled = ai and model is None and known == _bundled(home)
     ai, note = _asked(seen, path, ai=ai, deep=deep, known=known, bundled=bundled)
     passes: Passes = "rules" if not ai else "deep" if deep else "one"
     commit = "" if path else seen.base if seen is not None and seen.base else base or "HEAD"
-    asked = Asked(path, commit, staged, bound.mode, passes, known if ai else "")
+    asked = Asked(path, commit, staged, bound.mode, passes, known or "" if ai else "")
     tools = all_tools(home)
     skill = load_skill(PACK, Cache(home.path / "cache"))
     intent, plan = _planned(asked, bound.digest, home, skill, tools)
@@ -173,14 +173,14 @@ def _inside(target: str, root: Path) -> str:
     return target
 
 
-def _digest(home: Home, model: "Path | Model | None") -> str:
-    """The digest of the model that will be asked, "" where the home uses none. Raises ModelError."""
+def _digest(home: Home, model: "Path | Model | None") -> str | None:
+    """The digest of the model that will be asked, None where the home uses none. Raises ModelError."""
     if model is not None and not isinstance(model, Path):
         return model.digest
     found = Models(home).unloaded(model)
     from mcl.tapes import Unloaded
 
-    return found.digest if isinstance(found, Unloaded) else ""
+    return found.digest if isinstance(found, Unloaded) else None
 
 
 def _bundled(home: Home) -> str:
@@ -189,7 +189,7 @@ def _bundled(home: Home) -> str:
 
 
 def _asked(
-    seen: Target | None, path: str, *, ai: bool, deep: bool, known: str, bundled: bool
+    seen: Target | None, path: str, *, ai: bool, deep: bool, known: str | None, bundled: bool
 ) -> tuple[bool, str]:
     """Whether a model is asked, and what is to be said of that. Raises ReviewError."""
     if deep and not ai:
@@ -215,7 +215,7 @@ def _asked(
             place=seen.base,
             fix="review by the rules alone: --no-ai, or name a later revision",
         )
-    if not known:
+    if known is None:
         return False, "this home uses no model: the rules alone were asked"
     return bool(seen.pieces), _BUNDLED if bundled else ""
 
