@@ -68,15 +68,16 @@ class Memories:
         )
         return Memory.of_stored(rows[0][1], rows[0][0]) if rows else None
 
-    def history(self, uri: str) -> list[Memory]:
-        """All versions of a memory, tombstones too, oldest first. Raises CortexError MEMORY_ADDRESS."""
+    def history(self, uri: str, *, newest: int = -1) -> list[Memory]:
+        """All versions of a memory, tombstones too, oldest first. newest: only so many. Raises CortexError
+        MEMORY_ADDRESS."""
         type_, id_, _ = parse_uri(uri)
         rows = self._database.read(
             "SELECT seq, document FROM cortex_memories WHERE type = ? AND id = ? AND seq <= ? "
-            "ORDER BY version",
-            (type_, id_, self.size),
+            "ORDER BY version DESC LIMIT ?",
+            (type_, id_, self.size, newest),
         )
-        return [Memory.of_stored(document, seq) for seq, document in rows]
+        return [Memory.of_stored(document, seq) for seq, document in reversed(rows)]
 
     def ids(self, type: str, begin: str) -> list[str]:
         """The ids of a type that begin so, each once, also of what is forgotten, in order."""

@@ -4,14 +4,15 @@ What was remembered was once said by a model, a file or a person: each line of i
 nothing in it stands where instructions stand.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal, Protocol, TypeAlias
 
 from executor.sandbox.redaction import Redactor
 from mcl.review.findings import Finding, in_order
 from mcl.review.memory.decision import Decision
-from mcl.review.memory.decisions import RELEVANT
 from mcl.review.memory.history import TOP
 from mcl.review.memory.meanings import MATCHES, Meaning
 from mcl.review.memory.memories import Memories
@@ -20,6 +21,7 @@ from mcl.review.memory.plain import plain_line, plain_lines
 
 BUDGET: Final = 12_000  # characters of the whole text
 LONGEST_ENTRY: Final = 1_500  # characters of one entry; what is longer is cut, and says so
+_SYMBOLS: Final = 2_000  # that are looked at; of no more is there room
 PartKind: TypeAlias = Literal["meaning", "decision", "finding", "role", "symbol"]
 _HEADS: Final[dict[PartKind, str]] = {  # in the order of what counts most
     "meaning": "What is known that is near this file",
@@ -102,11 +104,16 @@ def context_for(
         return Told()
     before = _BEFORE.format(mode=mode, files=_some(names))
     budget = min(budget, BUDGET)
-    for number in range(len(parts), 0, -1):
-        text = before + _written(parts[:number], len(parts) - number)
-        if len(text) <= budget:
-            return Told(text, parts[:number], len(parts) - number)
-    return Told(left_out=len(parts))
+    whole = len(parts) + max(0, sum(len(maps.symbols(name)) for name in names) - _SYMBOLS if maps else 0)
+
+    def told(number: int) -> str:
+        return before + _written(parts[:number], whole - number)
+
+    if whole == len(parts) and len(text := told(whole)) <= budget:
+        return Told(text, parts)
+    # One more entry is longer than what the number of those left out loses by it.
+    fits = bisect_right(range(1, len(parts) + 1), budget, key=lambda number: len(told(number)))
+    return Told(told(fits) if fits else "", parts[:fits], whole - fits)
 
 
 def _parts(memories: Memories, maps: Known | None, names: Sequence[str]) -> Iterator[Part]:
@@ -114,7 +121,7 @@ def _parts(memories: Memories, maps: Known | None, names: Sequence[str]) -> Iter
     words = " ".join((*names, *roles.values()))
     for meaning in memories.meanings.recall(words, MATCHES):
         yield _part("meaning", meaning.uri, _meaning(meaning))
-    for decision in _decisions(memories, names):
+    for decision in memories.decisions.relevant(names):
         yield _part("decision", decision.uri, _decision(decision))
     for uri, finding in _findings(memories, names):
         yield _part("finding", uri, _finding(finding))
@@ -122,28 +129,16 @@ def _parts(memories: Memories, maps: Known | None, names: Sequence[str]) -> Iter
         if role:
             hub = maps.hub(name) if maps else 0.0
             yield _part("role", name, f"{name}: {role}, hub score {hub:g}" if hub else f"{name}: {role}")
-    for name in names:
-        for symbol in maps.symbols(name) if maps else ():
-            said = f"{name}:{symbol.line} {symbol.kind} {symbol.signature or symbol.name}"
-            yield _part("symbol", name, said)
-
-
-def _decisions(memories: Memories, names: Sequence[str]) -> tuple[Decision, ...]:
-    """The decisions about most of the files, at most 3."""
-    about: dict[str, list[int]] = {}
-    known: dict[str, Decision] = {}
-    for name in names:
-        for place, one in enumerate(memories.decisions.relevant(name)):
-            about.setdefault(one.id, []).append(place)
-            known[one.id] = one
-    best = sorted(known, key=lambda id: (-len(about[id]), min(about[id]), -known[id].number))
-    return tuple(known[id] for id in best[:RELEVANT])
+    symbols = ((name, one) for name in names for one in (maps.symbols(name) if maps else ()))
+    for name, symbol in islice(symbols, _SYMBOLS):
+        said = f"{name}:{symbol.line} {symbol.kind} {symbol.signature or symbol.name}"
+        yield _part("symbol", name, said)
 
 
 def _findings(memories: Memories, names: Sequence[str]) -> list[tuple[str, Finding]]:
     """The most severe findings of the last reviews of the files, at most 5, with the review's address."""
-    uris = {name: last[0].uri for name in names if (last := memories.history.last(name, 1))}
-    found = [(uris[name], one) for name in uris for one in memories.history.top(name)]
+    last = (one for name in names for one in memories.history.last(name, 1))
+    found = [(review.uri, one) for review in last for one in review.findings[:TOP]]
     order = {one: place for place, one in enumerate(in_order([one for _, one in found]))}
     return sorted(found, key=lambda pair: order[pair[1]])[:TOP]
 

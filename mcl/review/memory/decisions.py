@@ -118,13 +118,17 @@ class Decisions:
             )
         self._place.cortex.forget(f"matrix://cortex/{_TYPE}/{self._place.id(id)}")
 
-    def relevant(self, file: str, n: int = RELEVANT) -> tuple[Decision, ...]:
-        """The standing decisions about a file, at most 3: those whose patterns name it most closely first,
-        then those about all files; of equal ones the newest. Raises ReviewError REVIEW_PATH."""
-        name = file_name(file)
-        found = [(near, one) for one in self.all() if (near := _nearness(one, name)) is not None]
-        found.sort(key=lambda pair: (-pair[0], -pair[1].number))
-        return tuple(one for _, one in found[: max(0, min(n, RELEVANT))])
+    def relevant(self, files: str | Sequence[str], n: int = RELEVANT) -> tuple[Decision, ...]:
+        """The standing decisions about a file, or about several, at most 3: those about most of them first,
+        then those whose patterns name them most closely, then the newest. Raises ReviewError REVIEW_PATH."""
+        names = tuple(map(file_name, [files] if isinstance(files, str) else files))
+        found: list[tuple[int, int, Decision]] = []
+        for one in self.all():
+            near = _nearness(one, names)
+            if near:
+                found.append((len(near), max(near), one))
+        found.sort(key=lambda each: (-each[0], -each[1], -each[2].number))
+        return tuple(one for *_, one in found[: max(0, min(n, RELEVANT))])
 
     def compare(self, workspace: Workspace) -> tuple[Difference, ...]:
         """What the files of a workspace and the memory do not agree on, in the order of the paths."""
@@ -225,15 +229,16 @@ def _read(memory: Memory) -> Decision | None:
         return None
 
 
-def _nearness(decision: Decision, name: str) -> int | None:
-    """How closely a standing decision is about a file: characters of its pattern that are written out; 0
-    where it is about all files, None where it is not about this one."""
+def _nearness(decision: Decision, names: Sequence[str]) -> list[int]:
+    """How closely a standing decision is about those of the files that it is about: characters of its
+    pattern that are written out, 0 where it is about all files."""
     if decision.status not in STANDING:
-        return None
+        return []
     if not decision.files:
-        return 0
-    fitting = [one for one in decision.files if Glob.read(one).matches(name)]
-    return max((1 + sum(sign not in "*?[]{}!" for sign in one) for one in fitting), default=None)
+        return [0] * len(names)
+    globs = [(1 + sum(sign not in "*?[]{}!" for sign in one), Glob.read(one)) for one in decision.files]
+    best = (max((weight for weight, one in globs if one.matches(name)), default=0) for name in names)
+    return [weight for weight in best if weight]
 
 
 def _highest(workspace: Workspace) -> int:

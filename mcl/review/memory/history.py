@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import takewhile
 from typing import Any, Final
 
 from executor.sandbox.redaction import Redactor
@@ -123,10 +124,8 @@ class History:
         """The newest reviews of a file, the newest first; never more than 10. Raises ReviewError
         REVIEW_PATH."""
         uri = f"matrix://cortex/{_TYPE}/{self._id(file_name(file))}"
-        since: list[Memory] = []
-        for memory in self._place.now().history(uri):
-            since = [] if memory.forgotten else [*since, memory]
-        return tuple(_read(one) for one in reversed(since[-max(0, min(n, NEWEST)) :])) if n > 0 else ()
+        newest = reversed(self._place.now().history(uri, newest=max(0, min(n, NEWEST))))
+        return tuple(map(_read, takewhile(lambda memory: not memory.forgotten, newest)))
 
     def top(self, file: str, n: int = TOP) -> tuple[Finding, ...]:
         """The most severe findings of a file's last review, at most 5. Raises ReviewError REVIEW_PATH."""
