@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from llguidance import LLMatcher, LLTokenizer
@@ -29,8 +30,9 @@ def held(request: Request) -> LLMatcher:
 
 
 def says(request: Request, text: str) -> bool:
-    """Whether a text is a whole sentence of a request's grammar."""
-    matcher, data = held(request), list(text.encode())
+    """Whether a text is a whole sentence of a request's grammar, however many tokens it has."""
+    uncounted = replace(request, rules=re.sub(r"\[max_tokens=[0-9]+\]", "", request.rules))
+    matcher, data = held(uncounted), list(text.encode())
     return matcher.validate_tokens(data) == len(data) and (
         matcher.consume_tokens(data) and matcher.is_accepting()
     )

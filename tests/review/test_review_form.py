@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scripted import Wanderer, says
 
@@ -40,6 +40,7 @@ def test_whatever_is_said_is_read_as_findings_of_the_contract(seed, mode, tokens
         assert 1 <= len(finding.body.split("\n")) <= 4
 
 
+@settings(max_examples=30)
 @given(PATHS, st.integers())
 @example('odd "name" [RISK] b.py:3', 0)
 @example("-", 0)
@@ -113,6 +114,7 @@ def test_the_longest_answer_is_within_the_budget(tokens, path):
     assert structure_form(tokens).most <= tokens
 
 
+@settings(max_examples=15)
 @given(st.integers())
 def test_a_structure_has_its_three_parts(seed):
     form = structure_form(400)

@@ -54,7 +54,7 @@ def windows(piece: Piece) -> list[Window]:
 def readable(piece: Piece) -> Piece:
     """The piece as a model sees it: control characters replaced, long lines cut."""
     removed = tuple(Removed(one.after, tuple(map(_line, one.text))) for one in piece.removed)
-    return replace(piece, text="\n".join(map(_line, piece.rows)), removed=removed)
+    return replace(piece, text="".join(f"{_line(row)}\n" for row in piece.rows), removed=removed)
 
 
 def numbered(piece: Piece, window: Window) -> str:
