@@ -7,6 +7,7 @@ time: so a whole file costs little, and a hostile one not more than its length.
 from __future__ import annotations
 
 import math
+import time
 import tomllib
 from bisect import bisect_right
 from collections import Counter
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 MAX_TEXT: Final = 4 << 20  # characters of a file that are searched
 _PIECE: Final = 2_000  # characters of a line that a rule is tried on at once …
 _OVERLAP: Final = 400  # … with so many of what is before and after
-_SECONDS: Final = 0.5  # of one try; a thousand times what any takes
+_SECONDS: Final = 0.5  # of one try; a thousand times what any takes …
+MAX_SECONDS: Final = 10.0  # … and of all tries in one file
 _FOLDER: Final = Path(__file__).with_name("patterns")
 
 
@@ -116,12 +118,13 @@ def search(
     name = source.path.rpartition("/")[2]
     first_line = text[:200].partition("\n")[0]
     searched = _Text(text, lines)
+    until = time.monotonic() + MAX_SECONDS
     for book in books():
         if (unparsed or not book.only) and book.fits(name, first_line):
             for rule in book.rules:
                 if place == "product" or rule.elsewhere != "none":
                     severity = rule.severity if place == "product" or rule.elsewhere == "same" else "NOTE"
-                    yield from searched.by(rule, severity, book)
+                    yield from searched.by(rule, severity, book, until)
 
 
 class _Text:
@@ -138,8 +141,8 @@ class _Text:
             place = text.find("\n", place + 1)
         self._starts.append(len(text) + 1)
 
-    def by(self, rule: Rule, severity: Severity, book: Book) -> Iterator[Hit]:
-        """Each line that a rule fits, once."""
+    def by(self, rule: Rule, severity: Severity, book: Book, deadline: float) -> Iterator[Hit]:
+        """Each line that a rule fits, once. deadline: when it is given up, by the monotonic clock."""
         if rule.also and rule.also not in self.text:
             return
         done = 0
@@ -153,11 +156,14 @@ class _Text:
             piece = (column // _PIECE) * _PIECE
             until = min(end, start + piece + _PIECE + _OVERLAP)
             try:
+                if time.monotonic() > deadline:
+                    raise TimeoutError
                 fits = _fits(rule, self.text[max(start, start + piece - _OVERLAP) : until], book)
             except TimeoutError:
-                yield remark("scan-slow", number, f"The rule {rule.id} took too long here, and was given up.")
-                done = number
-                continue
+                yield remark(
+                    "scan-slow", number, f"The rule {rule.id} took too long, and was given up from here on."
+                )
+                return
             if fits:
                 yield Hit(rule.id, severity, number, number, number, rule.body)
             if fits or end - start <= _PIECE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
 from dataclasses import dataclass
@@ -14,7 +15,10 @@ from mcl.review.scan.hit import Hit, remark
 if TYPE_CHECKING:
     from mcl.review.scan.walking import Issue
 
-MAX_TEXT: Final = 600_000  # characters; a syntax tree takes some 300 bytes of memory for each
+MAX_TEXT: Final = 600_000  # characters …
+MAX_WORDS: Final = 250_000  # … and words and signs: a syntax tree takes up to 1 KB of memory for each
+_DENSE: Final = 200_000  # characters from which words are counted
+_WORD: Final = re.compile(r"\w+|[^\w\s]")
 _STANDS_IN: Final = "It was searched by patterns instead, which see less."
 
 
@@ -34,6 +38,8 @@ def judged(text: str) -> Judged:
     """
     if len(text) > MAX_TEXT:
         return _unparsed(1, f"This file is longer than {MAX_TEXT:,} characters and was not parsed.")
+    if len(text) > _DENSE and sum(1 for _ in _WORD.finditer(text)) > MAX_WORDS:
+        return _unparsed(1, f"This file has more than {MAX_WORDS:,} words and signs and was not parsed.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what the text does badly, to whoever imports it

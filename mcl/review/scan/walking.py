@@ -142,7 +142,7 @@ def _below(node: ast.AST) -> list[Any]:
 
 
 @cache
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+def _fields(kind: Any) -> tuple[str, ...]:
     """Where a node of this kind has others in it; what it is done with (`ctx`, `op`) holds nothing."""
     if kind in (ast.Name, ast.Constant):
         return ()
