@@ -2,6 +2,7 @@
 code and against what they do."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,13 +84,19 @@ def write_contracts(folder: Path) -> tuple[Path, ...]:
 
 
 def verify_contracts(
-    *, docs: Path | None = None, probing: bool = True, progress: Progress | None = None, source: str = SOURCE
+    *,
+    docs: Path | None = None,
+    probing: bool = True,
+    others: Sequence[Manifest] = (),
+    progress: Progress | None = None,
+    source: str = SOURCE,
 ) -> VerifiedContracts:
     """Hold manifests, the code beside them, documents and what each tool is seen to do against each other.
 
     Args:
         docs: the folder with tool_contracts.json and TOOL_SAFETY.md; None: no documents are compared.
-        probing: run the examples. progress: is told how many of them are done, and of how many.
+        probing: run the examples. others: tools that are not of this build; none of them is run, and of each
+        it is told why. progress: is told how many examples are done, and of how many.
         source: "module:function" that gives the tools.
 
     Raises:
@@ -105,17 +112,22 @@ def verify_contracts(
     if docs is not None:
         drift += folder_drift(contracts_of(tools), docs)
     probed = list(probe(source=source, progress=progress)) if probing else []
-    for one in probed:
-        drift += one.flaws
-        if one.state == "failed":
-            message = f"its example does not work: {one.reason}"
-            drift.append(Drift("EXAMPLE_FAILED", _name(one.tool), message, "repair the example, or the tool"))
-    seen = {one.tool for one in probed}
-    probed += [unprobed(one.uri, _why(one)) for one in tools.own if probing and one.uri not in seen]
+    for run in probed:
+        drift += run.flaws
+        if run.state == "failed":
+            message = f"its example does not work: {run.reason}"
+            drift.append(Drift("EXAMPLE_FAILED", _name(run.tool), message, "repair the example, or the tool"))
+    seen = {run.tool for run in probed}
+    for one in (*tools.own, *others) if probing else ():
+        if one.uri not in seen:
+            seen.add(one.uri)
+            probed.append(unprobed(one.uri, _why(one)))
     return VerifiedContracts(len(tools.own), tuple(drift), tuple(probed))
 
 
 def _why(manifest: Manifest) -> str:
+    if manifest.outside is not None:
+        return "a tool of another server: what it does there is not seen from here"
     return "an operator's command: nobody asked for it to be run" if manifest.command else "it has no example"
 
 

@@ -300,6 +300,11 @@ def remembers_in_the_database(args: Mapping[str, Any], root: Path) -> object:
     return Cortex(_HOME[0]()).put("Fact", "Nobody asked for this.")
 
 
+@tool(**{**READS, "scope": {"kind": "none"}})
+def reads_the_keys(args: Mapping[str, Any], root: Path) -> object:
+    return [one.read_bytes() for one in sorted((_HOME[0]().path / "keys").iterdir())]
+
+
 @tool()
 def fails(args: Mapping[str, Any], root: Path) -> object:
     raise ValueError("it never worked")

@@ -80,15 +80,23 @@ def test_a_folder_that_cannot_be_made_is_said(docs: Path, capsys: pytest.Capture
 
 @pytest.mark.slow
 def test_verify_runs_the_examples_of_all_tools_and_says_what_they_did(
-    docs: Path, capsys: pytest.CaptureFixture[str]
+    docs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    (tmp_path / "home" / "commands.toml").write_text('[hello]\ndescription = "Hi."\nargv = ["touch", "a"]\n')
     code, document = verified(docs, capsys)
     assert (code, document["drift"]) == (0, [])
     seen = {one["tool"]: one for one in document["probed"]}
+    hello = seen.pop("matrix://tool/process/run-hello@1.0.0")
+    assert (hello["state"], hello["reason"]) == (
+        "not probed",
+        "an operator's command: nobody asked for it to be run",
+    )
     assert set(seen) == {one.uri for one in registry().own}
     assert seen["matrix://tool/git/status@1.0.0"]["started"] == ["git"]
     assert seen["matrix://tool/fs/append@1.0.0"]["wrote"] == ["notes/monday.md"]
     assert seen["matrix://tool/http/get@1.0.0"]["connected"]
     assert seen["matrix://tool/cortex/put@1.0.0"]["home"]
     assert main(["tool", "verify"]) == 0
-    assert "did what their tools declare, and nothing else" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "not seen at work" in told
+    assert "did what their tools declare, and nothing else" in told

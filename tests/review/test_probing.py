@@ -111,6 +111,7 @@ def test_a_tool_that_does_what_it_says_is_sound(probed: Probed) -> None:
         ("asks-somebody-else", "CONNECTED_ELSEWHERE", "192.0.2.1:443"),
         ("asks-another-port", "CONNECTED_ELSEWHERE", "127.0.0.1:9"),
         ("leaves-temporary-files", "LEFT_BEHIND", "tmp"),
+        ("reads-the-keys", "READ_ELSEWHERE", "keys in the home of mcl"),
         ("remembers", "WROTE_UNDECLARED", "kept.json in the home of mcl"),
         ("remembers-in-the-database", "WROTE_UNDECLARED", "in the home of mcl"),
     ),
@@ -174,7 +175,8 @@ def test_an_example_whose_program_is_not_there_says_nothing_of_its_tool() -> Non
     told = {
         "tool": "matrix://tool/git/log@1.0.0",
         "number": 0,
-        "args": {},
+        "given": {},
+        "hosts": {},
         "state": "failed",
         "code": "COMMAND_NOT_FOUND",
         "message": "git is not installed",

@@ -54,7 +54,8 @@ def verify_tools(
     found, out = verified(home=use_home()), Output(as_json)
     probing = probe and not found.broken
     with _bar(quiet=as_json or not probing) as progress:
-        said = verify_contracts(docs=docs, probing=probing, progress=progress)
+        others = [tool.manifest for tool in found.tools if tool.outside or tool.manifest.command]
+        said = verify_contracts(docs=docs, probing=probing, others=others, progress=progress)
     out.document(_document(found, said))
     if not as_json:
         out.tell(_approved(found))

@@ -56,8 +56,9 @@ def run_example(
 
     given: the example's arguments. place: where it runs, as ``folder`` makes it. host: where addresses lead.
 
-    Returns a JSON object: state (ran or failed), code and message of the failure, effects, operation and args
-    of the call, seen, and what changed in the home of mcl (home).
+    Returns a JSON object: state (ran or failed), code and message of the failure, effects and operation of
+    the call, given and args (with addresses as they were asked), seen, and what changed in the home of mcl
+    (home).
     """
     os.environ.clear()
     os.environ.update(environment_of(place))
@@ -74,6 +75,7 @@ def run_example(
         **said,
         "effects": sorted(effect.classes),
         "operation": effect.operation,
+        "given": dict(given),
         "args": args,
         "seen": [[one.kind, one.what] for one in watch.seen],
         "home": list(changes(watched.before, watched.after)),

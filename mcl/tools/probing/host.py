@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from executor.tools.manifest import Manifest
@@ -125,6 +126,7 @@ def _finish(probe: _Probe, status: int, place: Path, host: str) -> None:
         "message": _last_words(probe),
         "effects": list(probe.manifest.effects),
         "operation": probe.manifest.operation,
+        "given": dict(probe.args),
         "args": dict(probe.args),
         "seen": [],
         "home": [],
@@ -134,11 +136,11 @@ def _finish(probe: _Probe, status: int, place: Path, host: str) -> None:
     told["changed"] = {area: changes(probe.before[area], look(probe.place / area)) for area in AREAS}
     flaws = judge(probe.manifest, told, probe.place, host)
     told |= {
+        "hosts": {host.removeprefix("http://"): _asked(probe)},
         "tool": probe.manifest.uri,
         "number": probe.number,
         "flaws": [asdict(one) for one in flaws],
         "seconds": round(time.monotonic() - probe.began, 3),
-        "place": str(probe.place),
     }
     _put(place / RESULTS / f"{probe.number}.json", told)
 
@@ -179,6 +181,11 @@ def _put(place: Path, value: object) -> None:
 
 def _answer(probe: _Probe) -> Path:
     return probe.place.parent / f"{probe.number}.answer"
+
+
+def _asked(probe: _Probe) -> list[str]:
+    """The hosts that the example names, for which the server of this machine stood in."""
+    return sorted({urlsplit(str(probe.args.get(name, ""))).netloc for name in probe.manifest.scope.urls})
 
 
 def _words(probe: _Probe) -> Path:

@@ -89,6 +89,8 @@ def _seen(manifest: Manifest, told: Mapping[str, Any], place: Path, host: str) -
             yield "WROTE_ELSEWHERE", what
         elif kind == "read" and area in _OUTSIDE:
             yield "READ_ELSEWHERE", f"{below} {_OUTSIDE[area]}"
+        elif kind == "read" and area == "mcl" and _is_below(below, ("keys",)):
+            yield "READ_ELSEWHERE", f"{below} in the home of mcl"
         elif kind == "read" and not area and not _is_below(what, _known()):
             yield "READ_ELSEWHERE", what
         elif kind == "start" and not _may_start(manifest, what, place):

@@ -25,8 +25,8 @@ class Probed:
 
     tool: address. number: of the example among all. state: sound, unsound (flaws say what was not declared),
     failed (the example does not work), not probed (reason says why). wrote: paths that changed, below the
-    workspace. started: programs; stand_ins: those of them that only stood in. connected: hosts. home: what
-    changed in the home of mcl. seconds: how long it took.
+    workspace. started: programs; stand_ins: those of them that only stood in. connected: hosts, as the
+    example names them. home: what changed in the home of mcl. seconds: how long it took.
     """
 
     tool: str
@@ -68,6 +68,8 @@ def probed_of(told: Mapping[str, Any]) -> Probed:
     """The result that the process of the examples wrote down."""
     flaws = tuple(Drift(**one) for one in told["flaws"])
     programs = {what[0] for kind, what in told["seen"] if kind == "start"}
+    asked = {what for kind, what in told["seen"] if kind == "connect"}
+    hosts = {host for what in asked for host in told["hosts"].get(what, [what])}
     state: State = "sound"
     if flaws:
         state = "unsound"
@@ -76,14 +78,14 @@ def probed_of(told: Mapping[str, Any]) -> Probed:
     return Probed(
         told["tool"],
         told["number"],
-        told["args"],
+        told["given"],
         state,
         flaws,
         "" if state in ("sound", "unsound") else f"{told['code']}: {told['message']}",
         tuple(told["changed"].get("work", ())),
         tuple(sorted({PurePath(one).name for one in programs})),
         tuple(sorted({PurePath(one).name for one in programs if PurePath(one).parent.name == BIN})),
-        tuple(sorted({what for kind, what in told["seen"] if kind == "connect"})),
+        tuple(sorted(hosts)),
         tuple(told["home"]),
         told["seconds"],
     )
