@@ -16,10 +16,22 @@ from executor.keys.keyring import Keyring
 
 
 class Home:
-    """An open home: its folder (`path`) and parts. Close it, or use it as a context."""
+    """An open home: its folder (`path`) and parts. Close it, or use it as a context.
 
-    def __init__(self, path: Path, db: Database, journal: Journal, keyring: Keyring, clock: Clock) -> None:
+    allowed: folders, as they were named, that tools may read beside the workspace while this home is open.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        db: Database,
+        journal: Journal,
+        keyring: Keyring,
+        clock: Clock,
+        allowed: tuple[str, ...] = (),
+    ) -> None:
         self.path = path
+        self.allowed = allowed
         self.db = db
         self.journal = journal
         self.keyring = keyring
@@ -32,11 +44,13 @@ class Home:
         *,
         passphrase: bytes | None = None,
         clock: Clock | None = None,
+        allowed: tuple[str, ...] = (),
     ) -> Home:
         """Open the home in folder `path`; make it (0700), its database and keys where they are missing.
 
         Several processes may do so at once, also the first time: all get the same keys. passphrase: seals new
-        keys, opens sealed ones. Raises HomeError HOME_READ_ONLY, HOME_UNREADABLE, DISK_FULL,
+        keys, opens sealed ones. allowed: folders that tools may read beside the workspace; they are judged
+        when a call is (``executor.gate.roots``). Raises HomeError HOME_READ_ONLY, HOME_UNREADABLE, DISK_FULL,
         DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_BUSY; KeyringError KEY_MISSING,
         KEY_FILE_CORRUPT, KEY_FILE_EXPOSED.
         """
@@ -62,7 +76,7 @@ class Home:
         except BaseException:
             db.close()
             raise
-        return cls(path, db, Journal(db, keyring, clock), keyring, clock)
+        return cls(path, db, Journal(db, keyring, clock), keyring, clock, allowed)
 
     def close(self) -> None:
         """Close the database."""

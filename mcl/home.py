@@ -22,15 +22,16 @@ def open_home(
     *,
     passphrase: bytes | None = None,
     announce: Callable[[str], None] | None = None,
+    allowed: tuple[str, ...] = (),
 ) -> Home:
     """Open the home at `path` (default: `locate()`); first use makes keys for user and agent, and grants.
 
     passphrase: opens sealed keys, and seals those that first use makes. announce: is told what first use
-    made. Raises HomeError, KeyringError.
+    made. allowed: folders that tools may read beside the workspace. Raises HomeError, KeyringError.
     """
     path = path or locate()
     fresh = not (path / "mcl.db").exists()
-    home = Home.open(path, passphrase=passphrase)
+    home = Home.open(path, passphrase=passphrase, allowed=allowed)
     grants, agent = Grants(home.db, home.clock), home.keyring.agent.did
     if not grants.list(agent):
         grants.ensure_default(agent)

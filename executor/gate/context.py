@@ -21,6 +21,7 @@ from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.places import Place
 from executor.gate.policy import Policy, PolicyFile
+from executor.gate.roots import outside_modes
 from executor.gate.taint import NONE, Taint, taints
 from executor.lifecycle.fold import View
 from executor.sandbox.origin import Origin, parse_url
@@ -58,7 +59,8 @@ class Context:
     (kind is "refused" or "asked"). before: what lies upstream of the whole plan (of a sub-plan its parent's
     part). personal: is a key, by its did, one that only a person can sign with? moment: within one, all
     guards judge by one state of the home (``Database.moment``). checkouts: what the agent has checked out,
-    where files change only under intents.
+    where files change only under intents. allowed: folders that whoever started mcl lets all tools read, as
+    ``allowed_roots`` gives them.
     """
 
     agent: str
@@ -80,6 +82,7 @@ class Context:
     personal: Callable[[str], bool] = lambda did: False
     moment: Callable[[], AbstractContextManager[None]] = nullcontext
     checkouts: Checkouts | None = None
+    allowed: frozenset[str] = frozenset()
 
     def manifest(self, call: Call) -> Manifest | None:
         """The manifest of the called tool, None for an unknown one."""
@@ -128,16 +131,17 @@ class Context:
         Raises:
             ScopeError: as ``plain_place``.
         """
+        modes = outside_modes(manifest)
         return [
             plain_place(path)
             for path, mode in self.paths(call, manifest)
-            if mode in ("read", "list") and is_elsewhere(path)
+            if mode in modes and is_elsewhere(path)
         ]
 
     def roots(self, places: Iterable[str]) -> dict[str, str]:
-        """For each of these places the granted folder that it lies in, "" where there is none."""
+        """For each of these places the granted or allowed folder that it lies in, "" where there is none."""
         asked = list(places)
-        granted = sorted(self.grants.roots(self.agent)) if asked else []
+        granted = sorted(self.grants.roots(self.agent) | self.allowed) if asked else []
         return {place: next((root for root in granted if covers(root, place)), "") for place in asked}
 
     def origins(self, call: Call, manifest: Manifest) -> list[Origin]:

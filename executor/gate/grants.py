@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from executor.clock import Clock, instant
 from executor.database import Database
-from executor.errors import PolicyError, ScopeError
+from executor.errors import PolicyError
 from ir import SIDE_EFFECTS
 
 if TYPE_CHECKING:  # its module is fetched where hosts are read: opening a home reads none
@@ -294,25 +294,9 @@ class Grants:
         return frozenset(self._present("root", agent))
 
     def _root(self, root: Path) -> str:
-        from executor.sandbox.reach import plain_place
+        from executor.gate.roots import readable_root
 
-        place = root.expanduser().absolute()
-        try:
-            found = place.resolve(strict=True)
-            if not found.is_dir():
-                raise ScopeError("NOT_A_FOLDER", "it is no folder", place=str(place))
-            if found.is_relative_to(self._database.path.parent.resolve()):
-                raise ScopeError("OUT_OF_SCOPE", "it lies in the home of mcl", place=str(place))
-            return plain_place(str(found))
-        except (OSError, RuntimeError, ScopeError) as problem:
-            said = getattr(problem, "strerror", None) or str(problem)
-            why = problem.message if isinstance(problem, ScopeError) else f"it cannot be read: {said}"
-            raise PolicyError(
-                "BAD_ROOT",
-                f"{str(place)!r} cannot be granted: {why}",
-                place=str(place),
-                fix="name a folder that is there; no secrets, and not the whole file system",
-            ) from None
+        return readable_root(root.expanduser().absolute(), self._database.path.parent)
 
     # ---- what hosts and folders have in common ----
 

@@ -22,6 +22,7 @@ from executor.gate.locks import Locks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
+from executor.gate.roots import allowed_roots
 from executor.gate.shared_locks import SharedLocks
 from executor.gate.verdict import Deny
 from executor.home import Home
@@ -335,6 +336,7 @@ class Walker:
             credentials=self._credentials,
             personal=lambda did: is_personal(home.keyring, did),
             moment=home.db.moment,
+            allowed=allowed_roots(home.allowed, home.path),
         )
 
     def _variables(self, plan: PlanTree) -> Iterator[str]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from executor.home import Home
 
 PASSPHRASE = "MCL_PASSPHRASE"  # noqa: S105  # the name of the variable
+ALLOWED = "MCL_ALLOWED_PATHS"
 
 
 def use_home(*, signs: bool = False) -> "Home":
@@ -22,7 +23,7 @@ def use_home(*, signs: bool = False) -> "Home":
 
     given = os.environ.get(PASSPHRASE)
     passphrase = given.encode() if given else None
-    home = open_home(locate(), passphrase=passphrase, announce=note)
+    home = open_home(locate(), passphrase=passphrase, announce=note, allowed=allowed_paths())
     sealed = (
         signs
         and passphrase is None
@@ -31,7 +32,14 @@ def use_home(*, signs: bool = False) -> "Home":
     if not sealed or not sys.stdin.isatty():
         return home
     home.close()
-    return open_home(locate(), passphrase=ask_passphrase("passphrase of the keys: "))
+    phrase = ask_passphrase("passphrase of the keys: ")
+    return open_home(locate(), passphrase=phrase, allowed=allowed_paths())
+
+
+def allowed_paths() -> tuple[str, ...]:
+    """The folders of $MCL_ALLOWED_PATHS as they stand there, apart by the colons of PATH."""
+    named = os.environ.get(ALLOWED, "")
+    return tuple(named.split(os.pathsep)) if named else ()
 
 
 def ask_passphrase(prompt: str, *, again: str = "") -> bytes:

@@ -16,6 +16,7 @@ from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
+from executor.gate.roots import allowed_roots
 from executor.gate.shared_locks import SharedLocks
 from executor.home import Home
 from executor.keys.personal import is_personal
@@ -161,6 +162,7 @@ class Session:
             credentials=self.credentials,
             personal=lambda did: is_personal(home.keyring, did),
             moment=home.db.moment,
+            allowed=allowed_roots(home.allowed, home.path),
         )
         return Now(stamp, registry, context, _by_name(registry.own))
 

@@ -10,9 +10,9 @@ from executor.errors import ScopeError
 from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.portion import Portion
+from executor.gate.roots import outside_modes
 from executor.gate.verdict import Deny
 from executor.sandbox.reach import covers, is_elsewhere, look_elsewhere
-from executor.tools.manifest import Mode
 
 
 def check(call: Call, context: Context) -> Deny | None:
@@ -29,8 +29,9 @@ def check(call: Call, context: Context) -> Deny | None:
         refusal = portion.roaming(manifest) or portion.foreign(origins) or _outside(portion, call, context)
         if refusal is not None:
             return refusal
+    outside = outside_modes(manifest)
     for path, mode in context.paths(call, manifest):
-        if (refusal := _judge(path, mode, context)) is not None:
+        if (refusal := _judge(path, context, outside=mode in outside)) is not None:
             return refusal
     return None
 
@@ -45,7 +46,7 @@ def _outside(portion: Portion, call: Call, context: Context) -> Deny | None:
     return portion.outside([*(path for path, _ in context.paths(call, manifest)), *whole], manifest)
 
 
-def _judge(path: str, mode: Mode, context: Context) -> Deny | None:
+def _judge(path: str, context: Context, *, outside: bool) -> Deny | None:
     root = str(context.workspace.root)
     if covers(root, path.rstrip("/")):
         inside = path.rstrip("/").removeprefix(root).lstrip("/") or "."
@@ -56,7 +57,7 @@ def _judge(path: str, mode: Mode, context: Context) -> Deny | None:
             example=f'path = "{inside}"',
         )
     try:
-        if is_elsewhere(path) and mode in ("read", "list"):
+        if outside and is_elsewhere(path):
             look_elsewhere(context.workspace, path)
         else:
             context.workspace.check(path)

@@ -17,6 +17,7 @@ from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
+from executor.gate.roots import allowed_roots
 from executor.gate.verdict import Ask
 from executor.home import Home
 from executor.sandbox.paths import Workspace
@@ -127,4 +128,5 @@ def _context(home: Home, workspace: Workspace, registry: Registry) -> Context:
         record=lambda kind, body: None,  # what was found, or why not, stands in the proposal's record
         locks=Locks(),
         moment=home.db.moment,
+        allowed=allowed_roots(home.allowed, home.path),
     )

@@ -45,6 +45,7 @@ def serve(
         require_sdk()
         import anyio
 
+        from executor.gate.roots import allowed_roots
         from mcl.agents.work.names import AGENT_VARIABLE
         from mcl.cli.home import use_home
         from mcl.mcp.serve.serving import serve_http, serve_stdio
@@ -52,6 +53,7 @@ def serve(
 
         place, agent = workspace or _started_in(), agent or os.environ.get(AGENT_VARIABLE, "")
         home = stack.enter_context(use_home(signs=True))
+        allowed_roots(home.allowed, home.path)  # a wrong one is told to who started this, not to a client
         compiling = Compiling(home, model=model, ai=ai, skills=skills)
         if not http:
             anyio.run(serve_stdio, home, place, compiling, agent, incoming, outgoing)

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
+from executor.gate.roots import outside_modes
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
 from mcl.mcp.foreign.annotations import hints_of
@@ -74,12 +75,12 @@ def resolver_of(manifest: Manifest) -> Resolver:
     """What the paths and addresses of a tool are held to.
 
     none: it takes neither. workspace: paths inside it. workspace+allowed: of what it reads also folders
-    outside that a person granted. network: addresses on hosts that a person granted.
+    outside that were granted or allowed. network: addresses on hosts that a person granted.
     """
     if manifest.scope.kind != "workspace":
         return manifest.scope.kind
-    reads = {"read"} if writes(manifest) else {"read", "list"}
-    return "workspace+allowed" if reads & set(manifest.scope.paths.values()) else "workspace"
+    outside = outside_modes(manifest) & set(manifest.scope.paths.values())
+    return "workspace+allowed" if outside else "workspace"
 
 
 def writes(manifest: Manifest) -> bool:
