@@ -1,6 +1,6 @@
 """`mcl run`: walk the plan that a person signed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,7 +101,10 @@ async def walk_plan(
         from mcl.acts.review.models import signed_model
         from mcl.review.passes import Reviewing
 
-        reasoner = prompts = Reviewing(partial(signed_model, home, found.intent, model, ai=ai))
+        load: Callable[[], Model] = partial(_model, home, model, ai=ai)
+        if found.plan is not None and _has_steps(found.plan):
+            load = signed_model(home, found.intent, model, ai=ai)
+        reasoner = prompts = Reviewing(load)
     else:
         reasoner = ModelReasoner(lambda: _model(home, model, ai=ai))
         prompts = skilled = CurrentPrompts(
