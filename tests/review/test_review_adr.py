@@ -54,7 +54,7 @@ TRICKY = st.sampled_from(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     title=LINE.map(lambda text: " ".join(text.split())).filter(bool) | TRICKY,
     parts=st.tuples(PROSE, PROSE | TRICKY.filter(lambda text: text != "#x"), PROSE),

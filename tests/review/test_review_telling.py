@@ -155,7 +155,7 @@ TEXTS = st.text(ANY, min_size=1, max_size=2_500).map(lambda text: f"db {text}")
 QUOTED = re.compile(r">(?: .*)?|## .*|\[\d+ further entries did not fit\]|")
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     meanings=st.lists(TEXTS, max_size=3),
     bodies=st.lists(TEXTS, max_size=6),

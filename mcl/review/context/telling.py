@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import Final, Literal, Protocol, TypeAlias
 
 from executor.sandbox.redaction import Redactor
@@ -22,6 +23,7 @@ from mcl.review.memory.plain import plain_line, plain_lines
 BUDGET: Final = 12_000  # characters of the whole text
 LONGEST_ENTRY: Final = 1_500  # characters of one entry; what is longer is cut, and says so
 _SYMBOLS: Final = 2_000  # that are looked at; of no more is there room
+_NAMED: Final = 30  # symbols by whose names texts are looked for
 PartKind: TypeAlias = Literal["meaning", "decision", "finding", "role", "symbol"]
 _HEADS: Final[dict[PartKind, str]] = {  # in the order of what counts most
     "meaning": "What is known that is near this file",
@@ -118,8 +120,7 @@ def context_for(
 
 def _parts(memories: Memories, maps: Known | None, names: Sequence[str]) -> Iterator[Part]:
     roles = {name: maps.role(name) if maps else "" for name in names}
-    words = " ".join((*names, *roles.values()))
-    for meaning in memories.meanings.recall(words, MATCHES):
+    for meaning in memories.meanings.recall(_words(maps, names), MATCHES):
         yield _part("meaning", meaning.uri, _meaning(meaning))
     for decision in memories.decisions.relevant(names):
         yield _part("decision", decision.uri, _decision(decision))
@@ -133,6 +134,14 @@ def _parts(memories: Memories, maps: Known | None, names: Sequence[str]) -> Iter
     for name, symbol in islice(symbols, _SYMBOLS):
         said = f"{name}:{symbol.line} {symbol.kind} {symbol.signature or symbol.name}"
         yield _part("symbol", name, said)
+
+
+def _words(maps: Known | None, names: Sequence[str]) -> str:
+    """What texts are looked for by: folders and names of the files without endings, which very many texts
+    share, and their first symbols."""
+    paths = [str(PurePosixPath(name).with_suffix("")) for name in names]
+    symbols = [one.name for name in names for one in (maps.symbols(name)[:_NAMED] if maps else ())]
+    return " ".join((*paths, *symbols[:_NAMED]))
 
 
 def _findings(memories: Memories, names: Sequence[str]) -> list[tuple[str, Finding]]:
