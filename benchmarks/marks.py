@@ -1,6 +1,6 @@
 """How often a model finds a planted defect, and how often it finds one where there is none.
 
-    python -m benchmarks.marks [--model PATH] [--json]
+    python -m benchmarks.marks [--model PATH] [--part fit|held] [--json]
 
 `review_pairs.toml` has pieces of code with a planted defect, each with its clean twin; half of them ("fit")
 may be fitted to, the others ("held") tell figures. Without --model the bundled model is asked, which only
@@ -15,6 +15,7 @@ import hashlib
 import json
 import time
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,21 +93,27 @@ def chosen(model: Model) -> dict[str, Any]:
     }
 
 
-def told(model: Model) -> dict[str, Any]:
-    """What a model that writes finds. blocking: pieces with a finding that blocks."""
+def told(model: Model, parts: Sequence[str]) -> dict[str, Any]:
+    """What a model that writes finds. blocking: pieces with a finding that blocks. told apart:
+    planted pieces that it finds something in, and nothing in their twin."""
     found = dict.fromkeys(KINDS, 0)
     blocking, unreadable = dict(found), 0
-    rows = pairs()
+    told_apart = 0
+    rows = [pair for pair in pairs() if pair["part"] in parts]
     for pair in rows:
+        some = {}
         for kind in KINDS:
             reading = read_findings(answered(model, question(pair, kind)))
-            found[kind] += bool(reading.findings)
+            some[kind] = bool(reading.findings)
+            found[kind] += some[kind]
             blocking[kind] += reading.blocking
             unreadable += len(reading.unreadable)
+        told_apart += some["planted"] and not some["clean"]
     return {
         "model": model.version,
         "pairs": len(rows),
         "found": found,
+        "told apart": told_apart,
         "blocking": blocking,
         "unreadable": unreadable,
     }
@@ -115,11 +122,14 @@ def told(model: Model) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--model", type=Path)
+    parser.add_argument("--part", choices=PARTS, help="of a model that writes: the other half is not asked")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     model = load_model(given.model, home_path=None)
     began = time.perf_counter()
-    figures = told(model) if isinstance(model, Writer) else chosen(model)
+    figures = (
+        told(model, [given.part] if given.part else PARTS) if isinstance(model, Writer) else chosen(model)
+    )
     figures["seconds"] = round(time.perf_counter() - began, 1)
     figures["pairs file"] = hashlib.sha256(_PAIRS.read_bytes()).hexdigest()[:12]
     if given.json:

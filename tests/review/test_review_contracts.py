@@ -7,6 +7,8 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mcl.errors import ReviewError
 from mcl.review.contracts import MODES, contract, contracts, guides_for
@@ -120,6 +122,22 @@ def test_a_contract_that_is_written_wrongly_is_refused_at_its_line(old, new, lin
     assert caught.value.code == "CONTRACT_INVALID"
     assert caught.value.place == f"risk.md:{line}"
     assert said in caught.value.message
+
+
+@given(
+    st.lists(
+        st.sampled_from([*GOOD.decode().splitlines(keepends=True), "---\n", "a: &b c\n", "*b\n", "{", "\t"]),
+        max_size=12,
+    )
+    .map("".join)
+    .map(str.encode)
+    | st.binary(max_size=60)
+)
+def test_any_other_file_is_refused_and_nothing_else_happens(data):
+    with pytest.raises(ReviewError) as caught:
+        read_contract(data, place="risk.md", mode="risk")
+    assert caught.value.code == "CONTRACT_INVALID"
+    assert caught.value.place.startswith("risk.md:")
 
 
 @pytest.mark.parametrize(

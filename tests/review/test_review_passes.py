@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scripted import Scripted, Tagger, Wanderer, inputs, piece, says
 
 from mcl.errors import ModelError, ReviewError, SkillError
@@ -244,6 +246,16 @@ def test_a_line_of_a_million_characters_is_shown_in_part():
     assert "… (1,000,000 characters)" in model.requests[0].user
 
 
+def test_of_a_long_block_that_was_taken_away_the_beginning_is_shown():
+    changed = piece(
+        "one\ntwo\n", lines=[(1, 1)], removed=[(1, [f"gone {number}" for number in range(10_000)])]
+    )
+    model = scripted("No findings.")
+    answered(model, asked("review", changed))
+    assert "- gone 39\n  - … (9,960 more lines)\n" in model.requests[0].user
+    assert "gone 40" not in model.requests[0].user
+
+
 # ---- a context that is too small ---------------------------------------------------------------------------
 
 
@@ -377,6 +389,25 @@ def test_an_input_that_no_step_reads_is_refused():
     with pytest.raises(ReviewError) as caught:
         read_question("review", inputs(piece(CODE), orders="x"))
     assert (caught.value.code, caught.value.place) == ("BAD_STEP", "orders")
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just("path"),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["path", "text", "lines", "total", "sha256"]), inner, max_size=5
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_any_other_document_is_refused_as_no_pieces(value):
+    if value != []:
+        with pytest.raises(ReviewError) as caught:
+            read_question("review", {**inputs(), "pieces": json.dumps(value)})
+        assert caught.value.code == "BAD_STEP"
 
 
 def test_a_pass_that_is_written_wrongly_is_refused():

@@ -62,6 +62,8 @@ def read_question(name: str, inputs: Mapping[str, str]) -> Question:
 def _pieces(text: str) -> tuple[Piece, ...]:
     try:
         said = json.loads(text)
+        if not isinstance(said, list):
+            raise TypeError("it is another document")
         return tuple(_piece(one) for one in said)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise _bad("pieces", f"it is no list of pieces: {error}") from error

@@ -10,6 +10,7 @@ from mcl.review.target.piece import Removed
 MOST_LINES = 240  # shown in one question, whatever a model can hold: more are read badly
 OVERLAP = 6  # lines that are shown again, for what stands before
 _LONGEST_LINE = 400  # characters shown of a line; a minified file has one of a million
+_MOST_GONE = 40
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _BESIDE = 3  # lines shown beside those that are to be judged
 
@@ -52,8 +53,9 @@ def windows(piece: Piece) -> list[Window]:
 
 
 def readable(piece: Piece) -> Piece:
-    """The piece as a model sees it: control characters replaced, long lines cut."""
-    removed = tuple(Removed(one.after, tuple(map(_line, one.text))) for one in piece.removed)
+    """The piece as a model sees it: control characters replaced, long lines cut, and of what a change took
+    away in one place the first lines only."""
+    removed = tuple(Removed(one.after, _gone(one.text)) for one in piece.removed)
     return replace(piece, text="".join(f"{_line(row)}\n" for row in piece.rows), removed=removed)
 
 
@@ -65,6 +67,12 @@ def numbered(piece: Piece, window: Window) -> str:
 def _line(row: str) -> str:
     row = _ODD.sub("�", row)
     return row if len(row) <= _LONGEST_LINE else f"{row[:_LONGEST_LINE]} … ({len(row):,} characters)"
+
+
+def _gone(rows: Sequence[str]) -> tuple[str, ...]:
+    more = len(rows) - _MOST_GONE
+    kept = tuple(map(_line, rows[:_MOST_GONE]))
+    return (*kept, f"… ({more:,} more lines)") if more > 0 else kept
 
 
 def _beside(piece: Piece) -> list[int]:
