@@ -69,8 +69,6 @@ def build_context(
         ScopeError: the folder may not be opened, or what lies in the maps' place is no plain file.
         What `call_tool` raises.
     """
-    from mcl.acts.call import call_tool
-
     home = home or open_home()
     place = workspace or Path.cwd()
     with closing(Workspace(place, forbidden=(home.path,))) as opened:
@@ -79,6 +77,8 @@ def build_context(
         wanted = tuple(differing(opened, maps))
     if not wanted:
         return Built(maps, ())
+    from mcl.acts.call import call_tool  # which is not needed where nothing is written
+
     called = call_tool(
         TOOL,
         {"folder": FOLDER, "ignore": IGNORE},

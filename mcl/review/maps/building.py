@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -119,14 +120,20 @@ def tree_of(files: Mapping[str, Source]) -> str:
 
 def at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     """Wait for work, also where an event loop runs in this thread: it then stands still for so long."""
-    try:
-        import asyncio
+    answers: list[Answer] = []
 
+    async def told() -> None:
+        # Not returned: asyncio writes out what its task returns, for a message that nobody reads.
+        answers.append(await work())
+
+    try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return anyio.run(work)
-    with ThreadPoolExecutor(1) as other:
-        return other.submit(anyio.run, work).result()
+        anyio.run(told)
+    else:
+        with ThreadPoolExecutor(1) as other:
+            other.submit(anyio.run, told).result()
+    return answers[0]
 
 
 def _mapped(path: str, one: Source, imported: int, changes: Changes | None, reviewed: str) -> Mapped:

@@ -157,11 +157,17 @@ _SYMBOL: Final = {"name", "kind", "line", "signature"}
 
 
 def _symbol(said: Any, at: str) -> Symbol:
-    _fields(said, _SYMBOL, at)
-    name, kind = _text(said["name"], at, MAX_NAME), said["kind"]
-    if not name or not isinstance(kind, str) or not _WORD.match(kind):
-        _bad(at, "a symbol has no name or kind")
-    return Symbol(name, kind, _count(said["line"], at), _text(said["signature"], at, MAX_NAME))
+    if type(said) is not dict or said.keys() != _SYMBOL:
+        _bad(at, f"a symbol has other fields than {', '.join(sorted(_SYMBOL))}")
+    name, kind, line, signature = said["name"], said["kind"], said["line"], said["signature"]
+    if not (
+        (type(name) is str and 0 < len(name) <= MAX_NAME and name.isprintable())
+        and (type(kind) is str and _WORD.match(kind))
+        and (type(line) is int and 0 <= line < _MAX_COUNT)
+        and (type(signature) is str and len(signature) <= MAX_NAME and signature.isprintable())
+    ):
+        _bad(at, "a symbol is none: name, kind, line or signature is not as they are")
+    return Symbol(name, kind, line, signature)
 
 
 def _fields(value: Any, names: set[str], at: str) -> None:

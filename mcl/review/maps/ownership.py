@@ -23,7 +23,7 @@ _MOST_TIMES: Final = 100  # latest changes of a file whose times are kept
 _LATEST: Final = 253_402_300_800  # seconds: the year 10000
 _COMMIT: Final = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _REDACTOR: Final = Redactor()
-_LOG: Final = (
+LOG: Final = (
     # What the repository's own settings could change about the answer.
     *("-c", "log.showRoot=true", "-c", "diff.renameLimit=1000", "-c", "diff.orderFile=/dev/null"),
     *("-c", "diff.ignoreSubmodules=all", "-c", "i18n.logOutputEncoding=UTF-8", "-c", "core.quotePath=false"),
@@ -162,7 +162,7 @@ async def read_log(workspace: Workspace, known: Log | None = None) -> Log:
                 return Log(history="empty")
             if known is not None and known.head == head and (known.history == "shallow") == shallow:
                 return known
-            said = await git.run(*_LOG, "--end-of-options", head, "--", max_output=_MOST_BYTES)
+            said = await git.run(*LOG, "--end-of-options", head, "--", max_output=_MOST_BYTES)
     except (ToolError, ScopeError):
         return Log()
     if said.status != 0 and not said.truncated:
