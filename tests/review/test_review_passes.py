@@ -177,6 +177,24 @@ def test_what_two_answers_repeat_is_told_once():
 
 
 @pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("[RISK] src/a.py:5\nA shell runs `rm`.", False),
+        ("[NOTE] src/a.py:5\nA shell runs rm.\nThis is a warning.", False),
+        ("[CRITICAL] src/a.py:5\nA shell runs rm.", True),
+        ("[RISK] src/a.py:4\nA shell runs rm.", True),
+        ("[RISK] src/a.py:5\nThe name comes from a request.", True),
+        ("[RISK] src/a.py:5", True),
+    ],
+)
+@pytest.mark.parametrize("where", ["scan", "review"])
+def test_a_copy_of_what_the_model_was_told_is_left_out_unless_it_is_worse(said, kept, where):
+    told = {where: "[RISK] src/a.py:5\nA shell runs rm.\nFix: use a list."}
+    answer = answered(scripted(said), asked("review", **told))
+    assert answer == (said if kept else "No findings.")
+
+
+@pytest.mark.parametrize(
     "raw",
     [
         "[RISK] somewhere in the file",

@@ -12,6 +12,8 @@ from mcl.review.findings import (
     without_repeats,
     write_findings,
 )
+from mcl.review.findings.repeats import normalised
+from mcl.review.findings.severity import RANK
 from mcl.review.passes.form import GRAMMAR, findings_form, structure_form
 from mcl.review.passes.prompts import ROOMS, about, guidance, system_of, user_of
 from mcl.review.passes.question import Question
@@ -25,8 +27,9 @@ def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lam
     """What a model writes about all pieces, in the form of the contract.
 
     For a pass that finds: the findings, the worst first, at most as many a file as the contract allows, or
-    "No findings.". What cannot be read as findings is given as it was said, with all the others, so that who
-    reads it can refuse it. For the structure: a part for each file, headed by its name.
+    "No findings."; one that only copies what the model was told of the same line is left out. What cannot
+    be read as findings is given as it was said, with all the others, so that who reads it can refuse it. For
+    the structure: a part for each file, headed by its name.
 
     goes_on: asked before each question; after a no there is none. Raises ModelError.
     """
@@ -40,6 +43,7 @@ def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lam
     found: list[Finding] = []
     raw: list[str] = []
     plain = True
+    known = [*read_findings(question.scan).findings, *read_findings(question.review).findings]
     for piece in question.pieces:
         mine: list[Finding] = []
         for answer in _answers(model, question, piece, goes_on):
@@ -47,10 +51,23 @@ def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lam
             raw.append(answer.strip())
             plain = plain and not reading.unreadable and (bool(reading.findings) or raw[-1] == NO_FINDINGS)
             mine += reading.findings
+        mine = [one for one in mine if not is_copied(one, known)]
         found += in_order(without_repeats(mine))[: question.contract.max_findings]
     if not plain:
         return "\n\n".join(one for one in raw if one and one != NO_FINDINGS)
     return write_findings(in_order(found))
+
+
+def is_copied(finding: Finding, known: Sequence[Finding]) -> bool:
+    """Does a finding begin as one that was found already on its line does, and is it no worse?"""
+    body = normalised(finding.body)
+    return any(
+        one.location == finding.location
+        and RANK[one.severity] <= RANK[finding.severity]
+        and body.startswith(normalised(one.body.partition("\n")[0]))
+        for one in known
+        if one.body
+    )
 
 
 def _answers(model: Writer, question: Question, piece: Piece, goes_on: Callable[[], bool]) -> Iterator[str]:
