@@ -35,9 +35,9 @@ def verify_tools(
             "--docs", metavar="DIR", help="Compare tool_contracts.json and TOOL_SAFETY.md in DIR too."
         ),
     ] = None,
-    probe: Annotated[
-        bool, typer.Option("--probe/--no-probe", help="Run the examples of all tools and watch them.")
-    ] = True,
+    no_probe: Annotated[
+        bool, typer.Option("--no-probe", help="Run no example to see what tools do: a matter of seconds.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Compare every tool with what was approved, with what is said of it, and with what it does.
@@ -52,7 +52,7 @@ def verify_tools(
     from mcl.cli.home import use_home
 
     found, out = verified(home=use_home()), Output(as_json)
-    probing = probe and not found.broken
+    probing = not no_probe and not found.broken
     with _bar(quiet=as_json or not probing) as progress:
         others = [tool.manifest for tool in found.tools if tool.outside or tool.manifest.command]
         said = verify_contracts(docs=docs, probing=probing, others=others, progress=progress)
