@@ -77,7 +77,6 @@ class Book:
     shebangs: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     only: str = ""
-    placeholders: Pattern[str] | None = None
 
     def fits(self, name: str, first_line: str) -> bool:
         """Are these rules for a file of this name?"""
@@ -158,7 +157,7 @@ class _Text:
             try:
                 if time.monotonic() > deadline:
                     raise TimeoutError
-                fits = _fits(rule, self.text[max(start, start + piece - _OVERLAP) : until], book)
+                fits = _fits(rule, self.text[max(start, start + piece - _OVERLAP) : until])
             except TimeoutError:
                 yield remark(
                     "scan-slow", number, f"The rule {rule.id} took too long, and was given up from here on."
@@ -189,21 +188,29 @@ class _Text:
         return iter(sorted(found))
 
 
-def _fits(rule: Rule, piece: str, book: Book) -> bool:
+def _fits(rule: Rule, piece: str) -> bool:
     for found in rule.pattern.finditer(piece, timeout=_SECONDS):
         value = found.groupdict().get("value")
-        if value is None or _real(value, rule, book):
+        if value is None or _real(value, rule):
             return True
     return False
 
 
-def _real(value: str, rule: Rule, book: Book) -> bool:
+def _real(value: str, rule: Rule) -> bool:
     """Is it a secret, and no placeholder of one?"""
-    if book.placeholders is not None and book.placeholders.search(value, timeout=_SECONDS):
+    if _placeholders().search(value, timeout=_SECONDS):
         return False
     if rule.mixed and not (any(map(str.isdigit, value)) and any(map(str.isalpha, value))):
         return False
     return _entropy(value) >= rule.entropy
+
+
+@cache
+def _placeholders() -> Pattern[str]:
+    import regex
+
+    table = tomllib.loads((_FOLDER / "secrets.toml").read_text(encoding="utf-8"))
+    return cast("Pattern[str]", regex.compile(table["placeholders"]))
 
 
 def _entropy(value: str) -> float:
@@ -232,9 +239,6 @@ def _interpreter(line: str) -> str:
 
 
 def _book(name: str, table: Mapping[str, Any]) -> Book:
-    import regex
-
-    hidden = table.get("placeholders", "")
     return Book(
         name,
         tuple(table["files"]),
@@ -243,7 +247,6 @@ def _book(name: str, table: Mapping[str, Any]) -> Book:
         tuple(table.get("shebangs", ())),
         tuple(table.get("comments", ())),
         table.get("only", ""),
-        cast("Pattern[str]", regex.compile(hidden)) if hidden else None,
     )
 
 

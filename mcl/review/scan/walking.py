@@ -130,9 +130,10 @@ class Walk:
         self.issues.append(Issue(*said, min(first, line), max(last, line), line, str(issue.text)))
 
 
-def _below(node: ast.AST) -> list[Any]:
+def _below(node: Any) -> list[Any]:
     found: list[Any] = []
-    for name in _fields(type(node)):
+    kind: Any = type(node)
+    for name in _fields(kind):
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [one for one in value if isinstance(one, ast.AST)]

@@ -1,0 +1,120 @@
+"""Files made to be hard to scan: none crashes the process, takes long, or passes in silence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mcl.review.scan import Source, scan_source
+from mcl.review.scan.walking import MAX_DEPTH
+
+
+def rules_in(text: str, path: str = "a.py") -> list[str]:
+    return [one.rule for one in scan_source(Source(path, text))]
+
+
+DEEP = {
+    "parentheses": "x = " + "(" * 100_000,
+    "signs": "x = " + "-" * 100_000 + "1",
+    "not": "x = " + "not " * 50_000 + "1",
+    "attributes": "x = a" + ".a" * 50_000,
+    "calls": "x = a" + "()" * 50_000,
+    "items": "x = a" + "[0]" * 50_000,
+    "sums": "x = a" + " + a" * 50_000,
+    "conditions": "x = " + "1 if 1 else " * 20_000 + "1",
+    "lambdas": "x = " + "lambda: " * 20_000 + "1",
+    "folders of ifs": "".join(" " * level + "if 1:\n" for level in range(150)) + " " * 150 + "x",
+    "elifs": "if a: pass\n" + "elif a: pass\n" * 20_000,
+    "deep enough": "x = " + "-" * (MAX_DEPTH + 10) + "1",
+}
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
+def test_what_is_nested_deeply_is_said_to_be_and_searched_by_patterns(text: str) -> None:
+    some = scan_source(Source("a.py", f"{text}\nos.system(x)\n"))
+    assert {one.rule for one in some} & {"scan-unparsed", "scan-bounds"}
+    assert "py-shell" in {one.rule for one in some}
+    assert {one.severity for one in some if one.rule.startswith("scan-")} == {"NOTE"}
+
+
+def test_what_people_nest_is_within_the_bounds() -> None:
+    text = "x = " + " + ".join(["a"] * 300) + "\n" + "x = " + "(" * 80 + "eval(y)" + ")" * 80 + "\n"
+    assert rules_in(text) == ["B307"]
+
+
+def test_a_file_too_long_or_too_dense_for_a_tree_is_searched_by_patterns() -> None:
+    assert rules_in("x = 1\n" * 110_000 + "os.system(x)\n") == ["scan-unparsed", "py-shell"]
+    assert rules_in("a;" * 130_000 + "\nos.system(x)\n") == ["scan-unparsed", "py-shell"]
+
+
+def test_a_list_of_many_texts_takes_no_longer_than_its_length() -> None:
+    begun = time.process_time()
+    assert rules_in("x = [\n" + '"a",\n' * 50_000 + "]\neval(y)\n") == ["B307"]
+    assert time.process_time() - begun < 8  # bandit's own visitor: minutes
+
+
+def test_variables_that_double_at_each_step_are_given_up() -> None:
+    steps = "".join(f"    x{number + 1} = x{number}\n" * 2 for number in range(60))
+    text = f"from django.utils.safestring import mark_safe\ndef page():\n{steps}    mark_safe(x60)\n"
+    begun = time.process_time()
+    assert rules_in(text) == ["B703"]
+    assert time.process_time() - begun < 3
+
+
+def test_a_text_of_many_selects_takes_no_longer_than_its_length() -> None:
+    begun = time.process_time()
+    assert rules_in("x = '" + "select " * 80_000 + "'\n") == []
+    assert rules_in("x = 'select * " + "a " * 80_000 + " from t' % y\n") == ["B608"]
+    assert time.process_time() - begun < 3
+
+
+def test_a_rule_that_takes_its_time_is_given_up_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mcl.review.scan import patterns, walking
+
+    monkeypatch.setattr(patterns, "MAX_SECONDS", -1.0)
+    assert rules_in("eval(x)\n", "a.js") == ["scan-slow"]
+    monkeypatch.setattr(walking, "MAX_SECONDS", -1.0)
+    assert "scan-bounds" in rules_in("eval(x)\n")
+
+
+SLOW = {
+    "calls": ("a.py", "f(1)\n" * 40_000),
+    "shells": ("a.py", "import os\n" + "os.system(a)\n" * 30_000),
+    "imports": ("a.py", "".join(f"import m{number}\n" for number in range(15_000)) + "f()\n" * 15_000),
+    "sums of texts": ("a.py", ("x = " + " + ".join(['"select "'] * 300) + "\n") * 100),
+    "passwords": ("a.py", "x = {" + '"password": "a",' * 30_000 + "}"),
+    "templates": (
+        "a.py",
+        "import jinja2\n" + ("y = " + "jinja2.Environment(" * 90 + "a" + ")" * 90 + "\n") * 200,
+    ),
+    "bytes": ("a.bin", "a" * 4_000_000),
+    "lines": ("a.js", "\n" * 4_000_000),
+    "heads of tokens": ("a.txt", "eyJ" + "a" * 4_000_000),
+    "addresses": ("a.txt", ("postgres://" + "a" * 60 + ":") * 40_000),
+    "names of secrets": ("a.js", "secret_token_password_api_key=" * 60_000),
+    "shell in rust": ("a.rs", 'Command::new("sh")"-c"' * 40_000),
+    "queries in go": ("a.go", '.Query(fmt.Sprintf("select ' * 40_000),
+    "workflows": ("a.yml", "${{github.event.issue." * 40_000),
+    "curls": ("a.sh", "curl -a -b " * 60_000),
+    "scripts": ("a.html", "<script http://" * 60_000),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("path", "text"), SLOW.values(), ids=SLOW.keys())
+def test_no_file_takes_longer_than_both_bounds(path: str, text: str) -> None:
+    code = (
+        "import sys, resource\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
+        "from mcl.review.scan import Source, scan_source\n"
+        "scan_source(Source(sys.argv[1], sys.stdin.read()))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    begun = time.monotonic()
+    ran = subprocess.run([sys.executable, "-c", code, path], input=text, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr[-500:]
+    assert time.monotonic() - begun < 40
+    assert int(ran.stdout) < 700  # MiB

@@ -1,0 +1,154 @@
+"""Patterns as data: each hits what it says it hits, passes what it says it passes, and takes no time."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+import regex
+
+import mcl.review.scan
+from mcl.review.scan import Source, scan_source
+from mcl.review.scan.patterns import Book, Rule, books
+from mcl.review.scan.places import place_of
+from mcl.review.scan.plugins import rules
+
+FOLDER = Path(mcl.review.scan.__file__).parent
+RULES = [pytest.param(book, rule, id=rule.id) for book in books() for rule in book.rules]
+LANGUAGES = {
+    "javascript": ("app.js", "app.ts", "app.tsx", "app.vue"),
+    "go": ("main.go",),
+    "java": ("Shop.java", "Shop.kt"),
+    "c": ("shop.c", "shop.h", "shop.cpp"),
+    "rust": ("lib.rs",),
+    "shell": ("run.sh", "Dockerfile", "Makefile", ".github/workflows/ci.yml"),
+    "docker": ("Dockerfile", "Dockerfile.dev"),
+    "yaml": ("ci.yml", "play.yaml"),
+    "sql": ("schema.sql",),
+    "html": ("page.html", "page.j2"),
+    "secrets": ("any", "notes.md", "x.properties"),
+    "anywhere": ("any.c",),
+    "python": ("old.py",),
+}
+
+
+def name_for(book: Book) -> str:
+    return LANGUAGES[book.name][0]
+
+
+def rules_in(book: Book, text: str) -> set[str]:
+    if book.only:
+        text = f"print 'no Python 3'\n{text}"
+    return {one.rule for one in scan_source(Source(name_for(book), text))}
+
+
+def test_every_language_has_its_rules() -> None:
+    assert {book.name for book in books()} == set(LANGUAGES)
+    for book in books():
+        for name in LANGUAGES[book.name]:
+            assert book.fits(name.rpartition("/")[2], ""), name
+    ids = [rule.id for book in books() for rule in book.rules]
+    assert len(ids) == len(set(ids)) > 70
+
+
+@pytest.mark.parametrize(("book", "rule"), RULES)
+def test_a_pattern_hits_and_passes_what_it_says(book: Book, rule: Rule) -> None:
+    assert rule.hits
+    assert rule.passes
+    for text in rule.hits:
+        assert rule.id in rules_in(book, text), text
+    for text in rule.passes:
+        assert rule.id not in rules_in(book, text), text
+
+
+@pytest.mark.parametrize(("book", "rule"), RULES)
+def test_a_pattern_says_what_is_to_be_done_and_how_bad_it_is(book: Book, rule: Rule) -> None:
+    assert rule.severity in ("RISK", "WARNING", "NOTE")
+    assert rule.near
+    assert all(word == word.lower() for word in rule.near) or not rule.ignore_case
+    assert rule.says.endswith(".")
+    assert not rule.fix.endswith(".")
+
+
+@pytest.mark.parametrize(("book", "rule"), RULES)
+def test_a_pattern_takes_no_time_whatever_it_is_given(book: Book, rule: Rule) -> None:
+    """Of pieces of its own examples, repeated to the length that it is tried on."""
+    seeds = [*rule.near, *rule.hits, *rule.passes]
+    seeds += [text[: len(text) * part // 4] for text in rule.hits for part in (1, 2, 3)]
+    seeds += [
+        f"{one}{filler}" for one in rule.near for filler in (" ", "a", '"', "(", "-", "\t", "{", "=", "/")
+    ]
+    for seed in filter(None, seeds):
+        text = (seed * (2800 // len(seed) + 1))[:2800]
+        begun = time.perf_counter()
+        rule.pattern.search(text, timeout=5)
+        assert time.perf_counter() - begun < 0.5, seed
+
+
+def test_what_is_in_a_comment_is_no_code_but_a_secret_is_one_there_too() -> None:
+    assert scan_source(Source("a.js", "// eval(x)\n * eval(x)\n")) == ()
+    assert scan_source(Source("run.sh", "  # curl -k https://x.se\n")) == ()
+    [key] = scan_source(Source("a.js", "// ghp_R4nD0mV8kQ2wZ7xLpT3sYc9HbJ6fMgNe1UaI\n"))
+    assert key.rule == "secret-github"
+
+
+def test_a_script_without_an_ending_is_known_by_its_first_line() -> None:
+    for line in ("#!/bin/sh", "#!/usr/bin/env bash", "#!/usr/bin/env -S zsh -e", "#! /bin/dash"):
+        assert [one.rule for one in scan_source(Source("bin/run", f"{line}\nchmod 777 x\n"))] == [
+            "sh-world-file"
+        ]
+    assert scan_source(Source("bin/run", "#!/usr/bin/perl\nchmod 777 x\n")) == ()
+    assert scan_source(Source("bin/run", "chmod 777 x\n")) == ()
+
+
+def test_a_long_line_is_searched_to_its_end() -> None:
+    for before in (0, 1990, 2010, 123_456):
+        text = "a" * before + " AKIAQ7PZTRK3NDW5LXUB " + "b" * 5000
+        assert [one.rule for one in scan_source(Source("a.json", text))] == ["secret-aws"], before
+
+
+def test_a_pattern_is_told_once_a_line_and_on_the_lines_of_a_difference() -> None:
+    text = "x\neval(a); eval(b)\neval(c)\n" + "eval(d);" * 1000
+    assert [one.line for one in scan_source(Source("a.js", text))] == [2, 3, 4]
+    assert [one.line for one in scan_source(Source("a.js", text), lines={3})] == [3]
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("shop/app.py", "product"),
+        ("shop/contest.py", "product"),
+        ("shop/latest/app.py", "product"),
+        ("tests/app.py", "tests"),
+        ("shop/Test/app.py", "tests"),
+        ("shop/test_app.py", "tests"),
+        ("web/app.test.ts", "tests"),
+        ("shop/conftest.py", "tests"),
+        ("docs/conf.py", "examples"),
+        ("README.md", "examples"),
+        (".env.example", "examples"),
+    ],
+)
+def test_a_place_is_known_by_its_path(path: str, place: str) -> None:
+    assert place_of(path) == place
+
+
+def test_every_rule_of_bandit_has_a_weight_and_words_of_our_own() -> None:
+    weights = tomllib.loads((FOLDER / "weights.toml").read_text())
+    blacklists = next(one for one in rules()["Import"] if one._test_id == "B001")._config  # type: ignore[attr-defined]
+    there = {one._test_id for some in rules().values() for one in some}  # type: ignore[attr-defined]
+    there |= {one["id"] for some in blacklists.values() for one in some}
+    assert there - {"B001"} == set(weights["rules"])
+    for name, one in weights["rules"].items():
+        kinds = {one.get("is"), one.get("elsewhere"), *(some["is"] for some in one.get("where", ()))}
+        kinds |= {label for table in ("HIGH", "MEDIUM", "LOW") for label in one.get(table, {}).values()}
+        assert kinds <= {None, "none", "RISK", "WARNING", "NOTE"}, name
+        assert "why" in one or not ({"is", "where"} & set(one)) or one.get("is") == "NOTE", name
+        assert one.get("is") == "none" or {"says", "fix"} <= set(one), name
+        for some in one.get("where", ()):
+            begun = time.perf_counter()
+            for filler in ("'", "token ", "= '%s' ", "mark_safe(", "like '", "%", "{"):
+                regex.search(some["fits"], (filler * 2000)[:2000], timeout=5)
+            assert time.perf_counter() - begun < 0.5, name
