@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mcl.review.target import Target
 
 _STRONG: Final = ("CRITICAL", "RISK", "ARCHITECTURE")
-_MOST: Final = 2000  # files that are scanned
+_MOST: Final = 5000  # files that are scanned
 _SECRET: Final = "secret"  # noqa: S105  # what the rules for secrets begin with
 
 
@@ -76,7 +76,8 @@ def scan_flaws(scanned: Scanned, rules: ReleaseRules, progress: Progress = quiet
         lines = None if piece.whole else piece.judged
         for one in scan_source(Source(piece.path, piece.text), lines=lines):
             if one.blocking:
-                code = "SCAN_SECRET" if one.rule.startswith(_SECRET) else "SCAN_FINDING"
+                secret = one.rule.startswith(_SECRET) and one.severity in _STRONG
+                code = "SCAN_SECRET" if secret else "SCAN_FINDING"
                 said = f"{one.rule}: {_first(one.body)}"
                 yield rules.flaws.flaw(code, one.location, said, mild=rules.places.is_mild(piece.path))
     if len(target.pieces) > _MOST or target.truncated:

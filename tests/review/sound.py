@@ -29,7 +29,7 @@ shop = "shop.till:main"
     "setup.cfg": "[metadata]\nname = shop\nversion = 1.4.0\n",
     "CHANGELOG.md": "# Changelog\n\n## [1.4.0] - 2026-11-20\n\n- Sells apples.\n\n## 1.3.0\n\n- Opens.\n",
     "LICENSE": "Apache License\n",
-    "Makefile": ".PHONY: check\ncheck:\n\ttrue\n",
+    "Makefile": ".PHONY: check test\ncheck:\n\ttrue\ntest:\n\t@echo all is well\n",
     "README.md": """# Shop
 
 ![version](https://img.shields.io/badge/version-1.4.0-blue)
@@ -70,8 +70,7 @@ def sell():
 def counted():
     return 2
 """,
-    "tests/test_till.py": "from shop.till import main\n\n\ndef test_it_ends():\n    assert main() == 0\n",
-    "conftest.py": "",
+    ".gitignore": "/generated/\n",
 }
 
 

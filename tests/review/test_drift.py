@@ -29,6 +29,8 @@ from mcl.review.drift.rules import MOST, drift_rules
 from mcl.review.drift.tree import Tree, look
 from mcl.review.drift.version import version_of
 from mcl.review.drift.versions import version_flaws
+from mcl.review.maps import build
+from mcl.review.maps.documents import documents
 from mcl.review.memory import Memories, write_adr
 from mcl.tools import registry
 from mcl.tools.contracts import Contract, contracts_of, json_document, safety_document
@@ -262,6 +264,16 @@ def test_decisions_and_their_files_are_compared(shop: Path, home: Home) -> None:
     assert ("DECISION_GONE", second.path) in found
     assert ("DECISION_FORGOTTEN", third.path) in found
     assert [one for one in found if one[0] == "DECISION_FILES"] == [("DECISION_FILES", first.path)]
+
+
+def test_maps_that_are_old_are_told(shop: Path, home: Home) -> None:
+    for path, data in documents(build(Workspace(shop))).items():
+        write(shop, path, data.decode())
+    assert codes(review_drift(shop, home=home)) == []
+    write(shop, "shop/till.py", "def main():\n    return 1\n")
+    [flaw] = review_drift(shop, home=home).flaws
+    assert (flaw.code, flaw.place) == ("MAPS_STALE", "generated/architecture")
+    assert flaw.message == "files: 1 changed (shop/till.py)"
 
 
 def test_documents_of_our_tools_are_held_to_the_tools_of_this_build(

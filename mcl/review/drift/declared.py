@@ -208,6 +208,7 @@ def _assigned(path: str, text: str) -> Iterator[Declared]:
                 known = name == "__version__" or not path.endswith("/__init__.py")
                 if known and (found := _constant(path, name, value)):
                     yield found
+                    break
 
 
 def _constant(path: str, what: str, value: ast.expr | None) -> Declared | None:

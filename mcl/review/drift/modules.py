@@ -90,7 +90,7 @@ def _broken(tree: Tree, modules: Modules, target: str) -> str:
         return f"there is no module {module}"
     text = tree.text(modules.find(module)) if modules.find(module) else None
     first = name.partition(".")[0]
-    if not text or not first:
+    if text is None or not first:
         return ""
     try:
         known = _top_names(ast.parse(text))

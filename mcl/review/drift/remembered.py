@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,6 +22,7 @@ _CODES: Final = {
     "forgotten": "DECISION_FORGOTTEN",
     "unreadable": "DECISION_BROKEN",
 }
+_NAMED: Final = 3  # files that are named
 _STANDING: Final = ("proposed", "accepted")
 
 
@@ -51,6 +53,7 @@ def decision_flaws(tree: Tree, memories: Memories) -> Iterator[Flaw]:
 def map_flaws(tree: Tree, cache: Path) -> Iterator[Flaw]:
     """Maps that are not of the files as they are. cache: as for ``mcl.review.maps.build``."""
     from mcl.review.maps import load, stale
+    from mcl.review.maps.maps import FOLDER
 
     rules = drift_rules()
     try:
@@ -60,5 +63,12 @@ def map_flaws(tree: Tree, cache: Path) -> Iterator[Flaw]:
         return
     if maps is None:
         return
-    for one in stale(tree.workspace, maps, cache=cache):
-        yield rules.flaw("MAPS_STALE", one.path or ".", one.why)
+    old = stale(tree.workspace, maps, cache=cache)
+    if old:
+        counted = Counter(one.why for one in old if one.path)
+        names = [one.path for one in old if one.path]
+        said = [one.why for one in old if not one.path]
+        if names:
+            first = f"{', '.join(names[:_NAMED])}{', …' if len(names) > _NAMED else ''}"
+            said.append(f"files: {', '.join(f'{n:,} {why}' for why, n in counted.items())} ({first})")
+        yield rules.flaw("MAPS_STALE", FOLDER, "; ".join(said))
