@@ -48,10 +48,11 @@ def is_protected(parts: tuple[str, ...]) -> bool:
     trailing dots and spaces and what follows a colon, so that ``.ENV``, a full-width spelling or
     ``.env::$DATA`` is no way round on a file system that folds them.
     """
-    return any(_named(name) for part in parts for name in _readings(part))
+    return any(_named(name) for part in parts for name in readings(part))
 
 
-def _readings(part: str) -> tuple[str, ...]:
+def readings(part: str) -> tuple[str, ...]:
+    """How a file system may read a component: folded, and also without what follows a colon."""
     if not part.isascii():
         part = unicodedata.normalize("NFKC", part)
         part = "".join(char for char in part if unicodedata.category(char) != "Cf")

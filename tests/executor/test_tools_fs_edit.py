@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -245,3 +246,55 @@ def test_a_link_swapped_in_while_a_person_thinks_is_not_followed(walks: Walks) -
 
     assert code_of(delete(walks, "sub/a.txt", SimpleNamespace(ask=swap))) == "OUT_OF_SCOPE"
     assert outside.read_text() == "out"
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        *((path, "PROTECTED_PATH") for path in (".env", "sub/.env", ".ENV", ".env.local", ".git/config")),
+        *(
+            (path, "PROTECTED_PATH")
+            for path in ("uv.lock", "./uv.lock", "sub//uv.lock", "UV.lock", "uv.lock.")
+        ),
+        *((path, "PROTECTED_PATH") for path in (".venv/pyvenv.cfg", "sub/.venv/lib/a.py", ".VENV/a.py")),
+        *(
+            (path, "NOT_TEXT")
+            for path in ("a.png", "A.PNG", "lib/a.so", "a.tar.gz", "a.pyc", "a.sqlite", "a.pdf")
+        ),
+        ("../uv.lock", "OUT_OF_SCOPE"),
+    ],
+)
+def test_what_is_not_edited_is_refused_and_stays(walks: Walks, path: str, code: str) -> None:
+    if code != "OUT_OF_SCOPE":
+        place = walks.write(path, "one two\n")
+    assert code_of(edit(walks, path, old="one", new="ett")) == code
+    if code != "OUT_OF_SCOPE":
+        assert place.read_text() == "one two\n"
+
+
+@pytest.mark.parametrize(
+    "path", ["a.py", "Makefile", "poetry.txt", ".env.example", "venv.md", "a.svg", ".png", "uv.lock.md"]
+)
+def test_text_files_are_edited(walks: Walks, path: str) -> None:
+    place = walks.write(path, "one two\n")
+    assert edit(walks, path, old="one", new="ett").failure is None
+    assert place.read_text() == "ett two\n"
+
+
+@pytest.mark.parametrize("old", ["One", "one  two", " one", "one two\n\n", "on?", "^one", "o.e"])
+def test_only_an_exact_match_is_replaced(walks: Walks, old: str) -> None:
+    place = walks.write("a.txt", "one two\n")
+    assert code_of(edit(walks, old=old, new="x")) == "NO_MATCH"
+    assert place.read_text() == "one two\n"
+
+
+def test_an_edit_commits_and_stages_nothing(walks: Walks) -> None:
+    walks.write("a.txt", "one\n")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(walks.workspace)]
+    for words in (["init", "-q"], ["add", "a.txt"], ["commit", "-q", "-m", "first"]):
+        subprocess.run([*git, *words], check=True)
+    kept = {path: path.read_bytes() for path in (walks.workspace / ".git").rglob("*") if path.is_file()}
+    assert edit(walks, old="one", new="ett").failure is None
+    assert {
+        path: path.read_bytes() for path in (walks.workspace / ".git").rglob("*") if path.is_file()
+    } == kept

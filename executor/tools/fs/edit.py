@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from anyio import from_thread, to_thread
 
 from executor.errors import ToolError
+from executor.tools.fs.editable import require_editable
 from executor.tools.fs.nearest import nearest
 from executor.tools.tool import Bench
 
@@ -37,6 +38,7 @@ def _edit(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         done.append((count, line))
         return changed
 
+    require_editable(bench.workspace.split(path), path)
     if bench.workspace.check(path) is None:  # before folders on the way to it are made
         raise _missing(path)
     written = bench.workspace.update(path, change, limit=_MAX_FILE, check=from_thread.check_cancelled)
