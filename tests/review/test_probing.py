@@ -214,6 +214,14 @@ def test_a_program_is_declared_by_its_name_also_behind_the_sandbox(
 
 
 @pytest.mark.slow
+def test_behind_the_sandbox_it_is_seen_what_runs_there(home: Path, sandboxed: str) -> None:
+    names = ("code/grep", "process/lint", "process/mqlaunch", "process/tests")
+    found = probe(source="lying_tools:confined", only=[f"mcl:{name}" for name in names])
+    assert [(one.state, one.flaws) for one in found] == [("sound", ())] * len(names)
+    assert [one.started for one in found] == [("rg",), ("make",), ("mqlaunch",), ("make",)]
+
+
+@pytest.mark.slow
 def test_every_tool_of_this_build_does_what_it_declares_and_nothing_else(home: Path) -> None:
     found = verify_contracts(docs=Path(__file__).resolve().parents[2] / "docs")
     assert found.drift == ()

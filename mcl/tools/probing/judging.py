@@ -44,17 +44,23 @@ def judge(manifest: Manifest, told: Mapping[str, Any], place: Path, host: str) -
 def is_declared(argv: Sequence[str], names: Sequence[str], confined: bool) -> bool:
     """May this program be started? names: of programs, or where one is. confined: may it run behind the
     sandbox?"""
-    program = argv[0]
-    if confined and PurePath(program).name == _SANDBOX and "--" in argv:
-        program = argv[list(argv).index("--") + 1]
-        if program == _TRIAL:
-            return True
+    program = behind_sandbox(argv) if confined else argv[0]
+    if program == "":
+        return True
     name = PurePath(program).name
     # python3 may be python3.12.
     return any(
         program == one or (("/" not in one) and re.fullmatch(rf"{re.escape(one)}[0-9.]*", name))
         for one in names
     )
+
+
+def behind_sandbox(argv: Sequence[str]) -> str:
+    """The program that is run, behind the sandbox where there is one; "" for a trial of the sandbox alone."""
+    if PurePath(argv[0]).name != _SANDBOX or "--" not in argv[:-1]:
+        return argv[0]
+    program = argv[list(argv).index("--") + 1]
+    return "" if program == _TRIAL else program
 
 
 _SAID: Final = {

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from mcl.tools.contracts.comparing import Drift
 from mcl.tools.probing.folder import BIN
+from mcl.tools.probing.judging import behind_sandbox
 
 PLAN: Final = "plan.json"
 RESULTS: Final = "results"
@@ -67,7 +68,7 @@ def unprobed(tool: str, reason: str) -> Probed:
 def probed_of(told: Mapping[str, Any]) -> Probed:
     """The result that the process of the examples wrote down."""
     flaws = tuple(Drift(**one) for one in told["flaws"])
-    programs = {what[0] for kind, what in told["seen"] if kind == "start"}
+    programs = {behind_sandbox(what) for kind, what in told["seen"] if kind == "start"} - {""}
     asked = {what for kind, what in told["seen"] if kind == "connect"}
     hosts = {host for what in asked for host in told["hosts"].get(what, [what])}
     state: State = "sound"
