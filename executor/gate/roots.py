@@ -19,7 +19,7 @@ def outside_modes(manifest: Manifest) -> frozenset[Mode]:
     only_reads = manifest.operation == "read" and all(
         one.operation in (None, "read") for one in manifest.when
     )
-    starts = any("shell" in (one.effects or ()) for one in (manifest, *manifest.when))
+    starts = "shell" in manifest.effects or any("shell" in (one.effects or ()) for one in manifest.when)
     return frozenset({"read", "list"} if only_reads and not starts else {"read"})
 
 

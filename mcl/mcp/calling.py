@@ -102,7 +102,8 @@ async def make(
         told.failed("INTERNAL")
         await _keep(session, _entry(request, told, caller), Reply(), began)
         raise
-    return await _keep(session, _entry(request, told, caller), reply, began)
+    kept = await _keep(session, _entry(request, told, caller), reply, began)
+    return replace(kept, tool=str(request.name)) if kept.is_error else kept
 
 
 async def _made(session: Service, request: ToolCallRequest, caller: Caller, told: _Told) -> Reply:
@@ -176,8 +177,14 @@ async def _asked(
         return _answered(manifest, made.output, told)
     failure = made.failure or Failure("NO_ANSWER", "the approved call ended without an answer")
     (told.denied if failure.denied else told.failed)(failure.code)
-    data = {"intent": made.intent_id}
-    return refused(failure.code, failure.message, fix=failure.fix, example=failure.example, data=data)
+    return refused(
+        failure.code,
+        failure.message,
+        fix=failure.fix,
+        example=failure.example,
+        data={"intent": made.intent_id},
+        blocked=failure.denied,
+    )
 
 
 def _answered(manifest: Manifest, answer: Mapping[str, object], told: _Told) -> Reply:

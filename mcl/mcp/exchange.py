@@ -5,11 +5,15 @@ Nothing here knows the SDK: ``serve`` is the one place where this becomes protoc
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from executor.errors import PolicyError, ScopeError
+from executor.sandbox.redaction import visible
 from ir import MclError
+from ir.errors import REFUSED
 
 if TYPE_CHECKING:
     from executor.gate.verdict import Deny
@@ -74,21 +78,30 @@ class Reply:
 
     structured: the answer as one JSON object, None where there is none. content: blocks of MCP (text, image,
     …) as JSON; None: one text block with `structured` as JSON. is_error: the tool failed, or refused. wanted:
-    no answer yet.
+    no answer yet. blocked: of an error, that a boundary, guard or policy refused. tool: what it is told of,
+    "" = the tool that the client called.
     """
 
     structured: Json | None = None
     content: Sequence[Json] | None = None
     is_error: bool = False
     wanted: Wanted | None = None
+    blocked: bool = False
+    tool: str = ""
 
 
 def refused(
-    code: str, message: str, *, fix: str = "", example: object = "", data: Json | None = None
+    code: str,
+    message: str,
+    *,
+    fix: str = "",
+    example: object = "",
+    data: Json | None = None,
+    blocked: bool = False,
 ) -> Reply:
     """A failure or a refusal as the wire has it: what, why, what to do, and an example that would do."""
     told = {"code": code, "message": message, "fix": fix, "example": example, "data": dict(data or {})}
-    return Reply(told, is_error=True)
+    return Reply(told, is_error=True, blocked=blocked)
 
 
 def refused_by(problem: MclError) -> Reply:
@@ -97,10 +110,36 @@ def refused_by(problem: MclError) -> Reply:
     example = data.pop("example", "") or getattr(problem, "example", "")
     if problem.place:
         data.setdefault("place", problem.place)
-    return refused(problem.code, problem.message, fix=problem.fix, example=example, data=data)
+    return refused(
+        problem.code,
+        problem.message,
+        fix=problem.fix,
+        example=example,
+        data=data,
+        blocked=is_boundary(problem),
+    )
 
 
 def refused_at(verdict: Deny) -> Reply:
     """The same of a refusal by the gate."""
     data = {**verdict.data, "guard": verdict.guard}
-    return refused(verdict.code, verdict.reason, fix=verdict.fix, example=verdict.example, data=data)
+    return refused(
+        verdict.code, verdict.reason, fix=verdict.fix, example=verdict.example, data=data, blocked=True
+    )
+
+
+def is_boundary(problem: MclError) -> bool:
+    """Whether an error says that a boundary, guard or policy refused; else something went wrong."""
+    if isinstance(problem, ScopeError):  # the others say what is not there, or is not what it should be
+        return problem.code in ("OUT_OF_SCOPE", "PROTECTED_PATH", "HOST_DENIED")
+    return problem.exit == REFUSED or isinstance(problem, PolicyError)
+
+
+def error_text(reply: Reply, called: str) -> str:
+    """An error as text alone: ``<tool> blocked: …`` where a boundary, guard or policy refused, else
+    ``<tool> failed: …``, and below it all of it as JSON. called: the tool that the client called."""
+    said = dict(reply.structured or {})
+    line = " ".join(str(said.get("message", "")).split())
+    what = "blocked" if reply.blocked else "failed"
+    tool = " ".join(visible(reply.tool or called)[:200].split())
+    return f"{tool} {what}: {line}\n{json.dumps(said, ensure_ascii=False, default=str)}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -70,7 +71,9 @@ class Office:
         said: dict[str, Any] = result.structured_content
         assert said.keys() == {"code", "message", "fix", "example", "data"}
         assert said["message"]
-        assert json.loads(result.content[0].text) == said
+        first, _, whole = result.content[0].text.partition("\n")
+        assert re.match(r"[\w:./@-]+ (blocked|failed): ", first)
+        assert json.loads(whole) == said
         return said
 
     def rows(self, kind: str = "") -> int:
@@ -584,3 +587,43 @@ def test_content_that_a_version_of_the_protocol_does_not_know_becomes_a_text(
     said = office.portal.call(old_client)
     assert [block["type"] for block in said["content"]] == kinds
     assert "mcl://notes/notes://all" in json.dumps(said["content"][2])
+
+
+# ---- errors as text alone ----
+
+LINES = [
+    ("call_tool_read", {"name": "mcl:fs/read", "args": {"path": "../home/mcl.db"}}, "mcl:fs/read blocked: "),
+    ("call_tool_read", {"name": "mcl:fs/read", "args": {"path": "notes/.env"}}, "mcl:fs/read blocked: "),
+    (
+        "call_tool_read",
+        {"name": "mcl:fs/write", "args": {"path": "a", "content": ""}},
+        "mcl:fs/write blocked: ",
+    ),
+    ("call_tool_read", {"name": "mcl:process/tests", "args": {"path": "."}}, "mcl:process/tests blocked: "),
+    ("call_tool_read", {"name": "mcl:fs/read", "args": {"path": "missing.txt"}}, "mcl:fs/read failed: "),
+    ("call_tool_read", {"name": "mcl:fs/read", "args": {"path": "notes"}}, "mcl:fs/read failed: "),
+    ("call_tool_read", {"name": "no name", "args": {}}, "call_tool_read failed: "),
+    ("get_intent", {"intent": "01M7YX0000000000000000000Z"}, "get_intent failed: "),
+    ("run_intent", {}, "run_intent failed: "),
+    ("no_such\ntool blocked: x", {}, "no_such tool blocked: x failed: "),
+]
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(("name", "arguments", "line"), LINES, ids=lambda value: str(value)[:40])
+def test_the_text_of_an_error_begins_with_the_tool_and_says_whether_it_was_blocked(
+    office: Office, era: str, name: str, arguments: dict[str, Any], line: str
+) -> None:
+    given = {**arguments, "intent": READ} if name.startswith("call_tool") else arguments
+    result = office.call(name, given, era)
+    text = result.content[0].text
+    assert result.is_error
+    assert text.startswith(line), text[:200]
+    assert text.split("\n")[0] == line + " ".join(result.structured_content["message"].split())
+    assert json.loads(text.partition("\n")[2]) == result.structured_content
+
+
+def test_an_intent_that_nobody_accepted_is_blocked(office: Office) -> None:
+    id = office.told("compile_intent", {"goal": "find the word invoice in the folder notes"})["id"]
+    text = office.call("run_intent", {"intent": id}).content[0].text
+    assert text.startswith("run_intent blocked: ")

@@ -216,6 +216,7 @@ def _told(session: Service, id: str, outcome: Outcome | None) -> Reply:
         fix=failure.fix,
         example=failure.example,
         data={**answer, "node": failure.node_id},
+        blocked=failure.denied,
     )
 
 

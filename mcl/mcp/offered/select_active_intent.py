@@ -36,10 +36,18 @@ async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
 def _refused(result: SelectResult, label: str, held: str) -> Reply:
     said: dict[str, object] = {"success": False, "error": result.error}
     if result.code != "INTENT_ALREADY_ACTIVE" or not held:
-        return refused(result.code, result.error, fix=_LIST, example=_EXAMPLE, data=said)
+        blocked = result.code not in ("NOT_FOUND", "INVALID_ID_FORMAT", "NOT_IMPORTED")
+        return refused(result.code, result.error, fix=_LIST, example=_EXAMPLE, data=said, blocked=blocked)
     violation = intent_already_active(held, label)
     data = {**said, **violation.parts, "active": held}
-    return refused(result.code, result.error, fix=violation.action, example=violation.example, data=data)
+    return refused(
+        result.code,
+        result.error,
+        fix=violation.action,
+        example=violation.example,
+        data=data,
+        blocked=True,
+    )
 
 
 OFFERED: Final = Offered(

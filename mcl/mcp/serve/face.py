@@ -20,7 +20,7 @@ from executor.hashing import json_size
 from ir import MclError
 from mcl import __version__
 from mcl.mcp.activity import Entry
-from mcl.mcp.exchange import Caller, Json, Reply, refused, refused_by
+from mcl.mcp.exchange import Caller, Json, Reply, error_text, refused, refused_by
 from mcl.mcp.foreign.names import OURSELVES
 from mcl.mcp.offered.arguments import Arguments
 from mcl.mcp.offered.offered import Offered
@@ -109,7 +109,7 @@ class Face:
         reply = await self._answer(params.name, params.arguments or {}, caller_of(ctx, params))
         if reply.wanted is not None:
             return interim(reply.wanted)
-        return _result(reply, ctx.protocol_version)
+        return _result(reply, params.name, ctx.protocol_version)
 
     async def _set_level(
         self, ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
@@ -217,10 +217,11 @@ def _listed(tool: Offered, *, strict: bool) -> types.Tool:
     )
 
 
-def _result(reply: Reply, version: str) -> dict[str, Any]:
-    """A reply as ``CallToolResult`` has it on the wire of a protocol version."""
+def _result(reply: Reply, called: str, version: str) -> dict[str, Any]:
+    """A reply as ``CallToolResult`` has it on the wire of a protocol version. called: the tool's name."""
     if reply.content is None:
-        text = json.dumps(reply.structured, ensure_ascii=False, default=str)
+        whole = json.dumps(reply.structured, ensure_ascii=False, default=str)
+        text = error_text(reply, called) if reply.is_error else whole
         content: list[Json] = [{"type": "text", "text": text}]
     else:
         content = [_known(block, version) for block in reply.content]
