@@ -212,6 +212,11 @@ def test_a_part_in_which_nothing_is_found_says_nothing_of_the_whole(yard: Yard) 
         assert [one.file for one in history.open()] == ["run.py"]
         assert [one.mode for one in history.last("run.py")] == ["comment", "comment"]
         assert history.last("app.py") == ()
+    yard.write("run.py", DANGER + "\n\nX = eval(input())\n")
+    yard("--diff", "--no-ai")
+    with yard.opened() as home:
+        last = Memories(home, yard.folder).history.last("run.py", 1)[0]
+        assert {one.line for one in last.findings} >= {5, 8}
 
 
 def test_a_conflict_of_a_merge_blocks(yard: Yard) -> None:

@@ -8,6 +8,7 @@ from executor.home import Home
 from ir import Intent
 from mcl.acts.models import Models
 from mcl.review.conclusion import finding_of
+from mcl.review.findings import without_repeats
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
@@ -19,9 +20,9 @@ SKILL: Final = "review-code"
 def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path) -> None:
     """Remember what a review found in each file (see `mcl.review.memory`); nothing where it did not end.
 
-    A change alone, in which nothing was found, leaves the last review of the whole file as it is, and so does
-    a folder where a file has nothing and had nothing before. What is remembered of this intent already is
-    not remembered twice.
+    What was found in a part of a file is added to what its last review found, and a part in which nothing is
+    found leaves it as it is: only a review of the whole file can say that something is gone. Of a folder,
+    files are remembered that have findings or had some. Nothing is remembered of one intent twice.
     """
     looked, ended = outcome.outputs.get("look"), outcome.outputs.get("conclude")
     if not isinstance(looked, dict) or not isinstance(ended, dict):
@@ -42,10 +43,13 @@ def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path)
         had = before.total if before else 0
         if before and before.intent == intent.id:
             continue
-        if name in of or (_whole(file) and (had or looked["kind"] != "folder")):
+        found = of.get(name, [])
+        if found or (_whole(file) and (had or looked["kind"] != "folder")):
+            if before and not _whole(file):
+                found = [*without_repeats([*found, *before.findings])]
             history.record(
                 name,
-                findings=of.get(name, ()),
+                findings=found,
                 mode=slots["mode"],
                 model=model,
                 skill=SKILL,
