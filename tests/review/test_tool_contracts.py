@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -210,6 +211,30 @@ def test_where_two_documents_of_another_program_differ_is_told(
     contracts: dict[str, Contract], json_text: str, safety_text: str, expected: set[tuple[str, str]]
 ) -> None:
     assert codes(document_drift(contracts, json_text, safety_text)) == expected
+
+
+def test_what_is_no_file_is_not_waited_for_and_what_is_endless_is_not_read(
+    contracts: dict[str, Contract], tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / JSON_FILE)
+    (tmp_path / SAFETY_FILE).symlink_to("/dev/zero")
+    assert codes(folder_drift(contracts, tmp_path)) == {
+        ("DOCUMENT_MISSING", JSON_FILE),
+        ("DOCUMENT_MISSING", SAFETY_FILE),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"tools": [{"name": "x" * 201}]}),
+        json.dumps({"tools": [{"name": str(number)} for number in range(10_001)]}),
+        " " * ((16 << 20) + 1),
+        '{"tools": [{"name": "a"}], "count": ' + "9" * 5000 + "}",
+    ],
+)
+def test_a_document_without_measure_is_refused(contracts: dict[str, Contract], text: str) -> None:
+    assert ("DOCUMENT_UNREADABLE", JSON_FILE) in codes(document_drift(contracts, text, FOREIGN_SAFETY))
 
 
 @given(text=st.text() | st.text(alphabet='{}[]":,|`abcABC\\\n ', max_size=200))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,8 +131,12 @@ def _differing(said: Mapping[str, Any], right: Contract) -> list[str]:
 
 
 def _text(place: Path) -> str | None:
+    """The beginning of a file; None where none can be read. At a pipe nobody waits."""
     try:
-        with place.open("rb") as file:
+        descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
             return file.read(MOST + 1).decode("utf-8", "replace")
     except OSError:
         return None

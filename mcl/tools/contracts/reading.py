@@ -15,6 +15,8 @@ from executor.errors import ManifestError
 from mcl.tools.contracts.documents import FORM
 
 MOST: Final = 16 << 20  # bytes of a document that is read at all
+_MOST_TOOLS: Final = 10_000
+_LONGEST: Final = 200  # characters of a name
 _CELL: Final = re.compile(r"(?<!\\)\|")
 _NAME: Final = re.compile(r"`([A-Za-z0-9_][A-Za-z0-9_./:@-]{0,199})(?:\(\))?`")
 _CLASS: Final = re.compile(r"\*{0,2}(?:[Cc]lass )?([A-Ea-e])\*{0,2}")
@@ -53,11 +55,15 @@ def read_contracts(text: str, place: str = "tool_contracts.json") -> Documented:
         held = [{"name": name, **one} for name, one in held.items() if isinstance(one, dict)]
     if not isinstance(held, list):
         raise _bad(place, "it tells of no tools")
+    if len(held) > _MOST_TOOLS:
+        raise _bad(place, f"it tells of more than {_MOST_TOOLS:,} tools")
     ours = isinstance(document, dict) and document.get("v") == FORM
     tools, twice, contracts = dict[str, str](), list[str](), dict[str, Mapping[str, Any]]()
     for number, one in enumerate(held):
         if not isinstance(one, dict) or not isinstance(one.get("name"), str) or not one["name"]:
             raise _bad(place, f"tools[{number}] has no name")
+        if len(one["name"]) > _LONGEST:
+            raise _bad(place, f"tools[{number}] has a name of more than {_LONGEST} characters")
         name = _with_version(one["name"], one.get("uri")) if ours else one["name"]
         said = one.get("class", one.get("safety_class", ""))
         if name in tools:
