@@ -75,6 +75,7 @@ bench: $(VENV)/.dev      ## figures of benchmarks/README.md
 	$(BIN)/python -m benchmarks.intents
 	$(BIN)/python -m benchmarks.mcp
 	$(BIN)/python -m benchmarks.repo
+	$(BIN)/python -m benchmarks.review_memory
 
 model: $(VENV)/.dev      ## train the bundled model again (about 1.5 h on 2 cores)
 	$(PIP) "torch==2.13.*" "gguf>=0.17,<1" "tokenizers>=0.21,<1" "scikit-learn>=1.7,<2"

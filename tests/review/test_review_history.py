@@ -205,7 +205,7 @@ def test_what_a_person_made_of_the_memory_is_read_as_far_as_it_goes(memories: Me
     told = memories.history.last("a.py")[0]
     type_, _, id_ = told.uri.removeprefix("matrix://cortex/").partition("@")[0].partition("/")
     for text, data in (
-        ("no lines", {}),
+        ("no lines", {"left_out": "1 or 2"}),
         ('x\n{"severity": "RISK"}\n[1]\nnull\n{"severity": [], "line": 1, "body": 2}', {"severities": "[1"}),
         ('x\n{"severity": "LOUD", "line": 1, "body": "b"}', {"severities": '{"RISK": "many"}'}),
         ('x\n{"severity": "RISK", "line": -4, "body": "b"}', {"severities": '{"LOUD": 1}'}),

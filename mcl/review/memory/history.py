@@ -5,8 +5,10 @@ what the file holds: code that a finding quotes is left out.
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from itertools import takewhile
 from typing import Any, Final
@@ -25,27 +27,33 @@ LONGEST_BODY: Final = 600  # characters
 _CUT: Final = " … [cut]"
 _KIND: Final = f"{TAG}.history"
 _TYPE: Final = "Event"
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Review:
     """One review of a file, as it is remembered.
 
     file: relative to the workspace. at: the moment. model, skill, intent: "" where there was none.
-    severities: how many findings there were of each severity that occurred, the most severe first. findings:
-    in order of severity. left_out: how many of them did not fit. uri: of the memory.
+    severities: how many findings there were of each severity that occurred, the most severe first. left_out:
+    how many of them did not fit. uri: of the memory. kept: its text, of which the findings are read.
     """
 
     file: str
     mode: str
     at: str
-    findings: tuple[Finding, ...] = ()
     severities: tuple[tuple[Severity, int], ...] = ()
     left_out: int = 0
     model: str = ""
     skill: str = ""
     intent: str = ""
     uri: str = ""
+    kept: str = field(default="", repr=False)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings that fitted, in order of severity."""
+        return tuple(_findings(self.file, self.kept))
 
     @property
     def blocking(self) -> int:
@@ -175,26 +183,26 @@ def _short(body: str) -> str:
 
 def _read(memory: Memory) -> Review:
     data = dict(memory.data)
-    file = data.get("file", "")
-    findings = tuple(_findings(file, memory.text))
-    try:
-        counts = dict(json.loads(data.get("severities", "{}")))
-        severities = tuple((one, int(counts[one])) for one in SEVERITIES if one in counts)
-    except (ValueError, TypeError):
-        severities = tuple((one, n) for one in SEVERITIES if (n := sum(f.severity == one for f in findings)))
-    total = sum(number for _, number in severities)
     return Review(
-        file=file,
+        file=data.get("file", ""),
         mode=data.get("mode", ""),
         at=memory.at,
-        findings=findings,
-        severities=severities,
-        left_out=max(0, total - len(findings)),
+        severities=_counts(data.get("severities", "")),
+        left_out=int(left) if _NUMBER.fullmatch(left := data.get("left_out", "")) else 0,
         model=data.get("model", ""),
         skill=data.get("skill", ""),
         intent=data.get("intent", ""),
         uri=memory.uri,
+        kept=memory.text,
     )
+
+
+def _counts(text: str) -> tuple[tuple[Severity, int], ...]:
+    try:
+        said = json.loads(text)
+        return tuple((one, int(said[one])) for one in SEVERITIES if one in said)
+    except (ValueError, TypeError, RecursionError):
+        return ()
 
 
 def _findings(file: str, text: str) -> Iterator[Finding]:
