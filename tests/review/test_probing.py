@@ -167,7 +167,7 @@ def test_where_the_tools_cannot_be_had_it_is_said_and_nothing_is_left(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(InputError) as caught:
         probe(source="lying_tools:nothing")
-    assert caught.value.code == "PROBE_FAILED"
+    assert (caught.value.code, caught.value.exit) == ("PROBE_FAILED", 5)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -18,6 +18,7 @@ from typing import Final
 import anyio
 
 from executor.sandbox.process import Finished, run_command
+from ir.errors import FAILED
 from mcl.errors import InputError
 from mcl.tools.probing.told import PLAN, RESULTS, Probed, probed_of
 
@@ -73,10 +74,9 @@ async def _probe(
         "HOME": str(place / "home"),
         "TMPDIR": str(place),
         "LANG": "C.UTF-8",
-        "PYTHONWARNINGS": "ignore",
     }
     # -I: nothing of the person's own is loaded, and no variable of Python's counts.
-    argv = [sys.executable, "-I", str(_HOST), str(place / "job.json")]
+    argv = [sys.executable, "-I", "-W", "ignore", str(_HOST), str(place / "job.json")]
     ended: list[Finished] = []
 
     async def run() -> None:
@@ -98,6 +98,7 @@ async def _probe(
             f"the examples could not be run: {words[0] if words else 'no message'}",
             place="probe",
             fix="leave it out: mcl tool verify --no-probe",
+            exit=FAILED,
         )
     files = sorted((place / RESULTS).glob("*.json"), key=lambda one: int(one.stem))
     return tuple(probed_of(json.loads(one.read_text())) for one in files)
