@@ -38,6 +38,12 @@ def says(request: Request, text: str) -> bool:
     )
 
 
+def lines_of(request: Request) -> list[int]:
+    """The lines that can be found at."""
+    rule = request.rules.split("LINE: ")[1].split("\n")[0]
+    return [int(part.strip('"')) for part in rule.split(" | ")]
+
+
 @dataclass
 class Scripted:
     """A model that answers with what `answer` makes of a request. room: characters of its context."""
