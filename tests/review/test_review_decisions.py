@@ -308,6 +308,25 @@ def test_what_files_and_memory_do_not_agree_on_is_told(
     assert [found.what for found in decisions.compare(workspace)] == ["missing", "forgotten"]
 
 
+def test_a_folder_that_cannot_be_opened_is_told_and_does_not_end_the_comparison(
+    decisions: Decisions, workspace: Workspace, root: Path, tmp_path: Path
+) -> None:
+    plant(root, "ADR-0001-one.md", GOOD)
+    (root / FOLDER / "rejected").symlink_to(tmp_path)
+    (root / FOLDER / "boundaries").write_text("no folder")
+    told = [(one.what, one.path) for one in decisions.compare(workspace)]
+    assert told == [
+        ("unreadable", f"{FOLDER}/boundaries"),
+        ("new", f"{FOLDER}/decisions/ADR-0001-one.md"),
+        ("unreadable", f"{FOLDER}/rejected"),
+    ]
+    with pytest.raises(ReviewError):
+        decisions.take_in(workspace)
+    with pytest.raises(ScopeError):
+        decisions.decide("x", decision="y", workspace=workspace)
+    assert decisions.all() == ()
+
+
 def test_a_file_of_ten_megabytes_is_not_read(decisions: Decisions, workspace: Workspace, root: Path) -> None:
     plant(root, "ADR-0001-one.md", GOOD.encode() + b"x" * (10 << 20))
     [told] = decisions.compare(workspace)

@@ -153,7 +153,7 @@ def test_secrets_and_what_drives_a_terminal_are_not_kept(memories: Memories, hom
         finding("RISK", 2, whole),
         finding("NOTE", 3),
     ]
-    memories.history.record("a.py", findings=found, mode="security", model="http://user:hunter22@host/m")
+    memories.history.record("a.py", findings=found, mode="security", model="http://user:hunter22@host/m\x07")
     [one] = memories.history.last("a.py")
     assert [found.line for found in one.findings] == [1, 2, 3]
     assert one.findings[0].body == "the key [redacted: AWS access key] \\x1b[2J\\u200b"

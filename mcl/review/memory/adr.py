@@ -111,10 +111,13 @@ def _refuse_anchors(front: str, path: str) -> None:
     """Refuse what stands for something else. The text was read within bounds before."""
     import yaml
 
-    for event in yaml.parse(front, Loader=yaml.SafeLoader):
-        if getattr(event, "anchor", None) is not None:
-            line = event.start_mark.line + 2 if event.start_mark else 2
-            raise _bad(path, line, "anchors and aliases are not read here")
+    try:
+        marked = [one for one in yaml.parse(front, Loader=yaml.SafeLoader) if getattr(one, "anchor", None)]
+    except yaml.YAMLError as error:  # where the two parsers do not agree
+        raise _bad(path, 2, f"not YAML: {str(error).splitlines()[0]}") from error
+    if marked:
+        start = marked[0].start_mark
+        raise _bad(path, start.line + 2 if start else 2, "anchors and aliases are not read here")
 
 
 def _bad(path: str, line: int, why: str) -> ReviewError:

@@ -132,25 +132,7 @@ class Decisions:
 
     def compare(self, workspace: Workspace) -> tuple[Difference, ...]:
         """What the files of a workspace and the memory do not agree on, in the order of the paths."""
-        differences, seen = list[Difference](), dict[str, str]()
-        there = {found[1] for path in _names(workspace) if (found := _file_id(path))}
-        for path, read in _files(workspace):
-            if isinstance(read, str):
-                differences.append(Difference("unreadable", path, why=read))
-                continue
-            if read.id in seen:
-                why = f"{seen[read.id]} has the same id"
-                differences.append(Difference("unreadable", path, read.id, why))
-                continue
-            seen[read.id] = path
-            known = self.get(read.id)
-            if known is None:
-                what: Literal["new", "forgotten"] = "forgotten" if read.number in self._numbers() else "new"
-                differences.append(Difference(what, path, read.id))
-            elif known.says != read.says:
-                differences.append(Difference("changed", path, read.id, _differing(known, read)))
-        missing = (one for one in self.all() if one.sha256 and one.id not in there | seen.keys())
-        differences += [Difference("missing", one.path, one.id) for one in missing]
+        differences = [one for one, _ in self._compared(workspace)]
         return tuple(sorted(differences, key=lambda one: (one.path, one.what)))
 
     def take_in(self, workspace: Workspace) -> tuple[Difference, ...]:
@@ -160,14 +142,35 @@ class Decisions:
         with all of these in `data["errors"]`.
         """
         with self._place.home.db.write():
-            found = self.compare(workspace)
-            if wrong := [one for one in found if one.what == "unreadable"]:
+            found = list(self._compared(workspace))
+            if wrong := [one for one, _ in found if one.what == "unreadable"]:
                 raise _unreadable(wrong)
-            taken = tuple(one for one in found if one.what in ("new", "changed"))
-            read = {path: one for path, one in _files(workspace) if isinstance(one, Decision)}
-            for one in taken:
-                self._keep(read[one.path], "", "")
-        return taken
+            taken = [(one, read) for one, read in found if read and one.what in ("new", "changed")]
+            for _, read in taken:
+                self._keep(read, "", "")
+        return tuple(one for one, _ in taken)
+
+    def _compared(self, workspace: Workspace) -> Iterator[tuple[Difference, Decision | None]]:
+        """Each difference, with what the file says."""
+        seen, numbers, there = dict[str, str](), self._numbers(), set[str]()
+        for path, read in _files(workspace):
+            if named := _file_id(path.partition(":")[0]):
+                there.add(named[1])
+            if isinstance(read, str):
+                yield Difference("unreadable", path, why=read), None
+                continue
+            if read.id in seen:
+                yield Difference("unreadable", path, read.id, f"{seen[read.id]} has the same id"), None
+                continue
+            seen[read.id] = path
+            known = self.get(read.id)
+            if known is None:
+                yield Difference("forgotten" if read.number in numbers else "new", path, read.id), read
+            elif known.says != read.says:
+                yield Difference("changed", path, read.id, _differing(known, read)), read
+        for one in self.all():
+            if one.sha256 and one.id not in there | seen.keys():
+                yield Difference("missing", one.path, one.id), None
 
     def _left(self, said: Decision, workspace: Workspace) -> Decision | None:
         """The file of just this decision that is not remembered: of somebody who ended before that."""
@@ -243,21 +246,23 @@ def _nearness(decision: Decision, names: Sequence[str]) -> list[int]:
 
 def _highest(workspace: Workspace) -> int:
     """The highest number that a file of the workspace has in its name, whatever it says."""
-    return max((int(found[2]) for path in _names(workspace) if (found := _file_id(path))), default=0)
+    names = (name for kind in KINDS for name in _names(workspace, kind))
+    return max((int(found[2]) for name in names if (found := _file_id(name))), default=0)
 
 
 def _file_id(path: str) -> re.Match[str] | None:
     return _FILE.fullmatch(path.rpartition("/")[2])
 
 
-def _names(workspace: Workspace) -> Iterator[str]:
-    for kind in KINDS:
-        try:
-            found = workspace.walk(f"{FOLDER}/{kind}", check=lambda: None, recursive=False)
-            yield from (one.path for one in found if one.kind != "folder")
-        except ScopeError as error:
-            if error.code != "NOT_FOUND":
-                raise
+def _names(workspace: Workspace, kind: Kind) -> list[str]:
+    """What lies in the folder of a kind, but for folders, in order. Raises ScopeError."""
+    try:
+        found = workspace.walk(f"{FOLDER}/{kind}", check=lambda: None, recursive=False)
+        return sorted(one.path for one in found if one.kind != "folder")
+    except ScopeError as error:
+        if error.code != "NOT_FOUND":
+            raise
+        return []
 
 
 def _same(one: Decision, other: Decision) -> bool:
@@ -266,27 +271,34 @@ def _same(one: Decision, other: Decision) -> bool:
 
 
 def _files(workspace: Workspace, without: Container[int] = ()) -> Iterator[tuple[str, Decision | str]]:
-    """The files of decisions, in the order of their paths, each with what it says or why that cannot be read;
-    with the line in its path then. without: numbers in the names of files that are not opened."""
-    for number, path in enumerate(sorted(_names(workspace))):
-        if not path.endswith(".md") or ((found := _file_id(path)) and int(found[2]) in without):
-            continue
-        if number >= MOST:
-            yield path, f"more than {MOST:,} files of decisions"
-            return
+    """The files of decisions, each with what it says or why that cannot be read; with the line in its path
+    then. without: numbers in the names of files that are not opened."""
+    number = 0
+    for kind in KINDS:
         try:
-            data, _ = workspace.read(path, MAX_BYTES + 1)
-            read = read_adr(data, path)
-        except (ReviewError, ScopeError) as error:
-            yield (error.place or path), error.message
+            names = _names(workspace, kind)
+        except ScopeError as error:
+            yield f"{FOLDER}/{kind}", error.message
             continue
-        named, folder = _file_id(path), path.split("/")[-2]
-        if named is None or named[1] != read.id:
-            yield path, f"its name does not begin with its id, {read.id}"
-        elif folder != read.kind:
-            yield path, f"it lies in {folder} and says kind: {read.kind}"
-        else:
-            yield path, read
+        for path in names:
+            if not path.endswith(".md") or ((found := _file_id(path)) and int(found[2]) in without):
+                continue
+            number += 1
+            if number > MOST:
+                yield path, f"more than {MOST:,} files of decisions"
+                return
+            yield _file(workspace, path, kind)
+
+
+def _file(workspace: Workspace, path: str, kind: Kind) -> tuple[str, Decision | str]:
+    try:
+        read = read_adr(workspace.read(path, MAX_BYTES + 1)[0], path)
+    except (ReviewError, ScopeError) as error:
+        return (error.place or path), error.message
+    named = _file_id(path)
+    if named is None or named[1] != read.id:
+        return path, f"its name does not begin with its id, {read.id}"
+    return path, read if read.kind == kind else f"it lies in {kind} and says kind: {read.kind}"
 
 
 def _differing(one: Decision, other: Decision) -> str:

@@ -24,6 +24,7 @@ from mcl.review.memory.quotes import without_quotes
 NEWEST: Final = 10  # reviews of a file that are looked back at
 TOP: Final = 5  # findings of the last one that the next is told
 LONGEST_BODY: Final = 600  # characters
+_LONGEST_NAME: Final = 200  # characters of a mode, model or skill
 _CUT: Final = " … [cut]"
 _KIND: Final = f"{TAG}.history"
 _TYPE: Final = "Event"
@@ -115,9 +116,7 @@ class History:
             before = self._place.now().version(f"matrix://cortex/{_TYPE}/{self._id(name)}")
             data = {
                 "file": name,
-                "mode": mode,
-                "model": model,
-                "skill": skill,
+                **{"mode": _named(mode), "model": _named(model), "skill": _named(skill)},
                 "nth": str(before.version + 1 if before else 1),  # so that each is a version of its own
                 "severities": json.dumps(severities),
                 "left_out": str(len(ordered) - kept),
@@ -175,6 +174,10 @@ def _written(file: str, mode: str, findings: Sequence[Finding], content: str) ->
         text += f"\n{line}"
         kept += 1
     return text, kept
+
+
+def _named(name: str) -> str:
+    return plain_line(name)[:_LONGEST_NAME]
 
 
 def _short(body: str) -> str:
