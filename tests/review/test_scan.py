@@ -252,3 +252,7 @@ def test_nothing_is_loaded_before_python_is_judged_and_nothing_is_written(tmp_pa
     ran = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, env=environment)
     assert (ran.stdout, ran.stderr) == ("['B307']\n", "")
     assert list((tmp_path / "home").rglob("*")) == []
+
+
+def test_python_of_other_kinds_is_searched_by_patterns() -> None:
+    assert found("fast.pyx", "cdef int f(x):\n    return eval(x)\n") == [("py-eval", 2, "WARNING")]

@@ -30,7 +30,7 @@ LANGUAGES = {
     "html": ("page.html", "page.j2"),
     "secrets": ("any", "notes.md", "x.properties"),
     "anywhere": ("any.c",),
-    "python": ("old.py",),
+    "python": ("old.py", "fast.pyx"),
 }
 
 
@@ -99,6 +99,8 @@ def test_a_script_without_an_ending_is_known_by_its_first_line() -> None:
         assert [one.rule for one in scan_source(Source("bin/run", f"{line}\nchmod 777 x\n"))] == [
             "sh-world-file"
         ]
+    [one] = scan_source(Source("bin/run", "#!/usr/bin/env python3.12\nimport os\nos.system(x)\n"))
+    assert one.rule == "B605"
     assert scan_source(Source("bin/run", "#!/usr/bin/perl\nchmod 777 x\n")) == ()
     assert scan_source(Source("bin/run", "chmod 777 x\n")) == ()
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MAX_TEXT: Final = 4 << 20  # characters of a file that are searched
 _PIECE: Final = 2_000  # characters of a line that a rule is tried on at once …
 _OVERLAP: Final = 400  # … with so many of what is before and after
+_BEYOND: Final = 200  # characters after the line, for a rule that looks there
 _SECONDS: Final = 0.5  # of one try; a thousand times what any takes …
 MAX_SECONDS: Final = 10.0  # … and of all tries in one file
 _FOLDER: Final = Path(__file__).with_name("patterns")
@@ -39,9 +40,9 @@ class Rule:
     """One pattern and what is said of it.
 
     near: a line holds one of these, else it is not looked at. also: the file holds it somewhere. comments:
-    are comments searched too? elsewhere: what becomes of it in tests and examples. entropy: bits that a
-    character of the group `value` has at least; mixed: it has letters and digits. covers: rules of bandit
-    that say the same.
+    are comments searched too? beyond: may it go on in the next line? elsewhere: what becomes of it in tests
+    and examples. entropy: bits that a character of the group `value` has at least; mixed: it has letters and
+    digits. covers: rules of bandit that say the same.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Rule:
     also: str = ""
     ignore_case: bool = False
     comments: bool = False
+    beyond: bool = False
     elsewhere: Literal["NOTE", "same", "none"] = "NOTE"
     entropy: float = 0.0
     mixed: bool = False
@@ -84,7 +86,7 @@ class Book:
             return False
         if any(fnmatchcase(name, one) for one in self.files):
             return True
-        return "." not in name and _interpreter(first_line) in self.shebangs
+        return "." not in name and interpreter(first_line) in self.shebangs
 
 
 @cache
@@ -153,15 +155,14 @@ class _Text:
                 done = number
                 continue
             piece = (column // _PIECE) * _PIECE
-            until = min(end, start + piece + _PIECE + _OVERLAP)
+            until = min(end + _BEYOND * rule.beyond, start + piece + _PIECE + _OVERLAP)
             try:
                 if time.monotonic() > deadline:
                     raise TimeoutError
                 fits = _fits(rule, self.text[max(start, start + piece - _OVERLAP) : until])
             except TimeoutError:
-                yield remark(
-                    "scan-slow", number, f"The rule {rule.id} took too long, and was given up from here on."
-                )
+                slow = f"The rule {rule.id} took too long, and was given up from here on."
+                yield remark("scan-slow", number, slow)
                 return
             if fits:
                 yield Hit(rule.id, severity, number, number, number, rule.body)
@@ -227,7 +228,7 @@ def _folded(text: str) -> str:
     )
 
 
-def _interpreter(line: str) -> str:
+def interpreter(line: str) -> str:
     """The program that a first line names: `#!/usr/bin/env -S bash -e` → bash."""
     if not line.startswith("#!"):
         return ""

@@ -9,7 +9,7 @@ from typing import Final
 
 from mcl.review.findings import Finding
 from mcl.review.scan.hit import Hit
-from mcl.review.scan.patterns import search
+from mcl.review.scan.patterns import covering, interpreter, search
 from mcl.review.scan.places import place_of
 from mcl.review.scan.source import Source
 
@@ -41,9 +41,9 @@ def scan_source(source: Source, *, lines: Container[int] | None = None) -> tuple
 
 
 def _by_syntax(source: Source) -> tuple[list[Hit], bool]:
-    """What bandit finds, and whether there was no tree where there should be one."""
-    if not source.path.lower().endswith(_PYTHON):
-        return [], False
+    """What bandit finds, and whether there was no syntax tree to find it in."""
+    if not _is_python(source):
+        return [], True
     from mcl.review.scan.python import judged
     from mcl.review.scan.weights import weighed
 
@@ -53,10 +53,15 @@ def _by_syntax(source: Source) -> tuple[list[Hit], bool]:
     return [*dict.fromkeys(hits), *seen.remarks], not seen.parsed
 
 
+def _is_python(source: Source) -> bool:
+    name = source.path.lower().rpartition("/")[2]
+    if "." in name:
+        return name.endswith(_PYTHON)
+    return interpreter(source.text[:200].partition("\n")[0]) == "python"
+
+
 def _uncovered(hits: list[Hit], found: list[Hit]) -> Iterator[Hit]:
     """Without what a pattern says more exactly of the same line."""
-    from mcl.review.scan.patterns import covering
-
     said = {(rule, hit.line) for hit in found for rule in covering().get(hit.rule, ())}
     return (hit for hit in hits if (hit.rule, hit.line) not in said)
 
