@@ -117,6 +117,8 @@ def test_paths_are_meant_from_here_or_from_the_workspace(
     for target in ("src/run.py", "./src//run.py", str(yard.folder / "src" / "run.py")):
         assert yard(target, "--no-ai", "--json").document["files"] == ["src/run.py"]
     monkeypatch.chdir(yard.folder / "src")
+    told = yard("--diff", "--no-ai")
+    assert (told.code, f"--workspace {yard.folder}\n" in told.err) == (4, True)
     for words in (["run.py"], ["run.py", "--workspace", ".."], ["src/run.py", "--workspace", ".."]):
         assert yard(*words, "--no-ai").code == 1
     assert yard("../app.py", "--no-ai").code == 4

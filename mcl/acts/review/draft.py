@@ -146,6 +146,10 @@ def _told(problem: MclError, root: Path) -> ReviewError | None:
             place=problem.place,
             fix="name a file of this folder, or the folder to work in: --workspace DIR",
         )
+    if problem.code == "NOT_A_REPOSITORY":
+        above = next((one for one in root.parents if (one / ".git").is_dir()), None)
+        fix = f"name the folder that holds it: --workspace {above}" if above else problem.fix
+        return ReviewError(problem.code, problem.message, place=str(root), fix=fix)
     if problem.code == "UNKNOWN_REVISION" and (root / problem.place).exists():
         return ReviewError(
             "UNKNOWN_REVISION",

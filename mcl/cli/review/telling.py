@@ -20,15 +20,14 @@ def tell(result: "ReviewRun", *, sarif: str, as_json: bool) -> int:
     problem = result.problem()
     if as_json:
         write_document(result.to_json())
-    elif problem is not None:
+    if problem is not None:
         note_error(problem)
         return result.exit
-    elif sarif != STANDARD:
+    if not as_json and sarif != STANDARD:
         write_text(safe(result.text) + "\n")
-    if problem is None and sarif:
+    if sarif:
         _write_sarif(result, sarif)
-    if problem is None:
-        note(_summary(result))
+    note(_summary(result))
     return result.exit
 
 
@@ -53,7 +52,7 @@ def _summary(result: "ReviewRun") -> str:
     said += f", {blocking:,} of them block{'s' if blocking == 1 else ''}" if blocking else ""
     if lost := len(output["unreadable"]):
         said += f"; {_many(lost, 'line')} could not be read as a finding, which blocks too"
-    if result.outcome.failure is None and output["truncated"]:
+    if output["truncated"]:
         said += "; there are more findings than are told here"
     return said + _left_out(looked)
 
