@@ -18,6 +18,7 @@ import anyio
 
 from executor.sandbox.process import run_command
 from mcl.release.rules import ReleaseRules
+from mcl.review.drift.declared import Project
 from mcl.review.drift.rules import Flaw
 from mcl.review.drift.tree import Progress, Tree, quiet
 
@@ -45,11 +46,14 @@ def python_files(tree: Tree) -> tuple[str, ...]:
 
 
 def compile_flaws(tree: Tree, rules: ReleaseRules, progress: Progress = quiet) -> Iterator[Flaw]:
-    """Python files that do not compile with this Python."""
+    """Python files that do not compile with this Python; warnings where the project wants a newer one."""
+    wants, here = Project(tree).python_needed, sys.version_info[:2]
+    newer = f" (the project wants Python 3.{wants}, this is 3.{here[1]})" if (3, wants) > here else ""
     for one in anyio.run(failures, tree, python_files(tree), progress):
         place = f"{one.path}:{one.line}" if one.line else one.path
         code = "DOES_NOT_COMPILE" if one.tried else "NOT_COMPILED"
-        yield rules.flaws.flaw(code, place, one.why, mild=rules.places.is_mild(one.path))
+        mild = bool(newer) or rules.places.is_mild(one.path)
+        yield rules.flaws.flaw(code, place, f"{one.why}{newer}", mild=mild)
 
 
 async def failures(tree: Tree, paths: Sequence[str], progress: Progress = quiet) -> list[Failed]:

@@ -51,14 +51,17 @@ def merge_flaws(tree: Tree, rules: ReleaseRules, progress: Progress = quiet) -> 
     for number, path in enumerate(paths):
         if number % _EVERY == 0:
             progress(number, len(paths), path)
-        data = tree.read(path)
-        if data is None or b"<<<<<<< " not in data or b">>>>>>> " not in data:
+        found = tree.beginning(path)
+        data = found[0] if found is not None else b""
+        if b"<<<<<<< " not in data or b">>>>>>> " not in data:
             continue
         line, quoted = _marks(data.decode("utf-8", "replace"), page=path.endswith(_PAGES))
         if line:
             mild = quoted or rules.places.is_mild(path)
             said = "both sides of a merge are in the file"
             yield rules.flaws.flaw("MERGE_MARKS", f"{path}:{line}", said, mild=mild)
+    if tree.spent or tree.cut:
+        yield rules.flaws.flaw("NOT_READ", ".", "there are more files, or larger ones, than are looked at")
 
 
 def _marks(text: str, *, page: bool) -> tuple[int, bool]:

@@ -205,7 +205,7 @@ def test_a_repository_that_git_may_not_be_asked_about_is_told(shop: Path, home: 
 def test_every_rule_is_planted_somewhere() -> None:
     elsewhere = {  # in tests of their own
         *("TESTS_FAIL", "TESTS_BROKEN", "TESTS_NOT_RUN", "NO_TESTS", "GIT_UNREADABLE"),
-        *("OPEN_FINDING", "OPEN_WARNING", "SCAN_PARTIAL", "MORE_FLAWS"),
+        *("OPEN_FINDING", "OPEN_WARNING", "SCAN_PARTIAL", "MORE_FLAWS", "NOT_READ"),
     }
     here = {code for _, code, _, _ in PLANTED.values()} - {one.code for one in drift_rules()}
     assert {one.code for one in release_rules().flaws} - elsewhere == here
@@ -308,6 +308,26 @@ def test_a_source_archive_without_git_is_looked_at_too(shop: Path, home: Home) -
     report = check_release(shop, tests=False, home=home)
     assert check(report, "clean").status == "does not apply"
     assert told(report, "compile") == [("DOES_NOT_COMPILE", "shop/bad.py:1")]
+
+
+@pytest.mark.parametrize(("wanted", "level"), [(">=3.99", "warning"), (">=3.8", "blocked")])
+def test_syntax_of_a_newer_python_that_the_project_wants_is_a_warning(
+    wanted: str, level: str, shop: Path, home: Home
+) -> None:
+    text = (shop / "pyproject.toml").read_text()
+    write(shop, "pyproject.toml", text.replace("\nreadme", f'\nrequires-python = "{wanted}"\nreadme'))
+    write(shop, "shop/new.py", "lazy import till\n")
+    flaws = check(check_release(shop, tests=False, home=home), "compile").flaws
+    assert [(one.code, one.level) for one in flaws] == [("DOES_NOT_COMPILE", level)]
+
+
+def test_where_there_is_more_than_may_be_read_that_is_said(
+    shop: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcl.review.drift.tree.MAX_FILES", 5)
+    report = check_release(shop, tests=False, home=home)
+    assert told(report, "merges") == [("NOT_READ", ".")]
+    assert report.verdict != "pass"
 
 
 def test_an_empty_folder_blocks_nothing(tmp_path: Path, home: Home) -> None:

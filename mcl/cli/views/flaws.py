@@ -27,7 +27,6 @@ _STYLES: Final = {
 }
 _SHOWN: Final = 10  # flaws of one check that are shown; --json has all
 _WIDE = max(len(one) for one in _STYLES)
-_STEPS: Final = 1.0  # seconds after which it is shown how far a check is
 
 
 def drift_view(report: DriftReport) -> Iterator[RenderableType]:
@@ -71,31 +70,20 @@ def _flaws(flaws: Iterable[Flaw], *, indent: int = 0, fixes: bool = True) -> Ite
 
 @contextmanager
 def steps() -> Iterator[Callable[[str, int, int, str], None]]:
-    """How far it is, on standard error where that is a terminal: the check, how much of how much, of what.
-    Nothing is shown in the first second."""
+    """How far it is, on standard error where that is a terminal: the check, how much of how much, of what."""
     if not sys.stderr.isatty():
         yield lambda title, done, total, what: None
         return
-    from time import monotonic
-
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[what]}"),
-    )
-    bar = Progress(*columns, console=Console(file=sys.stderr), transient=True)
-    task, began = bar.add_task("", total=1, what=""), monotonic()
+    title = TextColumn("{task.description}", markup=False)
+    about = TextColumn("{task.fields[what]}", markup=False)
+    columns = (SpinnerColumn(), title, BarColumn(), MofNCompleteColumn(), about)
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task("looking", total=None, what="")
 
-    def tell(title: str, done: int, total: int, what: str) -> None:
-        if not bar.live.is_started and monotonic() - began > _STEPS:
-            bar.start()
-        bar.update(task, description=title, completed=done, total=total, what=plain(what[:60]).plain)
+        def tell(title: str, done: int, total: int, what: str) -> None:
+            bar.update(task, description=title, completed=done, total=total, what=plain(what[:60]).plain)
 
-    try:
         yield tell
-    finally:
-        bar.stop()

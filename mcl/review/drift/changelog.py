@@ -17,7 +17,7 @@ _UNDERLINE = re.compile(r"([=\-~^*+#\"'`.:_])\1{2,}\s*$")
 _HEADING = re.compile(r"#{1,4}\s+(?P<said>.+)$")
 # A version that stands for itself in a heading: not a part of a date, a name or an address.
 _FOUND = re.compile(rf"(?:^|(?<=[\s\[(`*]))(?P<version>{VERSION})(?=$|[\s\])`,:;*])", re.IGNORECASE)
-_DATE = re.compile(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}")
+_DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}")
 _UNRELEASED = re.compile(
     r"\b(?:unreleased|upcoming|development version)\b|^next(?: release)?$", re.IGNORECASE
 )

@@ -22,6 +22,7 @@ _BADGE = re.compile(
     rf"img\.shields\.io/badge/(?:version|release|pypi|npm|crates\.io)-(?P<version>{VERSION})-[A-Za-z0-9]",
     re.IGNORECASE,
 )
+_NEEDED = re.compile(r"(?:>=?|~=|\^|==)\s*3\.(\d{1,3})")
 _MAX_LINES: Final = 5000
 
 
@@ -71,6 +72,18 @@ class Project:
             _at(self.setup, "metadata", "name"),
         )
         return next((name for name in said if isinstance(name, str) and name), "")
+
+    @property
+    def python_needed(self) -> int:
+        """The oldest Python 3 that the project runs on, by its minor number; 0 where none is told."""
+        said = (
+            _at(self.pyproject, "project", "requires-python"),
+            _at(self.pyproject, "tool", "poetry", "dependencies", "python"),
+            _at(self.setup, "options", "python_requires"),
+        )
+        text = next((one for one in said if isinstance(one, str)), "")
+        found = _NEEDED.search(text[:200])
+        return int(found[1]) if found else 0
 
     def packages(self) -> tuple[str, ...]:
         """The folders of the project's own Python packages: at the top or below src, with __init__.py."""

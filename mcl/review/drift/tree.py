@@ -28,6 +28,7 @@ from mcl.errors import ReviewError
 MAX_FILES: Final = 50_000
 MAX_TEXT: Final = 2 << 20  # bytes of a file that is read as text
 MAX_TOTAL: Final = 512 << 20  # bytes read in one look
+_KEPT: Final = 32 << 20  # characters kept of what was read
 _MAX_NAMES: Final = 32 << 20  # bytes of names taken from git
 _PATIENCE: Final = 120  # seconds
 _ROOM: Final = 1 << 20  # bytes that the changes of a status may take
@@ -73,6 +74,7 @@ class Tree:
     closed: str = ""
     cut: bool = False
     _left: int = field(default=MAX_TOTAL, repr=False)
+    _room: int = field(default=_KEPT, repr=False)
     _kept: dict[str, str | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -100,17 +102,29 @@ class Tree:
         """The files below a folder."""
         return tuple(path for path in self.files if path.startswith(f"{folder}/"))
 
-    def read(self, path: str, limit: int = MAX_TEXT) -> bytes | None:
-        """A whole file; None where it is none, larger than limit (bytes), or too much has been read."""
+    @property
+    def spent(self) -> bool:
+        """Has more been read than one look may? Then nothing more is."""
+        return self._left <= 0
+
+    def beginning(self, path: str) -> tuple[bytes, int] | None:
+        """The first MAX_TEXT bytes of a file, and its size; None where it is none, or too much was read."""
+        if self.spent:
+            return None
         try:
-            data, size = self.workspace.read(path, limit)
+            data, size = self.workspace.read(path, MAX_TEXT)
         except ScopeError:
             return None
         self._left -= len(data)
-        return None if size > limit or self._left < 0 else data
+        return data, size
+
+    def read(self, path: str) -> bytes | None:
+        """A whole file; None where it is none, larger than MAX_TEXT, or too much was read."""
+        found = self.beginning(path)
+        return found[0] if found is not None and found[1] <= MAX_TEXT else None
 
     def text(self, path: str) -> str | None:
-        """A whole file as text; None also where it is no UTF-8. Small ones are read once."""
+        """A whole file as text; None also where it is no UTF-8. The first ones are read once."""
         if path in self._kept:
             return self._kept[path]
         data = self.read(path)
@@ -118,7 +132,8 @@ class Tree:
             found = None if data is None else data.decode("utf-8-sig")
         except UnicodeDecodeError:
             found = None
-        if found is None or len(found) < 1 << 16:
+        self._room -= len(found or "")
+        if self._room > 0:
             self._kept[path] = found
         return found
 
@@ -129,11 +144,11 @@ async def look(workspace: Workspace, clock: Clock) -> Tree:
     Raises:
         ScopeError: it may not be opened. ReviewError: TREE_TOO_LARGE, going through it takes minutes.
     """
-    bench = Bench(workspace, clock, "read", _ROOM, "")
+    bench, tree = Bench(workspace, clock, "read", _ROOM, ""), Tree(workspace, ())
     try:
         with anyio.fail_after(_PATIENCE):
             found = await sources(".", (), bench)
-            tree = Tree(workspace, tuple(found[:MAX_FILES]), cut=len(found) > MAX_FILES)
+            tree.files, tree.cut = tuple(found[:MAX_FILES]), len(found) > MAX_FILES
             if _stat(workspace, ".git") is not None:
                 async with repository(workspace, ".") as git:
                     tree.checkout = await _checkout(git, workspace)
