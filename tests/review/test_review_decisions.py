@@ -128,6 +128,24 @@ def test_the_same_decision_is_not_written_twice(
     assert len(files(root)) == 2
 
 
+def test_the_file_of_a_decision_that_stands_is_written_again_where_it_is_gone(
+    decisions: Decisions, workspace: Workspace, root: Path, home: Home
+) -> None:
+    made, _ = decisions.decide("x", decision="y", workspace=workspace)
+    data = (root / made.path).read_bytes()
+    (root / made.path).unlink()
+    assert decisions.decide("x", decision="y") == (made, False)
+    again, new = decisions.decide("x", decision="y", workspace=workspace)
+    assert (again.id, new, (root / made.path).read_bytes()) == (made.id, True, data)
+    assert Cortex(home).snapshot().size == 1  # what is remembered is the same
+    (root / made.path).write_text("changed by a person")
+    assert decisions.decide("x", decision="y", workspace=workspace) == (made, False)
+    assert (root / made.path).read_text() == "changed by a person"
+    later, _ = decisions.decide("z", decision="y")
+    assert decisions.decide("z", decision="y", workspace=workspace)[0].id == later.id
+    assert decisions.get(later.id).sha256  # type: ignore[union-attr]
+
+
 def test_where_the_file_cannot_be_written_nothing_is_remembered(
     decisions: Decisions, workspace: Workspace, root: Path, home: Home, tmp_path: Path
 ) -> None:
@@ -149,7 +167,8 @@ def test_no_file_is_written_over(
     there = root / FOLDER / "decisions" / "ADR-0001-x.md"
     there.parent.mkdir(parents=True)
     there.write_text("mine")
-    monkeypatch.setattr("mcl.review.memory.decisions._highest", lambda workspace: 0)  # as if it came just now
+    # As if it came just now:
+    monkeypatch.setattr("mcl.review.memory.decisions._numbered", lambda workspace: frozenset())
     with pytest.raises(ScopeError) as caught:
         decisions.decide("x", decision="y", workspace=workspace)
     assert caught.value.code == "EXISTS"

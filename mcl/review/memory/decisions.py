@@ -61,7 +61,7 @@ class Decisions:
         check: Callable[[], None] = lambda: None,
     ) -> tuple[Decision, bool]:
         """Remember a decision under the next id, and write its file; and whether that was done. What stands
-        already, word for word, is not decided twice.
+        already, word for word, is not decided twice; its file is written again where it is gone.
 
         files: patterns of the paths that it is about (none: all). workspace: where its file is written,
         which is new and whole, or nothing is remembered; None: no file. check: called while another writer is
@@ -81,16 +81,16 @@ class Decisions:
         )
         checked(said)
         with self._place.home.db.write():
-            for known in self.all():
-                if _same(known, said):
-                    return known, False
+            known = next((one for one in self.all() if _same(one, said)), None)
             if workspace is None:
-                return self._keep(self._next(said, 0), intent, node), True
+                return (known, False) if known else (self._keep(self._next(said, 0), intent, node), True)
             workspace.make_folder(FOLDER)
             with workspace.open_folder(FOLDER) as folder, alone(folder, FOLDER, check):
+                if known and known.number in _numbered(workspace):
+                    return known, False
                 if there := self._left(said, workspace):
                     return self._keep(there, intent, node), True
-                made = self._next(said, _highest(workspace))
+                made = known or self._next(said, max(_numbered(workspace), default=0))
                 data = write_adr(made)
                 put = workspace.write(made.path, data, replace=False, check=check)
                 return self._keep(replace(made, sha256=put.sha256), intent, node), True
@@ -244,10 +244,10 @@ def _nearness(decision: Decision, names: Sequence[str]) -> list[int]:
     return [weight for weight in best if weight]
 
 
-def _highest(workspace: Workspace) -> int:
-    """The highest number that a file of the workspace has in its name, whatever it says."""
+def _numbered(workspace: Workspace) -> frozenset[int]:
+    """The numbers that files of the workspace have in their names, whatever they say. Raises ScopeError."""
     names = (name for kind in KINDS for name in _names(workspace, kind))
-    return max((int(found[2]) for name in names if (found := _file_id(name))), default=0)
+    return frozenset(int(found[2]) for name in names if (found := _file_id(name)))
 
 
 def _file_id(path: str) -> re.Match[str] | None:
