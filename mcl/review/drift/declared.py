@@ -11,6 +11,7 @@ from configparser import ConfigParser, Error
 from dataclasses import dataclass
 from typing import Any, Final
 
+from mcl.review.drift.parsing import parsed
 from mcl.review.drift.tree import Tree
 from mcl.review.drift.version import VERSION, Version, version_of
 
@@ -198,11 +199,8 @@ class Project:
 
 def _assigned(path: str, text: str) -> Iterator[Declared]:
     """Versions that a module writes down: ``__version__ = "1.2"`` at its top, ``setup(version="1.2")``."""
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in module.body:
+    module = parsed(text)
+    for node in module.body if module else ():
         if path == "setup.py":
             call = node.value if isinstance(node, ast.Expr) else None
             if isinstance(call, ast.Call):

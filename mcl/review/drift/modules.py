@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from mcl.review.drift.declared import Project
+from mcl.review.drift.parsing import parsed
 from mcl.review.drift.rules import Flaw, drift_rules
 from mcl.review.drift.tree import Tree
 
@@ -92,10 +93,8 @@ def _broken(tree: Tree, modules: Modules, target: str) -> str:
     first = name.partition(".")[0]
     if text is None or not first:
         return ""
-    try:
-        known = _top_names(ast.parse(text))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
+    syntax = parsed(text)
+    known = _top_names(syntax) if syntax else None
     return "" if known is None or first in known else f"{module} has no {first}"
 
 

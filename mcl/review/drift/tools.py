@@ -9,6 +9,7 @@ from typing import Final
 
 from executor.errors import ManifestError
 from mcl.review.drift.pages import pages
+from mcl.review.drift.parsing import parsed
 from mcl.review.drift.rules import Flaw, drift_rules
 from mcl.review.drift.tree import Tree
 from mcl.tools.contracts import (
@@ -100,11 +101,8 @@ def _declared(tree: Tree) -> Iterator[tuple[str, str]]:
         text = tree.text(path) if path.endswith(".py") and not _TESTS.search(path) else None
         if text is None or ".tool" not in text:
             continue
-        try:
-            module = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for node in ast.walk(module):
+        module = parsed(text)
+        for node in ast.walk(module) if module else ():
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 for decorator in node.decorator_list:
                     if name := _tool_name(decorator, node.name):
