@@ -21,6 +21,7 @@ from mcl.tools.contracts import (
 )
 from mcl.tools.contracts.registered import registered_drift
 from mcl.tools.probing import SOURCE, Probed, Progress, probe, unprobed
+from mcl.tools.probing.judging import unshown
 from mcl.tools.probing.told import State
 from mcl.tools.registry import registry
 
@@ -117,6 +118,8 @@ def verify_contracts(
         if run.state == "failed":
             message = f"its example does not work: {run.reason}"
             drift.append(Drift("EXAMPLE_FAILED", _name(run.tool), message, "repair the example, or the tool"))
+    for one in tools.own if probing else ():
+        drift += unshown(one, [run for run in probed if run.tool == one.uri])
     seen = {run.tool for run in probed}
     for one in (*tools.own, *others) if probing else ():
         if one.uri not in seen:

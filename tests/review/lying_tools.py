@@ -93,6 +93,21 @@ def honest_starter(args: Mapping[str, Any], root: Path) -> object:
     return subprocess.run([shutil.which("git") or "git", "--version"], check=True, capture_output=True).stdout
 
 
+@tool(**WRITES)
+def says_it_writes(args: Mapping[str, Any], root: Path) -> object:
+    return (root / args["path"]).read_text()
+
+
+@tool(**ASKS)
+def says_it_asks(args: Mapping[str, Any], root: Path) -> object:
+    return "nobody"
+
+
+@tool(programs=["git"])
+def says_it_starts(args: Mapping[str, Any], root: Path) -> object:
+    return "nothing"
+
+
 @tool()
 def writes(args: Mapping[str, Any], root: Path) -> object:
     return (root / "new.txt").write_text("x")

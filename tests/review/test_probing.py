@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import lying_tools
@@ -13,10 +14,11 @@ from mcl.acts.contracts import VerifiedContracts, verify_contracts
 from mcl.errors import InputError
 from mcl.tools import registry
 from mcl.tools.probing import Probed, probe
-from mcl.tools.probing.judging import is_declared
+from mcl.tools.probing.judging import is_declared, unshown
 from mcl.tools.probing.told import probed_of
 
 HONEST = ("honest-reader", "honest-writer", "honest-asker", "honest-starter")
+MODEST = {"says-it-writes": "write", "says-it-asks": "network", "says-it-starts": "programs"}
 FAILING = ("fails", "ends-the-process", "names-what-the-gate-refuses")
 QUICK = (
     *("honest-reader", "honest-writer", "honest-asker", "writes-and-takes-back", "writes-by-descriptor"),
@@ -132,12 +134,30 @@ def test_an_example_that_does_not_work_is_told_and_is_not_sound(probed: Probed) 
 def test_every_planted_tool_is_in_one_of_the_tables_and_makes_the_whole_unsound(
     verified: VerifiedContracts,
 ) -> None:
-    known, probed = {*HONEST, *FAILING}, by_name(verified.probed)
+    known, probed = {*HONEST, *MODEST, *FAILING}, by_name(verified.probed)
     assert {name for name, one in probed.items() if one.state != "unsound"} == known
     assert not verified.sound
     assert {one.place for one in verified.drift} >= {
         f"planted/{name}@1.0.0" for name in probed if name not in HONEST
     }
+
+
+@pytest.mark.slow
+def test_what_is_declared_and_never_done_is_told(verified: VerifiedContracts) -> None:
+    found = {one.place: one.message for one in verified.drift if one.code == "EFFECT_NOT_SHOWN"}
+    assert found == {
+        f"planted/{name}@1.0.0": f"it declares {what}, and no example shows it"
+        for name, what in MODEST.items()
+    }
+
+
+def test_nothing_is_missed_where_a_program_was_stood_in_for_or_an_example_did_not_run() -> None:
+    tests = next(one for one in registry().own if one.uri.startswith("matrix://tool/process/tests@"))
+    shown = Probed(tests.uri, 0, {}, "sound", started=("make",))
+    assert [one.message for one in unshown(tests, [shown])] == ["it declares write, and no example shows it"]
+    assert not list(unshown(tests, [replace(shown, stand_ins=("make",))]))
+    assert not list(unshown(tests, [replace(shown, state="not probed")]))
+    assert not list(unshown(tests, []))
 
 
 def test_what_is_not_let_happen_does_not_happen_and_the_persons_home_is_left_alone(

@@ -6,10 +6,13 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from executor.tools.manifest import Manifest
 from mcl.tools.contracts.comparing import Drift
+
+if TYPE_CHECKING:
+    from mcl.tools.probing.told import Probed
 
 # Where programs and what they are made of lie: nobody's files.
 _SYSTEM: Final = (
@@ -39,6 +42,26 @@ def judge(manifest: Manifest, told: Mapping[str, Any], place: Path, host: str) -
     return tuple(
         Drift(code, name, f"{_SAID[code]}: {_shown(things)}", _FIX[code]) for code, things in found.items()
     )
+
+
+def unshown(manifest: Manifest, probed: Sequence[Probed]) -> Iterator[Drift]:
+    """What a manifest declares that none of the tool's examples was seen to do: a call would be asked about
+    more than it does. Nothing is said where an example did not run, or a program was only stood in for.
+    """
+    if not probed or any(one.state != "sound" or one.stand_ins for one in probed):
+        return
+    seen = {
+        "write": any(one.wrote or one.home for one in probed),
+        "network": any(one.connected for one in probed),
+        "shell": any(one.started for one in probed),
+    }
+    names: list[str] = [name for name in manifest.effects if not seen.get(name, True)]
+    if manifest.programs and not seen["shell"] and "shell" not in names:
+        names.append("programs")
+    for name in names:
+        message = f"it declares {name}, and no example shows it"
+        tool = manifest.uri.removeprefix("matrix://tool/")
+        yield Drift("EFFECT_NOT_SHOWN", tool, message, "give an example that does it, or declare less")
 
 
 def is_declared(argv: Sequence[str], names: Sequence[str], confined: bool) -> bool:
