@@ -4,8 +4,8 @@
 
 FOLDER: a source archive, unpacked. The same files for both: those that `mcl review FOLDER` would look at;
 bandit sees the Python among them. Times are the processor's, both in a process of their own, with its start.
-blocking: RISK and WARNING. --untuned: what would block if bandit's results were weighed by severity and
-confidence alone (weights.toml without its rules), in product code and tests alike.
+--untuned: what would be told if bandit's results were weighed by severity and confidence alone (weights.toml
+without its rules), outside tests and examples. --json: a document a line for each folder.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from executor.clock import FixedClock
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
 from mcl.review.scan import Source, scan_source
+from mcl.review.scan.places import place_of
 from mcl.review.scan.python import judged
 from mcl.review.target import Target, look_at
 
@@ -76,7 +77,7 @@ def untuned(folder: Path) -> dict[str, int]:
     labels = {("HIGH", "HIGH"): "RISK", ("HIGH", "MEDIUM"): "WARNING", ("MEDIUM", "HIGH"): "WARNING"}
     counts: Counter[str] = Counter()
     for piece in looked(folder).pieces:
-        if piece.path.endswith(".py"):
+        if piece.path.endswith(".py") and place_of(piece.path) == "product":
             issues = judged(piece.text).issues
             counts.update(labels.get((one.severity, one.confidence), "NOTE") for one in issues)
     return dict(counts)
@@ -123,18 +124,16 @@ def main() -> None:
     parser.add_argument("--untuned", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    told = {}
     for folder in options.folders:
-        told[folder.name] = scanned(folder) | beside_bandit(folder)
+        figures = scanned(folder) | beside_bandit(folder)
         if options.untuned:
-            told[folder.name]["untuned"] = untuned(folder)
-    if options.json:
-        print(json.dumps(told, indent=2))
-        return
-    for name, figures in told.items():
-        print(name)
+            figures["untuned"] = untuned(folder)
+        if options.json:
+            print(json.dumps({folder.name: figures}), flush=True)
+            continue
+        print(folder.name)
         for key, value in figures.items():
-            print(f"  {key}: {value:.1f}" if isinstance(value, float) else f"  {key}: {value}")
+            print(f"  {key}: {value:.1f}" if isinstance(value, float) else f"  {key}: {value}", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,14 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mcl.review.findings import BLOCKING, SEVERITIES, Finding, in_order
 from mcl.review.scan.scanning import scan_source
 from mcl.review.scan.source import Source
-from mcl.review.target import Skipped, Target
+
+if TYPE_CHECKING:
+    from mcl.review.target import Skipped, Target
 
 MAX_SECONDS: Final = 240.0  # of all files; those that are left are told as not looked at
 MAX_FINDINGS: Final = 2000
@@ -63,6 +65,8 @@ def sweep(
         check()
         progress(done, len(target.pieces))
         if time.monotonic() > until:
+            from mcl.review.target import Skipped
+
             found.skipped += [Skipped(one.path, "no time") for one in target.pieces[done:]]
             found.truncated = True
             break
