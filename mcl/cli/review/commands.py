@@ -1,27 +1,21 @@
 """The verbs of `mcl review`."""
 
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Final
-
 import typer
 
 from mcl.cli.arguments import example
 from mcl.cli.groups import ReviewsByDefault
-
-# Each module has register(app), which adds its commands; in the order of the help.
-VERBS: Final = (
-    "file",
-    "parse",
-    "context",
-    "next",
-    "history",
-    "decide",
-    "decisions",
-    "remember",
-    "recall",
-    "bootstrap",
-    "drift",
+from mcl.cli.review import (
+    bootstrap,
+    context,
+    decide,
+    decisions,
+    drift,
+    file,
+    history,
+    next,
+    parse,
+    recall,
+    remember,
 )
 
 
@@ -35,7 +29,6 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
         subcommand_metavar="[FILE] | COMMAND [ARGS]...",
     )
-    for verb in VERBS:
-        if find_spec(f"mcl.cli.review.{verb}") is not None:
-            import_module(f"mcl.cli.review.{verb}").register(review)
+    for verb in (file, parse, context, next, history, decide, decisions, remember, recall, bootstrap, drift):
+        verb.register(review)
     app.add_typer(review)

@@ -1,10 +1,11 @@
 """`mcl review file`: a file, a folder or a difference is reviewed."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, ModelPath, Workspace, example
+from mcl.cli.arguments import AsJson, Workspace, example
 
 
 def register(review: typer.Typer) -> None:
@@ -25,7 +26,7 @@ def file_command(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="[FILE]", help="A file or a folder; with --diff a revision (default: the last commit)."
+            metavar="FILE", help="A file or a folder; with --diff a revision (default: the last commit)."
         ),
     ] = "",
     diff: Annotated[
@@ -40,7 +41,10 @@ def file_command(
         bool, typer.Option("--deep", help="Ask the model three times: structure, review, consistency.")
     ] = False,
     no_ai: Annotated[bool, typer.Option("--no-ai", help="The rules alone; no model is asked.")] = False,
-    model: ModelPath = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", metavar="PATH", help="A GGUF file to ask, in place of the model in use."),
+    ] = None,
     sarif: Annotated[
         str,
         typer.Option(
