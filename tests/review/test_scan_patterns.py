@@ -154,3 +154,11 @@ def test_every_rule_of_bandit_has_a_weight_and_words_of_our_own() -> None:
             for filler in ("'", "token ", "= '%s' ", "mark_safe(", "like '", "%", "{"):
                 regex.search(some["fits"], (filler * 2000)[:2000], timeout=5)
             assert time.perf_counter() - begun < 0.5, name
+
+
+def test_a_key_in_a_page_of_the_documentation_is_as_bad_and_in_a_test_it_is_a_note() -> None:
+    text = "token ghp_R4nD0mV8kQ2wZ7xLpT3sYc9HbJ6fMgNe1UaI\n"
+    severities = {
+        path: scan_source(Source(path, text))[0].severity for path in ("a.cfg", "docs/a.md", "tests/a.cfg")
+    }
+    assert severities == {"a.cfg": "RISK", "docs/a.md": "RISK", "tests/a.cfg": "NOTE"}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcl.review.findings import Severity
 from mcl.review.scan.hit import Hit, remark
@@ -40,9 +40,9 @@ class Rule:
     """One pattern and what is said of it.
 
     near: a line holds one of these, else it is not looked at. also: the file holds it somewhere. comments:
-    are comments searched too? beyond: may it go on in the next line? elsewhere: what becomes of it in tests
-    and examples. entropy: bits that a character of the group `value` has at least; mixed: it has letters and
-    digits. covers: rules of bandit that say the same.
+    are comments searched too? beyond: may it go on in the next line? everywhere: is it as bad in examples?
+    entropy: bits that a character of the group `value` has at least; mixed: it has letters and digits.
+    covers: rules of bandit that say the same.
     """
 
     id: str
@@ -55,12 +55,18 @@ class Rule:
     ignore_case: bool = False
     comments: bool = False
     beyond: bool = False
-    elsewhere: Literal["NOTE", "same", "none"] = "NOTE"
+    everywhere: bool = False
     entropy: float = 0.0
     mixed: bool = False
     covers: tuple[str, ...] = ()
     hits: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()
+
+    def in_place(self, place: Place) -> Severity:
+        """How bad it is there: in tests and examples it is to be looked at, but for what is bad everywhere;
+        tests are full of keys that open nothing."""
+        same = place == "product" or (self.everywhere and place == "examples")
+        return self.severity if same else "NOTE"
 
     @property
     def body(self) -> str:
@@ -123,9 +129,7 @@ def search(
     for book in books():
         if (unparsed or not book.only) and book.fits(name, first_line):
             for rule in book.rules:
-                if place == "product" or rule.elsewhere != "none":
-                    severity = rule.severity if place == "product" or rule.elsewhere == "same" else "NOTE"
-                    yield from searched.by(rule, severity, book, until)
+                yield from searched.by(rule, rule.in_place(place), book, until)
 
 
 class _Text:
