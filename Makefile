@@ -75,6 +75,7 @@ bench: $(VENV)/.dev      ## figures of benchmarks/README.md
 	$(BIN)/python -m benchmarks.intents
 	$(BIN)/python -m benchmarks.mcp
 	$(BIN)/python -m benchmarks.repo
+	$(BIN)/python -m benchmarks.maps
 	$(BIN)/python -m benchmarks.review_memory
 
 model: $(VENV)/.dev      ## train the bundled model again (about 1.5 h on 2 cores)

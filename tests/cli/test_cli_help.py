@@ -69,6 +69,8 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("repo switch", "repo remove"),
         *("review drift", "release", "release check"),
         *("review", "review file"),
+        *("review context", "review context build", "review context show", "review context status"),
+        *("review next", "review parse"),
         *("review history", "review decide", "review decisions", "review remember", "review recall"),
         "review bootstrap",
         *("server", "server add", "server list", "server show", "server check", "server trust"),

@@ -98,6 +98,14 @@ def test_a_gitignore_that_is_there_stays_as_it_is(garden: Yard) -> None:
     assert (garden.folder / "generated/.gitignore").read_text() == "own\n"
 
 
+def test_a_review_reads_the_maps_and_never_writes_them(garden: Yard) -> None:
+    garden("context", "build", "--yes")
+    before = garden.files()
+
+    assert garden("orchard/tree.py", "--no-ai").code == 0
+    assert garden.files() == before
+
+
 def test_what_was_written_can_be_undone(garden: Yard) -> None:
     garden.write(f"{FOLDER}/note.txt", "mine\n")
     garden.write(f"{FOLDER}/symbol_index.json", "{}")

@@ -21,6 +21,7 @@ def register(review: typer.Typer) -> None:
         name="context",
         help="Maps of a repository: what its files are, what they offer, who owns them.",
         no_args_is_help=True,
+        epilog=example("mcl review context build", "mcl review context show src/app.py"),
         rich_markup_mode=None,
     )
     context.command(
@@ -50,6 +51,7 @@ def build_command(
     from mcl.cli.home import use_home
     from mcl.cli.review.waiting import waiting
     from mcl.cli.tool.arguments import agreed
+    from mcl.cli.views.layout import plain, rows
     from mcl.cli.views.plan import plan_view
 
     out = Output(as_json)
@@ -57,7 +59,7 @@ def build_command(
     def agree(seen: "Planned", maps: "Maps", paths: tuple[str, ...]) -> bool:
         if not (yes and as_json):
             out.tell(plan_view(seen, out.people))
-            out.tell([f"  would write  {', '.join(paths)}"])
+            out.tell([rows([("would write", plain(path)) for path in paths])])
         return yes or agreed("Sign this and write the maps?")
 
     home = use_home(signs=True)
@@ -137,9 +139,10 @@ def status_command(workspace: Workspace = None, as_json: AsJson = False) -> int:
 def _counted(maps: "Maps") -> list[str]:
     from collections import Counter
 
-    roles = Counter(one.role for one in maps.files.values()).most_common()
+    counted = Counter(one.role for one in maps.files.values())
+    roles = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
     at = f" at {maps.head[:12]}" if maps.head else ""
-    lines = [f"{len(maps.files):,} files{at}: " + ", ".join(f"{count:,} {role}" for role, count in roles)]
+    lines = [f"{len(maps.files):,} files{at}: " + ", ".join(f"{role} {count:,}" for role, count in roles)]
     return [*lines, *(f"left out: {count:,}, {why}" for why, count in maps.left_out.items())]
 
 
@@ -209,7 +212,8 @@ def _tell(found: "Looked") -> None:
     from mcl.cli.views.layout import DIM, columns, plain, rows
 
     one, out = found.file, Output()
-    changed = f"{one.changes:,} commits, the last {one.modified[:10]}" if one.changes else "git knows of none"
+    commits = "1 commit" if one.changes == 1 else f"{one.changes:,} commits"
+    changed = f"{commits}, the last {one.modified[:10]}" if one.changes else "git knows of none"
     pairs = [
         ("role", plain(f"{one.role}: {found.why}")),
         ("language", plain(f"{one.language or 'none known'}, {one.lines:,} lines, {one.size:,} bytes")),
