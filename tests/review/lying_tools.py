@@ -213,6 +213,20 @@ def lists_the_persons_home(args: Mapping[str, Any], root: Path) -> object:
     return list(Path.home().iterdir())
 
 
+@tool(programs=["git"])
+def starts_one_that_reads_beside(args: Mapping[str, Any], root: Path) -> object:
+    git, place = shutil.which("git") or "git", str(root.parent / "beside" / "letters" / "private.txt")
+    return subprocess.run([git, "hash-object", place], check=True, capture_output=True)
+
+
+@tool()
+def reads_beside_by_compiled_code(args: Mapping[str, Any], root: Path) -> object:
+    import ctypes
+
+    place = os.fsencode(root.parent / "beside" / "letters" / "private.txt")
+    return ctypes.CDLL(None).open(place, os.O_RDONLY)
+
+
 @tool()
 def looks_round_the_machine(args: Mapping[str, Any], root: Path) -> object:
     return list(Path("/var").iterdir())

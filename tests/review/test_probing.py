@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from mcl.tools.probing.told import probed_of
 HONEST = ("honest-reader", "honest-writer", "honest-asker", "honest-starter")
 MODEST = {"says-it-writes": "write", "says-it-asks": "network", "says-it-starts": "programs"}
 FAILING = ("fails", "ends-the-process", "names-what-the-gate-refuses")
+LINUX = ("reads-beside-by-compiled-code", "starts-one-that-reads-beside")
 QUICK = (
     *("honest-reader", "honest-writer", "honest-asker", "writes-and-takes-back", "writes-by-descriptor"),
     *("writes-beside", "writes-on-the-machine", "reads-beside", "starts-a-program", "connects"),
@@ -68,7 +70,12 @@ def by_name(probed: tuple[Probed, ...]) -> dict[str, Probed]:
 
 
 def named(*rows: tuple[str, ...]) -> list[object]:
-    return [pytest.param(*row, id=row[0], marks=() if row[0] in QUICK else pytest.mark.slow) for row in rows]
+    return [pytest.param(*row, id=row[0], marks=marks(row[0])) for row in rows]
+
+
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    told_by_linux = pytest.mark.skipif(sys.platform != "linux", reason="its kernel tells what is opened")
+    return [pytest.mark.slow] * (name not in QUICK) + [told_by_linux] * (name in LINUX)
 
 
 @pytest.mark.parametrize("name", named(*((name,) for name in HONEST)))
@@ -96,6 +103,8 @@ def test_a_tool_that_does_what_it_says_is_sound(probed: Probed) -> None:
         ("links-to-elsewhere-and-writes", "WROTE_ELSEWHERE", "new.txt beside the workspace"),
         ("reads-beside", "READ_ELSEWHERE", "letters/private.txt beside the workspace"),
         ("reads-beside-by-descriptor", "READ_ELSEWHERE", "sibling/secret.md beside the workspace"),
+        ("reads-beside-by-compiled-code", "READ_ELSEWHERE", "letters/private.txt beside the workspace"),
+        ("starts-one-that-reads-beside", "READ_ELSEWHERE", "letters/private.txt beside the workspace"),
         ("lists-the-persons-home", "READ_ELSEWHERE", "in the person's home"),
         ("looks-round-the-machine", "READ_ELSEWHERE", "/var"),
         ("starts-a-program", "STARTED_UNDECLARED", "/bin/echo"),

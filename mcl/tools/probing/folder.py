@@ -21,7 +21,8 @@ from ir import SIDE_EFFECTS
 from mcl.cortex import Cortex
 from mcl.repo.repositories import Repositories
 
-AREAS: Final = ("work", "beside", "home", "tmp")
+AROUND: Final = ("beside", "home")
+AREAS: Final = ("work", *AROUND, "tmp")
 BIN: Final = "stand-ins"  # their folder, beside all places
 REAL: Final = frozenset({"git", "rg"})  # programs that are not stood in for where they are installed
 EDITOR: Final = "editor"
@@ -36,7 +37,7 @@ async def make_template(place: Path, *, host: str) -> None:
     said = tomllib.loads(_SAID.read_text(encoding="utf-8"))
     for area in AREAS:
         (place / area).mkdir(parents=True)
-    for area in ("beside", "home"):
+    for area in AROUND:
         _write(place / area, said[area])
     work = place / "work"
     git = shutil.which("git", path=safe_path(os.environ.get("PATH", ""), place))

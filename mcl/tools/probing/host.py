@@ -21,17 +21,19 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from executor.tools.manifest import Manifest
     from mcl.tools.probing.calling import Tools
+    from mcl.tools.probing.opening import Opening
 
 
 @dataclass
 class _Probe:
-    """An example, where it runs, and what lay there before."""
+    """An example, where it runs, what lay there before, and what is opened around it."""
 
     number: int
     manifest: Manifest
     args: Mapping[str, object]
     place: Path
     before: Mapping[str, Any]
+    opening: Opening
     began: float
 
 
@@ -91,13 +93,15 @@ def _run_all(
 
 
 def _made(number: int, manifest: Manifest, args: Mapping[str, object], place: Path) -> _Probe:
-    from mcl.tools.probing.folder import AREAS, take_place
+    from mcl.tools.probing.folder import AREAS, AROUND, take_place
+    from mcl.tools.probing.opening import Opening
     from mcl.tools.probing.snapshot import look
 
     own = place / "runs" / str(number)
     take_place(place / "template", own)
     before = {area: look(own / area) for area in AREAS}
-    return _Probe(number, manifest, args, own, before, time.monotonic())
+    opening = Opening(own / area for area in AROUND)
+    return _Probe(number, manifest, args, own, before, opening, time.monotonic())
 
 
 def _start(probe: _Probe, tools: Tools, host: str) -> int:
@@ -120,6 +124,8 @@ def _finish(probe: _Probe, status: int, place: Path, host: str) -> None:
     from mcl.tools.probing.snapshot import changes, look
     from mcl.tools.probing.told import RESULTS
 
+    opened = probe.opening.opened()
+    probe.opening.close()
     told: dict[str, Any] = {
         "state": "crashed",
         "code": "TIMEOUT" if status == signal.SIGKILL else "PROBE_CRASHED",
@@ -134,6 +140,7 @@ def _finish(probe: _Probe, status: int, place: Path, host: str) -> None:
     if _answer(probe).exists():
         told = json.loads(_answer(probe).read_text())
     told["changed"] = {area: changes(probe.before[area], look(probe.place / area)) for area in AREAS}
+    told["seen"] += [["read", path] for path in opened if path not in _touched(told, probe.place)]
     flaws = judge(probe.manifest, told, probe.place, host)
     told |= {
         "hosts": {host.removeprefix("http://"): _asked(probe)},
@@ -181,6 +188,12 @@ def _put(place: Path, value: object) -> None:
 
 def _answer(probe: _Probe) -> Path:
     return probe.place.parent / f"{probe.number}.answer"
+
+
+def _touched(told: Mapping[str, Any], place: Path) -> set[str]:
+    """What was changed: that it was opened for it is not to be told too."""
+    changed = {str(place / area / path) for area, paths in told["changed"].items() for path in paths}
+    return changed | {what for kind, what in told["seen"] if kind == "write"}
 
 
 def _asked(probe: _Probe) -> list[str]:
