@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from editor_shelf import Shelf
 from editor_texts import SKILL
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcl.acts.skill.validate import validate_skill
@@ -93,6 +93,7 @@ def test_any_text_is_answered_at_any_place(text, line, character, encoding):
         session.layout(one)
 
 
+@settings(max_examples=30)
 @given(texts, st.integers(0, 60), st.integers(0, 40))
 def test_any_plan_is_answered(text, line, character):
     session = Session(Shelf())

@@ -172,7 +172,15 @@ def test_an_editor_opens_types_asks_and_leaves(home: dict[str, str], tmp_path: P
 
 
 # display="🙂🙂" x: where the x stands
-@pytest.mark.parametrize(("encoding", "column"), [("utf-8", 19), ("utf-16", 15), ("utf-32", 13), (None, 15)])
+@pytest.mark.parametrize(
+    ("encoding", "column"),
+    [
+        ("utf-8", 19),
+        ("utf-16", 15),
+        (None, 15),
+        pytest.param("utf-32", 13, marks=pytest.mark.slow),  # each is a server of its own
+    ],
+)
 def test_places_are_counted_as_the_client_and_the_server_agreed(
     encoding: str | None, column: int, home: dict[str, str], tmp_path: Path
 ) -> None:

@@ -46,7 +46,7 @@ def model(chat_path):
     return load_model(chat_path, home_path=None)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(form=FORMS, prose=PROSE.filter(str.strip))
 def test_any_form_gets_a_plan_of_its_own_tools_arguments_and_earlier_nodes(model, form, prose):
     try:

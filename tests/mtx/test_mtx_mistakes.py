@@ -61,7 +61,7 @@ def told(lines: list[str]) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("name", MISTAKES)
 @given(files(), st.data())
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_one_mistake_in_one_line_is_told_once(name: str, file: File, data: st.DataObject) -> None:
     change, code = MISTAKES[name]
     lines = Writer().write(file).split("\n")
