@@ -20,7 +20,7 @@ from mcl.review.passes.question import Question
 from mcl.review.passes.windows import Window, readable, windows
 from mcl.review.target import Piece
 
-_FEW = 60  # lines: rather than parting so few, what stands beside them is left out
+_FEW = 120  # lines: rather than parting so few, what stands beside them is left out
 
 
 def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lambda: True) -> str:
