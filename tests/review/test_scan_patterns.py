@@ -162,3 +162,9 @@ def test_a_key_in_a_page_of_the_documentation_is_as_bad_and_in_a_test_it_is_a_no
         path: scan_source(Source(path, text))[0].severity for path in ("a.cfg", "docs/a.md", "tests/a.cfg")
     }
     assert severities == {"a.cfg": "RISK", "docs/a.md": "RISK", "tests/a.cfg": "NOTE"}
+
+
+def test_in_a_line_that_a_program_made_only_keys_block() -> None:
+    text = "a" * 5000 + "; eval(x); '\u202e'; AKIAQ7PZTRK3NDW5LXUB"
+    some = {one.rule: one.severity for one in scan_source(Source("bundle.js", text))}
+    assert some == {"js-eval": "NOTE", "trojan-source": "NOTE", "secret-aws": "RISK"}

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MAX_TEXT: Final = 4 << 20  # characters of a file that are searched
 _PIECE: Final = 2_000  # characters of a line that a rule is tried on at once …
 _OVERLAP: Final = 400  # … with so many of what is before and after
+_MADE: Final = 5_000  # characters of a line that no person wrote: what fits in it is a NOTE, but for keys
 _BEYOND: Final = 200  # characters after the line, for a rule that looks there
 _SECONDS: Final = 0.5  # of one try; a thousand times what any takes …
 MAX_SECONDS: Final = 10.0  # … and of all tries in one file
@@ -169,7 +170,9 @@ class _Text:
                 yield remark("scan-slow", number, slow)
                 return
             if fits:
-                yield Hit(rule.id, severity, number, number, number, rule.body)
+                made = end - start > _MADE and not rule.everywhere
+                label: Severity = "NOTE" if made else severity
+                yield Hit(rule.id, label, number, number, number, rule.body)
             if fits or end - start <= _PIECE:
                 done = number
 
