@@ -111,6 +111,14 @@ def test_a_log_that_is_known_is_read_again_only_where_head_moved(tmp_path: Path)
     assert at_once(lambda: read_log(Workspace(tmp_path), known)).head != known.head
 
 
+def test_a_log_that_git_could_not_tell_is_asked_for_again(tmp_path: Path) -> None:
+    head = git(orchard(tmp_path), "rev-parse", "HEAD")
+
+    assert at_once(lambda: read_log(Workspace(tmp_path), Log(head))).history == "whole"
+    assert at_once(lambda: read_log(Workspace(tmp_path), Log(head, "cut"))).history == "cut"
+    assert at_once(lambda: read_log(Workspace(tmp_path), Log(head, "shallow"))).history == "whole"
+
+
 def test_a_log_that_was_kept_is_the_same(tmp_path: Path) -> None:
     import json
 

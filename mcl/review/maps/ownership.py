@@ -85,6 +85,10 @@ class Log:
     changes: Mapping[str, Changes] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
 
+    def still_so(self, shallow: bool) -> bool:
+        """May it be used again at the same commit? Not where git failed, nor where a clone got its past."""
+        return self.history != "none" and (self.history == "shallow") == shallow
+
     def of(self, files: Iterable[str]) -> dict[str, Changes]:
         """The changes of the files that are there; what was done to one under an older name counts too."""
         there = frozenset(files)
@@ -160,7 +164,7 @@ async def read_log(workspace: Workspace, known: Log | None = None) -> Log:
             head, shallow = await _head(git)
             if not head:
                 return Log(history="empty")
-            if known is not None and known.head == head and (known.history == "shallow") == shallow:
+            if known is not None and known.head == head and known.still_so(shallow):
                 return known
             said = await git.run(*LOG, "--end-of-options", head, "--", max_output=_MOST_BYTES)
     except (ToolError, ScopeError):
