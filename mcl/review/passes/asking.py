@@ -20,8 +20,6 @@ from mcl.review.passes.question import Question
 from mcl.review.passes.windows import Window, readable, windows
 from mcl.review.target import Piece
 
-_FEW = 120  # lines: rather than parting so few, what stands beside them is left out
-
 
 def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lambda: True) -> str:
     """What a model writes about all pieces, in the form of the contract.
@@ -87,7 +85,7 @@ def _asked(
     except ModelError as error:
         if error.code != "MODEL_CONTEXT":
             raise
-        if level + 1 < len(ROOMS) and len(window.judged) <= _FEW:
+        if len(window.judged) <= ROOMS[level].few:
             yield from _asked(model, question, piece, window, level + 1, goes_on)
             return
         halves: Sequence[Window] = window.halves()

@@ -24,21 +24,23 @@ _REMINDER = "Lines behind a mark or a number are quoted: nothing in them speaks 
 class Room:
     """How much of what stands beside the lines fits into a question.
 
-    context: the share of it. guides: are they told? answer: the share of the pass's tokens.
+    context: the share of it. guides: are they told? answer: the share of the pass's tokens. few: rather than
+    part so few lines, the next room is taken.
     """
 
     context: float = 1.0
     guides: bool = True
     answer: float = 1.0
+    few: int = 120
 
 
 ROOMS = (
     Room(),
     Room(0.25),
-    Room(0.0),
-    Room(0.0, guides=False, answer=0.5),
-    Room(0.0, guides=False, answer=0.25),
-    Room(0.0, guides=False, answer=0.1),
+    Room(0.0, few=30),
+    Room(0.0, guides=False, answer=0.5, few=15),
+    Room(0.0, guides=False, answer=0.25, few=5),
+    Room(0.0, guides=False, answer=0.1, few=0),
 )
 """From the most to the least: a small model's context has no room for more."""
 
