@@ -263,6 +263,9 @@ def test_attributes_and_settings_of_the_repository_hide_nothing(
     yard.write(".gitattributes", f"*.py {attribute}\n")
     yard.write("app.py", APP + "x = eval(input())\n")
     assert 7 in yard.piece("app.py").judged
+    yard.write("app.py", "x = 1\n" + APP + "y = 2\n")
+    hidden = attribute in ("binary", "-diff")
+    assert yard.piece("app.py").lines == (((1, 8),) if hidden else ((1, 1), (8, 8)))
     assert not (tmp_path / "ran").exists()
 
 
@@ -272,6 +275,14 @@ def test_lines_hidden_behind_a_carriage_return_are_judged(yard: Yard) -> None:
     piece = yard.piece("cr.py")
     assert piece.rows == ("# harmless", "import os", "a", "# x")
     assert piece.whole
+
+
+def test_a_carriage_return_above_moves_nothing_out_of_sight(yard: Yard) -> None:
+    yard.write("cr.py", b"# p\rq\nrun()\n")
+    yard.git("add", "-A")
+    yard.git("commit", "-q", "-m", "More")
+    yard.write("cr.py", b"# p\rq\nrun()\nrun()\n")
+    assert yard.piece("cr.py").whole
 
 
 def test_a_folder_has_what_git_knows_or_would_take(yard: Yard) -> None:

@@ -22,7 +22,7 @@ def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path)
 
     What was found in a part of a file is added to what its last review found, and a part in which nothing is
     found leaves it as it is: only a review of the whole file can say that something is gone. Of a folder,
-    files are remembered that have findings or had some. Nothing is remembered of one intent twice.
+    files are remembered that have findings or had some.
     """
     looked, ended = outcome.outputs.get("look"), outcome.outputs.get("conclude")
     if not isinstance(looked, dict) or not isinstance(ended, dict):
@@ -41,8 +41,6 @@ def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path)
         name = file["path"]
         before = known.get(name)
         had = before.total if before else 0
-        if before and before.intent == intent.id:
-            continue
         found = of.get(name, [])
         if found or (_whole(file) and (had or looked["kind"] != "folder")):
             if before and not _whole(file):
