@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from scripted import Scripted, Tagger, Wanderer
@@ -14,6 +15,7 @@ from mcl.errors import ModelError, ReviewError
 from mcl.model.writing import Request
 from mcl.review.contracts import contract
 from mcl.review.memory import Memories
+from tests.model.random_gguf import small_words, write_gguf
 
 SCAN = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
 
@@ -190,3 +192,23 @@ def test_a_difference_without_lines_asks_no_model(yard: Yard) -> None:
     result = asked(yard, lambda request: "[RISK] app.py:1\nx", "", base="HEAD")
     assert (result.exit, result.text) == (0, "No findings.")
     assert result.looked["skipped"] == [{"path": "app.py", "why": "deleted"}]
+
+
+def test_a_model_file_with_random_weights_is_asked_from_the_command_line_and_always_read(
+    yard: Yard, tmp_path: Path
+) -> None:
+    template = "{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
+    words = small_words(control=("<|end|>", "<|im_start|>", "<|im_end|>"))
+    extra = {"tokenizer.chat_template": template}
+    place = write_gguf(tmp_path / "random.gguf", words, context=8192, seed=3, extra=extra)
+    told = yard("app.py", "--model", str(place), "--mode", "risk", "--json")
+    assert told.code in (0, 1), told.err
+    document = told.document
+    assert (document["state"], document["passes"], document["unreadable"]) == ("completed", "one", [])
+    assert {one["severity"] for one in document["findings"]} <= set(contract("risk").labels)
+    assert "finds next to nothing" not in told.err
+    again = yard("app.py", "--model", str(place), "--mode", "risk", "--json").document
+    assert again["findings"] == document["findings"]
+    with yard.opened() as home:
+        [newest, _] = Memories(home, yard.folder).history.last("app.py")
+        assert len(newest.model) == 12  # the beginning of its digest: the home does not know the file
