@@ -99,8 +99,8 @@ async def survey(
         logs.append(await read_log(workspace, kept.log))
 
     def told(done: int) -> None:
+        from_thread.check_cancelled()
         if done % 50 == 0:
-            from_thread.check_cancelled()
             progress(READING, done, len(paths))
 
     async with anyio.create_task_group() as both:  # git walks its log while files are read

@@ -167,10 +167,12 @@ class _Tree:
                     return
 
     def _of_go(self, path: str, said: str) -> Iterator[str]:
-        for module, folder in self._go.items():
-            if said == module or said.startswith(f"{module}/"):
-                below = said[len(module) :].strip("/")
-                yield from self._folders.get("/".join(part for part in (folder, below) if part), ())[:_MOST]
+        module = said
+        while module and module not in self._go:
+            module = module.rpartition("/")[0]
+        if module:
+            below = said[len(module) :].strip("/")
+            yield from self._folders.get("/".join(filter(None, (self._go[module], below))), ())[:_MOST]
 
     def _ending_with(self, place: str) -> Iterator[str]:
         """The file whose path ends with these names; nobody where it could be several."""

@@ -37,8 +37,7 @@ async def staleness(workspace: Workspace, maps: Maps, *, cache: Path | None = No
     kept = await to_thread.run_sync(MapCache, cache, workspace.root)
 
     def told(done: int) -> None:
-        if done % 50 == 0:
-            from_thread.check_cancelled()
+        from_thread.check_cancelled()
 
     read = await to_thread.run_sync(read_all, workspace, paths, kept.get, told)
     for path in sorted(maps.files.keys() | read.files.keys()):
