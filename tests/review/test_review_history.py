@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -111,6 +112,23 @@ def test_files_with_blocking_findings_in_their_last_review_are_open(memories: Me
     assert [one.file for one in memories.history.files()] == ["a.py", "b.py", "c.py"]
 
 
+def test_nothing_leaves_this_machine_and_nothing_is_purged(
+    memories: Memories, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a connection")
+
+    monkeypatch.setattr("socket.socket.connect", never)
+    monkeypatch.setattr("socket.getaddrinfo", never)
+    for number in range(12):
+        memories.history.record("a.py", findings=[finding(line=number)], mode="risk")
+    assert memories.history.top("a.py")
+    for sql in ("DELETE FROM cortex_memories", "UPDATE cortex_memories SET version = 1"):
+        with pytest.raises(sqlite3.IntegrityError), home.db.write() as connection:
+            connection.execute(sql)
+    assert home.db.read("SELECT count(*) FROM cortex_memories") == [(12,)]
+
+
 def stored(home: Home) -> str:
     rows = home.db.read("SELECT document FROM cortex_memories")
     return "\n".join(document.decode() for (document,) in rows)
@@ -137,6 +155,7 @@ def test_what_a_file_holds_is_not_kept_though_a_finding_quotes_it(memories: Memo
 LINES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=60)
 
 
+@settings(max_examples=40)
 @given(lines=st.lists(LINES, max_size=8), data=st.data())
 def test_no_line_of_the_content_is_left_in_a_body(lines: list[str], data: st.DataObject) -> None:
     said = data.draw(st.lists(st.sampled_from([*lines, "prose of mine", "```", "   ```py"]), max_size=12))

@@ -148,6 +148,7 @@ def test_a_review_asks_for_its_context_by_the_files_it_looks_at(plans: Plans, me
     assert (told["maps"], told["left_out"]) == ("none", 0)
     assert output(plans.go(tool("n1", "review/context", files='["b.py"]')))["text"] == ""
     assert code(plans.go(tool("n1", "review/context", files='["../b.py"]'))) == "REVIEW_PATH"
+    assert output(plans.go(tool("n1", "review/context", files="[]")))["parts"] == []
     short = output(plans.go(tool("n1", "review/context", files='["app.py"]', budget="500")))
     assert len(short["text"]) <= 500
 

@@ -240,6 +240,9 @@ def test_very_many_files_and_symbols_are_told_in_no_time(memories: Memories) -> 
     told = context_for(memories, known, names, "risk")
     assert len(told.parts) + told.left_out == 3 + 500 * 200
     assert len(told.text) > 11_900
+    more = context_for(memories, None, [*names, "f501.py"], "risk")
+    assert more.parts == told.parts[:3]
+    assert "and 498 more files" in more.text
 
 
 def test_two_homes_with_the_same_memories_tell_the_same_bytes(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from mcl.review.memory.plain import plain_line, plain_lines
 BUDGET: Final = 12_000  # characters of the whole text
 LONGEST_ENTRY: Final = 1_500  # characters of one entry; what is longer is cut, and says so
 _SYMBOLS: Final = 2_000  # that are looked at; of no more is there room
+_FILES: Final = 500  # of a review that are looked up
 _NAMED: Final = 30  # symbols by whose names texts are looked for
 PartKind: TypeAlias = Literal["meaning", "decision", "finding", "role", "symbol"]
 _HEADS: Final[dict[PartKind, str]] = {  # in the order of what counts most
@@ -97,14 +98,15 @@ def context_for(
     """What a review of a file, or of several, is told first; the same bytes for the same memories and maps.
 
     At most 2 texts near the file, 3 decisions, 5 findings of the last review, then role and symbols. Where
-    not all fits, whole entries are left out, the least important first, and the text says how many. budget:
-    characters, at most 12,000. Raises ReviewError REVIEW_PATH.
+    not all fits, whole entries are left out, the least important first, and the text says how many. files: of
+    more than 500 the first 500 count. budget: characters, at most 12,000. Raises ReviewError REVIEW_PATH.
     """
-    names = tuple(dict.fromkeys(map(file_name, [files] if isinstance(files, str) else files)))
+    every = tuple(dict.fromkeys(map(file_name, [files] if isinstance(files, str) else files)))
+    names = every[:_FILES]
     parts = tuple(_parts(memories, maps, names))
     if not parts:
         return Told()
-    before = _BEFORE.format(mode=mode, files=_some(names))
+    before = _BEFORE.format(mode=mode, files=_some(every))
     budget = min(budget, BUDGET)
     whole = len(parts) + max(0, sum(len(maps.symbols(name)) for name in names) - _SYMBOLS if maps else 0)
 

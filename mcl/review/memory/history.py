@@ -24,6 +24,7 @@ from mcl.review.memory.quotes import without_quotes
 NEWEST: Final = 10  # reviews of a file that are looked back at
 TOP: Final = 5  # findings of the last one that the next is told
 LONGEST_BODY: Final = 600  # characters
+_LONGEST_PATH: Final = 2_000  # characters of a path; it is known by its hash, whatever its length
 _LONGEST_NAME: Final = 200  # characters of a mode, model or skill
 _CUT: Final = " … [cut]"
 _KIND: Final = f"{TAG}.history"
@@ -115,7 +116,7 @@ class History:
         with self._place.home.db.write():
             before = self._place.now().version(f"matrix://cortex/{_TYPE}/{self._id(name)}")
             data = {
-                "file": name,
+                "file": name if len(name) <= _LONGEST_PATH else f"{name[: _LONGEST_PATH - 1]}…",
                 **{"mode": _named(mode), "model": _named(model), "skill": _named(skill)},
                 "nth": str(before.version + 1 if before else 1),  # so that each is a version of its own
                 "severities": json.dumps(severities),
