@@ -77,6 +77,7 @@ bench: $(VENV)/.dev      ## figures of benchmarks/README.md
 	$(BIN)/python -m benchmarks.repo
 	$(BIN)/python -m benchmarks.maps
 	$(BIN)/python -m benchmarks.review_memory
+	$(BIN)/python -m benchmarks.scan
 
 model: $(VENV)/.dev      ## train the bundled model again (about 1.5 h on 2 cores)
 	$(PIP) "torch==2.13.*" "gguf>=0.17,<1" "tokenizers>=0.21,<1" "scikit-learn>=1.7,<2"

@@ -1,9 +1,10 @@
 """What the scan costs and finds in real code, side by side with bandit itself.
 
-    python -m benchmarks.scan FOLDER … [--untuned] [--json]
+    python -m benchmarks.scan [FOLDER …] [--untuned] [--json]
 
-FOLDER: a source archive, unpacked. The same files for both: those that `mcl review FOLDER` would look at;
-bandit sees the Python among them. Times are the processor's, both in a process of their own, with its start.
+FOLDER: a source archive, unpacked (default: this repository). The same files for both, those that `mcl review
+FOLDER` would look at; bandit sees the Python among them. Times are the processor's, both in a process of
+their own, with its start.
 --untuned: what would be told if bandit's results were weighed by severity and confidence alone (weights.toml
 without its rules), outside tests and examples. --json: a document a line for each folder.
 """
@@ -120,7 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("folders", nargs="*", type=Path, default=[Path(__file__).parent.parent])
     parser.add_argument("--untuned", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

@@ -145,6 +145,11 @@ def test_a_secret_is_never_part_of_what_is_said() -> None:
     assert [one.rule for one in scan_source(Source("a.py", text))] == ["secret-assigned"] * 3
 
 
+def test_what_a_comment_says_does_not_make_it_worse() -> None:
+    assert found("a.py", "import random\nx = random.random()  # no secret\n") == [("B311", 2, "NOTE")]
+    assert found("a.py", "import random\nsecret = random.random()\n") == [("B311", 2, "WARNING")]
+
+
 def test_line_ends_of_every_kind_count() -> None:
     for end in ("\n", "\r\n", "\r"):
         assert found("a.py", f"\ufeffx = 1{end}eval(x){end}") == [("B307", 2, "WARNING")]

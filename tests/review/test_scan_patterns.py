@@ -28,7 +28,7 @@ LANGUAGES = {
     "yaml": ("ci.yml", "play.yaml"),
     "sql": ("schema.sql",),
     "html": ("page.html", "page.j2"),
-    "secrets": ("any", "notes.md", "x.properties"),
+    "keys": ("any", "notes.md", "x.properties"),
     "anywhere": ("any.c",),
     "python": ("old.py", "fast.pyx"),
 }

@@ -217,7 +217,7 @@ def _real(value: str, rule: Rule) -> bool:
 def _placeholders() -> Pattern[str]:
     import regex
 
-    table = tomllib.loads((_FOLDER / "secrets.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((_FOLDER / "keys.toml").read_text(encoding="utf-8"))
     return cast("Pattern[str]", regex.compile(table["placeholders"]))
 
 
