@@ -102,6 +102,19 @@ def test_a_clone_without_its_past_says_so(tmp_path: Path) -> None:
     assert _owners(log, "orchard/tree.py")["orchard/tree.py"][1] == 1
 
 
+def test_a_clone_without_older_contents_tells_its_log_without_renames(tmp_path: Path) -> None:
+    begun(tmp_path / "whole", {"a.py": "".join(f"line_{n} = {n}\n" for n in range(20))})
+    commit(tmp_path / "whole", "2026-01-01T00:00:00Z")
+    git(tmp_path / "whole", "mv", "a.py", "b.py")
+    write(tmp_path / "whole", {"b.py": "".join(f"line_{n} = {n}\n" for n in range(21))})
+    commit(tmp_path / "whole", "2026-01-02T00:00:00Z")
+    git(tmp_path / "whole", "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{tmp_path}/whole", "part")
+
+    assert _owners(_log(tmp_path / "whole"), "b.py") == {"b.py": ("Ada", 2, "2026-01-02T00:00:00Z")}
+    assert _owners(_log(tmp_path / "part"), "b.py") == {"b.py": ("Ada", 1, "2026-01-02T00:00:00Z")}
+
+
 def test_a_log_that_is_known_is_read_again_only_where_head_moved(tmp_path: Path) -> None:
     orchard(tmp_path)
     known = _log(tmp_path)

@@ -167,6 +167,9 @@ async def read_log(workspace: Workspace, known: Log | None = None) -> Log:
             if known is not None and known.head == head and known.still_so(shallow):
                 return known
             said = await git.run(*LOG, "--end-of-options", head, "--", max_output=_MOST_BYTES)
+            if said.status != 0:  # a clone without older contents: they tell no names of renamed files
+                plain = (*LOG, "--no-renames", "--end-of-options", head, "--")
+                said = await git.run(*plain, max_output=_MOST_BYTES)
     except (ToolError, ScopeError):
         return Log()
     if said.status != 0 and not said.truncated:
