@@ -31,7 +31,7 @@ def test_a_blocking_finding_ends_with_1_in_the_form_of_a_review(yard: Yard) -> N
     assert (again.code, again.document["blocking"]) == (1, True)
 
 
-@pytest.mark.parametrize("words", [("--diff",), ("--diff", "main"), ("--diff=main",), ("file", "--diff")])
+@pytest.mark.parametrize("words", [("--diff",), ("--diff", "main"), ("file", "--diff=main")])
 def test_a_difference_takes_a_revision_or_none(yard: Yard, words: tuple[str, ...]) -> None:
     yard.commit(old__py=DANGER)
     yard.write("old.py", DANGER + "\n\nX = 1\n")

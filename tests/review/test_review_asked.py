@@ -104,7 +104,7 @@ def test_an_answer_that_is_no_review_is_told_raw(yard: Yard) -> None:
 
 
 @pytest.mark.parametrize("mode", ["comment", "architecture", "security", "risk"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_whatever_a_model_says_under_the_grammar_is_read(yard: Yard, mode: str, seed: int) -> None:
     model = Wanderer(lambda request: "", rng=random.Random(seed))
     with yard.opened() as home:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from scripted import Scripted
 from yards import Yard
 
@@ -40,6 +41,7 @@ def killed(yard: Yard, digest: str) -> str:
     return intent.id
 
 
+@pytest.mark.slow
 def test_a_killed_review_goes_on_with_its_own_model_and_does_nothing_twice(yard: Yard) -> None:
     id = killed(yard, "d" * 64)
     assert f"mcl run {id} --resume" in yard.mcl("show", id).out

@@ -49,6 +49,7 @@ def test_lines_are_counted_as_compilers_count_them(data: bytes, rows: list[str])
     assert piece.lines == (((1, len(rows)),) if rows else ())
 
 
+@settings(max_examples=50)
 @given(st.binary(max_size=200).filter(lambda data: b"\0" not in data))
 def test_any_text_has_the_lines_that_are_judged(data: bytes) -> None:
     piece = piece_of("a", data)
@@ -269,6 +270,22 @@ def test_attributes_and_settings_of_the_repository_hide_nothing(
     assert not (tmp_path / "ran").exists()
 
 
+def test_what_does_not_fit_into_gits_answer_is_judged_whole(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard.commit(a__py="1\n2\n", b__py="1\n2\n", c__py="1\n2\n")
+    for name in "abc":
+        yard.write(f"{name}.py", "1\n2\n3\n")
+    monkeypatch.setattr("mcl.review.target.difference._MAX_PATCH", 550)
+    target = yard.look(base="HEAD")
+    assert [one.lines for one in target.pieces] == [((3, 3),), ((1, 3),), ((1, 3),)]
+    assert target.truncated
+    monkeypatch.setattr("mcl.review.target.difference.MAX_CHANGED", 2)
+    target = yard.look(base="HEAD")
+    assert (target.paths, target.truncated) == (("a.py", "b.py"), True)
+    assert [(one.path, one.why) for one in target.skipped] == [("c.py", "too many")]
+
+
 def test_lines_hidden_behind_a_carriage_return_are_judged(yard: Yard) -> None:
     yard.commit(cr__py="a\n# x\n")
     yard.write("cr.py", b"# harmless\rimport os\na\n# x\n")
@@ -301,7 +318,7 @@ ROWS = ["a\n", "b\n", "\n", "c\r\n", "diff --git a/x b/x\n", "@@ -1 +1 @@\n"]
 LINES = st.lists(st.sampled_from(ROWS), max_size=12)
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=LINES, after=LINES, end=st.sampled_from(["", "end"]))
 def test_what_is_not_judged_and_what_was_taken_away_is_the_file_before(
     yard: Yard, before: list[str], after: list[str], end: str
