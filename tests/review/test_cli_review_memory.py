@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +175,16 @@ def test_another_folder_is_named_with_workspace(shell: Shell, tmp_path: Path) ->
     shell("decide", "x", "--decision", "y", "--workspace", str(tmp_path / "other"))
     assert (tmp_path / "other" / "architecture_memory" / "decisions" / "ADR-0001-x.md").is_file()
     assert shell.json("decisions")["decisions"] == []
+
+
+def test_the_page_shows_what_is_written_and_said(shell: Shell) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "review-memory.md").read_text()
+    said = re.search(r"^\$ mcl (review decide .*)\n(ADR-0001(?:.*\n)+?)\$ ", page, re.MULTILINE)
+    assert said is not None
+    told = shell(*shlex.split(said[1])[1:])
+    masked = [re.sub(r"mcl\.review\.[0-9a-f]{16}", "KEY", text.rstrip()) for text in (told, said[2])]
+    assert masked[0] == masked[1]
+    shown = re.search(r"^```markdown\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert shown is not None
+    [file] = shell.folder.rglob("*.md")
+    assert file.read_text() == shown[1]
