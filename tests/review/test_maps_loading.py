@@ -199,6 +199,23 @@ def test_the_largest_maps_that_are_made_can_be_read_back(tmp_path: Path) -> None
     assert len(maps.symbols("a.py")) == len(maps.symbols("b.js")) == 200
 
 
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.text(max_size=200), st.sampled_from(["py", "js", "go", "rs", "c", "md", "sql"]), st.text(max_size=30)
+)
+def test_whatever_stands_in_a_file_its_maps_can_be_read_back(
+    tmp_path: Path, text: str, ending: str, reviewed: str
+) -> None:
+    said = text.encode("utf-8", "surrogatepass")
+    starts = {"py": b"def f(a=1): ...\n", "js": b"export const a = ", "go": b"func A(", "rs": b"pub fn a("}
+    write(tmp_path, {f"a.{ending}": starts.get(ending, b"") + said})
+    maps = build(Workspace(tmp_path), reviews={f"a.{ending}": reviewed})
+    write(tmp_path, documents(maps))
+
+    assert load(Workspace(tmp_path)) == maps
+    (tmp_path / f"a.{ending}").unlink()
+
+
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),

@@ -18,7 +18,7 @@ from executor.sandbox.paths import Workspace
 from mcl.review.maps.cache import MapCache
 from mcl.review.maps.files import Source, Sources, listed, read_all
 from mcl.review.maps.imports import Importing, importers
-from mcl.review.maps.maps import Mapped, Maps
+from mcl.review.maps.maps import MOMENT, Mapped, Maps
 from mcl.review.maps.ownership import Changes, Log, read_log
 from mcl.review.maps.roles import rules
 
@@ -152,5 +152,5 @@ def _mapped(path: str, one: Source, imported: int, changes: Changes | None, revi
         author=changes.author if changes else "",
         changes=changes.count if changes else 0,
         modified=changes.modified if changes else "",
-        reviewed=reviewed,
+        reviewed=reviewed if MOMENT.match(reviewed) else "",
     )

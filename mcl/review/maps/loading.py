@@ -14,7 +14,7 @@ from ir import MclError
 from ir.canonical import parse_json
 from mcl.errors import ReviewError
 from mcl.review.maps.documents import ARCHITECTURE, OWNERSHIP, SCHEMAS, SYMBOLS, path_of
-from mcl.review.maps.maps import Mapped, Maps, Symbol
+from mcl.review.maps.maps import MOMENT, Mapped, Maps, Symbol
 from mcl.review.maps.roles import rules
 
 MAX_FILES: Final = 20_000
@@ -25,7 +25,6 @@ _MAX_COUNT: Final = 1 << 53
 _HISTORIES: Final = ("whole", "shallow", "cut", "none", "empty")
 _HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 _HEAD: Final = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
-_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z\Z")
 _WORD: Final = re.compile(r"[a-z][a-z0-9 _-]{0,39}\Z")
 
 
@@ -190,7 +189,7 @@ def _text(value: Any, at: str, most: int) -> str:
 def _moment(value: Any, at: str) -> str:
     if value is None:
         return ""
-    if not isinstance(value, str) or not _MOMENT.match(value):
+    if not isinstance(value, str) or not MOMENT.match(value):
         _bad(at, "a time is not ISO 8601 in UTC")
     return str(value)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 FOLDER: Final = "generated/architecture"  # where they lie, in the workspace
 IGNORE: Final = "generated/.gitignore"
+
+# A time as the maps have it: ISO 8601 in UTC.
+MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z\Z")
 
 # How far git could tell of changes: all of them; a clone that holds the latest only; the latest of very many;
 # no repository, or none that may be asked; no commit yet.

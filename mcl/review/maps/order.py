@@ -64,10 +64,10 @@ def due(seen: Survey, reviews: Mapping[str, str], dirty: Container[str]) -> tupl
     return tuple(sorted(found, key=lambda one: (-one.score, one.file.path)))
 
 
-def _changes(known: Changes | None, open: bool, written: int, reviewed: str) -> int:
-    """open: is there a change that is not committed? written: when the file was, nanoseconds since 1970."""
+def _changes(known: Changes | None, dirty: bool, written: int, reviewed: str) -> int:
+    """dirty: is there a change that is not committed? written: when the file was, nanoseconds since 1970."""
     if not reviewed:
-        return max((known.count if known else 0) + open, 1)
+        return max((known.count if known else 0) + dirty, 1)
     since = datetime.fromisoformat(reviewed).astimezone(UTC).timestamp()
     committed = sum(time > since for time in known.times) if known else 0
-    return committed + int(open and written > since * _SECOND)
+    return committed + int(dirty and written > since * _SECOND)
