@@ -261,8 +261,6 @@ def _book(name: str, table: Mapping[str, Any]) -> Book:
 def _rule(table: Mapping[str, Any]) -> Rule:
     import regex
 
-    lists = ("near", "covers", "hits", "passes")
-    return Rule(
-        **{**table, **{name: tuple(table.get(name, ())) for name in lists}}
-        | {"pattern": regex.compile(table["pattern"])}
-    )
+    lists = {name: tuple(table.get(name, ())) for name in ("near", "covers", "hits", "passes")}
+    lists["hits"] = tuple(one.replace("¦", "") for one in lists["hits"])
+    return Rule(**{**table, **lists, "pattern": regex.compile(table["pattern"])})

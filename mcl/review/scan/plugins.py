@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _GROUPS: Final = ("bandit.plugins", "bandit.blacklists")
 _SQL: Final = "bandit.plugins.injection_sql"
 _MARKED_SAFE: Final = "bandit.plugins.django_xss"
-_MARK_SAFE_STEPS: Final = 2_000
+_MARK_SAFE_STEPS: Final = 200_000  # statements looked at for one call
 _STATEMENTS: Final = tuple(
     (re.compile(begins, re.IGNORECASE), re.compile(ends, re.IGNORECASE))
     for begins, ends in (
@@ -72,7 +72,7 @@ def rules_for(text: str) -> Mapping[str, tuple[Rule, ...]]:
 
     def evaluate_var(*args: Any, **named: Any) -> Any:
         nonlocal steps
-        steps += 1
+        steps += 1 + len(args[1].body)  # of the function, or the module, in which the variable is
         return steps <= _MARK_SAFE_STEPS and evaluate(*args, **named)
 
     def django_mark_safe(context: Context) -> Issue | None:
