@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from orchards import git, orchard
+from orchards import git, orchard, write
 from yards import Yard
 
+from executor.sandbox.paths import Workspace
+from mcl.review.maps import build
+from mcl.review.maps.documents import IGNORED, documents
 from mcl.review.memory import Memories
 
 FOLDER = "generated/architecture"
@@ -29,6 +33,12 @@ def garden(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Yard:
 def _journal(yard: Yard) -> int:
     with yard.opened() as home:
         return int(home.db.read("SELECT size FROM tree")[0][0])
+
+
+def _map(yard: Yard) -> None:
+    """Put maps in place, quicker than the command."""
+    with closing(Workspace(yard.folder)) as opened:
+        write(yard.folder, {**documents(build(opened)), MADE[0]: IGNORED})
 
 
 def _reviewed(yard: Yard, file: str, at: str) -> None:
@@ -99,7 +109,7 @@ def test_a_gitignore_that_is_there_stays_as_it_is(garden: Yard) -> None:
 
 
 def test_a_review_reads_the_maps_and_never_writes_them(garden: Yard) -> None:
-    garden("context", "build", "--yes")
+    _map(garden)
     before = garden.files()
 
     assert garden("orchard/tree.py", "--no-ai").code == 0
@@ -153,7 +163,7 @@ def test_status_ends_with_1_where_there_are_none_or_they_are_old(garden: Yard) -
     told = garden("context", "status", "--json")
     assert (told.code, told.document) == (1, {"maps": False, "files": 0, "head": "", "stale": []})
 
-    garden("context", "build", "--yes")
+    _map(garden)
     told = garden("context", "status", "--json")
     assert (told.code, told.document["files"], told.document["stale"]) == (0, 7, [])
 
@@ -175,7 +185,7 @@ def test_status_says_where_maps_are_broken(garden: Yard) -> None:
 
 
 def test_show_tells_role_and_why_symbols_and_owner(garden: Yard) -> None:
-    garden("context", "build", "--yes")
+    _map(garden)
 
     told = garden("context", "show", "orchard/fruit.py")
     assert told.code == 0
@@ -194,7 +204,7 @@ def test_show_tells_role_and_why_symbols_and_owner(garden: Yard) -> None:
 
 
 def test_show_says_that_a_file_changed_since(garden: Yard) -> None:
-    garden("context", "build", "--yes")
+    _map(garden)
     garden.write("orchard/fruit.py", "x = 1\n")
     (garden.folder / "orchard/tree.py").unlink()
 
@@ -203,7 +213,7 @@ def test_show_says_that_a_file_changed_since(garden: Yard) -> None:
 
 
 def test_show_tells_what_a_review_is_told(garden: Yard) -> None:
-    garden("context", "build", "--yes")
+    _map(garden)
 
     told = garden("context", "show", "orchard/fruit.py", "--told", "--mode", "risk").out
 
@@ -224,7 +234,7 @@ def test_show_tells_what_a_review_is_told(garden: Yard) -> None:
 )
 def test_show_says_what_it_does_not_know(garden: Yard, build: bool, file: str, code: str) -> None:
     if build:
-        garden("context", "build", "--yes")
+        _map(garden)
 
     told = garden("context", "show", file)
 
