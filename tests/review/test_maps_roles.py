@@ -16,6 +16,8 @@ CASES = [
     ("tests/helping.py", "python", (), 40, "test", "test-folder"),
     ("tests/data/one.json", "json", (), 0, "test data", "test-data"),
     ("shop/migrations/0001_items.py", "python", (), 0, "migration", "migration"),
+    ("shop/migrations/alembic/3fa9c2d41b0e_items.py", "python", (), 0, "migration", "migration"),
+    ("shop/migrations/base.py", "python", (), 0, "library module", "library-module"),
     ("README.rst", "rst", (), 0, "documentation", "documentation-name"),
     ("LICENSE", "", (), 0, "documentation", "documentation-name"),
     ("guide/start.md", "markdown", (), 0, "documentation", "documentation-language"),
