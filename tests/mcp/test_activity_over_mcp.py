@@ -12,7 +12,7 @@ from desks import Desk, talk
 TOKEN = "ghp_" + "a1B2" * 9
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", ["legacy", pytest.param("auto", marks=pytest.mark.slow)])
 def test_every_call_leaves_a_record_that_agents_and_people_read(
     desk: Desk, workspace: Path, mode: str
 ) -> None:

@@ -186,6 +186,7 @@ def test_end_of_input_ends_the_server_and_the_servers_that_it_started(
     assert told[0]["code"] == "CANCELLED"
 
 
+@pytest.mark.slow  # a process of its own and one for its server
 def test_a_signal_ends_it_as_well(desk: Desk, peers: Peers) -> None:
     desk.enter("plain", command=peers.command("plain"))
     with wired(desk) as wire:
@@ -339,6 +340,7 @@ def test_a_token_is_made_once_and_one_that_others_may_read_is_not_used(tmp_path:
         file.chmod(0o600)
 
 
+@pytest.mark.slow  # five processes
 def test_what_it_cannot_do_without_is_said_at_once(desk: Desk) -> None:
     """Sealed keys, no workspace, no standard input."""
     unnamed = subprocess.run(

@@ -22,11 +22,11 @@ from mcl.home import open_home
 pytestmark = pytest.mark.filterwarnings("ignore:The logging capability is deprecated")
 
 
-@pytest.mark.parametrize("calls", [400, pytest.param(5_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("calls", [160, pytest.param(5_000, marks=pytest.mark.slow)])
 def test_of_many_calls_none_is_lost_none_crossed_and_all_are_told(
     desk: Desk, peers: Peers, stack: ExitStack, calls: int
 ) -> None:
-    servers = {"left": 25, "right": 25} if calls > 400 else {"left": 50}
+    servers = {"left": 25, "right": 25} if calls > 160 else {"left": 50}
     for server, tools in servers.items():
         if server == "right":
             desk.enter(server, url=stack.enter_context(peers.http("many", "--tools", str(tools))), seen=False)
@@ -48,7 +48,7 @@ def test_of_many_calls_none_is_lost_none_crossed_and_all_are_told(
 
     async def whole() -> None:
         async with AsyncExitStack() as opened:
-            ways = [(way, "legacy"), (way, "auto"), *([(Way(desk), "auto")] if calls > 400 else [])]
+            ways = [(way, "legacy"), (way, "auto"), *([(Way(desk), "auto")] if calls > 160 else [])]
             agents = [await opened.enter_async_context(by_client(*one)) for one in ways]
             async with anyio.create_task_group() as tasks:
                 for number in range(20):
