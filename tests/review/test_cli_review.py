@@ -68,6 +68,9 @@ REFUSALS = [
     (("../other.py",), 4, "OUTSIDE_WORKSPACE"),
     (("/etc/passwd",), 4, "OUTSIDE_WORKSPACE"),
     (("link.py",), 4, "OUT_OF_SCOPE"),
+    (("\udcff.py",), 4, "OUT_OF_SCOPE"),
+    (("~nobody/x.py",), 4, "NOT_FOUND"),
+    (("a" * 5000,), 4, "OUT_OF_SCOPE"),
     (("empty",), 4, "NO_SOURCE"),
     ((), 4, "NOTHING_NAMED"),
     (("--diff", "nosuch"), 4, "UNKNOWN_REVISION"),
@@ -82,7 +85,9 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "code", "error"), REFUSALS, ids=[error for *_, error in REFUSALS])
+@pytest.mark.parametrize(
+    ("words", "code", "error"), REFUSALS, ids=[str(number) for number in range(len(REFUSALS))]
+)
 def test_what_cannot_be_reviewed_is_refused_with_advice_and_leaves_nothing(
     yard: Yard, words: tuple[str, ...], code: int, error: str
 ) -> None:

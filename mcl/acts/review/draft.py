@@ -162,7 +162,7 @@ def _told(problem: MclError, root: Path) -> ReviewError | None:
 
 def _inside(target: str, root: Path) -> str:
     """A path as the workspace has it. Raises ReviewError OUTSIDE_WORKSPACE."""
-    here = Path(os.path.abspath(Path(target).expanduser()))  # noqa: PTH100 - no link is followed
+    here = Path(os.path.abspath(target))  # noqa: PTH100 - no link is followed
     folder = Path(os.path.realpath(here.parent)) / here.name if here.name else here
     for place in (here, folder):
         if place.is_relative_to(root) and (Path(target).is_absolute() or os.path.lexists(place)):
