@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,10 @@ from mcl.review.maps.symbols.shown import Shown, one_line
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _COMMAND_LINES: Final = frozenset({"argparse", "click", "docopt", "fire", "optparse", "typer"})
+# What a module does that asks for arguments; one that only hands a library on does not.
+_ASKING: Final = re.compile(
+    r"\b(?:ArgumentParser|OptionParser|Typer|docopt|Fire)\(|@(?:\w+\.){0,3}(?:command|group|option|argument)\("
+)
 _LONG: Final = 120  # characters of one annotation
 _DEEP: Final = 200  # nodes of one annotation
 
@@ -28,11 +33,14 @@ def read_python(text: str) -> Shown | None:
         return None
     imports: list[str] = []
     marks: set[str] = set()
+    asks = False
     for statement in _statements(tree.body):
         for one in _imported(statement):
             imports.append(one)
             if one.lstrip(".").partition("|")[0].partition(".")[0] in _COMMAND_LINES:
-                marks.add("asks arguments")
+                asks = True
+    if asks and _ASKING.search(text):
+        marks.add("asks arguments")
     if any(_is_main_guard(one) for one in tree.body):
         marks.add("main guard")
     said = _said_public(tree.body)

@@ -16,6 +16,7 @@ MOST_NAME: Final = 200  # characters of a name, of a signature
 MOST_TEXT: Final = 1 << 20  # characters that are looked through for symbols
 _HEAD: Final = 2000  # characters in which a text says that a program wrote it
 _HEAD_LINES: Final = 6
+_LONG_TEXT, _LONG_LINE = 2000, 300  # characters of a text, and of its lines on the average
 _GENERATED: Final = re.compile(
     r"@generated\b|\b(?:auto-?generated|generated (?:by|from|file|code|automatically)|automatically generated"
     r"|machine[- ]generated)\b",
@@ -86,6 +87,8 @@ def _general(text: str) -> Iterator[str]:
     if text.startswith("#!"):
         yield "shebang"
     head = text[:_HEAD].split("\n")[:_HEAD_LINES]
+    if len(text) > _LONG_TEXT and len(text) > _LONG_LINE * (text.count("\n") + 1):
+        yield "long lines"
     if any(_COMMENT.match(line) and _GENERATED.search(line[:400]) for line in head):
         yield "generated"
 
