@@ -83,6 +83,8 @@ HEADS = {
     '[RISK] "a.py:3"': "double quotes",
     '[RISK] "a.py":3': "a quoted name",
     "<!-- [RISK] a.py:3 -->": "a comment",
+    "&#91;RISK&#93; a.py:3": "entities",
+    "&lsqb;RISK&rsqb;&nbsp;a.py:3": "named entities",
     "// [RISK] a.py:3": "a comment of code",
     "| [RISK] a.py:3 |": "a table of one cell",
 }
@@ -201,6 +203,11 @@ UNREADABLE = [
     "x[risk] a.py:3",
     "a.py:3 [RISK] text",
     "a.py:3: warning: unused",
+    "a.py:3 the key is plain (RISK)",
+    "a.py:3 the key is plain **RISK**",
+    "Risk (high): a.py:3",
+    "Warning - the key in a.py:3 is plain",
+    "<b>[risk]</b> a.py:3",
     "a.py:3 - RISK",
     "| RISK | a.py:3 | text |",
     "| 1 | risk | a.py:3 | text |",
@@ -256,6 +263,9 @@ PROSE = [
     "[CWE-798] in a.py the key is plain",
     "[the page](docs/page.md:3) says so",
     "| file | line |",
+    "Note: the cache is filled in a.py",
+    "a.py:3 logs at the level WARNING (see there)",
+    "a & b &amp; c &#3; &#99999999999;",
     "Warnings are not errors here.",
 ]
 
@@ -399,6 +409,7 @@ HOSTILE = (
         "\n",
         "```\n",
     ),
+    *("&", "&#", "&#91;", "&lsqb;", "(RISK", "RISK)", "*RISK*", "Risk (", "Risk (a", "("),
     *("e\u0301\u0316", "\u200b", "\ufdfa", "\U000e0041"),
 )
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from html import unescape
 from typing import Final
 
 # What is not seen: controls but for the tab, soft hyphens, joiners, marks of direction, fillers, variation
@@ -30,10 +31,12 @@ def visible(line: str) -> str:
 
 def folded(line: str) -> str:
     """A visible line in plain characters: full-width and other forms of a letter are that letter, marks on
-    letters are gone.
+    letters are gone, entities of HTML are what they stand for.
 
     Marks go first: putting long runs of them in order takes quadratic time.
     """
+    if "&" in line:
+        line = visible(unescape(line))
     if line.isascii():
         return line
     letters = "".join(letter for letter in line if unicodedata.category(letter)[0] != "M")

@@ -30,6 +30,7 @@ _TOKEN: Final = re.compile(r"\S{2,40}")
 _WORD: Final = re.compile(r"[^\W_]{2,30}")
 _ADJACENT: Final = re.compile(rf"[\s:*_`~,.|/(\[<\"'–—-]{{1,8}}{_PATH}")
 _AFTER_STOP: Final = re.compile(r"[\s*_`~]{0,8}(?::|\||–|—|-(?=\s)|$)")
+_STOPPED: Final = re.compile(r"[\s*_`~]{0,8}(?:\([^()]{0,40}\))?[\s*_`~]{0,8}[:|(\[–—-]")
 _NOTHING: Final = re.compile(r"[\s*_`~:–—|-]*+(?:0|none|no|nothing|n/a)?[\s*_`~.|]*+$", re.I)
 _PLACE_FIRST: Final = re.compile(
     rf"{_PATH}[0-9:]{{0,20}}[\s:,()–—|\[*_`-]{{1,8}}(?:(?:{_ANY})(?![^\W_])|(?i:{_OTHERS})\s{{0,3}}[:\])|])"
@@ -39,6 +40,7 @@ _PLACE_FIRST: Final = re.compile(
 _LABEL_ANYWHERE: Final = re.compile(rf"[\[【][\s*_`~!\\]*+(?:{_ANY})[\s*_`~:!\\]*+\]", re.I)
 _SHOUTED: Final = re.compile(rf"(?<!\w)\[[\s*_`~!\\]*+(?:{_ANY})[\s*_`~:!\\]*+\]")
 _BEFORE_PLACE: Final = re.compile(rf"(?<![\w.])(?:{_ANY})[\]):*_`~]{{0,4}}[\s:–—|(-]{{1,4}}{_PATH}")
+_ENCLOSED: Final = re.compile(rf"[(\[{{<*_`|](?:{_ANY})[)\]}}>*_`|]")
 _SAID: Final = re.compile(rf"\bseverity\W{{0,8}}(?:{_OTHERS})\b", re.I)
 _CELL: Final = re.compile(rf"\|[\s*_`]*+(?:{_ANY})[\s*_`]*+\|", re.I)
 
@@ -53,7 +55,7 @@ def _somewhere(line: str, placed: bool) -> bool:
     """What a line has anywhere. placed: whether it names a file."""
     if _SHOUTED.search(line) or _BEFORE_PLACE.search(line) or _SAID.search(line):
         return True
-    return placed and bool(_LABEL_ANYWHERE.search(line) or _CELL.search(line))
+    return placed and bool(_LABEL_ANYWHERE.search(line) or _CELL.search(line) or _ENCLOSED.search(line))
 
 
 def _first(line: str, placed: bool) -> bool:
@@ -86,6 +88,8 @@ def _bare(word: str, line: str, end: int, *, placed: bool, marks: str) -> bool:
     known = label in SEVERITIES
     shouted = word == label
     if (known or (shouted and _near(word))) and (_ADJACENT.match(line, end) or (shouted and placed)):
+        return True
+    if label in BLOCKING and placed and _STOPPED.match(line, end):
         return True
     titled = shouted or bool(set(marks) & set("#*"))
     if label in BLOCKING and titled and _AFTER_STOP.match(line, end):
