@@ -63,6 +63,7 @@ def again(home: Home, root: Path) -> Again:
         ("docs/RUNTIME_CONTRACT.md", "convention"),
         ("docs/ORCHESTRATION_CONTRACT.md", "convention"),
         ("docs/TOOL_SAFETY.md", "warning"),
+        ("api-contract.txt", "convention"),
         ("docs/architecture/SYSTEM_OVERVIEW.md", None),
         ("readme.rst", "summary"),
         ("README", "summary"),

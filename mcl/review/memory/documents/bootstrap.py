@@ -84,7 +84,6 @@ def bootstrap(memories: Memories, workspace: Workspace) -> Bootstrapped:
 
 
 def _documents(workspace: Workspace, skipped: list[tuple[str, str]]) -> Iterator[tuple[str, MeaningKind]]:
-    kinds = {stem: one["kind"] for one in _table()["document"] for stem in one["stems"]}
     found: list[tuple[str, MeaningKind]] = []
     for folder in _table()["folders"]:
         try:
@@ -97,7 +96,7 @@ def _documents(workspace: Workspace, skipped: list[tuple[str, str]]) -> Iterator
             name = entry.path.rpartition("/")[2].casefold()
             stem, dot, ending = name.rpartition(".")
             stem, ending = (stem, dot + ending) if dot else (name, "")
-            kind = kinds.get(stem.replace("-", "_"))
+            kind = _kind_of(stem.replace("-", "_"))
             if kind is None or ending not in _table()["endings"] or entry.kind == "folder":
                 continue
             if entry.kind != "file":
@@ -106,6 +105,15 @@ def _documents(workspace: Workspace, skipped: list[tuple[str, str]]) -> Iterator
                 found.append((entry.path, kind))
     skipped += [(path, f"more than {MAX_DOCUMENTS} documents") for path, _ in found[MAX_DOCUMENTS:]]
     yield from found[:MAX_DOCUMENTS]
+
+
+def _kind_of(stem: str) -> MeaningKind | None:
+    """The kind of what a document of this name says; None of others."""
+    for one in _table()["document"]:
+        if stem in one["stems"] or stem.endswith(tuple(one.get("tails", ()))):
+            kind: MeaningKind = one["kind"]
+            return kind
+    return None
 
 
 def _text(workspace: Workspace, path: str, skipped: list[tuple[str, str]]) -> str | None:
