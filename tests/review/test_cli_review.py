@@ -249,6 +249,17 @@ def test_names_of_files_drive_no_terminal(yard: Yard) -> None:
     assert told.code == 1
 
 
+def test_an_interrupted_review_says_how_it_goes_on(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(id: str, **more: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mcl.acts.review.run.run", interrupted)
+    told = yard("app.py", "--no-ai")
+    [intent] = yard.mcl("list", "--json").document["intents"]
+    assert (told.code, told.out) == (130, "")
+    assert f"go on with it: mcl run {intent['id']} --resume" in told.err
+
+
 def test_the_library_reviews_too(yard: Yard) -> None:
     yard.write("run.py", DANGER)
     with yard.opened() as home:
