@@ -261,3 +261,8 @@ def test_nothing_is_loaded_before_python_is_judged_and_nothing_is_written(tmp_pa
 
 def test_python_of_other_kinds_is_searched_by_patterns() -> None:
     assert found("fast.pyx", "cdef int f(x):\n    return eval(x)\n") == [("py-eval", 2, "WARNING")]
+
+
+def test_no_password_is_none() -> None:
+    text = 'PASSWORD = ""\nsettings = {"SECRET_KEY": None}\nif token == "(": pass\npassword = "letmein"\n'
+    assert found("a.py", text) == [("B105", 4, "NOTE")]
