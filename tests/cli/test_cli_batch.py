@@ -387,6 +387,7 @@ def test_the_library_does_the_same_as_the_command(
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
+@pytest.mark.slow  # each process takes a second to open the key
 def test_a_sealed_key_signs_in_every_process_and_its_absence_is_told(
     mcl: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

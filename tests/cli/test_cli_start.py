@@ -37,7 +37,13 @@ def loaded(names: tuple[str, ...], home: Path, *command: str) -> str:
     return done.stderr.strip().splitlines()[-1]
 
 
-@pytest.mark.parametrize("goal", ["which files in notes mention invoice", "show the last 5 commits"])
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "which files in notes mention invoice",
+        pytest.param("show the last 5 commits", marks=pytest.mark.slow),  # each is a process with a model
+    ],
+)
 def test_a_compile_with_the_bundled_model_loads_no_library_that_it_does_not_need(
     goal: str, tmp_path: Path
 ) -> None:
