@@ -208,6 +208,7 @@ UNREADABLE = [
     "Risk (high): a.py:3",
     "Warning - the key in a.py:3 is plain",
     "<b>[risk]</b> a.py:3",
+    "a" * 20_001,
     "a.py:3 - RISK",
     "| RISK | a.py:3 | text |",
     "| 1 | risk | a.py:3 | text |",
@@ -229,7 +230,7 @@ UNREADABLE = [
 def test_a_line_that_looks_like_a_finding_and_cannot_be_read_blocks(line):
     read = read_findings(f"[NOTE] x.py:1\nfine\n{line}\nmore\n")
     assert [(f.location, f.body) for f in read.findings] == [("x.py:1", "fine\nmore")]
-    assert [(one.line, one.text) for one in read.unreadable] == [(3, line)]
+    assert [(one.line, one.text) for one in read.unreadable] == [(3, line[:500])]
     assert read.blocking
 
 
@@ -371,6 +372,12 @@ def test_nothing_is_written_as_no_findings():
 def test_a_body_in_its_form_stays_as_it_is(said):
     body = canonical_body(said)
     assert canonical_body(body) == body
+
+
+@pytest.mark.parametrize("letter", ["a", "é", " a", "\ufdfa"])
+def test_a_body_of_one_long_line_is_read_back(letter):
+    found = Finding("NOTE", "a.py", 3, letter * 30_000)
+    assert read_findings(write_finding(found)).findings == (found,)
 
 
 # --- time -----------------------------------------------------------------------------------------------

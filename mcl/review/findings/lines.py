@@ -10,6 +10,9 @@ from mcl.review.findings.severity import Severity
 from mcl.review.findings.suspicion import START, like_a_finding
 
 MAX_FILE: Final = 1000  # characters of a path that is not quoted
+MAX_LINE: Final = (
+    20_000  # characters of a line that is judged; a longer one counts as something like a finding
+)
 
 _ANY: Final = "CRITICAL|RISK|ARCHITECTURE|WARNING|MISSING|SUGGESTION|NOTE"
 _LABEL: Final = re.compile(
@@ -45,12 +48,14 @@ def head_of(line: str) -> Head | None:
     and what follows the location is the rest. A name of a file is taken as it is where that can be read.
     """
     seen = visible(line)
-    plain = folded(seen)
+    plain = folded(seen) if len(seen) <= MAX_LINE else seen
     return _head(seen) or (None if plain == seen else _head(plain))
 
 
 def looks_like_a_finding(line: str) -> bool:
     """Whether a line that is no head of a finding looks like one, so that passing over it might lose one."""
+    if len(line.strip()) > MAX_LINE:
+        return True
     seen = visible(line)
     plain = folded(seen)
     return like_a_finding(seen) or (plain != seen and like_a_finding(plain))

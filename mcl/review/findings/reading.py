@@ -12,12 +12,16 @@ from mcl.review.findings.ordering import in_order
 from mcl.review.findings.repeats import without_repeats
 from mcl.review.findings.severity import Severity
 
+MAX_TOLD: Final = 500  # characters of a line that cannot be read
 _ESCAPED: Final = re.compile(r'"(?:\\u[0-9a-f]{4})++"')
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A line that looks like a finding and cannot be read. line: 1-based, in the text that was read."""
+    """A line that looks like a finding and cannot be read.
+
+    line: 1-based, in the text that was read. text: its first `MAX_TOLD` characters.
+    """
 
     line: int
     text: str
@@ -63,14 +67,16 @@ def read_findings(text: str, *, labels: Collection[Severity] | None = None) -> R
     unreadable: list[Unreadable] = []
     body: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
-        head = head_of(line) if line else None  # texts may be a million empty lines
+        said = bool(line.strip())  # texts may be a million empty lines
+        head = head_of(line) if said else None
         if head is not None:
             body = []
             heads.append((head, body))
-        if head.doubtful if head else line and looks_like_a_finding(line):
-            unreadable.append(Unreadable(number, line.strip()))
+        written = unescaped(line) if head is None else line
+        if head.doubtful if head else written is line and said and looks_like_a_finding(line):
+            unreadable.append(Unreadable(number, line.strip()[:MAX_TOLD]))
         elif head is None:
-            body.append(unescaped(line))
+            body.append(written)
     findings = tuple(
         Finding(head.severity, head.file, head.line, _body(head, lines)) for head, lines in heads
     )
