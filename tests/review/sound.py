@@ -7,6 +7,12 @@ import os
 import subprocess
 from pathlib import Path
 
+import anyio
+
+from executor.clock import SystemClock
+from executor.sandbox.paths import Workspace
+from mcl.review.drift.tree import Tree, look
+
 ENVIRONMENT = {
     **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},
     **{f"GIT_{who}_EMAIL": "ada@example.org" for who in ("AUTHOR", "COMMITTER")},
@@ -103,3 +109,8 @@ def write(folder: Path, path: str, text: str) -> None:
     """Put a file there, with the folders on its way."""
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_text(text)
+
+
+def looked(folder: Path) -> Tree:
+    """A folder as it is looked at."""
+    return anyio.run(look, Workspace(folder), SystemClock())

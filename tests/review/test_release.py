@@ -10,26 +10,19 @@ from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
-import anyio
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
 from sound import git, sound, write
 
-from executor.clock import SystemClock
 from executor.gate.grants import Grants
 from executor.home import Home
-from executor.sandbox.paths import Workspace
 from mcl.acts.release import check_release
 from mcl.cli.main import main
 from mcl.cli.views.flaws import release_view
 from mcl.home import open_home
-from mcl.release.compiling import failures, python_files
-from mcl.release.report import Check, ReleaseReport, Status
-from mcl.release.rules import Looked, release_rules
+from mcl.release.report import Check, ReleaseReport
+from mcl.release.rules import release_rules
 from mcl.review.drift.rules import MOST, drift_rules
-from mcl.review.drift.tree import Tree, look
 from mcl.review.findings import Finding
 from mcl.review.memory import Memories
 
@@ -141,11 +134,6 @@ def check(report: ReleaseReport, id: str) -> Check:
 def told(report: ReleaseReport, id: str) -> list[tuple[str, str]]:
     """What a check found, and where."""
     return [(one.code, one.place) for one in check(report, id).flaws]
-
-
-def looked(folder: Path) -> Tree:
-    """A folder as it is looked at."""
-    return anyio.run(look, Workspace(folder), SystemClock())
 
 
 def test_a_sound_repository_passes_with_100(shop: Path, runs: Home) -> None:
@@ -337,105 +325,10 @@ def test_an_empty_folder_blocks_nothing(tmp_path: Path, home: Home) -> None:
     assert told(report, "licence") == [("NO_LICENCE", ".")]
 
 
-def test_compiling_runs_and_writes_nothing(tmp_path: Path) -> None:
-    mark = tmp_path / "ran"
-    write(tmp_path, "here/a.py", f"open({str(mark)!r}, 'w')\n")
-    tree = looked(tmp_path / "here")
-    assert anyio.run(failures, tree, python_files(tree)) == []
-    assert not mark.exists()
-    assert [one.name for one in (tmp_path / "here").iterdir()] == ["a.py"]
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        b"x = '\0'\n",
-        b"# coding: no-such-coding\n",
-        b"x = '\xff'\n",
-        b"(" * 5000,
-        b"-" * 200_000 + b"1",
-        b"x" + b".y" * 200_000 + b"(",
-        b"1" * 100_000,
-        b"if 1:\n" + b"".join(b" " * n + b"if 1:\n" for n in range(1, 200)),
-        b"f'" + b"{" * 3000,
-    ],
-    ids=range(9),
-)
-def test_a_source_that_is_made_to_break_a_compiler_is_told(source: bytes, tmp_path: Path) -> None:
-    (tmp_path / "bad.py").write_bytes(source)
-    (tmp_path / "good.py").write_text("x = 1\n")
-    tree = looked(tmp_path)
-    assert [one.path for one in anyio.run(failures, tree, python_files(tree))] == ["bad.py"]
-
-
-def test_a_compiler_that_ends_is_started_again_behind_the_file_it_ended_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from mcl.release import compiling
-
-    text = compiling._CHILD.read_text().replace(
-        "        compile(source", '        b"BOOM" in source and os._exit(1)\n        compile(source'
-    )
-    write(tmp_path, "compiler.py", f"import os\n{text}")
-    monkeypatch.setattr(compiling, "_CHILD", tmp_path / "compiler.py")
-    for number in range(12):
-        write(
-            tmp_path,
-            f"work/m{number:02}.py",
-            "BOOM\n" if number in (3, 7) else "x = (\n" if number == 9 else "",
-        )
-    tree = looked(tmp_path / "work")
-    assert [one.path for one in anyio.run(failures, tree, python_files(tree))] == [
-        "m03.py",
-        "m07.py",
-        "m09.py",
-    ]
-    monkeypatch.setattr(compiling, "_MOST_ENDS", 1)
-    found = anyio.run(failures, tree, python_files(tree))
-    assert [one.path for one in found if not one.tried] == [f"m{number:02}.py" for number in range(4, 12)]
-
-
 def test_a_link_is_not_followed_and_that_is_said(shop: Path, home: Home) -> None:
     (shop / "shop" / "away.py").symlink_to("/etc/hostname")
     report = check_release(shop, tests=False, home=home)
     assert told(report, "compile") == [("NOT_COMPILED", "shop/away.py")]
-
-
-def made(*statuses: Status) -> ReleaseReport:
-    """A report of checks that weigh 10, 20, 30, … and have these statuses."""
-    checks = (Check(Looked(f"c{n}", "", 10 * n, ""), status, "") for n, status in enumerate(statuses, 1))
-    return ReleaseReport(Path(), "", tuple(checks))
-
-
-@pytest.mark.parametrize(
-    ("statuses", "verdict", "score"),
-    [
-        (("pass", "pass"), "pass", 100),
-        (("pass", "warning"), "warning", 66),  # (10 + 20 / 2) of 30
-        (("warning", "pass"), "warning", 83),
-        (("blocked", "pass", "pass", "pass"), "blocked", 90),  # 90 of 100: the score decides nothing
-        (("warning", "warning", "warning"), "warning", 50),
-        (("not run", "pass"), "warning", 66),
-        (("does not apply", "pass"), "pass", 100),
-        (("does not apply",), "pass", 100),
-        (("blocked",), "blocked", 0),
-    ],
-)
-def test_the_score_is_what_was_earned_of_the_weights_and_the_verdict_follows_the_rules(
-    statuses: tuple[Status, ...], verdict: str, score: int
-) -> None:
-    report = made(*statuses)
-    assert (report.verdict, report.score) == (verdict, score)
-
-
-@given(st.lists(st.sampled_from(["pass", "warning", "blocked", "not run", "does not apply"]), max_size=11))
-def test_100_and_pass_are_the_same_and_mending_never_costs(statuses: list[Status]) -> None:
-    report = made(*statuses)
-    assert (report.score == 100) is (report.verdict == "pass")
-    for number, status in enumerate(statuses):
-        if status not in ("pass", "does not apply"):
-            mended = made(*statuses[:number], "pass", *statuses[number + 1 :])
-            assert mended.score >= report.score
 
 
 def test_the_command_tells_the_verdict_in_its_exit_code_and_as_json(
