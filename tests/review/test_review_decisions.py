@@ -209,6 +209,17 @@ def test_secrets_are_in_neither_file_nor_memory(
     assert "[redacted: AWS access key]" in whole
 
 
+def test_a_file_with_a_secret_is_taken_in_once_and_without_it(
+    decisions: Decisions, workspace: Workspace, root: Path, home: Home
+) -> None:
+    made, _ = decisions.decide("Signing", decision="Sign it.", workspace=workspace)
+    file = root / made.path
+    file.write_text(file.read_text().replace("Sign it.", f"Sign it with {KEY}."))
+    assert [one.what for one in decisions.take_in(workspace)] == ["changed"]
+    assert decisions.compare(workspace) == ()
+    assert KEY not in repr(home.db.read("SELECT document FROM cortex_memories"))
+
+
 @pytest.mark.parametrize(
     ("given", "field"),
     [

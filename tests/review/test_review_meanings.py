@@ -17,6 +17,7 @@ from mcl.review.memory.meanings import Meanings
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
+TOKEN = "ghp_" + "r4nd0mv8kq2wz7xlpt3syc9hbj6fmgne1uai"
 
 
 @pytest.fixture
@@ -94,6 +95,17 @@ def test_what_cannot_be_kept_is_refused_by_its_field(
     with pytest.raises(ReviewError) as caught:
         meanings.remember(said.pop("text"), **said)
     assert (caught.value.code, caught.value.place) == ("MEANING_SHAPE", field)
+    assert Cortex(home).snapshot().size == 0
+
+
+@pytest.mark.parametrize("given", [{"id": TOKEN}, {"tags": ["ok", TOKEN]}], ids=["id", "tags"])
+def test_an_id_or_tag_that_looks_like_a_key_is_refused(
+    meanings: Meanings, home: Home, given: dict[str, Any]
+) -> None:
+    with pytest.raises(ReviewError) as caught:
+        meanings.remember("a text", **given)
+    assert (caught.value.code, caught.value.place) == ("MEANING_SHAPE", *given)
+    assert TOKEN not in str(caught.value)
     assert Cortex(home).snapshot().size == 0
 
 

@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final, Literal, Protocol, TypeAlias
 
-from executor.sandbox.redaction import Redactor
 from mcl.review.findings import Finding, in_order
 from mcl.review.memory.decision import Decision
 from mcl.review.memory.history import TOP
@@ -19,6 +18,7 @@ from mcl.review.memory.meanings import MATCHES, Meaning
 from mcl.review.memory.memories import Memories
 from mcl.review.memory.place import file_name
 from mcl.review.memory.plain import plain_line, plain_lines
+from mcl.review.memory.secrets import without_secrets
 
 BUDGET: Final = 12_000  # characters of the whole text
 LONGEST_ENTRY: Final = 1_500  # characters of one entry; what is longer is cut, and says so
@@ -155,7 +155,7 @@ def _findings(memories: Memories, names: Sequence[str]) -> list[tuple[str, Findi
 
 
 def _part(kind: PartKind, source: str, text: str) -> Part:
-    plain = Redactor().text(plain_lines(text)).strip()
+    plain = without_secrets(plain_lines(text)).strip()
     if len(plain) > LONGEST_ENTRY:
         note = f"\n[cut: {len(plain):,} characters]"
         plain = plain[: LONGEST_ENTRY - len(note)].rstrip() + note

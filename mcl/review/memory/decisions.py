@@ -8,13 +8,14 @@ from typing import Final, Literal
 from executor.errors import ScopeError
 from executor.globs import Glob
 from executor.sandbox.paths import Workspace
-from executor.sandbox.redaction import Redactor, visible
+from executor.sandbox.redaction import visible
 from executor.sandbox.writing import alone
 from mcl.cortex.memory import Memory
 from mcl.errors import ReviewError
 from mcl.review.memory.adr import MAX_BYTES, read_adr, write_adr
 from mcl.review.memory.decision import FOLDER, ID, KINDS, STANDING, Decision, Kind, Status, body_of, checked
 from mcl.review.memory.place import TAG, Place, file_name
+from mcl.review.memory.secrets import without_secrets
 
 RELEVANT: Final = 3  # decisions that a review is told
 MOST: Final = 2_000  # files of decisions in one workspace
@@ -68,18 +69,16 @@ class Decisions:
         waited for. Secrets are taken out. Raises ReviewError DECISION_SHAPE, DECISION_FULL; ScopeError;
         CortexError MEMORY_SHAPE; HomeError.
         """
-        clean = Redactor().text
-        body = clean(body_of(context, decision, consequences))
         said = Decision(
             "ADR-0001",
-            clean(" ".join(title.split())),
-            body,
+            " ".join(title.split()),
+            body_of(context, decision, consequences),
             kind,
             status,
             self._place.home.clock.now()[:10],
-            tuple(clean(" ".join(one.split())) for one in files),
+            tuple(" ".join(one.split()) for one in files),
         )
-        checked(said)
+        said = _plain(said)
         with self._place.home.db.write():
             known = next((one for one in self.all() if _same(one, said)), None)
             if workspace is None:
@@ -292,13 +291,21 @@ def _files(workspace: Workspace, without: Container[int] = ()) -> Iterator[tuple
 
 def _file(workspace: Workspace, path: str, kind: Kind) -> tuple[str, Decision | str]:
     try:
-        read = read_adr(workspace.read(path, MAX_BYTES + 1)[0], path)
+        read = _plain(read_adr(workspace.read(path, MAX_BYTES + 1)[0], path))
     except (ReviewError, ScopeError) as error:
         return (error.place or path), error.message
     named = _file_id(path)
     if named is None or named[1] != read.id:
         return path, f"its name does not begin with its id, {read.id}"
     return path, read if read.kind == kind else f"it lies in {kind} and says kind: {read.kind}"
+
+
+def _plain(one: Decision) -> Decision:
+    """A decision as it is remembered, without secrets. Raises ReviewError DECISION_SHAPE."""
+    files = tuple(map(without_secrets, one.files))
+    return checked(
+        replace(one, title=without_secrets(one.title), body=without_secrets(one.body), files=files)
+    )
 
 
 def _differing(one: Decision, other: Decision) -> str:

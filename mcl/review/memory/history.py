@@ -13,13 +13,13 @@ from hashlib import sha256
 from itertools import takewhile
 from typing import Any, Final
 
-from executor.sandbox.redaction import Redactor
 from mcl.cortex.memory import LONGEST_TEXT, Memory
 from mcl.errors import ReviewError
 from mcl.review.findings import BLOCKING, SEVERITIES, Finding, Severity, in_order
 from mcl.review.memory.place import TAG, Place, file_name
 from mcl.review.memory.plain import plain_line, plain_lines
 from mcl.review.memory.quotes import without_quotes
+from mcl.review.memory.secrets import without_secrets
 
 NEWEST: Final = 10  # reviews of a file that are looked back at
 TOP: Final = 5  # findings of the last one that the next is told
@@ -158,17 +158,16 @@ class History:
 
 def _written(file: str, mode: str, findings: Sequence[Finding], content: str) -> tuple[str, int]:
     """The text of a memory: a line for people, then an object a finding; and how many of them fit."""
-    clean = Redactor().text
     blocking = sum(one.blocking for one in findings)
     text = plain_line(f"{mode} review of {file}: {len(findings)} findings, {blocking} of them blocking")
     kept = 0
     for one in findings:
-        body = plain_lines(clean(without_quotes(one.body, content)))
+        body = plain_lines(without_secrets(without_quotes(one.body, content)))
         said: dict[str, Any] = {"severity": one.severity, "line": one.line, "body": _short(body)}
         said |= {"file": plain_line(one.file)} if one.file != file else {}
         said |= {"rule": plain_line(one.rule)} if one.rule else {}
         line = json.dumps(said, ensure_ascii=False, sort_keys=True)
-        if clean(line) != line:  # a secret that was taken apart
+        if without_secrets(line) != line:  # a secret that was taken apart
             line = json.dumps(said | {"body": "[redacted]"}, ensure_ascii=False, sort_keys=True)
         if len(text) + 1 + len(line) > LONGEST_TEXT:
             break

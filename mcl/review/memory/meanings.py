@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias, get_args
 
-from executor.sandbox.redaction import Redactor
 from mcl.cortex.memory import Memory, is_tag
 from mcl.errors import ReviewError
 from mcl.review.memory.place import TAG, Place
 from mcl.review.memory.plain import plain_line, plain_lines
+from mcl.review.memory.secrets import without_secrets
 
 MeaningKind: TypeAlias = Literal["fact", "decision", "convention", "summary", "warning"]
 MEANINGS: Final[tuple[MeaningKind, ...]] = get_args(MeaningKind)
@@ -116,7 +116,7 @@ class Meanings:
         return f"matrix://cortex/{_TYPE}/{self._place.id(f'text.{id}')}"
 
     def _made(self, one: Meaning) -> Memory:
-        text = Redactor().text(plain_lines(one.text)).strip()
+        text = without_secrets(plain_lines(one.text)).strip()
         id = one.id or sha256(f"{one.kind}\x1f{text}".encode()).hexdigest()[:16]
         own = next((tag for tag in one.tags if tag.startswith(_OWN) or not is_tag(tag)), None)
         for place, why, holds in (
@@ -124,6 +124,8 @@ class Meanings:
             ("text", f"more than {LONGEST:,} characters", len(text) <= LONGEST),
             ("kind", f"the kind is none of {', '.join(MEANINGS)}", one.kind in MEANINGS),
             ("id", "an id holds letters, digits, . _ - (at most 64)", is_id(id)),
+            ("id", "it looks like a secret", without_secrets(one.id) == one.id),
+            ("tags", "one looks like a secret", all(without_secrets(tag) == tag for tag in one.tags)),
             ("tags", f"more than {MOST_TAGS} tags", len(one.tags) <= MOST_TAGS),
             ("tags", f"no tag of yours: {own}", own is None),
             ("source", "more than 500 characters", len(one.source) <= 500),
@@ -131,7 +133,12 @@ class Meanings:
             if not holds:
                 fix = "correct it and remember it again"
                 raise ReviewError("MEANING_SHAPE", why, place=place, fix=fix)
-        given = {"type": _TYPE, "id": f"text.{id}", "text": text, "source": plain_line(one.source)}
+        given = {
+            "type": _TYPE,
+            "id": f"text.{id}",
+            "text": text,
+            "source": without_secrets(plain_line(one.source)),
+        }
         return self._place.made(given, kind=_KIND, tags=(f"kind.{one.kind}", *one.tags), at=one.at)
 
 

@@ -99,10 +99,7 @@ class Book:
 @cache
 def books() -> tuple[Book, ...]:
     """All of them, by name."""
-    return tuple(
-        _book(place.stem, tomllib.loads(place.read_text(encoding="utf-8")))
-        for place in sorted(_FOLDER.glob("*.toml"))
-    )
+    return tuple(map(_book_of, sorted(_FOLDER.glob("*.toml"))))
 
 
 @cache
@@ -131,6 +128,16 @@ def search(
         if (unparsed or not book.only) and book.fits(name, first_line):
             for rule in book.rules:
                 yield from searched.by(rule, rule.in_place(place), book, until)
+
+
+def key_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where a text holds what a rule of keys takes for a key or a password: from and to, rule by rule.
+
+    A piece that takes too long to search is told whole.
+    """
+    searched, until = _Text(text, None), time.monotonic() + MAX_SECONDS
+    for rule in _book_of(_FOLDER / "keys.toml").rules:
+        yield from searched.values(rule, until)
 
 
 class _Text:
@@ -175,6 +182,23 @@ class _Text:
                 yield Hit(rule.id, label, number, number, number, rule.body)
             if fits or end - start <= _PIECE:
                 done = number
+
+    def values(self, rule: Rule, deadline: float) -> Iterator[tuple[int, int]]:
+        """Where the values are that a rule finds, from and to."""
+        for number, column in self._near(rule):
+            start, end = self._starts[number - 1], self._starts[number] - 1
+            first = max(start, start + column - _OVERLAP)
+            last = min(end, start + column + _PIECE + _OVERLAP)
+            try:
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+                for found in rule.pattern.finditer(self.text[first:last], timeout=_SECONDS):
+                    value = found.groupdict().get("value")
+                    if value is None or _real(value, rule):
+                        begin, close = found.span("value" if value is not None else 0)
+                        yield first + begin, first + close
+            except TimeoutError:
+                yield first, last
 
     def _near(self, rule: Rule) -> Iterator[tuple[int, int]]:
         """Lines and columns (from 0) where a word of the rule is, in order; a piece of a line is told
@@ -244,6 +268,11 @@ def interpreter(line: str) -> str:
         if word != "env" and not word.startswith("-"):
             return word.rstrip("0123456789.")
     return ""
+
+
+@cache
+def _book_of(place: Path) -> Book:
+    return _book(place.stem, tomllib.loads(place.read_text(encoding="utf-8")))
 
 
 def _book(name: str, table: Mapping[str, Any]) -> Book:

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from executor.errors import ScopeError
 from executor.sandbox.paths import Workspace
-from executor.sandbox.redaction import Redactor
 from mcl.review.memory.documents.conventions import conventions
 from mcl.review.memory.documents.sections import MOST, Section, sections
 from mcl.review.memory.meanings import LONGEST, MEANINGS, Meaning, MeaningKind
 from mcl.review.memory.memories import Memories
 from mcl.review.memory.plain import plain_lines
+from mcl.review.memory.secrets import without_secrets
 
 TAG: Final = "bootstrap"
 MAX_BYTES: Final = 512 << 10  # of one document
@@ -136,7 +136,7 @@ def _meaning(path: str, kind: MeaningKind, section: Section, nth: int) -> Meanin
     """nth: which section of the document with these headings it is, from 1."""
     below = " > ".join(section.headings)
     id = sha256("\x1f".join((path, below, str(nth), str(section.part))).encode()).hexdigest()[:16]
-    text = Redactor().text(plain_lines(f"{below}: {section.text}" if below else section.text))
+    text = without_secrets(plain_lines(f"{below}: {section.text}" if below else section.text))
     if len(text) > LONGEST:  # what was taken out or written out may be longer than what was there
         text = text[: LONGEST - len(_CUT)] + _CUT
     lines = f"{section.first}-{section.last}" if section.last > section.first else str(section.first)

@@ -1,0 +1,48 @@
+"""What memories of reviews take out: whatever the scan takes for a key or a password."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcl.review.memory.secrets import without_secrets
+from mcl.review.scan.patterns import Rule, books
+
+HITS = [
+    pytest.param(rule, hit, id=f"{rule.id}-{number}")
+    for book in books()
+    if book.name == "keys"
+    for rule in book.rules
+    for number, hit in enumerate(rule.hits)
+]
+
+
+@pytest.mark.parametrize(("rule", "hit"), HITS)
+def test_what_the_scan_takes_for_a_secret_is_not_remembered(rule: Rule, hit: str) -> None:
+    found = rule.pattern.search(hit)
+    assert found
+    value = found.groupdict().get("value") or hit.rpartition("\n")[2]
+    told = without_secrets(f"before {hit}\nafter {hit} end")
+    assert value not in told
+    assert told.count("[redacted: ") == (1 if "PRIVATE KEY" in hit else 2)  # a cut key goes to the end
+    assert told.startswith("before ")
+    assert without_secrets(told) == told
+
+
+@pytest.mark.parametrize(
+    "text", ["", "the token is read from TOKEN", 'api_key = "your-api-key-goes-here-1"', 'password: "short"']
+)
+def test_other_text_stays_as_it_is(text: str) -> None:
+    assert without_secrets(text) == text
+
+
+def test_secrets_that_overlap_are_out_once_and_whole() -> None:
+    key = "kU7/vRz2qT9LmXw4PfHs8" + "YdNc3Bj6GaEoZi1K"  # of 37 characters, as no key of AWS is
+    told = without_secrets(f'aws_secret_access_key = "{key}abc" # why')
+    assert told == 'aws_secret_access_key = "[redacted: key or password]" # why'
+
+
+def test_a_long_line_is_searched_to_its_end() -> None:
+    secret = "Zx9-Kq8WnR4tY7uKp" + "L2xVb"
+    told = without_secrets("x " * 30_000 + f'client_secret = "{secret}"')
+    assert secret not in told
+    assert told.endswith('"[redacted: key or password]"')
