@@ -82,6 +82,7 @@ def test_a_folder_that_cannot_be_made_is_said(docs: Path, capsys: pytest.Capture
 def test_verify_runs_the_examples_of_all_tools_and_says_what_they_did(
     docs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    (tmp_path / "home").mkdir(mode=0o700)
     (tmp_path / "home" / "commands.toml").write_text('[hello]\ndescription = "Hi."\nargv = ["touch", "a"]\n')
     code, document = verified(docs, capsys)
     assert (code, document["drift"]) == (0, [])
