@@ -45,11 +45,41 @@ def test_a_difference_takes_a_revision_or_none(yard: Yard, words: tuple[str, ...
 
 def test_what_is_staged_is_reviewed_in_place_of_the_files(yard: Yard) -> None:
     yard.write("run.py", DANGER)
-    assert yard("--staged", "--no-ai").code == 4
+    told = yard("--staged", "--no-ai")
+    assert (told.code, told.out) == (0, "No findings.\n")
+    assert "nothing is staged since the last commit" in told.err
     yard.git("add", "run.py")
     yard.write("run.py", "X = 1\n")
     assert yard("--staged", "--no-ai").code == 1
     assert yard("--diff", "--no-ai").code == 0
+
+
+@pytest.mark.parametrize("words", [("--no-ai",), (), ("--deep",), ("--no-ai", "main")])
+def test_a_difference_in_which_nothing_changed_ends_with_0_and_signs_nothing(
+    yard: Yard, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    told = yard("--diff", *words)
+    assert (told.code, told.out) == (0, "No findings.\n")
+    since = "main" if "main" in words else "the last commit"
+    assert f"nothing changed since {since}, so nothing was reviewed" in told.err
+    document = yard("--diff", *words, "--json", "--mode", "risk").document
+    assert (document["findings"], document["blocking"], document["exit"]) == ([], False, 0)
+    assert (document["intent"], document["state"], document["mode"]) == ("", "unchanged", "risk")
+    assert yard("--diff", *words, "--sarif", "-").document["runs"][0]["results"] == []
+    place = tmp_path / "found.sarif"
+    assert yard("--diff", *words, "--sarif", str(place)).out == "No findings.\n"
+    assert json.loads(place.read_text())["runs"][0]["results"] == []
+    assert yard.mcl("list", "--json").document["intents"] == []
+    yard.write("app.py", APP + "\n")
+    assert set(yard("--diff", "--no-ai", "--json").document) == set(document)
+
+
+def test_a_difference_of_which_nothing_can_be_looked_at_says_so(yard: Yard) -> None:
+    yard.write("logo.png", b"\x89PNG\0")
+    yard.write(".env", "TOKEN=1\n")
+    told = yard("--diff", "--no-ai")
+    assert (told.code, told.out) == (0, "No findings.\n")
+    assert told.err.endswith("0 findings in 0 files; left out: .env (secret), logo.png (binary)\n")
 
 
 def test_a_folder_is_searched_by_the_rules_alone(yard: Yard) -> None:
@@ -76,7 +106,6 @@ REFUSALS = [
     (("--diff", "nosuch"), 4, "UNKNOWN_REVISION"),
     (("--diff", "app.py"), 4, "UNKNOWN_REVISION"),
     (("--diff", "--", "--output=stolen"), 4, "LOOKS_LIKE_OPTION"),
-    (("--staged",), 4, "NOTHING_CHANGED"),
     (("app.py", "--mode", "style"), 4, "UNKNOWN_MODE"),
     (("app.py", "--deep"), 4, "DEEP_NEEDS_MODEL"),
     (("AKIAIOSFODNN7EXAMPLE.py",), 4, "SECRET_INLINE"),

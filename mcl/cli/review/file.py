@@ -60,13 +60,16 @@ def file_command(
     error. It is signed with your key and kept in the journal; what was found in a file is remembered, the
     file is not. Nothing in the workspace is written.
 
-    Exit codes: 0 nothing that blocks, 1 blocking findings, 2 usage, 4 refused, 5 failed.
+    Exit codes: 0 nothing that blocks, also where nothing changed; 1 blocking findings, 2 usage, 4 refused,
+    5 failed.
     """
     from mcl.acts.review.run import review_code
+    from mcl.acts.review.unchanged import NOTHING_CHANGED, Unchanged
     from mcl.cli.home import use_home
     from mcl.cli.output import note
     from mcl.cli.review.progress import Progress
-    from mcl.cli.review.telling import STANDARD, tell
+    from mcl.cli.review.telling import STANDARD, tell, tell_unchanged
+    from mcl.errors import ReviewError
 
     if as_json and sarif == STANDARD:
         raise typer.BadParameter("--json and --sarif - both take standard output")
@@ -91,6 +94,11 @@ def file_command(
         for intent in began:
             note(f"interrupted; go on with it: mcl run {intent} --resume")
         raise
+    except ReviewError as problem:
+        if problem.code != NOTHING_CHANGED:
+            raise
+        unchanged = Unchanged(problem.message, mode, workspace or Path.cwd())
+        return tell_unchanged(unchanged, sarif=sarif, as_json=as_json)
     if result.drafted.note:
         note(result.drafted.note)
     return tell(result, sarif=sarif, as_json=as_json)

@@ -10,6 +10,7 @@ from mcl.cli.safe import one_line, safe, safe_json
 
 if TYPE_CHECKING:
     from mcl.acts.review.run import ReviewRun
+    from mcl.acts.review.unchanged import Unchanged
 
 STANDARD = "-"
 _NAMED = 5  # files left out that are named
@@ -31,7 +32,19 @@ def tell(result: "ReviewRun", *, sarif: str, as_json: bool) -> int:
     return result.exit
 
 
-def _write_sarif(result: "ReviewRun", sarif: str) -> None:
+def tell_unchanged(unchanged: "Unchanged", *, sarif: str, as_json: bool) -> int:
+    """Tell of a difference that is empty in the same places and forms; the exit code."""
+    if as_json:
+        write_document(unchanged.to_json())
+    elif sarif != STANDARD:
+        write_text(unchanged.text + "\n")
+    if sarif:
+        _write_sarif(unchanged, sarif)
+    note(safe(f"{unchanged.why}, so nothing was reviewed; with another revision: mcl review --diff main"))
+    return unchanged.exit
+
+
+def _write_sarif(result: "ReviewRun | Unchanged", sarif: str) -> None:
     text = safe_json(json.dumps(result.to_sarif(), ensure_ascii=False, indent=2)) + "\n"
     if sarif == STANDARD:
         write_text(text)
