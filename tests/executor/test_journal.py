@@ -309,6 +309,7 @@ def test_a_head_with_another_root_is_no_head(story: Story) -> None:
             Head.from_json(document, story.home.keyring.resolver)
 
 
+@pytest.mark.slow  # opening a sealed key takes a second
 def test_a_journal_with_sealed_keys_is_read_without_and_written_with_the_passphrase(tmp_path: Path) -> None:
     with Home.open(tmp_path / "home", passphrase=b"open sesame") as home:
         home.journal.record("record.x", {})

@@ -349,7 +349,7 @@ def test_a_plan_that_did_not_change_is_never_material(one: ir.PlanTree) -> None:
     assert changes(one, one.model_copy(deep=True)) == ()
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(intents, intents)
 def test_two_intents_that_differ_show_at_least_one_change(one: ir.Intent, other: ir.Intent) -> None:
     told = changes(one, other)
@@ -357,7 +357,7 @@ def test_two_intents_that_differ_show_at_least_one_change(one: ir.Intent, other:
     json.dumps([change.to_json() for change in told])
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(plans, plans)
 def test_two_plans_that_differ_show_at_least_one_change(one: ir.PlanTree, other: ir.PlanTree) -> None:
     assert bool(changes(one, other)) == (ir.content_hash(one) != ir.content_hash(other))

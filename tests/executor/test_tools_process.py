@@ -70,7 +70,14 @@ def test_failing_tests_are_an_answer_with_their_log(walks: Walks) -> None:
     }
 
 
-@pytest.mark.parametrize("select", ["test_good", "tests/test_it.py::test_good", "good and not bad"])
+@pytest.mark.parametrize(
+    "select",
+    [
+        "tests/test_it.py::test_good",
+        pytest.param("test_good", marks=pytest.mark.slow),  # each is a run of pytest
+        pytest.param("good and not bad", marks=pytest.mark.slow),
+    ],
+)
 def test_one_test_can_be_selected_by_name_or_by_place(walks: Walks, select: str) -> None:
     interpreter(walks.workspace)
     walks.write("tests/test_it.py", SOME)
@@ -86,6 +93,7 @@ def test_a_folder_in_the_workspace_uses_the_interpreter_of_the_workspace(walks: 
     assert answer(run(walks, path="sub"))["passed"] is True
 
 
+@pytest.mark.slow
 def test_an_interpreter_that_is_a_link_out_of_the_workspace_runs_as_the_virtual_environment_it_is(
     walks: Walks,
 ) -> None:

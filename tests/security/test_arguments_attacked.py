@@ -327,7 +327,7 @@ def walk(place: Walks, manifest: Manifest, args: dict[str, str]) -> None:
     assert (place.workspace / ".env").read_text() == "X=1"
 
 
-@settings(max_examples=60, **LIMITS)
+@settings(max_examples=30, **LIMITS)
 @given(call=CALLS)
 def test_no_text_in_a_plan_breaks_a_tool_or_reaches_beyond_the_workspace(
     place: Walks, call: tuple[Manifest, dict[str, str]]
@@ -342,7 +342,7 @@ def test_thousands_of_texts_do_not_either(place: Walks, call: tuple[Manifest, di
     walk(place, *call)
 
 
-@settings(max_examples=80, **LIMITS)
+@settings(max_examples=40, **LIMITS)
 @given(call=RAW)
 def test_no_value_of_any_type_breaks_the_gate_or_what_it_allows(
     place: Walks, call: tuple[Manifest, dict[str, Any]]
