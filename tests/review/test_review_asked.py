@@ -95,6 +95,9 @@ def test_an_answer_that_cannot_be_read_blocks_and_is_told_as_it_was_said(yard: Y
     result = asked(yard, lambda request: answer)
     assert (result.exit, result.blocking) == (1, True)
     assert result.output["unreadable"]
+    [run] = result.to_sarif()["runs"]  # type: ignore[attr-defined]
+    unread = [one for one in run["results"] if one["ruleId"] == "review/unreadable"]
+    assert [one["level"] for one in unread] == ["error"] * len(result.output["unreadable"])
     assert answer.splitlines()[-1] in result.text
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mcl.model import Model
 
 BLOCKED = 1  # the exit code where something blocks
+_UNREAD = "A line of the review looks like a finding and cannot be read: "
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,18 @@ class ReviewRun:
         }
 
     def to_sarif(self) -> dict[str, object]:
-        """The findings as SARIF 2.1.0."""
+        """The findings as SARIF 2.1.0. A line that looks like one and could not be read is a result too: it
+        blocks here, and so it must there."""
         from mcl import __version__
         from mcl.review.findings import to_sarif
 
-        return to_sarif(self.findings, version=__version__, root=str(self.drafted.workspace.resolve()))
+        file = next(iter(self.looked.get("paths", ())), ".")
+        unread = (
+            Finding("RISK", file, 0, f"{_UNREAD}{one['text']}", "review/unreadable")
+            for one in self.output.get("unreadable", ())
+        )
+        root = str(self.drafted.workspace.resolve())
+        return to_sarif((*self.findings, *unread), version=__version__, root=root)
 
     def _given(self, node: str) -> dict[str, Any]:
         given = self.outcome.outputs.get(node)
