@@ -10,6 +10,7 @@ from yards import APP, Yard
 
 from mcl import review_code
 from mcl.review.memory import Memories
+from mcl.review.memory.history import History, Review
 
 DANGER = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
 
@@ -253,6 +254,21 @@ def test_a_part_in_which_nothing_is_found_says_nothing_of_the_whole(yard: Yard) 
     with yard.opened() as home:
         last = Memories(home, yard.folder).history.last("run.py", 1)[0]
         assert {one.line for one in last.findings} >= {5, 8}
+
+
+def test_a_review_reads_no_memories_of_other_files(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    yard.commit(run__py=DANGER)
+    yard("run.py", "--no-ai")
+    yard.write("run.py", DANGER + "\n\nX = eval(input())\n")
+
+    def all_of_them(self: History) -> tuple[Review, ...]:
+        raise AssertionError
+
+    monkeypatch.setattr(History, "files", all_of_them)
+    for words in (("run.py",), ("app.py",), ("--diff",)):
+        assert yard(*words, "--no-ai", "--json").document["state"] == "completed"
+    with yard.opened() as home:
+        assert {one.line for one in Memories(home, yard.folder).history.top("run.py")} >= {5, 8}
 
 
 def test_a_conflict_of_a_merge_blocks(yard: Yard) -> None:

@@ -34,16 +34,15 @@ def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path)
     for one in map(finding_of, ended["findings"]):
         of.setdefault(one.file, []).append(one)
     texts = {one["path"]: one["text"] for one in looked.get("pieces", ())}
-    known = {one.file: one for one in history.files()}
+    folder = looked["kind"] == "folder"
+    known = {one.file: one.total for one in history.files()} if folder else {}
     slots = {one.name: one.value for one in intent.frame.objects}
     model = _name(home, slots.get("model", ""))
     for file in looked["files"]:
         name = file["path"]
-        before = known.get(name)
-        had = before.total if before else 0
         found = of.get(name, [])
-        if found or (_whole(file) and (had or looked["kind"] != "folder")):
-            if before and not _whole(file):
+        if found or (_whole(file) and (known.get(name) or not folder)):
+            for before in () if _whole(file) else history.last(name, 1):
                 found = [*without_repeats([*found, *before.findings])]
             history.record(
                 name,
