@@ -16,7 +16,7 @@ from mcl.errors import InputError
 from mcl.tools import registry
 from mcl.tools.probing import Probed, probe
 from mcl.tools.probing.judging import is_declared, unshown
-from mcl.tools.probing.told import probed_of
+from mcl.tools.probing.results import probed_of
 
 HONEST = ("honest-reader", "honest-writer", "honest-asker", "honest-starter")
 MODEST = {"says-it-writes": "write", "says-it-asks": "network", "says-it-starts": "programs"}

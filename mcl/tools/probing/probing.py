@@ -20,7 +20,8 @@ import anyio
 from executor.sandbox.process import Finished, run_command
 from ir.errors import FAILED
 from mcl.errors import InputError
-from mcl.tools.probing.told import PLAN, RESULTS, Probed, probed_of
+from mcl.tools.probing.results import probed_of
+from mcl.tools.probing.told import PLAN, RESULTS, Probed
 
 SOURCE: Final = "mcl.tools.registry:registry"
 _HOST: Final = Path(__file__).with_name("host.py")
