@@ -49,6 +49,10 @@ _OVERRIDES = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
     "core.untrackedCache": "false",
+    # A file of the same size and time is not yet the same, nor is one that was written unseen.
+    "core.checkStat": "default",
+    "core.trustctime": "true",
+    "core.ignoreStat": "false",
     "core.pager": "cat",
     "core.attributesFile": os.devnull,
     "core.excludesFile": os.devnull,
@@ -65,6 +69,8 @@ _OVERRIDES = {
     "maintenance.auto": "false",
     "color.ui": "never",
 }
+if sys.platform == "linux":  # whose file systems tell A.py from a.py, and have links
+    _OVERRIDES |= {"core.ignoreCase": "false", "core.symlinks": "true"}
 # Folders of .git in which nothing may be a link: git follows them, and quotes lines that it cannot read.
 _OWN = (
     *(".", "info", "logs", "logs/refs", "objects", "objects/info", "refs", "refs/heads", "refs/tags"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -150,7 +151,7 @@ def test_any_name_of_a_file_is_found_again(yard: Yard, name: str) -> None:
     yard.git("commit", "-q", "-m", "More")
     yard.write(name, "a\nB\n")
     if "\t" in name:
-        assert yard.skipped() == {name: "unreadable"}
+        assert yard.skipped() == {name: "name"}
     else:
         assert yard.piece(name).lines == ((2, 2),)
 
@@ -268,6 +269,66 @@ def test_attributes_and_settings_of_the_repository_hide_nothing(
     hidden = attribute in ("binary", "-diff")
     assert yard.piece("app.py").lines == (((1, 8),) if hidden else ((1, 1), (8, 8)))
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
+def test_what_git_was_told_to_overlook_is_judged_whole_where_it_differs(yard: Yard, mark: str) -> None:
+    yard.commit(same__py="x = 1\r\n", gone__py="x = 1\n", sealed__py="x = 1\n")
+    yard.git("update-index", mark, "app.py", "same.py", "gone.py", "sealed.py")
+    (yard.folder / "gone.py").unlink()
+    assert refused(yard, "", "HEAD") == "NOTHING_CHANGED"
+    yard.write("app.py", APP + "x = eval(input())\n")
+    (yard.folder / "sealed.py").unlink()
+    (yard.folder / "sealed.py").symlink_to("app.py")
+    assert [(one.path, one.lines) for one in yard.look(base="HEAD").pieces] == [("app.py", ((1, 7),))]
+    assert yard.skipped() == {"sealed.py": "link"}
+    assert refused(yard, staged=True) == "NOTHING_CHANGED"
+
+
+def test_a_file_of_the_same_size_and_time_is_compared(yard: Yard) -> None:
+    place = yard.write("app.py", "x = 1234567890#\n")
+    os.utime(place, (1_500_000_000, 1_500_000_000))
+    yard.git("config", "core.checkStat", "minimal")
+    yard.git("config", "core.trustctime", "false")
+    yard.git("add", "-A")
+    yard.git("commit", "-q", "-m", "More")
+    place.unlink()
+    yard.write("app.py", "x=eval(input())\n")
+    os.utime(place, (1_500_000_000, 1_500_000_000))
+    assert yard.git("status", "--short") == ""
+    assert yard.piece("app.py").lines == ((1, 1),)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file systems elsewhere fold names")
+def test_a_new_file_does_not_hide_behind_one_whose_name_differs_in_case(yard: Yard) -> None:
+    yard.git("config", "core.ignoreCase", "true")
+    yard.write("App.py", "x = eval(input())\n")
+    assert yard.git("status", "--short") == ""
+    assert yard.piece("App.py").state == "new"
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links here")
+def test_a_file_does_not_pass_for_a_link(yard: Yard) -> None:
+    (yard.folder / "link.py").symlink_to("app.py")
+    yard.git("add", "-A")
+    yard.git("commit", "-q", "-m", "More")
+    yard.git("config", "core.symlinks", "false")
+    (yard.folder / "link.py").unlink()
+    yard.write("link.py", "x = eval(input())\n")
+    assert yard.piece("link.py").lines == ((1, 1),)
+
+
+def test_what_changed_in_a_submodule_is_not_passed_over(yard: Yard, tmp_path: Path) -> None:
+    inner = Yard(tmp_path / "inner", yard.capture)
+    inner.folder.mkdir()
+    inner.git("init", "-q", "-b", "main", "--template=")
+    inner.commit(a__py="x\n")
+    yard.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.folder), "inner")
+    yard.git("commit", "-q", "-m", "More")
+    yard.write("inner/a.py", "x = eval(input())\n")
+    assert yard.skipped() == {"inner": "submodule"}
+    folder = yard.look(".")
+    assert {one.path: one.why for one in folder.skipped}["inner"] == "submodule"
 
 
 def test_what_does_not_fit_into_gits_answer_is_judged_whole(

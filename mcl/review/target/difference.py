@@ -20,6 +20,7 @@ from executor.sandbox.git import Git, text
 from executor.sandbox.spelling import components
 from executor.tools.code.sources import LeftOut, is_vendored
 from executor.tools.git.changes import PLAIN
+from mcl.review.target.overlooked import overlooked
 from mcl.review.target.piece import MAX_FILE, Piece, Removed, Skipped, State, piece_of, text_of
 
 MAX_CHANGED: Final = 1000  # files of one difference
@@ -67,10 +68,11 @@ class _Hunk:
     gone: list[str]
 
 
-async def changes(git: Git, tree: str, *, staged: bool, read: Read) -> Found:
+async def changes(git: Git, tree: str, *, staged: bool, read: Read, holds: Callable[[str], bool]) -> Found:
     """The files that differ from a commit or tree.
 
-    read: gives a file of the workspace. Raises ToolError GIT_FAILED.
+    read: gives a file of the workspace. holds: is there anything in a folder of it? Raises ToolError
+    GIT_FAILED.
     """
     index = await _staged(git, tree)
     conflicts = {one.path for one in index if one.status == "U"}
@@ -80,6 +82,11 @@ async def changes(git: Git, tree: str, *, staged: bool, read: Read) -> Found:
     records = [one for one in records if one.status != "D" or one.path not in away]
     # git looks into no submodule here: what changed of them is told by the index alone.
     records += [one for one in index if one.mode == _SUBMODULE and one.path not in away]
+    if not staged:
+        told = away | {one.path for one in records}
+        marked, cut = await _marked(git, read, holds)
+        records += [one for one in marked if one.path not in told]
+        truncated = truncated or cut
     found: list[Piece | Skipped] = []
     for record in records:
         data = await _content(git, record, staged=staged, read=read)
@@ -113,6 +120,24 @@ async def _staged(git: Git, tree: str) -> list[_Record]:
     ]
     answer = await git.answer(*command, max_output=_MAX_NAMES)
     return _records(answer.out)[0]
+
+
+async def _marked(git: Git, read: Read, holds: Callable[[str], bool]) -> tuple[list[_Record], bool]:
+    """What git was told to overlook and differs, and submodules that hold something: nobody looks into them.
+    Whether there may be more."""
+
+    def data(path: str) -> bytes | None:
+        found = read(path)
+        if isinstance(found, bytes):
+            return found
+        return None if found.why == "not there" else b"?"  # it cannot be compared: told with its reason
+
+    found = await overlooked(git, data)
+    records = [_Record(mode, blob, "M", path) for mode, blob, path in found.files]
+    for path in found.submodules:
+        if await to_thread.run_sync(holds, path):
+            records.append(_Record(_SUBMODULE, "", "M", path))
+    return records, found.truncated
 
 
 async def _changed(
@@ -189,7 +214,7 @@ def _left_out(path: str, *, untracked: bool = False) -> Skipped | None:
     try:
         name = components(path)[-1]
     except ScopeError as problem:
-        return Skipped(path, "secret" if problem.code == "PROTECTED_PATH" else "unreadable")
+        return Skipped(path, "secret" if problem.code == "PROTECTED_PATH" else "name")
     left_out = LeftOut.load()
     if any(fnmatchcase(name, pattern) for pattern in left_out.files):
         return Skipped(path, "generated")

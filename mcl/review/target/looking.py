@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from functools import partial
 from typing import Final
@@ -20,7 +21,12 @@ from mcl.review.target.revisions import base_of
 
 MAX_FILES: Final = 5000
 MAX_TOTAL: Final = 64 << 20  # bytes of all files together
-_WHY = {"PROTECTED_PATH": "secret", "OUT_OF_SCOPE": "link"}
+_WHY = {
+    "PROTECTED_PATH": "secret",
+    "OUT_OF_SCOPE": "link",
+    "NOT_FOUND": "not there",
+    "NOT_A_FILE": "submodule",  # git knows it as a file: it is another repository's folder
+}
 
 
 async def look_at(bench: Bench, *, path: str = "", base: str = "", staged: bool = False) -> Target:
@@ -92,9 +98,22 @@ def _read(workspace: Workspace, path: str) -> bytes | Skipped:
 def _one_of_many(workspace: Workspace, path: str) -> bytes | Skipped:
     """The same, where what may not be opened is left out, and told."""
     try:
+        workspace.split(path)
+    except ScopeError as problem:
+        return Skipped(path, "secret" if problem.code == "PROTECTED_PATH" else "name")
+    try:
         return _read(workspace, path)
     except ScopeError as problem:
         return Skipped(path, _WHY.get(problem.code, "unreadable"))
+
+
+def _holds(workspace: Workspace, path: str) -> bool:
+    """Is there anything in a folder? What cannot be looked at may hold something."""
+    try:
+        with workspace.open_folder(path) as folder, os.scandir(folder) as found:
+            return next(found, None) is not None
+    except ScopeError as problem:
+        return problem.code != "NOT_FOUND"
 
 
 def _folder(workspace: Workspace, path: str, paths: list[str]) -> Target:
@@ -124,7 +143,13 @@ async def _difference(bench: Bench, base: str, *, staged: bool) -> Target:
     try:
         async with repository(workspace, ".") as git:
             commit, tree = await base_of(git, base)
-            found = await changes(git, tree, staged=staged, read=partial(_one_of_many, workspace))
+            found = await changes(
+                git,
+                tree,
+                staged=staged,
+                read=partial(_one_of_many, workspace),
+                holds=partial(_holds, workspace),
+            )
     except ToolError as problem:
         raise _explained(problem) from problem
     if not found.pieces and not found.skipped:
