@@ -209,6 +209,20 @@ def test_secrets_are_in_neither_file_nor_memory(
     assert "[redacted: AWS access key]" in whole
 
 
+def test_a_stranger_s_file_with_the_highest_id_stops_nobody_from_deciding(
+    decisions: Decisions, workspace: Workspace, root: Path
+) -> None:
+    decisions.decide("first", decision="y", workspace=workspace)
+    text = (root / decisions.all()[0].path).read_text()
+    for number in (99_999_999, 99_999_998):
+        file = root / f"architecture_memory/decisions/ADR-{number}-x.md"
+        file.write_text(text.replace("ADR-0001", f"ADR-{number}").replace("first", "x"))
+    assert decisions.decide("second", decision="y", workspace=workspace)[0].id == "ADR-0002"
+    decisions.take_in(workspace)
+    assert decisions.decide("third", decision="y", workspace=workspace)[0].id == "ADR-0003"
+    assert decisions.decide("fourth", decision="y")[0].id == "ADR-0004"
+
+
 def test_a_file_with_a_secret_is_taken_in_once_and_without_it(
     decisions: Decisions, workspace: Workspace, root: Path, home: Home
 ) -> None:

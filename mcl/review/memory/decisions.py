@@ -23,6 +23,7 @@ _KIND: Final = f"{TAG}.decision"
 _TYPE: Final = "Constraint"
 _FILE: Final = re.compile(rf"({ID.pattern})(?:-[^/]*)?\.md")
 _MOST_ERRORS: Final = 20
+_IDS: Final = 100_000_000  # an id has at most eight digits
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,14 @@ class Decisions:
         with self._place.home.db.write():
             known = next((one for one in self.all() if _same(one, said)), None)
             if workspace is None:
-                return (known, False) if known else (self._keep(self._next(said, 0), intent, node), True)
+                return (known, False) if known else (self._keep(self._next(said), intent, node), True)
             workspace.make_folder(FOLDER)
             with workspace.open_folder(FOLDER) as folder, alone(folder, FOLDER, check):
                 if known and known.number in _numbered(workspace):
                     return known, False
                 if there := self._left(said, workspace):
                     return self._keep(there, intent, node), True
-                made = known or self._next(said, max(_numbered(workspace), default=0))
+                made = known or self._next(said, _numbered(workspace))
                 data = write_adr(made)
                 put = workspace.write(made.path, data, replace=False, check=check)
                 return self._keep(replace(made, sha256=put.sha256), intent, node), True
@@ -179,9 +180,12 @@ class Decisions:
                 return read
         return None
 
-    def _next(self, said: Decision, highest: int) -> Decision:
-        number = max((highest, *self._numbers())) + 1
-        if number > 99_999_999:
+    def _next(self, said: Decision, others: frozenset[int] = frozenset()) -> Decision:
+        """It under the next id: one above the highest, or, where a stranger's file has the last that there
+        is, above the highest with room. others: numbers of files."""
+        given = self._numbers() | others | {0}
+        number = next((one + 1 for one in sorted(given, reverse=True) if one + 1 not in given | {_IDS}), 0)
+        if not number:
             fix = "start again in a new folder"
             raise ReviewError("DECISION_FULL", "there are no more ids", place=FOLDER, fix=fix)
         return replace(said, id=f"ADR-{number:04d}")
