@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import encodings
+import encodings.aliases
+import pkgutil
 import time
 import tomllib
 from pathlib import Path
@@ -34,6 +37,14 @@ LANGUAGES = {
     "keys": ("any", "notes.md", "x.properties"),
     "anywhere": ("any.c",),
     "python": ("old.py", "fast.pyx"),
+    "encoding": ("shop.py",),
+}
+READS_OTHERWISE = {
+    **dict.fromkeys(("cp864", "hz", "utf_7", "unicode_escape", "raw_unicode_escape"), "py-encoding"),
+    **dict.fromkeys(("shift_jis_2004", "shift_jisx0213", "iso2022_kr"), "py-encoding"),
+    **{f"iso2022_jp{which}": "py-encoding" for which in ("", "_1", "_2", "_2004", "_3", "_ext")},
+    **dict.fromkeys(("big5", "big5hkscs", "cp932", "cp950", "gb18030", "gbk"), "py-encoding-wide"),
+    **dict.fromkeys(("johab", "shift_jis"), "py-encoding-wide"),
 }
 
 
@@ -106,6 +117,37 @@ def test_a_script_without_an_ending_is_known_by_its_first_line() -> None:
     assert one.rule == "B605"
     assert scan_source(Source("bin/run", "#!/usr/bin/perl\nchmod 777 x\n")) == ()
     assert scan_source(Source("bin/run", "chmod 777 x\n")) == ()
+
+
+def test_an_encoding_that_hides_code_is_told_under_each_of_its_names() -> None:
+    names = {*encodings.aliases.aliases, *encodings.aliases.aliases.values(), *READS_OTHERWISE}
+    for name in sorted(names):
+        wanted = READS_OTHERWISE.get(encodings.aliases.aliases.get(name, name))
+        for form in (name, name.upper(), name.replace("_", "--")):
+            rules = {one.rule for one in scan_source(Source("shop.py", f"# coding: {form}\nx = 1\n"))}
+            assert rules == ({wanted} if wanted else set()), form
+
+
+def test_which_encodings_hide_code_is_known() -> None:
+    """Those in which Python takes a source text and reads other letters than ASCII's, or a backslash as a
+    part of another character."""
+    for name in sorted({one.name for one in pkgutil.iter_modules(encodings.__path__)} - {"mbcs", "oem"}):
+        try:
+            compile(b"# coding: " + name.encode() + b"\nx = 1\n", "shop.py", "exec")
+        except (SyntaxError, LookupError, ValueError):
+            continue
+        plain = [bytes([one]) for one in range(9, 127)] + [b"\\x41", b"\\u0041", b"~{AA~}", b"\x1b$BAA\x1b(B"]
+        wide = [bytes([first, 92]) for first in range(128, 256)]
+        hides = any(_read(text, name) not in (None, text.decode()) for text in plain)
+        hides |= any(len(_read(text, name) or "  ") == 1 for text in wide)
+        assert hides == (name in READS_OTHERWISE), name
+
+
+def _read(text: bytes, name: str) -> str | None:
+    try:
+        return text.decode(name)
+    except UnicodeDecodeError:
+        return None
 
 
 def test_a_long_line_is_searched_to_its_end() -> None:
