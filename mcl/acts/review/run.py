@@ -59,6 +59,14 @@ class ReviewRun:
         """The findings as text; `No findings.`; or what a model said that is no review."""
         return str(self.output.get("text", ""))
 
+    @cached_property
+    def maps_note(self) -> str:
+        """Where the maps that the model was told of are old or cannot be read, and what to do; "" where there
+        is nothing to say."""
+        from mcl.acts.review.maps import maps_note
+
+        return maps_note(self.drafted.workspace, self._given("context"), self.looked)
+
     @property
     def exit(self) -> int:
         """Of the command line: 0 nothing blocks, 1 something does, else that of a run."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 _NAMED = 5  # files left out that are named
+_LONGEST = 600  # characters of a note
 
 
 def tell(result: "ReviewRun", *, sarif: str, as_json: bool) -> int:
@@ -28,6 +29,8 @@ def tell(result: "ReviewRun", *, sarif: str, as_json: bool) -> int:
         write_text(safe(result.text) + "\n")
     if sarif:
         _write_sarif(result, sarif)
+    if result.maps_note:
+        note(one_line(result.maps_note, _LONGEST))
     note(_summary(result))
     return result.exit
 
