@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from any_findings import findings, text
+from ending import ending
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -423,12 +422,8 @@ HOSTILE = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_a_megabyte_takes_time_linear_in_it(piece):
-    def seconds(size):
-        said = "[RISK] " + piece * (size // len(piece))
-        began = time.perf_counter()
+def test_a_megabyte_is_read_to_its_end(piece):
+    said = "[RISK] " + piece * (1_000_000 // len(piece))
+    with ending():  # what takes time quadratic in it takes minutes
         for head in ("", "x "):
             read_findings(head + said)
-        return time.perf_counter() - began
-
-    assert min(seconds(1_000_000) for _ in range(2)) < 10 * max(seconds(200_000), 0.1)

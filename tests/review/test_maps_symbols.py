@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ending import ending
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -151,10 +151,9 @@ def test_what_python_cannot_parse_is_read_by_lines() -> None:
     ids=range(13),
 )
 def test_hostile_python_neither_fails_nor_lasts(text: str) -> None:
-    begun = time.process_time()
-    found = read_text(text, "python")
+    with ending():
+        found = read_text(text, "python")
 
-    assert time.process_time() - begun < 4
     assert all(len(one.signature) <= 200 for one in found.symbols)
 
 
@@ -235,12 +234,10 @@ def test_no_line_makes_a_pattern_slow(language: str) -> None:
         "",
         *(word for word in ("export ", "public ", "pub ", "func (", "import ", "template <", "  public ")),
     ]
-    begun = time.process_time()
-    for start in starts:
-        for piece in _PIECES:
-            read_lines((start + piece * 400 + "\n") * 5, tables()[language])
-
-    assert time.process_time() - begun < 3  # 1,320 lines of the longest kind
+    with ending():
+        for start in starts:
+            for piece in _PIECES:
+                read_lines((start + piece * 400 + "\n") * 5, tables()[language])
 
 
 @settings(max_examples=150, deadline=None)

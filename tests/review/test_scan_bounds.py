@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
+from ending import ending
 
 from mcl.review.scan import Source, scan_source
 from mcl.review.scan.walking import MAX_DEPTH
@@ -51,24 +51,21 @@ def test_a_file_too_long_or_too_dense_for_a_tree_is_searched_by_patterns() -> No
 
 
 def test_a_list_of_many_texts_takes_no_longer_than_its_length() -> None:
-    begun = time.process_time()
-    assert rules_in("x = [\n" + '"a",\n' * 50_000 + "]\neval(y)\n") == ["B307"]
-    assert time.process_time() - begun < 8  # bandit's own visitor: minutes
+    with ending():  # bandit's own visitor: minutes
+        assert rules_in("x = [\n" + '"a",\n' * 50_000 + "]\neval(y)\n") == ["B307"]
 
 
 def test_variables_that_double_at_each_step_are_given_up() -> None:
     steps = "".join(f"    x{number + 1} = x{number}\n" * 2 for number in range(60))
     text = f"from django.utils.safestring import mark_safe\ndef page():\n{steps}    mark_safe(x60)\n"
-    begun = time.process_time()
-    assert rules_in(text) == ["B703"]
-    assert time.process_time() - begun < 3
+    with ending():
+        assert rules_in(text) == ["B703"]
 
 
 def test_a_text_of_many_selects_takes_no_longer_than_its_length() -> None:
-    begun = time.process_time()
-    assert rules_in("x = '" + "select " * 80_000 + "'\n") == []
-    assert rules_in("x = 'select * " + "a " * 80_000 + " from t' % y\n") == ["B608"]
-    assert time.process_time() - begun < 3
+    with ending():
+        assert rules_in("x = '" + "select " * 80_000 + "'\n") == []
+        assert rules_in("x = 'select * " + "a " * 80_000 + " from t' % y\n") == ["B608"]
 
 
 def test_a_rule_that_takes_its_time_is_given_up_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,12 +106,11 @@ def test_no_file_takes_longer_than_both_bounds(path: str, text: str) -> None:
     code = (
         "import sys, resource\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (60, 60))\n"  # a guard, no measure
         "from mcl.review.scan import Source, scan_source\n"
         "scan_source(Source(sys.argv[1], sys.stdin.read()))\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
     )
-    begun = time.monotonic()
     ran = subprocess.run([sys.executable, "-c", code, path], input=text, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr[-500:]
-    assert time.monotonic() - begun < 40
     assert int(ran.stdout) < 700  # MiB

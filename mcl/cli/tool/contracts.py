@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mcl.cli.arguments import AsJson, example
-from mcl.cli.output import Output
+from mcl.cli.output import Output, write_line
 
 
 def register(tools: typer.Typer) -> None:
@@ -38,7 +38,8 @@ def contract_table(
         written = [str(place) for place in write_contracts(to)]
         out.document({"written": written})
         if not as_json:
-            out.tell([*written])
+            for place in written:
+                write_line(place)
         return
     from mcl.acts.tools import contract, list_tools
     from mcl.cli.home import use_home
