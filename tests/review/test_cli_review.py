@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from yards import APP, Yard
 
+from executor.walker.listener import WalkEvent
 from mcl import review_code
 from mcl.review.memory import Memories
 from mcl.review.memory.history import History, Review
@@ -292,6 +293,25 @@ def test_names_of_files_drive_no_terminal(yard: Yard) -> None:
     assert "\x1b" not in told.out + told.err
     assert "\u202e" not in told.out + told.err
     assert told.code == 1
+
+
+def test_a_file_that_changes_between_the_steps_is_not_taken_for_reviewed(yard: Yard) -> None:
+    yard.write("run.py", DANGER)
+
+    class Mends:
+        def on(self, event: WalkEvent) -> None:
+            if event.node_id == "scan" and event.state == "running":
+                yard.write("run.py", "X = 1\n")
+
+    for words in ({"target": "run.py"}, {"base": "HEAD"}, {"target": "."}):
+        yard.write("run.py", DANGER)
+        with yard.opened() as home:
+            result = review_code(**words, ai=False, listener=Mends(), home=home)
+            problem = result.problem()
+            assert problem is not None
+            assert (problem.code, problem.fix, result.exit) == ("CHANGED_MEANWHILE", "review it again", 5)
+            assert (result.findings, result.text, result.to_json()["state"]) == ((), "", "failed")
+            assert Memories(home, yard.folder).history.files() == ()
 
 
 def test_an_interrupted_review_says_how_it_goes_on(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,6 +66,7 @@ def test_a_folder_gives_the_worst_first_and_what_was_left_out(plans: Plans) -> N
     )
     told = read_findings(found["text"])
     assert [one.location for one in told.findings] == [one["location"] for one in found["findings"]]
+    assert [one.body for one in told.findings] == [one["body"] for one in found["findings"]]
     assert not told.unreadable
     assert {one: one.read_bytes() for one in plans.workspace.rglob("*") if one.is_file()} == before
 
@@ -76,7 +77,7 @@ def test_a_file_is_scanned_alone_and_one_with_nothing_in_it_says_so(plans: Plans
     assert [one["location"] for one in scan(plans, path="a.py")["findings"]] == ["a.py:5"]
     nothing = scan(plans, path="b.py")
     assert (nothing["findings"], nothing["blocking"], nothing["counts"]) == ([], False, {})
-    assert nothing["text"] == "No findings.\n\n1 file: nothing found"
+    assert nothing["text"] == "1 file: nothing found\n\nNo findings."
 
 
 def test_of_a_difference_only_what_it_changed_is_told(plans: Plans) -> None:

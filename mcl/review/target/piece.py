@@ -102,6 +102,13 @@ class Target:
         """The files that are looked at."""
         return tuple(one.path for one in self.pieces)
 
+    @property
+    def seal(self) -> str:
+        """A sha256, hex, of the names and bytes of the files and of which lines are to be judged: two looks
+        have the same one where they saw the same."""
+        said = [(one.path, one.sha256, one.lines) for one in self.pieces]
+        return hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
+
 
 def piece_of(path: str, data: bytes) -> Piece | None:
     """A whole file, all of which is to be judged; None where it is binary."""

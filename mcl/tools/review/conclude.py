@@ -7,6 +7,7 @@ from typing import Any, Final
 from executor.hashing import json_bytes
 from executor.home import Home
 from executor.tools.tool import Bench
+from mcl.errors import ReviewError
 from mcl.review.conclusion import concluded, finding_of
 from mcl.review.contracts import contract
 from mcl.review.findings import Finding, write_finding
@@ -18,7 +19,13 @@ _LONGEST_LINE: Final = 300  # characters of a line that could not be read
 
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
-    """Answer with the findings. Raises ReviewError FINDING_NOT_VALID."""
+    """Answer with the findings. Raises ReviewError FINDING_NOT_VALID, CHANGED_MEANWHILE."""
+    if args.get("seal", "") != args.get("scan_seal", ""):
+        raise ReviewError(
+            "CHANGED_MEANWHILE",
+            "a file changed while it was reviewed: what was looked at is not what was searched",
+            fix="review it again",
+        )
     found = [finding_of(one) for name in ("looked", "scanned") for one in args.get(name, ())]
     texts = [text for name in ("review", "consistency") if (text := args.get(name, ""))]
     ended = concluded(found, texts, labels=contract(args["mode"]).labels)

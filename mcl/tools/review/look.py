@@ -38,6 +38,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
         "findings": [one.to_json() for one in _conflicts(target)],
         "skipped": [one.to_json() for one in target.skipped[:_MOST_SKIPPED]],
         "truncated": target.truncated,
+        "seal": target.seal,
         "text": _told(target),
     }
     if args.get("text"):

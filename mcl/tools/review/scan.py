@@ -28,7 +28,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
     target = await look_at(bench, path=path, base=base, staged=staged)
     limit = int(args.get("limit", _LIMIT))
     found = await to_thread.run_sync(partial(sweep, target, limit=limit, check=from_thread.check_cancelled))
-    return _answer(found, bench.max_output - _ROOM)
+    return {**_answer(found, bench.max_output - _ROOM), "seal": target.seal}
 
 
 def _answer(found: Scanned, room: int) -> dict[str, object]:
@@ -51,5 +51,5 @@ def _answer(found: Scanned, room: int) -> dict[str, object]:
         "files": found.files,
         "skipped": skipped,
         "truncated": found.truncated or kept < len(found.findings),
-        "text": "\n\n".join(filter(None, (write_findings(findings), told(found)))),
+        "text": f"{told(found)}\n\n{write_findings(findings)}",
     }
