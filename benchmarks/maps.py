@@ -36,7 +36,6 @@ from mcl.review.maps.documents import documents
 from mcl.review.maps.ownership import LOG
 from mcl.review.maps.roles import rules
 
-COLD_S, WARM_S = 20.0, 2.0
 MCL = Path(sys.executable).parent / "mcl"
 _HASHES = (
     "import hashlib,subprocess,sys\n"
