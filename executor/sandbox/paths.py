@@ -196,12 +196,14 @@ class Workspace:
         check: Callable[[], None],
         recursive: bool = True,
         skip: Callable[[str], bool] = lambda name: False,
+        missed: Callable[[str, str], None] = lambda path, why: None,
     ) -> Iterator[Entry]:
         """Go through a folder in the order of its names, depth first, without following links.
 
         Protected names, closed folders and those whose name ``skip`` names are left out; folders deeper than
         MAX_DEPTH are told and not entered. ``check`` is called for each folder, so that a caller can stop a
-        long walk by raising.
+        long walk by raising. ``missed`` is told what is left out, with the reason in a word; a folder ends
+        with a slash.
 
         Raises:
             ScopeError: as ``check``; NOT_FOUND, NOT_A_FOLDER.
@@ -209,7 +211,7 @@ class Workspace:
         parts = self.split(path)
         try:
             with self._folder(parts, path) as folder:
-                yield from self._walk(folder, parts, check, recursive, skip)
+                yield from self._walk(folder, parts, check, recursive, skip, missed)
         except OSError as problem:
             explain(problem, path)
 
@@ -334,6 +336,7 @@ class Workspace:
         check: Callable[[], None],
         recursive: bool,
         skip: Callable[[str], bool],
+        missed: Callable[[str, str], None],
     ) -> Iterator[Entry]:
         check()
         with os.scandir(folder) as found:
@@ -341,20 +344,31 @@ class Workspace:
         for name in names:
             below = (*parts, name)
             status = status_of(name, folder)
-            if status is None or is_protected((name,)) or not name.isprintable():
+            if status is None:
                 continue
             path = "/".join(below)
-            if stat.S_ISDIR(status.st_mode):
-                if (status.st_dev, status.st_ino) in self._closed or skip(name):
+            is_folder = stat.S_ISDIR(status.st_mode)
+            if is_protected((name,)) or not name.isprintable():
+                why = "secret" if is_protected((name,)) else "name"
+                missed(f"{path}/" if is_folder else path, why)
+                continue
+            if is_folder:
+                if (status.st_dev, status.st_ino) in self._closed:
+                    continue
+                if skip(name):
+                    missed(f"{path}/", "vendored")
                     continue
                 yield Entry(path, "folder", 0)
-                if recursive and len(below) <= MAX_DEPTH:
+                if recursive and len(below) > MAX_DEPTH:
+                    missed(f"{path}/", "too deep")
+                elif recursive:
                     try:
                         descriptor = os.open(name, _FOLDER, dir_fd=folder)
                     except OSError:  # unreadable, or swapped for a link meanwhile: not ours to enter
+                        missed(f"{path}/", "unreadable")
                         continue
                     try:
-                        yield from self._walk(descriptor, below, check, recursive, skip)
+                        yield from self._walk(descriptor, below, check, recursive, skip, missed)
                     finally:
                         os.close(descriptor)
             elif stat.S_ISREG(status.st_mode):

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from yards import APP, Yard
 
+from executor.sandbox.paths import MAX_DEPTH
 from ir import MclError
 from mcl.review.target import piece_of, shown
 from mcl.review.target.piece import MAX_FILE, rows_of
@@ -292,9 +293,9 @@ def test_a_file_of_the_same_size_and_time_is_compared(yard: Yard) -> None:
     yard.git("config", "core.trustctime", "false")
     yard.git("add", "-A")
     yard.git("commit", "-q", "-m", "More")
-    place.unlink()
-    yard.write("app.py", "x=eval(input())\n")
-    os.utime(place, (1_500_000_000, 1_500_000_000))
+    other = yard.write("other", "x=eval(input())\n")  # beside it: it cannot get the same inode
+    os.utime(other, (1_500_000_000, 1_500_000_000))
+    other.replace(place)
     assert yard.git("status", "--short") == ""
     assert yard.piece("app.py").lines == ((1, 1),)
 
@@ -373,6 +374,52 @@ def test_a_folder_has_what_git_knows_or_would_take(yard: Yard) -> None:
     assert (target.kind, target.paths) == ("folder", ("src/new.py",))
     assert {one.path: one.why for one in target.skipped} == {"src/logo.png": "binary", "src/.env": "secret"}
     assert "app.py" in yard.look(".").paths
+
+
+def test_what_is_left_out_of_a_folder_is_told_once(yard: Yard) -> None:
+    for name in (
+        "web/node_modules/a/x.js",
+        "web/node_modules/b/vendor/y.js",
+        "web/app.min.js",
+        "web/dist/z.js",
+    ):
+        yard.write(name, "eval(x)\n")
+    yard.git("add", "-Af")
+    other = Yard(yard.folder / "web/other", yard.capture)
+    other.folder.mkdir()
+    other.git("init", "-q", "--template=")
+    other.commit(a__py="x\n")
+    target = yard.look("web")
+    assert target.paths == ("web/dist/z.js",)
+    assert {one.path: one.why for one in target.skipped} == {
+        **{"web/node_modules/": "vendored", "web/app.min.js": "generated", "web/other/": "submodule"},
+    }
+
+
+def test_what_is_left_out_where_there_is_no_git_is_told_too(yard: Yard) -> None:
+    (yard.folder / ".git").rename(yard.folder.parent / "away")
+    for name in (
+        "src/a.py",
+        "src/vendor/b.py",
+        "src/build/c.py",
+        "src/d\ne.py",
+        "src/f\u202eg.py",
+        "src/.env",
+    ):
+        yard.write(name, "x\n")
+    (yard.folder / "src/link.py").symlink_to("a.py")
+    os.mkfifo(yard.folder / "src/pipe.py")
+    deep = "/".join("d" * (MAX_DEPTH + 5))
+    yard.write(f"src/{deep}/far.py", "x\n")
+    target = yard.look("src")
+    assert target.paths == ("src/a.py",)
+    why = {one.path: one.why for one in target.skipped}
+    [far] = [path for path, reason in why.items() if reason == "too deep"]
+    assert f"src/{deep}/".startswith(why.pop(far) and far)
+    assert why == {
+        **{"src/vendor/": "vendored", "src/build/": "built", "src/d\ne.py": "name", "src/.env": "secret"},
+        **{"src/f\u202eg.py": "name", "src/link.py": "link", "src/pipe.py": "no file"},
+    }
 
 
 ROWS = ["a\n", "b\n", "\n", "c\r\n", "diff --git a/x b/x\n", "@@ -1 +1 @@\n"]

@@ -36,12 +36,23 @@ class LeftOut:
         return cls(tuple(table["vendored"]), tuple(table["built"]), tuple(table["files"]))
 
 
-async def sources(path: str, globs: tuple[tuple[str, ...], ...], bench: Bench) -> list[str]:
+Missed = Callable[[str, str], None]
+"""Told a path that is left out, and why in a word; that of a folder ends with a slash."""
+
+
+def _nobody(path: str, why: str) -> None:
+    """Nobody asks what is left out."""
+
+
+async def sources(
+    path: str, globs: tuple[tuple[str, ...], ...], bench: Bench, *, missed: Missed = _nobody
+) -> list[str]:
     """Paths of source files, sorted; the file itself where ``path`` names one.
 
     Args:
         path: file or folder, relative to the workspace.
         globs: groups of patterns; a file fits one of each group. Compared with the path below the folder.
+        missed: told what is left out for what it is: not what git ignores, and not for the patterns.
 
     Raises:
         ScopeError: as ``Workspace.walk``.
@@ -51,31 +62,41 @@ async def sources(path: str, globs: tuple[tuple[str, ...], ...], bench: Bench) -
     if status is not None and not stat.S_ISDIR(status.st_mode):
         return [prefix]
     left_out = LeftOut.load()
-    found = await _known_to_git(prefix, left_out, bench) if status is not None else None
+    found = await _known_to_git(prefix, left_out, bench, missed) if status is not None else None
     if found is None:
-        found = await to_thread.run_sync(_walked, prefix or ".", left_out, bench)
+        found = await to_thread.run_sync(_walked, prefix or ".", left_out, bench, missed)
     cut = len(prefix) + 1 if prefix else 0
-    return sorted(one for one in found if _fits(one[cut:], globs, left_out))
-
-
-def _fits(path: str, globs: tuple[tuple[str, ...], ...], left_out: LeftOut) -> bool:
-    name = path.rpartition("/")[2]
-    if any(fnmatchcase(name, pattern) for pattern in left_out.files):
-        return False
-    return all(any(matches(glob, path) for glob in group) for group in globs)
+    kept: list[str] = []
+    for one in found:
+        if _named(left_out.files, one.rpartition("/")[2]):
+            missed(one, "generated")
+        elif all(any(matches(glob, one[cut:]) for glob in group) for group in globs):
+            kept.append(one)
+    return sorted(kept)
 
 
 def _named(patterns: tuple[str, ...], name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _walked(path: str, left_out: LeftOut, bench: Bench) -> list[str]:
+def _walked(path: str, left_out: LeftOut, bench: Bench, missed: Missed) -> list[str]:
     skip: Callable[[str], bool] = partial(_named, left_out.vendored + left_out.built)
-    entries = bench.workspace.walk(path, check=from_thread.check_cancelled, skip=skip)
-    return [entry.path for entry in entries if entry.kind == "file"]
+
+    def tell(place: str, why: str) -> None:
+        name = place.rstrip("/").rpartition("/")[2]
+        if name != ".git":  # git's own, and no source
+            missed(place, "built" if why == "vendored" and not _named(left_out.vendored, name) else why)
+
+    found: list[str] = []
+    for entry in bench.workspace.walk(path, check=from_thread.check_cancelled, skip=skip, missed=tell):
+        if entry.kind == "file":
+            found.append(entry.path)
+        elif entry.kind != "folder":
+            missed(entry.path, "link" if entry.kind == "link" else "no file")
+    return found
 
 
-async def _known_to_git(prefix: str, left_out: LeftOut, bench: Bench) -> list[str] | None:
+async def _known_to_git(prefix: str, left_out: LeftOut, bench: Bench, missed: Missed) -> list[str] | None:
     """What git knows or would take below a folder of the workspace; None where no git can be asked."""
     if (home := await to_thread.run_sync(_repository_of, prefix, bench)) is None:
         return None
@@ -98,14 +119,22 @@ async def _known_to_git(prefix: str, left_out: LeftOut, bench: Bench) -> list[st
         return None
     names = dict.fromkeys(text(answer.out).split("\0"))  # a file in conflict is told once a version
     cut = len(below) + 1 if below else 0
-    places = (
-        f"{home}/{name}" if home else name
-        for name in names
-        # A name that ends with a slash is another repository.
-        if name and name[-1] != "/" and not is_vendored(name[cut:], left_out)
-    )
     closed = closed_folders(bench.workspace)  # git does not know of them, and lists our own home
-    return [place for place in places if not f"{place}/".startswith(closed)]
+    found: list[str] = []
+    others: dict[str, str] = {}
+    for name in filter(None, names):
+        place = f"{home}/{name}" if home else name
+        if f"{place}/".startswith(closed):
+            continue
+        if name[-1] == "/":
+            others[place] = "submodule"  # or another repository, that git knows nothing of
+        elif (depth := _vendored(name[cut:], left_out)) is not None:
+            others["/".join(place.split("/")[: place.count("/") + 1 - depth]) + "/"] = "vendored"
+        else:
+            found.append(place)
+    for place, why in others.items():
+        missed(place, why)
+    return found
 
 
 def closed_folders(workspace: Workspace) -> tuple[str, ...]:
@@ -116,7 +145,14 @@ def closed_folders(workspace: Workspace) -> tuple[str, ...]:
 
 def is_vendored(path: str, left_out: LeftOut) -> bool:
     """Does a file lie in a folder of what was written elsewhere?"""
-    return any(_named(left_out.vendored, part) for part in path.split("/")[:-1])
+    return _vendored(path, left_out) is not None
+
+
+def _vendored(path: str, left_out: LeftOut) -> int | None:
+    """How deep a file lies in the uppermost folder of what was written elsewhere, from 1; None where it
+    lies in none."""
+    folders = path.split("/")[:-1]
+    return next((len(folders) - at for at, one in enumerate(folders) if _named(left_out.vendored, one)), None)
 
 
 def _repository_of(prefix: str, bench: Bench) -> str | None:

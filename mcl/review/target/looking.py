@@ -12,7 +12,7 @@ from anyio import from_thread, to_thread
 from executor.errors import ScopeError, ToolError
 from executor.sandbox.git import repository
 from executor.sandbox.paths import Workspace
-from executor.tools.code.sources import sources
+from executor.tools.code.sources import Missed, sources
 from executor.tools.tool import Bench
 from mcl.errors import ReviewError
 from mcl.review.target.difference import changes
@@ -53,18 +53,20 @@ async def look_at(bench: Bench, *, path: str = "", base: str = "", staged: bool 
         return await _difference(bench, base or "HEAD", staged=staged)
     if not path:
         raise ReviewError("NOTHING_NAMED", "no file is named", fix="name a file, a folder or a revision")
-    paths = await in_folder(bench, path)
+    missed: list[Skipped] = []
+    paths = await in_folder(bench, path, missed=lambda place, why: missed.append(Skipped(place, why)))
     if paths is not None:
-        return await to_thread.run_sync(_folder, bench.workspace, path, paths)
+        return await to_thread.run_sync(_folder, bench.workspace, path, paths, missed)
     return Target("file", (await to_thread.run_sync(_file, bench.workspace, path),))
 
 
-async def in_folder(bench: Bench, path: str) -> list[str] | None:
-    """The files of a folder; None where the path is none. Raises ReviewError NO_SOURCE; ScopeError."""
+async def in_folder(bench: Bench, path: str, *, missed: Missed = lambda path, why: None) -> list[str] | None:
+    """The files of a folder; None where the path is none. missed: told what is left out. Raises ReviewError
+    NO_SOURCE; ScopeError."""
     status = bench.workspace.check(path)
     if status is None or not stat.S_ISDIR(status.st_mode):
         return None
-    paths = await sources(path, (), bench)
+    paths = await sources(path, (), bench, missed=missed)
     if not paths:
         raise ReviewError(
             "NO_SOURCE", f"{path!r} holds no source file", place=path, fix="name a file, or another folder"
@@ -116,9 +118,9 @@ def _holds(workspace: Workspace, path: str) -> bool:
         return problem.code != "NOT_FOUND"
 
 
-def _folder(workspace: Workspace, path: str, paths: list[str]) -> Target:
+def _folder(workspace: Workspace, path: str, paths: list[str], missed: list[Skipped]) -> Target:
     pieces: list[Piece] = []
-    skipped: list[Skipped] = []
+    skipped = sorted(missed, key=lambda one: one.path)
     room = MAX_TOTAL
     for count, name in enumerate(paths):
         from_thread.check_cancelled()
