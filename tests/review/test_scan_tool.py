@@ -61,7 +61,11 @@ def test_a_folder_gives_the_worst_first_and_what_was_left_out(plans: Plans) -> N
     assert (found["counts"], found["blocking"]) == ({"NOTE": 1, "RISK": 1, "WARNING": 1}, True)
     assert (found["files"], found["skipped"], found["truncated"]) == (
         2,
-        [{"path": "logo.png", "why": "binary"}],
+        [
+            {"path": ".env", "why": "secret"},
+            {"path": "node_modules/", "why": "vendored"},
+            {"path": "logo.png", "why": "binary"},
+        ],
         False,
     )
     told = read_findings(found["text"])
