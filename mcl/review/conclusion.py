@@ -50,11 +50,21 @@ class Conclusion:
 
 
 def concluded(
-    found: Iterable[Finding], texts: Sequence[str] = (), *, labels: Collection[Severity] | None = None
+    found: Iterable[Finding],
+    texts: Sequence[str] = (),
+    *,
+    labels: Collection[Severity] | None = None,
+    most: int | None = None,
 ) -> Conclusion:
-    """Put together what rules found, and what can be read in a model's texts. labels: of the contract."""
+    """Put together what rules found, and what can be read in a model's texts.
+
+    labels: of the contract. most: findings of the model about one file, in all its texts; the least severe
+    are left out.
+    """
     readings: list[Reading] = [read_findings(text, labels=labels) for text in texts]
-    said = (one for reading in readings for one in reading.findings)
+    said = in_order(without_repeats([one for reading in readings for one in reading.findings]))
+    if most is not None:
+        said = _worst(said, most)
     findings = in_order(without_repeats([*found, *said]))
     unreadable = tuple(one for reading in readings for one in reading.unreadable)
     raw = tuple(
@@ -63,6 +73,17 @@ def concluded(
         if not reading.findings and not reading.unreadable and text.strip() not in ("", NO_FINDINGS)
     )
     return Conclusion(findings, unreadable, raw)
+
+
+def _worst(ordered: Iterable[Finding], most: int) -> tuple[Finding, ...]:
+    """Of each file as many as are allowed."""
+    counted: Counter[str] = Counter()
+    kept = []
+    for one in ordered:
+        counted[one.file] += 1
+        if counted[one.file] <= most:
+            kept.append(one)
+    return tuple(kept)
 
 
 def finding_of(said: Mapping[str, Any]) -> Finding:

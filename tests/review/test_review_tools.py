@@ -113,6 +113,15 @@ def test_conclude_takes_nothing_for_a_finding_that_is_none(walks: OwnTools, said
     assert code(outcome) == "FINDING_NOT_VALID"
 
 
+def test_of_one_file_two_passes_say_no_more_than_the_contract_allows() -> None:
+    first = write_findings([Finding("NOTE", "a.py", line, "small") for line in range(1, 4)])
+    second = write_findings([Finding("RISK", "a.py", 9, "large"), Finding("NOTE", "b.py", 1, "other")])
+    rules = [Finding("NOTE", "a.py", 7, "by a rule", "B1")]
+    ended = concluded(rules, [first, second], most=2)
+    assert [one.location for one in ended.findings] == ["a.py:9", "a.py:1", "b.py:1", "a.py:7"]
+    assert ended.blocking
+
+
 FINDINGS = st.builds(
     Finding,
     severity=st.sampled_from(SEVERITIES),

@@ -28,7 +28,8 @@ def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
         )
     found = [finding_of(one) for name in ("looked", "scanned") for one in args.get(name, ())]
     texts = [text for name in ("review", "consistency") if (text := args.get(name, ""))]
-    ended = concluded(found, texts, labels=contract(args["mode"]).labels)
+    bound = contract(args["mode"])
+    ended = concluded(found, texts, labels=bound.labels, most=bound.max_findings)
     shown, cut = _fitting(ended.findings, bench.max_output - _ROOM)
     told = replace(ended, findings=shown, unreadable=ended.unreadable[:_MOST_UNREADABLE])
     return {
