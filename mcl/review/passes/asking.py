@@ -14,6 +14,7 @@ from mcl.review.findings import (
 )
 from mcl.review.findings.repeats import normalised
 from mcl.review.findings.severity import RANK
+from mcl.review.passes.echoes import gathered, without_echoes
 from mcl.review.passes.form import GRAMMAR, findings_form, structure_form
 from mcl.review.passes.prompts import ROOMS, about, guidance, system_of, user_of
 from mcl.review.passes.question import Question
@@ -48,9 +49,9 @@ def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lam
             reading = read_findings(answer, labels=question.contract.labels)
             raw.append(answer.strip())
             plain = plain and not reading.unreadable and (bool(reading.findings) or raw[-1] == NO_FINDINGS)
-            mine += reading.findings
+            mine += map(without_echoes, reading.findings)
         mine = [one for one in mine if not is_copied(one, known)]
-        found += in_order(without_repeats(mine))[: question.contract.max_findings]
+        found += in_order(gathered(without_repeats(mine)))[: question.contract.max_findings]
     if not plain:
         return "\n\n".join(one for one in raw if one and one != NO_FINDINGS)
     return write_findings(in_order(found))
