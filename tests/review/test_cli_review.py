@@ -197,7 +197,11 @@ def test_sarif_goes_to_a_file_beside_the_findings_or_to_standard_output(yard: Ya
     [run] = written["runs"]
     assert run["results"][0]["ruleId"] == "B602"
     assert yard("run.py", "--no-ai", "--sarif", "-").document == written
-    assert yard("run.py", "--no-ai", "--sarif", str(tmp_path / "no" / "found.sarif")).code == 5
+    for missing in (tmp_path / "no" / "found.sarif", tmp_path):
+        told = yard("run.py", "--no-ai", "--sarif", str(missing))
+        assert (told.code, told.out.startswith("[RISK] run.py:5\n")) == (5, True)
+        assert "SARIF_UNWRITABLE" in told.err
+        assert f"at    {missing}\n" in told.err
 
 
 def test_a_review_is_an_intent_that_only_reads_and_nobody_is_asked(yard: Yard) -> None:

@@ -52,11 +52,23 @@ def _write_sarif(result: "ReviewRun | Unchanged", sarif: str) -> None:
     if sarif == STANDARD:
         write_text(text)
         return
+    from ir.errors import FAILED
+    from mcl.errors import ReviewError
     from mcl.replacing import replacing
 
-    place = Path(sarif).resolve()
-    with replacing(place, like=place.stat() if place.is_file() else None) as file:
-        file.write(text.encode())
+    try:
+        place = Path(sarif).resolve()
+        with replacing(place, like=place.stat() if place.is_file() else None) as file:
+            file.write(text.encode())
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
+        said = getattr(error, "strerror", None) or str(error)
+        raise ReviewError(
+            "SARIF_UNWRITABLE",
+            f"cannot be written: {said}",
+            place=sarif,
+            fix="name a file in a folder that can be written to",
+            exit=FAILED,
+        ) from error
 
 
 def _summary(result: "ReviewRun") -> str:
