@@ -16,6 +16,7 @@ from typing import Final
 
 import anyio
 
+from executor.errors import ScopeError
 from executor.sandbox.process import run_command
 from mcl.release.rules import ReleaseRules
 from mcl.review.drift.declared import Project
@@ -86,13 +87,23 @@ def _taken(tree: Tree, waiting: Sequence[str]) -> tuple[int, dict[str, bytes], l
     for number, path in enumerate(waiting[:_AT_ONCE], 1):
         data = tree.read(path)
         if data is None:
-            unread.append(Failed(path, 0, "it is a link, or too large to be read", tried=False))
+            unread.append(Failed(path, 0, _why(tree, path), tried=False))
             continue
         sources[path] = data
         room -= len(data)
         if room < 0:
             return number, sources, unread
     return min(len(waiting), _AT_ONCE), sources, unread
+
+
+def _why(tree: Tree, path: str) -> str:
+    """Why a file was not read."""
+    try:
+        tree.workspace.split(path)
+    except ScopeError as problem:
+        secret = problem.code == "PROTECTED_PATH"
+        return "its name is that of a secret file" if secret else "its name is one that no path may hold"
+    return "it is a link, or too large to be read"
 
 
 async def _compiled(sources: Sequence[bytes]) -> tuple[list[tuple[int, int, str]], int | None]:

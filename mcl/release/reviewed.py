@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from executor.clock import Clock
+from executor.tools.code.languages import language_of
 from executor.tools.tool import Bench
 from mcl.errors import ReviewError
 from mcl.release.rules import ReleaseRules
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _STRONG: Final = ("CRITICAL", "RISK", "ARCHITECTURE")
 _MOST: Final = 5000  # files that are scanned
+_UNSEEN: Final = ("name", "unreadable", "too deep")  # reasons why a file that may be code was not scanned …
+_UNSEEN_CODE: Final = ("too large", "binary")  # … and such as many files have that are none
 _SECRET: Final = "secret"  # noqa: S105  # what the rules for secrets begin with
 
 
@@ -80,6 +83,9 @@ def scan_flaws(scanned: Scanned, rules: ReleaseRules, progress: Progress = quiet
                 code = "SCAN_SECRET" if secret else "SCAN_FINDING"
                 said = f"{one.rule}: {_first(one.body)}"
                 yield rules.flaws.flaw(code, one.location, said, mild=rules.places.is_mild(piece.path))
+    for skipped in target.skipped:
+        if skipped.why in _UNSEEN or (skipped.why in _UNSEEN_CODE and language_of(skipped.path)):
+            yield rules.flaws.flaw("SCAN_PARTIAL", skipped.path, f"it was not scanned: {skipped.why}")
     if len(target.pieces) > _MOST or target.truncated:
         said = f"{len(pieces):,} files were scanned; there are more"
         yield rules.flaws.flaw("SCAN_PARTIAL", ".", said)

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -24,12 +24,14 @@ from executor.tools.code.sources import sources
 from executor.tools.git.status import state
 from executor.tools.tool import Bench
 from mcl.errors import ReviewError
+from mcl.review.target.overlooked import overlooked
 
 MAX_FILES: Final = 50_000
 MAX_TEXT: Final = 2 << 20  # bytes of a file that is read as text
 MAX_TOTAL: Final = 512 << 20  # bytes read in one look
 _KEPT: Final = 32 << 20  # characters kept of what was read
 _MAX_NAMES: Final = 32 << 20  # bytes of names taken from git
+_MAX_COMPARED: Final = 64 << 20  # bytes of a file that git was told to overlook
 _PATIENCE: Final = 120  # seconds
 _ROOM: Final = 1 << 20  # bytes that the changes of a status may take
 _LINK, _MODULE = "120000", "160000"  # git's modes of a link, and of a submodule
@@ -182,9 +184,21 @@ async def _checkout(git: Git, workspace: Workspace) -> Checkout:
             tags[name] = peeled or commit
         described = await git.run("describe", "--tags", "--abbrev=0", "HEAD")
         last = text(described.out).strip() if described.status == 0 else ""
-    changes = tuple((str(one["code"]), str(one["path"])) for one in status["changes"])
+    changes = [(str(one["code"]), str(one["path"])) for one in status["changes"]]
+    known = {path for _, path in changes}
+    marked = await overlooked(git, partial(_content, workspace))
+    changes += [(" M", path) for _, _, path in marked.files if path not in known]
     under_way = next((what for name, what in _UNDER_WAY if _in_git(workspace, name)), "")
-    return Checkout(status["commit"], status["branch"], tracked, changes, tags, last, under_way)
+    return Checkout(status["commit"], status["branch"], tracked, tuple(changes), tags, last, under_way)
+
+
+def _content(workspace: Workspace, path: str) -> bytes | None:
+    """The bytes of a tracked file; None where there is none. What cannot be read is no content of a file."""
+    try:
+        data, size = workspace.read(path, _MAX_COMPARED)
+    except ScopeError as problem:
+        return None if problem.code == "NOT_FOUND" else b""
+    return data if size <= _MAX_COMPARED else b""
 
 
 def _staged(line: str) -> tuple[str, str]:
