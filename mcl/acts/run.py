@@ -16,7 +16,8 @@ from ir import Intent, PlanTree
 from ir.errors import REFUSED
 from mcl.acts.ids import find_intent
 from mcl.acts.remember import keep_outcome
-from mcl.acts.show import Shown, shown
+from mcl.acts.review.again import is_review
+from mcl.acts.show import shown
 from mcl.acts.skills import installed, the_skill
 from mcl.errors import SkillError
 from mcl.failures import SkillFailures
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from executor.walker.listener import Listener
     from executor.walker.people import People
     from mcl.model import Model
-
-_REVIEW = "matrix://skill/review-code@"
 
 
 def run(
@@ -97,7 +96,7 @@ async def walk_plan(
     found = shown(home, id)
     reasoner: Reasoner
     prompts: Prompts
-    if found.intent is not None and _is_review(found):
+    if found.intent is not None and is_review(found):
         from mcl.acts.review.models import signed_model
         from mcl.review.passes import Reviewing
 
@@ -126,7 +125,7 @@ async def walk_plan(
     async with walker:
         outcome = await walker.run(id, resume=resume)
     await to_thread.run_sync(keep_outcome, home, found.view, outcome, lambda: installed(home.path, skills))
-    if found.intent is not None and _is_review(found):
+    if found.intent is not None and is_review(found):
         from mcl.acts.review.remembering import keep_review
 
         await to_thread.run_sync(keep_review, home, found.intent, outcome, workspace)
@@ -137,12 +136,6 @@ def _model(home: Home, model: "Path | Model | None", *, ai: bool) -> "Model":
     from mcl.acts.compile import open_model  # with the compiler, which only a plan with steps waits for
 
     return open_model(home, model, ai=ai)
-
-
-def _is_review(found: Shown) -> bool:
-    """Is the plan that of a review, which no goal is compiled to? Its contract says what a model is told."""
-    compiled = found.intent is not None and found.intent.compile_metadata is not None
-    return found.plan is not None and not compiled and found.plan.skill_ref.startswith(_REVIEW)
 
 
 def _has_steps(plan: PlanTree) -> bool:

@@ -16,17 +16,20 @@ def register(app: typer.Typer) -> None:
 
 
 def show_command(intent: IntentId, as_json: AsJson = False) -> None:
-    """Show an intent: its goal, Frame, questions, plan and state."""
+    """Show an intent: its goal, Frame, questions, plan and state; of a review what it found."""
+    from mcl.acts.review.again import concluded_before
     from mcl.acts.show import show
     from mcl.cli.documents import of_shown
     from mcl.cli.home import use_home
 
-    found, out = show(intent, home=use_home()), Output(as_json)
-    out.document(of_shown(found))
+    home, out = use_home(), Output(as_json)
+    found = show(intent, home=home)
+    review = concluded_before(home, found)
+    out.document(of_shown(found) | ({"review": review} if review else {}))
     if not as_json:
         from mcl.cli.views.shown import shown_view
 
-        out.tell(shown_view(found, out.people))
+        out.tell(shown_view(found, out.people, found_text=str(review.get("text", ""))))
 
 
 def list_command(

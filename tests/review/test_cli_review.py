@@ -318,6 +318,20 @@ def test_a_file_that_changes_between_the_steps_is_not_taken_for_reviewed(yard: Y
             assert Memories(home, yard.folder).history.files() == ()
 
 
+def test_what_an_earlier_review_found_is_shown_again(yard: Yard) -> None:
+    yard.write("run.py", DANGER)
+    document = yard("run.py", "--no-ai", "--json").document
+    yard("app.py", "--no-ai")
+    yard.write("run.py", "X = 1\n")
+    review = yard.mcl("show", document["intent"], "--json").document["review"]
+    assert {name: review[name] for name in ("findings", "blocking", "counts", "text")} == {
+        name: document[name] for name in ("findings", "blocking", "counts", "text")
+    }
+    shown = yard.mcl("show", document["intent"]).out
+    assert "Findings\n[RISK] run.py:5\n" in shown
+    assert "Findings\nNo findings.\n" in yard.mcl("show", "@last").out
+
+
 def test_an_interrupted_review_says_how_it_goes_on(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(id: str, **more: object) -> None:
         raise KeyboardInterrupt

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _NODE_STYLES = {"completed": "green", "failed": BAD, "denied": BAD, "running": "cyan"}
 
 
-def shown_view(found: "Shown", console: Console) -> Iterator[RenderableType]:
-    """Everything a person needs before the next command."""
+def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterator[RenderableType]:
+    """Everything a person needs before the next command. found_text: what a review found."""
     if found.intent is not None:
         yield from intent_view(found.intent, console, state=found.state)
     else:
@@ -38,6 +38,10 @@ def shown_view(found: "Shown", console: Console) -> Iterator[RenderableType]:
     if found.questions and found.state == "clarifying":
         yield ""
         yield from questions_view(found.questions)
+    if found_text:
+        yield ""
+        yield plain("Findings", STRONG)
+        yield plain(found_text)
     compiled = found.intent is not None and found.intent.compile_metadata is not None
     writes = found.plan is not None and may_write(found.plan)
     yield commands(next_commands(found.id, found.state, found.questions, compiled=compiled, writes=writes))

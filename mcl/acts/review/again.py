@@ -1,0 +1,28 @@
+"""What an earlier review came to, read again from the journal."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from executor.home import Home
+
+if TYPE_CHECKING:
+    from mcl.acts.show import Shown
+
+_REVIEW: Final = "matrix://skill/review-code@"
+_LAST: Final = "conclude"
+
+
+def is_review(found: "Shown") -> bool:
+    """Is the plan that of a review, which no goal is compiled to? Its contract says what a model is told."""
+    compiled = found.intent is not None and found.intent.compile_metadata is not None
+    return found.plan is not None and not compiled and found.plan.skill_ref.startswith(_REVIEW)
+
+
+def concluded_before(home: Home, found: "Shown") -> dict[str, Any]:
+    """What a review came to, as review/conclude told it: findings, blocking, counts, text and the rest; {} of
+    another intent, and of a review that did not come to its end."""
+    if not is_review(found):
+        return {}
+    from executor.walker.earlier import read_earlier
+
+    given = read_earlier(home.journal.envelopes(found.id), found.view).outputs.get(_LAST)
+    return dict(given) if isinstance(given, dict) else {}
