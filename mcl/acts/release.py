@@ -103,7 +103,7 @@ def _ended(called: Called, suite: str) -> Tested:
         said = f"{failure.code}: {failure.message}"
         if failure.code in ("NO_TESTS",):
             return Tested("warning", suite, (flaws.flaw("NO_TESTS", ".", said),), called.intent_id)
-        if failure.code in ("GATE_DENIED", "GATE_TIMEOUT", "COMMAND_NOT_FOUND"):
+        if failure.code in ("GATE_DENIED", "GATE_TIMEOUT", "COMMAND_NOT_FOUND", "SCOPE_CONTENTION"):
             flaw = flaws.flaw("TESTS_NOT_RUN", ".", said, fix=failure.fix)
             return Tested("not run", f"{suite}: not run", (flaw,), called.intent_id)
         return Tested("blocked", suite, (flaws.flaw("TESTS_BROKEN", ".", said),), called.intent_id)

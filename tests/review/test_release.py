@@ -15,6 +15,8 @@ from rich.console import Console
 from sound import git, sound, write
 
 from executor.gate.grants import Grants
+from executor.gate.locks import Locks
+from executor.gate.shared_locks import SharedLocks
 from executor.home import Home
 from mcl.acts.release import check_release
 from mcl.cli.main import main
@@ -234,6 +236,15 @@ def test_tests_that_fail_block_a_release_and_none_is_a_warning(
         (shop / path).unlink()
     report = check_release(shop, home=runs)
     assert (told(report, "tests"), check(report, "tests").status) == ([(code, ".")], status)
+
+
+def test_tests_that_wait_for_another_run_are_not_run(shop: Path, runs: Home) -> None:
+    other = Locks(SharedLocks(runs.path / "locks", shop.resolve(), "01OTHER"))
+    with other.hold([((), "write")]):
+        report = check_release(shop, home=runs)
+    assert told(report, "tests") == [("TESTS_NOT_RUN", ".")]
+    assert "01OTHER" in check(report, "tests").flaws[0].message
+    assert report.verdict == "warning"
 
 
 def test_tests_that_do_not_run_block_a_release(shop: Path, runs: Home) -> None:
