@@ -89,21 +89,22 @@ class Git:
         self._place = place
         self._overrides = overrides
 
-    async def run(self, *arguments: str, max_output: int = _MAX_OUTPUT) -> Finished:
+    async def run(self, *arguments: str, max_output: int = _MAX_OUTPUT, by_content: bool = False) -> Finished:
         """Run git with these arguments and give its answer (bytes cut at ``max_output``), whatever its exit
-        status."""
+        status. by_content: ``git diff`` compares what is in the files, also of those that the index says are
+        as they were."""
         environment = dict(_ENVIRONMENT)
         for number, (name, value) in enumerate(self._overrides.items()):
             environment[f"GIT_CONFIG_KEY_{number}"] = name
             environment[f"GIT_CONFIG_VALUE_{number}"] = value
         environment["GIT_CONFIG_COUNT"] = str(len(self._overrides))
         argv = [self._program, "--git-dir=.git", "--work-tree=.", "--no-pager", *arguments]
-        async with self._index(arguments) as index:
+        async with self._index(arguments, by_content=by_content) as index:
             environment |= index
             return await run_command(argv, cwd=self._place, environment=environment, max_output=max_output)
 
     @asynccontextmanager
-    async def _index(self, arguments: Sequence[str]) -> AsyncIterator[dict[str, str]]:
+    async def _index(self, arguments: Sequence[str], *, by_content: bool) -> AsyncIterator[dict[str, str]]:
         """Where the index is. ``git diff`` writes down in it what it has looked up, whatever
         GIT_OPTIONAL_LOCKS says: it gets a copy, so that looking changes nothing."""
         place = self._place / ".git" / "index"
@@ -113,19 +114,23 @@ class Git:
         folder = await to_thread.run_sync(partial(tempfile.mkdtemp, prefix="mcl-"))
         try:
             # With its time: git takes files that are as new as the index for possibly changed.
-            await to_thread.run_sync(shutil.copy2, place, folder)
+            copy = await to_thread.run_sync(shutil.copy2, place, folder)
+            if by_content:
+                os.utime(copy, (1, 1))  # all are newer than that
             yield {"GIT_INDEX_FILE": str(Path(folder, "index"))}
         finally:
             with CancelScope(shield=True):
                 await to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
 
-    async def answer(self, *arguments: str, max_output: int = _MAX_OUTPUT) -> Finished:
+    async def answer(
+        self, *arguments: str, max_output: int = _MAX_OUTPUT, by_content: bool = False
+    ) -> Finished:
         """The same, where anything but success is an error.
 
         Raises:
             ToolError: GIT_FAILED with what git said.
         """
-        finished = await self.run(*arguments, max_output=max_output)
+        finished = await self.run(*arguments, max_output=max_output, by_content=by_content)
         if finished.status != 0:
             raise failure(arguments[0], finished)
         return finished

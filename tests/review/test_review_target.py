@@ -157,6 +157,13 @@ def test_any_name_of_a_file_is_found_again(yard: Yard, name: str) -> None:
         assert yard.piece(name).lines == ((2, 2),)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names are UTF-8 elsewhere")
+def test_a_name_that_is_no_utf_8_is_told(yard: Yard) -> None:
+    Path(os.fsdecode(os.fsencode(yard.folder) + b"/caf\xe9.py")).write_text("eval(x)\n")
+    assert yard.skipped() == {"caf\ufffd.py": "name"}
+    assert [(one.path, one.why) for one in yard.look(".").skipped] == [("caf\ufffd.py", "name")]
+
+
 def test_a_renamed_file_is_judged_where_it_changed(yard: Yard) -> None:
     yard.git("mv", "app.py", "shop.py")
     assert yard.skipped() == {"shop.py": "unchanged"}
@@ -293,9 +300,8 @@ def test_a_file_of_the_same_size_and_time_is_compared(yard: Yard) -> None:
     yard.git("config", "core.trustctime", "false")
     yard.git("add", "-A")
     yard.git("commit", "-q", "-m", "More")
-    other = yard.write("other", "x=eval(input())\n")  # beside it: it cannot get the same inode
-    os.utime(other, (1_500_000_000, 1_500_000_000))
-    other.replace(place)
+    place.write_text("x=eval(input())\n")
+    os.utime(place, (1_500_000_000, 1_500_000_000))
     assert yard.git("status", "--short") == ""
     assert yard.piece("app.py").lines == ((1, 1),)
 

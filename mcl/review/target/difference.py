@@ -146,7 +146,9 @@ async def _changed(
     """The list, the lines of the patch of each path in it, and whether the answer was cut."""
     cached = ["--cached"] if staged else []
     answer = await git.answer(
-        "diff", *cached, *_FORM, "--raw", "--patch", "-z", tree, "--", max_output=_MAX_PATCH
+        *("diff", *cached, *_FORM, "--raw", "--patch", "-z", tree, "--"),
+        max_output=_MAX_PATCH,
+        by_content=True,
     )
     records, rest = _records(answer.out)
     blocks = list(_blocks(rest))

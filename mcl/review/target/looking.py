@@ -106,6 +106,8 @@ def _one_of_many(workspace: Workspace, path: str) -> bytes | Skipped:
     try:
         return _read(workspace, path)
     except ScopeError as problem:
+        if problem.code == "NOT_FOUND" and "\ufffd" in path:  # what git's name is without its bytes
+            return Skipped(path, "name")
         return Skipped(path, _WHY.get(problem.code, "unreadable"))
 
 
