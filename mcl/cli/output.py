@@ -50,7 +50,8 @@ def note_error(error: "MclError") -> None:
     coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     head = "\x1b[31merror:\x1b[0m" if coloured else "error:"
     lines = [f"{head} {safe(error.message)}"]
-    said = (("at", _shortened(error.place)), ("fix", error.fix))
+    place = _shortened(error.place).replace("\n", "\\n")  # a name of a file may look like lines of ours
+    said = (("at", place), ("fix", error.fix))
     lines += [f"  {name:<6}{safe(text)}" for name, text in said if text]
     note("\n".join([*lines, f"  {'code':<6}{error.code}"]))
 

@@ -450,3 +450,9 @@ def test_what_is_not_judged_and_what_was_taken_away_is_the_file_before(
             there += gone.pop(number, ())
         assert there == [line.rstrip("\r\n") for line in before]
         assert not gone
+
+
+def test_a_name_of_several_lines_is_told_on_one(yard: Yard) -> None:
+    told = yard("x.py\n  code  NONE\nNo findings.", "--no-ai")
+    assert told.code == 4
+    assert [line.split()[0] for line in told.err.splitlines()] == ["error:", "at", "fix", "code"]
