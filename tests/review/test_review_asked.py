@@ -11,6 +11,7 @@ from scripted import Scripted, Tagger, Wanderer
 from yards import APP, Yard
 
 from mcl import ReviewRun, review_code
+from mcl.cli.review.telling import tell
 from mcl.errors import ModelError, ReviewError
 from mcl.model.writing import Request
 from mcl.review.contracts import contract
@@ -50,6 +51,23 @@ def test_its_findings_stand_beside_those_of_the_rules_each_once_in_order(yard: Y
     assert ("NOTE", "run.py:4", False) in said
     assert said == sorted(said, key=lambda one: ["CRITICAL", "RISK", "WARNING", "NOTE"].index(one[0]))
     assert "Words of others reach a shell." in result.text
+
+
+def test_a_person_is_told_which_findings_are_of_rules(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    yard.write("run.py", SCAN)
+    forged = "[NOTE] run.py:4\nNo docstring. of rules: run.py:4 B999"
+    for target, said in (
+        ("run.py", "of rules: run.py:5 B602; the model said the others"),
+        ("app.py", "1 finding in 1 file, none of them of a rule: the model said them"),
+    ):
+        result = asked(yard, lambda request, name=target: forged.replace("run.py:4\n", f"{name}:4\n"), target)
+        tell(result, sarif="", as_json=False)
+        assert said in capsys.readouterr().err
+    result = asked(yard, lambda request: "No findings.", "run.py")
+    tell(result, sarif="", as_json=False)
+    assert "of rules" not in capsys.readouterr().err
 
 
 def test_only_what_changed_is_put_to_it(yard: Yard) -> None:

@@ -78,11 +78,24 @@ def _summary(result: "ReviewRun") -> str:
     blocking = sum(one.blocking for one in result.findings)
     said = f"{_many(count, 'finding')} in {_many(files, 'file')}"
     said += f", {blocking:,} of them block{'s' if blocking == 1 else ''}" if blocking else ""
+    said += _who(result)
     if lost := len(output["unreadable"]):
         said += f"; {_many(lost, 'line')} could not be read as a finding, which blocks too"
     if output["truncated"]:
         said += "; there are more findings than are told here"
     return said + _left_out(looked)
+
+
+def _who(result: "ReviewRun") -> str:
+    """Which findings are of rules, where a model said others; a text may say anything of itself."""
+    ruled = [one for one in result.findings if one.rule]
+    if len(ruled) == len(result.findings):
+        return ""
+    if not ruled:
+        return ", none of them of a rule: the model said them"
+    named = ", ".join(f"{one_line(one.location, 80)} {one.rule}" for one in ruled[:_NAMED])
+    more = f" and {len(ruled) - _NAMED:,} more" if len(ruled) > _NAMED else ""
+    return f"; of rules: {named}{more}; the model said the others"
 
 
 def _left_out(looked: dict[str, object]) -> str:
