@@ -56,6 +56,7 @@ def run_command(
     Exit codes: 0 done, 4 refused or cancelled, 5 failed, 6 the journal does not hold, 10 corrected: accept
     it again. With --json: one line an event, the outcome last.
     """
+    from mcl.acts.review.again import review_exit
     from mcl.acts.run import run
     from mcl.acts.show import show
     from mcl.acts.undo import not_covered
@@ -93,7 +94,7 @@ def run_command(
         out.tell(["", *outcome_view(outcome, tree), *uncovered_view(not_covered(found.id, home=home))])
         compiled = found.intent is not None and found.intent.compile_metadata is not None
         out.tell([commands(next_steps(outcome, tree, compiled=compiled))])
-    return outcome.exit
+    return outcome.exit or review_exit(found, outcome.outputs)
 
 
 def _with_plans_below(

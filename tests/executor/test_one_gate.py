@@ -86,6 +86,7 @@ DECLARED: Final = {
     # Which files there are, in which language, and how git tells changes: what the tools look at is looked at
     # in the same way. None of them takes an adapter.
     ("mcl/acts/release.py", "a tool's module"),
+    ("mcl/release/reviewed.py", "a tool's module"),
     ("mcl/review/drift/tree.py", "a tool's module"),
     ("mcl/review/maps/files.py", "a tool's module"),
     ("mcl/review/target/difference.py", "a tool's module"),

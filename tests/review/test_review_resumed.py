@@ -63,7 +63,7 @@ def test_the_command_line_goes_on_with_the_model_that_was_signed(yard: Yard) -> 
         digest = next(one.digest for one in Models(home).list() if one.name == "bundled")
     id = killed(yard, digest)
     told = yard.mcl("run", "@last", "--resume")
-    assert told.code == 0, told.out + told.err
+    assert told.code == 1, told.out + told.err  # as the review itself would have ended
     assert yard.mcl("show", id, "--json").document["state"] == "completed"
     with yard.opened() as home:
         [last] = Memories(home, yard.folder).history.last("run.py")

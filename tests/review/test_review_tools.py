@@ -41,6 +41,20 @@ def test_look_gives_the_files_and_their_texts_where_asked(walks: OwnTools, yard:
     assert found["text"] == "1 file, 1 line to be judged"
 
 
+def test_what_changed_and_could_not_be_looked_at_blocks_where_it_may_be_code(
+    walks: OwnTools, yard: Yard
+) -> None:
+    yard.write("big.py", "eval(input())\n" + "#" * (2 << 20))
+    yard.write("lock.json", " " * (2 << 20))
+    yard.write("zero.py", "\0")
+    yard.write("photo.png", b"\x89PNG\0")
+    yard.write("odd\x01.py", "eval(input())\n")
+    found = done(walks, tool("n1", "review/look", base="HEAD"))
+    told = [(one["severity"], one["line"], one["rule"]) for one in found["findings"]]
+    assert told == [("WARNING", 0, "not-looked-at")] * 3
+    assert {one["location"] for one in found["findings"]} >= {"big.py:0", "zero.py:0"}
+
+
 def test_look_tells_a_model_everything_but_secrets(walks: OwnTools, yard: Yard) -> None:
     key = "-----BEGIN EC PRIVATE KEY-----\nMHcC\nAQEE\n-----END EC PRIVATE KEY-----\n"
     yard.write("key.py", f"K = '''{key}'''\nT = 'ghp_{'a1B2' * 9}'\n")

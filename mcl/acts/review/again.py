@@ -1,5 +1,6 @@
 """What an earlier review came to, read again from the journal."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.home import Home
@@ -9,12 +10,19 @@ if TYPE_CHECKING:
 
 _REVIEW: Final = "matrix://skill/review-code@"
 _LAST: Final = "conclude"
+BLOCKED: Final = 1  # the exit code where something blocks
 
 
 def is_review(found: "Shown") -> bool:
     """Is the plan that of a review, which no goal is compiled to? Its contract says what a model is told."""
     compiled = found.intent is not None and found.intent.compile_metadata is not None
     return found.plan is not None and not compiled and found.plan.skill_ref.startswith(_REVIEW)
+
+
+def review_exit(found: "Shown", outputs: Mapping[str, object]) -> int:
+    """The exit code of a review's run that came to its end: 1 where something blocks; 0 of any other plan."""
+    given = outputs.get(_LAST) if is_review(found) else None
+    return BLOCKED if isinstance(given, Mapping) and given.get("blocking") else 0
 
 
 def concluded_before(home: Home, found: "Shown") -> dict[str, Any]:

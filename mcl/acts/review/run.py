@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from executor.home import Home
 from mcl.acts.accept import accept
 from mcl.acts.proposing import proposal
+from mcl.acts.review.again import BLOCKED
 from mcl.acts.review.draft import PACK, DraftedReview, draft_review
 from mcl.acts.run import run
 from mcl.errors import ReviewError
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from executor.walker.listener import Listener
     from mcl.model import Model
 
-BLOCKED = 1  # the exit code where something blocks
 _UNREAD = "A line of the review looks like a finding and cannot be read: "
 
 

@@ -9,6 +9,7 @@ from executor.errors import ToolError
 from executor.hashing import json_bytes
 from executor.home import Home
 from executor.sandbox.redaction import Redactor
+from executor.tools.code.languages import language_of
 from executor.tools.tool import Bench
 from mcl.review.findings import Finding
 from mcl.review.target import Piece, Target, look_at
@@ -18,6 +19,16 @@ _MOST_SKIPPED: Final = 1000  # files left out that are named
 _KEY: Final = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)[\s\S]){0,20000}"
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
+)
+# Why a changed file that may hold anything was not looked at; of those that are too large or binary only what
+# is code by its name: locks of packages and pictures are that every day.
+_ANYTHING: Final = frozenset({"name", "too many", "unreadable"})
+_CODE_UNSEEN: Final = frozenset({"binary", "too large"})
+_NO_CODE: Final = frozenset(
+    {"", "css", "csv", "html", "json", "latex", "markdown", "rst", "text", "toml", "xml", "yaml"}
+)
+_UNSEEN: Final = (
+    "This file changed, and nobody looked at it: {why}.\nRead it, or make it one that can be looked at."
 )
 _CONFLICT: Final = (
     "This file has a conflict of a merge that is not resolved.\nResolve it, then review it again."
@@ -35,7 +46,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
         "base": target.base,
         "paths": list(target.paths),
         "files": [_file(one, sealed=target.kind != "folder") for one in target.pieces],
-        "findings": [one.to_json() for one in _conflicts(target)],
+        "findings": [one.to_json() for one in (*_conflicts(target), *_unseen(target))],
         "skipped": [one.to_json() for one in target.skipped[:_MOST_SKIPPED]],
         "truncated": target.truncated,
         "seal": target.seal,
@@ -91,6 +102,16 @@ def _conflicts(target: Target) -> Iterator[Finding]:
     for one in target.skipped:
         if one.why == "conflict":
             yield Finding("WARNING", one.path, 0, _CONFLICT, "conflict")
+
+
+def _unseen(target: Target) -> Iterator[Finding]:
+    """What changed and could not be looked at blocks: else code would pass by being padded or oddly named."""
+    if target.kind != "diff":
+        return
+    for one in target.skipped:
+        code = one.why in _CODE_UNSEEN and language_of(one.path) not in _NO_CODE
+        if code or one.why in _ANYTHING:
+            yield Finding("WARNING", one.path, 0, _UNSEEN.format(why=one.why), "not-looked-at")
 
 
 def _told(target: Target) -> str:
