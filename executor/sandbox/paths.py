@@ -72,6 +72,8 @@ class Workspace:
         ScopeError: the root is no folder, or lies inside a forbidden folder.
     """
 
+    _fd = -1
+
     def __init__(self, root: Path, *, forbidden: Sequence[Path] = ()) -> None:
         try:
             self.root = root.resolve()
@@ -96,6 +98,9 @@ class Workspace:
             (status.st_dev, status.st_ino)
             for status in (place.stat() for place in (*forbidden, *_MACHINE) if place.exists())
         )
+
+    def __del__(self) -> None:
+        self.close()  # where nobody did
 
     def close(self) -> None:
         """Give the root's descriptor back."""

@@ -266,6 +266,7 @@ def test_watch_notices_a_file_replaced_by_one_of_the_same_size_and_time(walks: W
     assert told(watched(walks, do, path="a.txt", seconds="60", until="first")) == [("a.txt", "modified")]
 
 
+@pytest.mark.slow
 def test_watch_fits_the_glob_and_leaves_secrets_and_unfinished_writes_out(walks: Walks) -> None:
     def do() -> None:
         for path in ("a.py", "b.txt", ".env", ".git/index", ".mcl-0123456789abcdef.tmp"):

@@ -109,6 +109,7 @@ def test_each_refusal_of_a_declaration_comes_back_as_structured_content_and_noth
     assert all("SERVER_MISMATCH" in str(one["warnings"]) for one in lenient)
 
 
+@pytest.mark.slow
 def test_what_an_operator_classifies_counts_at_once_for_a_client_that_is_connected(
     desk: Desk, peers: Peers
 ) -> None:

@@ -118,6 +118,7 @@ def test_a_plan_calls_tools_of_another_server_until_one_of_them_changes(
     assert next(one.path for one in changed.changes) == "definition.description"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", [pytest.param("handshake", marks=pytest.mark.slow), "modern"])
 def test_tools_that_come_go_and_return_while_a_server_runs_stand_as_a_person_left_them(
     home: Home, enter: Entering, era: str

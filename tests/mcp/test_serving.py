@@ -164,6 +164,7 @@ def test_whatever_prints_and_whatever_comes_in_only_messages_go_out(desk: Desk, 
         assert "a library says goodbye" in noise
 
 
+@pytest.mark.slow
 def test_end_of_input_ends_the_server_and_the_servers_that_it_started(
     desk: Desk, peers: Peers, tmp_path: Path
 ) -> None:
@@ -267,6 +268,7 @@ def test_over_http_several_clients_are_served_at_once_each_by_its_own_era(desk: 
     assert {one["verdict"] for one in told} == {"allowed"}
 
 
+@pytest.mark.slow
 def test_over_http_it_stops_when_it_is_asked_to(desk: Desk) -> None:
     command = desk.command("--http", "--port", "0", "--no-ai")
     with running(command, desk.environment, cwd=desk.workspace) as process:

@@ -113,6 +113,7 @@ def test_a_server_that_nobody_answers_for_is_down_at_once(home: Home) -> None:
     talk(conversation)
 
 
+@pytest.mark.slow
 def test_a_session_is_taken_leave_of_unless_the_server_does_not_let_go(home: Home, port: int) -> None:
     servers = Servers(home)
     servers.add("polite", url=f"http://127.0.0.1:{port}/session")

@@ -11,6 +11,12 @@ from yards import APP, Yard
 from mcl.home import open_home
 
 
+@pytest.fixture(autouse=True)
+def as_wide_as_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of xdist set the width that the runner's terminal has."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture(scope="session")
 def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository `yard` and a home, to be copied: making them takes longer."""

@@ -20,7 +20,6 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs/review-maps.md").read_text()
 def test_the_transcript_is_what_is_said(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = orchard(tmp_path / "orchard")
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("COLUMNS", "100")  # what the page was written with
     shell = Yard(folder, yard.capture)
     found = re.search(r"^```console\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     assert found is not None

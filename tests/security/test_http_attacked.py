@@ -190,6 +190,7 @@ def continuing(connection: socket.socket) -> None:
         time.sleep(0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("handler", [silent, dripping, continuing])
 def test_a_host_that_never_ends_is_left_at_the_time_limit(walks: Walks, site: Site, handler: Any) -> None:
     site.pages["/"] = handler

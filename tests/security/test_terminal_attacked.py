@@ -182,23 +182,27 @@ def test_an_answer_typed_before_the_question_is_no_answer() -> None:
         stdout=follower,
         stderr=follower,
         cwd=Path(__file__).resolve().parents[2],
-    ):
+    ) as process:
         os.close(follower)
         seen = ""
-        for said in (b"deny\n", b"no\n"):
-            seen = until(leader, seen, "refuses", seen.count("refuses") + 1)
-            os.write(leader, said)
-        seen = until(leader, seen, ">", 2)
+        try:
+            for said in (b"deny\n", b"no\n"):
+                seen = until(leader, seen, "refuses", seen.count("refuses") + 1)
+                os.write(leader, said)
+            seen = until(leader, seen, ">", 2)
+        finally:
+            process.kill()  # it waits for an answer for ever
     os.close(leader)
     assert re.findall(r"<(\w+)>", seen) == ["deny", "no"]
 
 
 def until(leader: int, seen: str, text: str, times: int) -> str:
     """Read a terminal until a text was there so often."""
-    end = time.monotonic() + 60
+    end, waiting = time.monotonic() + 60, select.poll()  # select knows no descriptor above 1,023
+    waiting.register(leader, select.POLLIN)
     while seen.count(text) < times:
         assert time.monotonic() < end, seen
-        if select.select([leader], [], [], 0.2)[0]:
+        if waiting.poll(200):
             seen += os.read(leader, 65536).decode()
     return seen
 

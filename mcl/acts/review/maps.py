@@ -1,6 +1,7 @@
 """What is to be known of the maps that a model was told of in a review."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +24,8 @@ def maps_note(root: Path, told: Mapping[str, Any], looked: Mapping[str, Any]) ->
     if state != "read":
         return ""
     try:
-        maps = load(Workspace(root))
+        with closing(Workspace(root)) as workspace:
+            maps = load(workspace)
     except MclError:  # they were there when the review began
         return ""
     known = maps.files if maps else {}
