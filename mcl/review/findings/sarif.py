@@ -45,6 +45,7 @@ _TITLE: Final[dict[Severity, str]] = {
     "SUGGESTION": "What could be better",
     "NOTE": "What is worth knowing",
 }
+_LONGEST_TITLE: Final = 200  # characters
 _LINES: Final = re.compile(r"\blines?\s{1,3}[0-9][0-9, –-]{0,20}")
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 
@@ -75,7 +76,8 @@ def rule_id(finding: Finding) -> str:
 def _rule(name: str, findings: list[Finding]) -> dict[str, object]:
     """A rule as it is told of, by the most severe of its findings, which is the first."""
     worst = findings[0]
-    title = f"{name}: found by a rule" if worst.rule else _TITLE[worst.severity]
+    said = worst.body.partition("\n")[0][:_LONGEST_TITLE]
+    title = said or f"{name}: found by a rule" if worst.rule else _TITLE[worst.severity]
     properties: dict[str, object] = {"tags": ["review", worst.severity.lower()]}
     if worst.rule or worst.severity in ("CRITICAL", "RISK"):
         tags = ["security", "review", worst.severity.lower()]
