@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from executor.engine.protocol import Failure
 from executor.walker import FailureMode
 from mcl.errors import SkillError
 from mcl.mtx.ast import File
@@ -18,6 +19,12 @@ def failure_modes(file: File) -> dict[str, FailureMode]:
         )
         for mode in file.failures
     }
+
+
+def as_told(file: File, failure: Failure) -> tuple[str, str]:
+    """What went wrong and what to do, in the skill's words where it has some for it."""
+    told = failure_modes(file).get(failure.code.lower())
+    return (told.message, told.suggest) if told else (failure.message, failure.fix)
 
 
 class SkillFailures:

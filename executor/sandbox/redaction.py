@@ -11,7 +11,7 @@ from urllib.parse import quote, quote_plus
 from ir import SECRET_PATTERNS, MclError
 
 # A private key goes with everything up to its end, or to the end of the text where it was cut short.
-_WHOLE_KEY = (
+WHOLE_KEY = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?!-----END)[\s\S]){0,20000}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
@@ -50,7 +50,7 @@ _SHAPES = tuple(
     (
         kind.removeprefix("a ").removeprefix("an "),
         _TRIGGERS.get(kind, ()),
-        re.compile(_WHOLE_KEY) if kind == "a private key" else _edged(pattern),
+        re.compile(WHOLE_KEY) if kind == "a private key" else _edged(pattern),
     )
     for kind, pattern in SECRET_PATTERNS
 )

@@ -13,7 +13,7 @@ from mcl.acts.repo.draft import PACK, DraftedContract, draft_contract
 from mcl.acts.repo.refusing import denied, keeping_refusals
 from mcl.acts.run import run
 from mcl.errors import RepoError
-from mcl.failures import failure_modes
+from mcl.failures import as_told
 from mcl.home import open_home
 from mcl.repo.contract import RepoIntent
 from mcl.repo.planning import REFUSED
@@ -62,8 +62,7 @@ class ContractRun:
         failure = self.outcome.failure
         if failure is None:
             return None
-        told = failure_modes(load_skill(PACK).file).get(failure.code.lower())
-        message, fix = (told.message, told.suggest) if told else (failure.message, failure.fix)
+        message, fix = as_told(load_skill(PACK).file, failure)
         return RepoError(failure.code, message, place=str(self.drafted.workspace), fix=fix, exit=self.exit)
 
     @property

@@ -13,7 +13,7 @@ from mcl.acts.review.again import BLOCKED
 from mcl.acts.review.draft import PACK, DraftedReview, draft_review
 from mcl.acts.run import run
 from mcl.errors import ReviewError
-from mcl.failures import failure_modes
+from mcl.failures import as_told
 from mcl.home import open_home
 from mcl.review.conclusion import finding_of
 from mcl.review.findings import Finding
@@ -77,8 +77,7 @@ class ReviewRun:
         failure = self.outcome.failure
         if failure is None:
             return None
-        told = failure_modes(load_skill(PACK).file).get(failure.code.lower())
-        message, fix = (told.message, told.suggest) if told else (failure.message, failure.fix)
+        message, fix = as_told(load_skill(PACK).file, failure)
         return ReviewError(failure.code, message, place=str(self.drafted.workspace), fix=fix, exit=self.exit)
 
     def to_json(self) -> dict[str, object]:

@@ -46,11 +46,11 @@ def build_command(
 
     Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
     """
-    from ir.errors import REFUSED
     from mcl.acts.review.context import build_context
     from mcl.cli.home import use_home
     from mcl.cli.review.waiting import waiting
     from mcl.cli.tool.arguments import agreed
+    from mcl.cli.tool.ending import ended
     from mcl.cli.views.layout import plain, rows
     from mcl.cli.views.plan import plan_view
 
@@ -71,18 +71,7 @@ def build_command(
         out.view(_counted(built.maps))
         out.view(["the maps are as they were; nothing was written"])
         return 0
-    if called.outcome is None:
-        if called.refused is not None:
-            out.view(plan_view(called.planned, out.people))
-            note(f"{called.refused.code}: {called.refused.reason}\n  {called.refused.fix}")
-        else:
-            note("not agreed to; nothing was signed or written")
-        return REFUSED
-    if not as_json:
-        from mcl.cli.views.walk import outcome_view
-
-        out.tell(["", *outcome_view(called.outcome, called.planned.plan)])
-    return called.outcome.exit
+    return ended(called, out, undone="written")
 
 
 def show_command(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcl.cli.arguments import AsJson, Workspace, example
-from mcl.cli.output import Output, note
+from mcl.cli.output import Output
 from mcl.cli.tool.arguments import ToolName, agreed
+from mcl.cli.tool.ending import ended
 
 if TYPE_CHECKING:
     from executor.walker.people import People
@@ -61,7 +62,6 @@ def call_tool(
 
     Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
     """
-    from ir.errors import REFUSED
     from mcl.acts import call as acts
     from mcl.cli.home import use_home
     from mcl.cli.views.plan import plan_view
@@ -86,18 +86,7 @@ def call_tool(
         home=home,
     )
     out.document(_document(called))
-    if called.outcome is None:
-        if called.refused is not None:
-            out.view(plan_view(called.planned, out.people))
-            note(f"{called.refused.code}: {called.refused.reason}\n  {called.refused.fix}")
-        else:
-            note("not agreed to; nothing was signed or run")
-        return REFUSED
-    if not as_json:
-        from mcl.cli.views.walk import outcome_view
-
-        out.tell(["", *outcome_view(called.outcome, called.planned.plan)])
-    return called.outcome.exit
+    return ended(called, out, undone="run")
 
 
 def _document(called: "Called") -> dict[str, object]:

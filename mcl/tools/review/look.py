@@ -8,7 +8,7 @@ from typing import Any, Final
 from executor.errors import ToolError
 from executor.hashing import json_bytes
 from executor.home import Home
-from executor.sandbox.redaction import Redactor
+from executor.sandbox.redaction import WHOLE_KEY, Redactor
 from executor.tools.code.languages import language_of
 from executor.tools.tool import Bench
 from mcl.review.findings import Finding
@@ -16,10 +16,7 @@ from mcl.review.target import Piece, Target, look_at
 
 _ROOM: Final = 8192  # bytes of the answer beside its lists
 _MOST_SKIPPED: Final = 1000  # files left out that are named
-_KEY: Final = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)[\s\S]){0,20000}"
-    r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
-)
+_KEY: Final = re.compile(WHOLE_KEY)
 # Why a changed file that may hold anything was not looked at; of those that are too large or binary only what
 # is code by its name: locks of packages and pictures are that every day.
 _ANYTHING: Final = frozenset({"name", "too many", "unreadable"})
