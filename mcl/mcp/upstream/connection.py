@@ -13,6 +13,7 @@ import mcp_types as types
 from mcp.client import Client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
@@ -267,7 +268,7 @@ async def connected(
     server: Server,
     variables: Mapping[str, str],
     changed: Callable[[tuple[Kind, ...]], None],
-    updated: Callable[[str], None],
+    updated: Callable[[str, object], None],
     *,
     handshake: bool = False,
 ) -> AsyncIterator[Connection]:
@@ -275,7 +276,8 @@ async def connected(
 
     Args:
         variables: that ``$env:NAME`` is taken from. changed: is told which lists changed; updated: the
-            address of a resource that changed. handshake: do not ask for the newer protocol first.
+            address of a resource that changed, and the id of the stream that says so. handshake: do not
+            ask for the newer protocol first.
 
     Raises:
         FaultError: why it is not up, or no longer.
@@ -298,7 +300,7 @@ async def connected(
         elif kinds := _CHANGED.get(type(message)):
             changed(kinds)
         elif isinstance(message, types.ResourceUpdatedNotification):
-            updated(message.params.uri)
+            updated(message.params.uri, (message.params.meta or {}).get(SUBSCRIPTION_ID_META_KEY))
 
     watch = Watch(anyio.current_time, asked_for)
     try:
