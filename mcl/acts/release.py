@@ -8,9 +8,9 @@ import anyio
 
 from executor.errors import ToolError
 from executor.home import Home
+from executor.project.folder import Folder
+from executor.project.suites import detect
 from executor.sandbox.paths import Workspace
-from executor.tools.process.folder import Folder
-from executor.tools.process.suites import detect
 from mcl.acts.call import Called, call_tool
 from mcl.home import open_home
 from mcl.release.checking import Release, Step, Tested

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from executor.clock import Clock
-from executor.tools.code.languages import language_of
+from executor.project.languages import language_of
 from executor.tools.tool import Bench
 from mcl.errors import ReviewError
 from mcl.release.rules import ReleaseRules

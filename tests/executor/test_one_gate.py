@@ -83,14 +83,6 @@ DECLARED: Final = {
     ("mcl/acts/tuning/run.py", "by name"),
     ("mcl/model/binding.py", "by name"),
     ("mcl/tools/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any
-    # Which files there are, in which language, and how git tells changes: what the tools look at is looked at
-    # in the same way. None of them takes an adapter.
-    ("mcl/acts/release.py", "a tool's module"),
-    ("mcl/release/reviewed.py", "a tool's module"),
-    ("mcl/review/drift/tree.py", "a tool's module"),
-    ("mcl/review/maps/files.py", "a tool's module"),
-    ("mcl/review/target/difference.py", "a tool's module"),
-    ("mcl/review/target/looking.py", "a tool's module"),
     ("mcl/review/scan/plugins.py", "by name"),  # modules of bandit, from a table of constants
 }
 

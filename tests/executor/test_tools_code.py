@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from walks import NODE, Walks, tool
 
 from executor import ToolError
-from executor.tools.code.languages import globs_of
+from executor.project.languages import globs_of
 from executor.tools.code.pattern import matcher
 
 

@@ -12,8 +12,8 @@ import pytest
 from walks import Walks, tool
 
 from executor import Grants, Home, Outcome, ToolError, Workspace
+from executor.project.suites import Folder, command, detect
 from executor.sandbox.environment import safe_path
-from executor.tools.process.suites import Folder, command, detect
 from executor.tools.process.summary import counts
 
 pytestmark = pytest.mark.usefixtures("unsandboxed")

@@ -9,10 +9,10 @@ from anyio import from_thread, to_thread
 
 from executor.errors import ScopeError, ToolError
 from executor.hashing import json_bytes
+from executor.project.folder import Folder
 from executor.sandbox.redaction import visible
 from executor.tools.fs.lines import shown
 from executor.tools.process.confined import Ran, run_confined
-from executor.tools.process.folder import Folder
 from executor.tools.process.programs import program_outside
 from executor.tools.tool import Bench
 

@@ -9,9 +9,9 @@ from anyio import from_thread, to_thread
 
 from executor.errors import ScopeError
 from executor.hashing import json_bytes
-from executor.tools.code.languages import globs_of
+from executor.project.languages import globs_of
+from executor.project.sources import sources
 from executor.tools.code.pattern import Matcher, matcher
-from executor.tools.code.sources import sources
 from executor.tools.fs.lines import shown
 from executor.tools.tool import Bench
 

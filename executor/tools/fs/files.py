@@ -5,8 +5,8 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable, Iterator
 
+from executor.globs.names import matches
 from executor.sandbox.paths import Entry
-from executor.tools.fs.glob import matches
 from executor.tools.tool import Bench
 
 

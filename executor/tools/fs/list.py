@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from anyio import from_thread, to_thread
 
+from executor.globs.names import matches
 from executor.sandbox.paths import Entry
-from executor.tools.fs.glob import matches
 from executor.tools.tool import Bench
 
 _LIMIT = 1000

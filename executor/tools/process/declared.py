@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from executor.errors import ToolError
+from executor.project.folder import Folder, found
 from executor.sandbox.files import out_of_scope
 from executor.sandbox.redaction import visible
 from executor.tools.manifest import Command, Manifest
 from executor.tools.process.confined import run_confined
-from executor.tools.process.folder import Folder, found
 from executor.tools.process.template import expand, parse
 from executor.tools.tool import Bench
 

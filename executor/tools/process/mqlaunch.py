@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from executor.project.folder import Folder
 from executor.tools.process.confined import run_confined
-from executor.tools.process.folder import Folder
 from executor.tools.process.programs import program_outside
 from executor.tools.tool import Bench
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from executor.errors import ToolError
+from executor.project.folder import Folder
+from executor.project.suites import command, detect
 from executor.sandbox.redaction import visible
 from executor.tools.process.confined import Ran, run_confined
-from executor.tools.process.folder import Folder
-from executor.tools.process.suites import command, detect
 from executor.tools.process.summary import counts
 from executor.tools.tool import Bench
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from executor.errors import ToolError
+from executor.project import linters, suites
+from executor.project.folder import Folder
+from executor.project.languages import languages_of
+from executor.project.sources import sources
+from executor.project.state import state
 from executor.sandbox.git import repository
-from executor.tools.code.languages import languages_of
-from executor.tools.code.sources import sources
 from executor.tools.git.branch import local_branches
 from executor.tools.git.log import commits
-from executor.tools.git.status import state
-from executor.tools.process import linters, suites
-from executor.tools.process.folder import Folder
 from executor.tools.repo.checks import CONFLICTS, checks
 from executor.tools.repo.remotes import remotes_of
 from executor.tools.tool import Bench

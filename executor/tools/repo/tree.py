@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from executor.errors import ScopeError
 from executor.hashing import json_bytes
+from executor.project.sources import sources
 from executor.sandbox.paths import Workspace
-from executor.tools.code.sources import sources
 from executor.tools.tool import Bench
 
 

@@ -18,10 +18,10 @@ import anyio
 
 from executor.clock import Clock
 from executor.errors import ScopeError, ToolError
+from executor.project.sources import sources
+from executor.project.state import state
 from executor.sandbox.git import Git, repository, text
 from executor.sandbox.paths import Workspace
-from executor.tools.code.sources import sources
-from executor.tools.git.status import state
 from executor.tools.tool import Bench
 from mcl.errors import ReviewError
 from mcl.review.target.overlooked import overlooked

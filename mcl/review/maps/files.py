@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from executor.clock import SystemClock
 from executor.errors import ScopeError
+from executor.project.languages import language_of
+from executor.project.sources import sources
 from executor.sandbox.paths import Workspace
-from executor.tools.code.languages import language_of
-from executor.tools.code.sources import sources
 from executor.tools.tool import Bench
 from mcl.review.maps.loading import MAX_FILES
 from mcl.review.maps.maps import FOLDER, IGNORE, Symbol

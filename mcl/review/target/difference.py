@@ -16,10 +16,10 @@ from typing import Final
 from anyio import to_thread
 
 from executor.errors import ScopeError
+from executor.project.changes import PLAIN
+from executor.project.sources import LeftOut, is_vendored
 from executor.sandbox.git import Git, text
 from executor.sandbox.spelling import components
-from executor.tools.code.sources import LeftOut, is_vendored
-from executor.tools.git.changes import PLAIN
 from mcl.review.target.overlooked import overlooked
 from mcl.review.target.piece import MAX_FILE, Piece, Removed, Skipped, State, piece_of, text_of
 

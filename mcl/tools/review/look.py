@@ -8,8 +8,8 @@ from typing import Any, Final
 from executor.errors import ToolError
 from executor.hashing import json_bytes
 from executor.home import Home
+from executor.project.languages import language_of
 from executor.sandbox.redaction import WHOLE_KEY, Redactor
-from executor.tools.code.languages import language_of
 from executor.tools.tool import Bench
 from mcl.review.findings import Finding
 from mcl.review.target import Piece, Target, look_at

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from executor.errors import ToolError
-from executor.tools.process.folder import Folder, found, python_of
-from executor.tools.process.suites import makes, npm_script
+from executor.project.folder import Folder, found, python_of
+from executor.project.suites import makes, npm_script
 
 LINTERS: Final = ("ruff", "mypy", "make", "npm", "cargo", "go")  # looked for in this order
 _RUFF_SECTION = re.compile(r"^\[tool\.ruff\b", re.MULTILINE)

@@ -14,9 +14,9 @@ from pathlib import Path
 from anyio import from_thread, to_thread
 
 from executor.errors import ScopeError, ToolError
+from executor.globs.names import matches
 from executor.sandbox.git import repository, text
 from executor.sandbox.paths import Workspace
-from executor.tools.fs.glob import matches
 from executor.tools.tool import Bench
 
 _MAX_NAMES = 32 << 20  # bytes of names taken from git

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from executor.errors import ToolError
-from executor.tools.process.folder import Folder, found, python_of
+from executor.project.folder import Folder, found, python_of
 
 SUITES: Final = ("pytest", "make", "npm", "cargo", "go")  # looked for in this order
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
