@@ -43,6 +43,7 @@ async def run_command(
     max_output: int,
     keep: Keep = "head",
     merged: bool = False,
+    descriptors: Sequence[int] = (),
 ) -> Finished:
     """Run one command to its end. When the surrounding scope is cancelled, its whole group is killed and
     awaited.
@@ -54,6 +55,7 @@ async def run_command(
         max_output: bytes kept of each of its two outputs; the rest is read and dropped.
         keep: which end of a longer output is kept.
         merged: both outputs in one, in the order they came.
+        descriptors: open ones that it gets too, by the same numbers.
 
     Raises:
         ToolError: COMMAND_NOT_FOUND.
@@ -64,7 +66,7 @@ async def run_command(
 
     async def live() -> None:
         try:
-            ended.append(await _live(argv, cwd, environment, outputs, merged))
+            ended.append(await _live(argv, cwd, environment, outputs, merged, descriptors))
         except ToolError as problem:
             ended.append(problem)
 
@@ -95,6 +97,7 @@ async def _live(
     environment: Mapping[str, str],
     outputs: tuple[_Capped, _Capped],
     merged: bool,
+    descriptors: Sequence[int],
 ) -> Finished:
     out, err = outputs
     with _pipe() as (out_end, out_start), _pipe() as (err_end, err_start):
@@ -109,6 +112,7 @@ async def _live(
                     cwd=cwd,
                     env=dict(environment),
                     start_new_session=True,
+                    pass_fds=tuple(descriptors),
                 )
         except OSError as problem:
             raise ToolError(
