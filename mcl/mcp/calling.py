@@ -110,14 +110,14 @@ async def _made(session: Service, request: ToolCallRequest, caller: Caller, told
     now = session.now
     judged = session.judged(request.call(session.address(request.name)), caller)
     wanted = judged.call
-    if (tired := session.refusals.tired_of(wanted, judged.stamp, judged.agent)) is not None:
+    if (tired := session.refusals.tired_of(judged)) is not None:
         told.denied(tired.code)
         return refused_at(tired)
     verdict = decide(wanted, judged.context)
     if not isinstance(verdict, Ask) and caller.state:
         session.questions.withdraw(caller, "the gate does not ask about it any more")
     if isinstance(verdict, Deny):
-        session.refusals.note(wanted, judged.stamp, verdict, judged.agent)
+        session.refusals.note(judged, verdict)
         told.denied(verdict.code)
         return refused_at(verdict)
     told.intent_id = judged.intent_id

@@ -26,7 +26,7 @@ from mcl.agents.hosts.event import Event
 from mcl.agents.work.checkouts import BoundCheckouts
 from mcl.agents.work.leases import Leases
 from mcl.agents.work.store import Work
-from mcl.agents.writes.circuit import Denials
+from mcl.agents.writes.circuit import SHARED, Denials, same_call
 from mcl.agents.writes.images import keep
 from mcl.agents.writes.seen import Seen
 
@@ -129,12 +129,13 @@ class Judge:
                     return Decision("deny", violation=refusals.protected_path(path))
                 continue
             here = self._here(root, caller.agent)
-            if refused := self._circuit(event, here):
+            inside = (below(place, root) if place is not None else None) or ""
+            if refused := self._circuit(event, here, inside):
                 return refused
             if violation := self._flaw(event, here, path, place):
-                return self._refuse(event, here, violation, path)
+                return self._refuse(event, here, violation, path, inside)
             assert place is not None
-            targets.append((here, below(place, root) or ""))
+            targets.append((here, inside))
         if not targets:
             return _LEAVE
         here = targets[0][0]
@@ -270,21 +271,35 @@ class Judge:
         whole = os.path.realpath(os.path.join(cwd, path))  # noqa: PTH118
         return is_below(whole, os.path.realpath(self._home.path))
 
-    def _circuit(self, event: Event, here: _Here) -> Decision | None:
-        lease, now = here.held.intent_id if here.held else "", self._home.clock.now()
-        code = self._denials.open(here.checkouts.agent, here.root, event.call, now, lease=lease)
-        if code is None:
+    def _circuit(self, event: Event, here: _Here, inside: str = "") -> Decision | None:
+        agent, now = here.checkouts.agent, self._home.clock.now()
+        if not self._denials.some(agent, here.root, now):
             return None
-        violation = refusals.circuit_open(code)
-        self._record(event, here, violation, "")
-        return Decision("deny", violation=violation)
+        lease = here.held.intent_id if here.held else ""
+        for key in {self._key(event, here, inside), event.call}:
+            code = self._denials.open(agent, here.root, key, now, lease=lease)
+            if code is not None:
+                violation = refusals.circuit_open(code)
+                self._record(event, here, violation, "")
+                return Decision("deny", violation=violation)
+        return None
 
-    def _refuse(self, event: Event, here: _Here, violation: Violation, path: str) -> Decision:
+    def _refuse(
+        self, event: Event, here: _Here, violation: Violation, path: str, inside: str = ""
+    ) -> Decision:
         lease, now = here.held.intent_id if here.held else "", self._home.clock.now()
         agent = here.checkouts.agent
-        self._denials.note(agent, here.root, event.call, violation.code, now, lease=lease)
+        key = self._key(event, here, inside) if violation.code in SHARED else event.call
+        self._denials.note(agent, here.root, key, violation.code, now, lease=lease)
         self._record(event, here, violation, path)
         return Decision("deny", violation=violation)
+
+    def _key(self, event: Event, here: _Here, inside: str) -> str:
+        """What a call is counted under: the same as over MCP where there is a tool for it."""
+        if not event.same or (event.does == "writes" and not inside):
+            return event.call
+        saw = self._seen.of(here.root, here.checkouts.agent, inside) if inside else None
+        return same_call(event.same, event.given, inside, saw)
 
     def _record(self, event: Event, here: _Here, violation: Violation, path: str) -> None:
         body = {

@@ -6,10 +6,10 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from mcl.agents.hosts.host import Does, Host
+from mcl.agents.hosts.host import Does, Host, HostTool
 from mcl.errors import HookError
 
 MOST: Final = 16 << 20  # bytes of an event
@@ -31,7 +31,8 @@ class Event:
     calls it. paths: that its arguments name, as they stand there. command: of a shell; folder: where it is to
     run, "" for cwd. key: the same before and after one call, and of no other call of the session unless the
     host gives its calls no ids; call: the same for the same tool and arguments, whenever and whoever.
-    planning: the host's person asked for a plan, and for nothing to be done yet. own: as of Host.
+    planning: the host's person asked for a plan, and for nothing to be done yet. own: as of Host. same: our
+    tool that does the same, "" none; given: what it would be given for this, without the path.
     """
 
     when: When
@@ -46,6 +47,8 @@ class Event:
     call: str
     planning: bool = False
     own: tuple[str, ...] = ()
+    same: str = ""
+    given: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def read_event(data: bytes, host: Host, when: When) -> Event:
@@ -80,7 +83,17 @@ def read_event(data: bytes, host: Host, when: When) -> Event:
     key = _digest([host.name, session, own if isinstance(own, str) and own else call])
     folder = folders[0] if folders else ""
     planning = said.get("permission_mode") == "plan"
-    return Event(when, session, cwd, tool, known.does, paths, command, folder, key, call, planning, host.own)
+    return Event(
+        *(when, session, cwd, tool, known.does, paths, command, folder, key, call, planning, host.own),
+        same=known.same if len(paths) < 2 else "",
+        given=_as_ours(given, known),
+    )
+
+
+def _as_ours(given: Mapping[str, Any], known: HostTool) -> dict[str, Any]:
+    """The arguments of a call as our tool that does the same names them."""
+    named = {known.named.get(name, name): value for name, value in given.items() if name not in known.paths}
+    return {name: value for name, value in named.items() if name}
 
 
 def _object(data: bytes) -> dict[str, Any]:

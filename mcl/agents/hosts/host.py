@@ -28,12 +28,15 @@ OURS: Final = frozenset(
 @dataclass(frozen=True, slots=True)
 class HostTool:
     """What a tool of a host does. paths, folders: arguments that name files, or the folder a command runs in;
-    command: the one that holds it."""
+    command: the one that holds it; same: our tool that does the same, "" none; named: by the name of an
+    argument, what that calls it, "" for what makes no other call of it."""
 
     does: Does
     paths: tuple[str, ...] = ()
     command: str = ""
     folders: tuple[str, ...] = ()
+    same: str = ""
+    named: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class Host:
     """A host.
 
     pre, post: what it calls the events. style: how it is answered. ours: how the names of our own MCP tools
-    begin there; server: where an event says which server a tool is of, where names leave that open. settings:
+    begin there; others: how those of any server begin, and what stands between server and tool; server: where
+    an event says which server a tool is of, where names leave that open. settings:
     the file in a project that names hooks. project_variable: the environment variable that names the project.
     timeout: of a hook, in the host's own unit. own: files below the user's home folder that it has its agents
     write for itself, such as plans; `*` stands for what is in one name.
@@ -54,6 +58,7 @@ class Host:
     post: str
     style: Style
     ours: str
+    others: tuple[str, str]
     settings: str
     project_variable: str
     timeout: int
@@ -65,17 +70,32 @@ class Host:
         """What a call of this name is; whatever is not known counts as destructive."""
         if (known := self.tools.get(name)) is not None:
             return known
-        return HostTool("ours" if self._is_ours(name, event) else "unknown")
+        if self._is_ours(name, event):
+            return HostTool("ours")
+        return HostTool("unknown", same=self._of_server(name, event))
+
+    def _of_server(self, name: str, event: Mapping[str, object]) -> str:
+        """What our server calls a tool of another one that it stands before, "" where its name is no such."""
+        begin, between = self.others
+        rest = name.removeprefix(begin)
+        said = self._said(event)
+        server = rest.partition(between)[0] if said is None else said
+        tool = rest.removeprefix(f"{server}{between}")
+        return f"{server}:{tool}" if rest != name and server and tool and tool != rest else ""
+
+    def _said(self, event: Mapping[str, object]) -> str | None:
+        """The server that an event names; None where this host's events name none."""
+        said: object = event
+        for step in self.server:
+            said = said.get(step) if isinstance(said, Mapping) else None
+        return None if not self.server else said if isinstance(said, str) else ""
 
     def _is_ours(self, name: str, event: Mapping[str, object]) -> bool:
         rest = name.removeprefix(self.ours)
         # Another server may be called `mcl__x` or `mcl_x`, and its tools begin as ours do.
         if rest == name or rest not in OURS:
             return False
-        said: object = event
-        for step in self.server:
-            said = said.get(step) if isinstance(said, Mapping) else None
-        return not self.server or said == "mcl"
+        return self._said(event) in (None, "mcl")
 
 
 def host_named(name: str) -> Host:
@@ -102,6 +122,7 @@ def _load(name: str) -> Host:
         post=table["post"],
         style=cast(Style, table["style"]),
         ours=table["ours"],
+        others=(table["others"][0], table["others"][1]),
         settings=settings["file"],
         project_variable=settings["project_variable"],
         timeout=settings["timeout"],
@@ -113,6 +134,8 @@ def _load(name: str) -> Host:
                 paths=tuple(said.get("paths", ())),
                 command=said.get("command", ""),
                 folders=tuple(said.get("folders", ())),
+                same=said.get("same", ""),
+                named=said.get("named", {}),
             )
             for tool, said in table["tools"].items()
         },

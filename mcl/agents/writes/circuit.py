@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from executor.clock import instant
+from executor.hashing import json_hash
 from executor.home import Home
 from mcl.agents.writes.table import TABLES
 
 MOST: Final = 3  # times that the very same call is judged and refused
 FORGOTTEN: Final = timedelta(seconds=60)  # after which it is judged again
 _KEPT: Final = 4096  # calls of a home
+
+
+# With which a call is refused for its file or for what is checked out: the same at every door.
+SHARED: Final = frozenset({"NO_INTENT_DECLARED", "OUT_OF_SCOPE", "PROTECTED_PATH", "STALE_FILE"})
+
+
+def same_call(tool: str, args: Mapping[str, object], file: str, saw: str | None) -> str:
+    """The key of a call, whichever door it comes by.
+
+    Args:
+        tool: as our server names it, such as mcl:fs/write or github:create_issue. args: without the path of
+            its file, and without `base`; what is false or null counts as left out. file: relative to the
+            governed folder, "" where it names none. saw: sha256 (hex) of the version that its agent knows:
+            who reads the file again makes another call.
+    """
+    given = {name: value for name, value in args.items() if value is not None and value is not False}
+    return json_hash([tool, given, file, saw])
 
 
 class Denials:
@@ -43,6 +63,12 @@ class Denials:
                 "DELETE FROM agent_denials WHERE number <= ?", ((made.lastrowid or 0) - _KEPT,)
             )
         return times
+
+    def some(self, agent: str, root: Path, at: str) -> bool:
+        """Whether any call of an agent was refused often enough lately to look which. Raises HomeError."""
+        since = instant(datetime.fromisoformat(at) - FORGOTTEN)
+        sql = "SELECT 1 FROM agent_denials WHERE root = ? AND agent = ? AND times >= ? AND at > ? LIMIT 1"
+        return bool(self._db.read(sql, (str(root), agent, MOST, since)))
 
     def open(self, agent: str, root: Path, key: str, at: str, *, lease: str = "") -> str | None:
         """The code with which a call was refused MOST times lately; None: judge it. Raises HomeError."""

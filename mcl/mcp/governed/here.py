@@ -18,6 +18,7 @@ from mcl.agents.work.checkouts import BoundCheckouts
 from mcl.agents.work.leases import Leases
 from mcl.agents.work.names import agent_name
 from mcl.agents.work.store import Work
+from mcl.agents.writes.circuit import same_call
 from mcl.agents.writes.seen import Seen
 from mcl.mcp.governed.naming import name_of
 from mcl.mcp.governed.scope import ShiftedScope, shift
@@ -93,9 +94,24 @@ class Governed:
         return self._bound.labels()
 
     @property
+    def intent_id(self) -> str:
+        """The ULID of what the agent holds, "" where it is nothing."""
+        return self._held.intent_id if self._held else ""
+
+    @property
     def lease(self) -> str:
         """A mark of what is held: another one as soon as that is something else."""
-        return f"{self.root} {self.agent} {self._held.intent_id if self._held else ''}"
+        return f"{self.root} {self.agent} {self.intent_id}"
+
+    def key(self, call: Call, context: Context) -> str:
+        """What a refusal of this call is counted under, the same as where the agent's host asks about it."""
+        manifest, args = context.manifest(call), dict(call.args)
+        if manifest is None or manifest.outside is not None:
+            return same_call(manifest.name if manifest is not None else call.tool_ref, args, "", None)
+        base, file = args.pop("base", None), None
+        if isinstance(path := args.get("path"), str) and (file := self.file(path)) is not None:
+            del args["path"]
+        return same_call(manifest.name, args, file or "", base if isinstance(base, str) else None)
 
     def based(self, call: Call, manifest: Manifest) -> Call:
         """The same call, over the version of the file that the agent saw last, where it names no other."""

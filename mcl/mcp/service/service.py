@@ -39,4 +39,4 @@ class Service(Session):
     ) -> None:
         super().__init__(home, workspace, **session)
         self.questions, self.runs, self.compiling = questions, runs, compiling
-        self.shelves, self.refusals = Shelves(), Refusals()
+        self.shelves, self.refusals = Shelves(), Refusals(home)
