@@ -99,11 +99,19 @@ class ImageStore:
         with suppress(FileNotFoundError):
             self._place(digest).unlink()
 
-    def names(self) -> Iterator[tuple[str, int]]:
-        """The sha256 and size in bytes of each content there is."""
+    def folders(self) -> Iterator[tuple[str, int]]:
+        """The folders that contents lie in, and when a name last came to each or went, in ns."""
         try:
             for folder in sorted(self.folder.glob("[0-9a-f][0-9a-f]")):
-                for place in sorted(folder.iterdir()):
+                yield folder.name, folder.stat().st_mtime_ns
+        except OSError as problem:
+            raise explain_os(problem, self.folder) from problem
+
+    def names(self, folder: str = "[0-9a-f][0-9a-f]") -> Iterator[tuple[str, int]]:
+        """The sha256 and size in bytes of each content there is. folder: only of that one."""
+        try:
+            for one in sorted(self.folder.glob(folder)):
+                for place in sorted(one.iterdir()):
                     if _NAME.fullmatch(place.name):
                         with suppress(FileNotFoundError):
                             yield place.name, place.stat().st_size

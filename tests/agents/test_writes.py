@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from executor.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Mode
 from executor.undo.records import read_history
+from executor.undo.store import ImageStore
 from mcl.agents.trace.reading import read_trace
 from mcl.agents.writes import images
 from mcl.agents.writes.circuit import Denials
@@ -91,6 +93,32 @@ def test_a_call_is_kept_in_one_process_and_ended_in_another(home: Home, workspac
     assert [line.change.lines for line in traced] == [((2, 2),)]
     assert Seen(home).of(workspace.root, "one", "a.py") == after
     assert read_trace(home, workspace.root).ok
+
+
+def test_the_contents_of_earlier_calls_are_not_looked_at_after_each_write(
+    home: Home, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ImageStore(home.path / "undo")
+    with store.together():
+        for number in range(60):
+            store.keep_bytes(b"kept %d" % number)
+    for folder in store.folder.iterdir():
+        os.utime(folder, ns=(1, 1))
+    looked: list[str] = []
+    real = ImageStore.names
+
+    def names(self: ImageStore, folder: str = "*") -> Iterator[tuple[str, int]]:
+        looked.append(folder)
+        return real(self, folder)
+
+    (workspace.root / "a.py").write_text("0")
+    for node in ("n-1", "n-2"):
+        keep(home, workspace, [("a.py", "write")], intent=INTENT, node=node, tool="Write")
+        (workspace.root / "a.py").write_text(node)
+        left(home, workspace, intent=INTENT, node=node)
+        monkeypatch.setattr(ImageStore, "names", names)
+    assert 0 < len(looked) <= 2
+    assert "*" not in looked
 
 
 def test_a_call_that_cannot_be_undone_is_told_as_such(home: Home, workspace: Workspace) -> None:

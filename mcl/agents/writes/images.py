@@ -20,6 +20,7 @@ from executor.undo.prune import make_room
 from executor.undo.records import KEPT, LEFT, Call, before_of, call_of, kept_body, left_body
 from executor.undo.state import State
 from executor.undo.store import ImageStore
+from executor.undo.total import Total, note_tried, total
 from mcl.agents.writes.table import TABLES
 
 _OPEN: Final = 4096  # calls of a home that are under way, or were when it crashed
@@ -86,10 +87,12 @@ def left(
     store = ImageStore(home.path / "undo")
     after = Looker(workspace, store, FILE_LIMIT).after(before_of(call), answer)
     body = left_body(after, of=call.id, node=node)
+    held = total(home, store)
     with home.db.write() as connection:
         home.journal.record(LEFT, body, intent=intent)
         connection.execute("DELETE FROM agent_kept WHERE intent = ? AND node = ?", (intent_id(intent), node))
-    _tidy(home, store)
+        held.keep(connection)
+    _tidy(home, store, held)
     return tuple(
         (path, _digest(call.before.get(path)), _digest(now))
         for path, now in after.files.items()
@@ -121,7 +124,8 @@ def _digest(state: State | None) -> str | None:
     return state.sha256 if state is not None and state.kind == "file" else None
 
 
-def _tidy(home: Home, store: ImageStore) -> None:
-    """Beyond STORE_LIMIT, remove what ended intents kept: after the call, when nobody waits for it."""
-    if sum(size for _, size in store.names()) > STORE_LIMIT:
-        make_room(home, store, STORE_LIMIT // 2)
+def _tidy(home: Home, store: ImageStore, held: Total) -> None:
+    """Beyond STORE_LIMIT, remove what ended intents kept: after the call, when nobody waits for it. Where more
+    is left, since intents go on, not again before a sixteenth of the limit has come."""
+    if held.bytes > max(STORE_LIMIT, held.tried + STORE_LIMIT // 16):
+        note_tried(home, make_room(home, store, STORE_LIMIT // 2))
