@@ -125,7 +125,7 @@ def _digest(state: State | None) -> str | None:
 
 
 def _tidy(home: Home, store: ImageStore, held: Total) -> None:
-    """Beyond STORE_LIMIT, remove what ended intents kept: after the call, when nobody waits for it. Where more
-    is left, since intents go on, not again before a sixteenth of the limit has come."""
+    """Beyond STORE_LIMIT, remove what ended intents kept: after the call, when nobody waits for it. Where
+    more is left, since intents go on, not again before a sixteenth of the limit has come."""
     if held.bytes > max(STORE_LIMIT, held.tried + STORE_LIMIT // 16):
         note_tried(home, make_room(home, store, STORE_LIMIT // 2))
