@@ -95,7 +95,9 @@ async def confined(
 
     async def works(arguments: list[str]) -> str | None:
         trial = [program, *arguments, "--", "/bin/true"]
-        tried = await run_command(trial, cwd=Path("/"), environment=environment, max_output=_TRIAL)
+        tried = await run_command(
+            trial, cwd=Path("/"), environment=environment, max_output=_TRIAL, alone=True
+        )
         return None if tried.status == 0 else tried.err.decode("utf-8", "replace").strip() or "no message"
 
     head = [*await to_thread.run_sync(_arguments, view), "--chdir", str(cwd)]

@@ -1,4 +1,4 @@
-"""Child processes: an argument list, never a shell; own session; killed as a group; output capped."""
+"""Child processes: an argument list, never a shell; own session; nothing outlives us; output capped."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import anyio
 from anyio.abc import Process
 
 from executor.errors import ToolError
+from executor.sandbox.leash import GroupLeash, Leash, TreeLeash
 
 Keep = Literal["head", "tail"]
 
@@ -23,6 +24,7 @@ _PR_SET_DUMPABLE = 4  # linux/prctl.h
 _LAST_WORDS = 2.0  # seconds to read what is still in the pipes
 _PIECE = 1 << 16  # bytes read at once
 _GRACE = 0.3  # seconds between the polite signal and the final one
+_FINAL = 8.0  # seconds a launcher has to end what it runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,10 @@ async def run_command(
     keep: Keep = "head",
     merged: bool = False,
     descriptors: Sequence[int] = (),
+    alone: bool = False,
 ) -> Finished:
-    """Run one command to its end. When the surrounding scope is cancelled, its whole group is killed and
-    awaited.
+    """Run one command to its end. Nothing that it started is left then, nor when the surrounding scope is
+    cancelled (what is killed is awaited), nor when this process is killed (Linux; elsewhere its group).
 
     Args:
         argv: program (an absolute path) and arguments; nothing is interpreted by a shell.
@@ -56,6 +59,7 @@ async def run_command(
         keep: which end of a longer output is kept.
         merged: both outputs in one, in the order they came.
         descriptors: open ones that it gets too, by the same numbers.
+        alone: it starts nothing that leaves its group, and so needs no launcher (see ``leash``).
 
     Raises:
         ToolError: COMMAND_NOT_FOUND.
@@ -66,7 +70,7 @@ async def run_command(
 
     async def live() -> None:
         try:
-            ended.append(await _live(argv, cwd, environment, outputs, merged, descriptors))
+            ended.append(await _live(argv, cwd, environment, outputs, merged, descriptors, alone))
         except ToolError as problem:
             ended.append(problem)
 
@@ -98,26 +102,30 @@ async def _live(
     outputs: tuple[_Capped, _Capped],
     merged: bool,
     descriptors: Sequence[int],
+    alone: bool,
 ) -> Finished:
     out, err = outputs
-    with _pipe() as (out_end, out_start), _pipe() as (err_end, err_start):
+    with (
+        _pipe() as (out_end, out_start),
+        _pipe() as (err_end, err_start),
+        GroupLeash(argv) if alone else TreeLeash(argv, environment) as leash,
+    ):
         try:
             # Shielded: a cancel between the fork and here would leave a process that nobody knows of.
             with anyio.CancelScope(shield=True):
                 process = await anyio.open_process(
-                    list(argv),
+                    leash.argv,
                     stdin=DEVNULL,
                     stdout=out_start,
                     stderr=STDOUT if merged else err_start,
                     cwd=cwd,
                     env=dict(environment),
                     start_new_session=True,
-                    pass_fds=tuple(descriptors),
+                    pass_fds=(*descriptors, leash.theirs),
                 )
+                leash.holds(process.pid)
         except OSError as problem:
-            raise ToolError(
-                "COMMAND_NOT_FOUND", f"{argv[0]} could not be started: {problem.strerror}", fix="install it"
-            ) from problem
+            raise _not_started(argv[0], problem.strerror) from problem
         out_start.close()
         err_start.close()
         try:
@@ -125,13 +133,14 @@ async def _live(
                 readers.start_soon(out.drain, out_end)
                 readers.start_soon(err.drain, err_end)
                 await process.wait()
-                # The command is done; a grandchild that still holds the pipe has no more say, not even one
-                # that left the group.
+                # The command is done; a grandchild that still holds the pipe has no more say.
                 _signal(process, signal.SIGKILL)
                 readers.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS
         finally:
             with anyio.CancelScope(shield=True):
-                await _end(process)
+                await _end(process, leash)
+        if (error := leash.refused()) is not None:
+            raise _not_started(argv[0], os.strerror(error))
     return Finished(process.returncode or 0, out.end(), err.end(), out.truncated or err.truncated)
 
 
@@ -171,7 +180,15 @@ class _Capped:
             del self._kept[: -self._limit]
 
 
-async def _end(process: Process) -> None:
+def _not_started(program: str, why: str | None) -> ToolError:
+    return ToolError("COMMAND_NOT_FOUND", f"{program} could not be started: {why}", fix="install it")
+
+
+async def _end(process: Process, leash: Leash) -> None:
+    if process.returncode is None and isinstance(leash, TreeLeash):
+        leash.release()  # the launcher ends all it knows of, politely first
+        with anyio.move_on_after(_FINAL):
+            await process.wait()
     if process.returncode is None:
         _signal(process, signal.SIGTERM)
         with anyio.move_on_after(_GRACE):

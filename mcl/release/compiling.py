@@ -114,7 +114,7 @@ async def _compiled(sources: Sequence[bytes]) -> tuple[list[tuple[int, int, str]
         place, at = Path(folder) / "sources", Path(folder) / "at"
         place.write_text("\n".join(one.hex() for one in sources), encoding="ascii")
         argv = [sys.executable, "-I", "-S", "-B", str(_CHILD), str(place)]
-        finished = await run_command(argv, cwd=Path(folder), environment={}, max_output=_ANSWER)
+        finished = await run_command(argv, cwd=Path(folder), environment={}, max_output=_ANSWER, alone=True)
         began = at.read_text(encoding="ascii") if at.exists() else ""
     told = [json.loads(line) for line in finished.out.splitlines() if line.endswith(b"]")]
     if told[-1:] == [["end"]]:

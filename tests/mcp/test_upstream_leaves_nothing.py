@@ -96,7 +96,7 @@ def test_a_server_that_ends_takes_what_it_started_with_it(tmp_path: Path) -> Non
         f"one = subprocess.Popen([sys.executable, '-c', {stubborn!r}], start_new_session=True);"
         f"Path({str(place)!r}).write_text(str(one.pid)); sys.exit(3)"
     )
-    launcher = Path(__file__).parents[2] / "mcl" / "mcp" / "upstream" / "launcher.py"
+    launcher = Path(__file__).parents[2] / "executor" / "sandbox" / "launcher.py"
     life, ours = os.pipe()
     try:
         ended = subprocess.run(
@@ -113,7 +113,7 @@ def test_a_server_that_ends_takes_what_it_started_with_it(tmp_path: Path) -> Non
 
 @linux
 def test_a_program_that_cannot_be_started_is_told_on_standard_error(tmp_path: Path) -> None:
-    launcher = Path(__file__).parents[2] / "mcl" / "mcp" / "upstream" / "launcher.py"
+    launcher = Path(__file__).parents[2] / "executor" / "sandbox" / "launcher.py"
     life, ours = os.pipe()
     no_program = tmp_path / "program"
     no_program.write_text("no program")

@@ -112,6 +112,7 @@ async def run_confined(
             max_output=most,
             keep=keep,
             merged=merged,
+            alone=behind is not None,  # bubblewrap ends with us, and all in it with bubblewrap
         )
         seconds = (datetime.fromisoformat(bench.clock.now()) - started).total_seconds()
         if watched is not None:

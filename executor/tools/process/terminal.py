@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 
 from executor.errors import ToolError
+from executor.sandbox.leash import GroupLeash
 from executor.sandbox.process import keep_to_ourselves
 
 _TERMINAL = "/dev/tty"
@@ -35,11 +36,12 @@ async def run_foreground(argv: Sequence[str], *, cwd: str, environment: Mapping[
         ToolError: COMMAND_NOT_FOUND.
     """
     keep_to_ourselves()
-    with _terminal() as terminal:
+    # Where we are killed it is told to hang up, and can keep what it has.
+    with _terminal() as terminal, GroupLeash(argv, signal.SIGHUP) as leash:
         ends = subprocess.DEVNULL if terminal is None else terminal
         try:
             process = subprocess.Popen(
-                list(argv),
+                leash.argv,
                 stdin=ends,
                 stdout=ends,
                 stderr=ends,
@@ -48,7 +50,9 @@ async def run_foreground(argv: Sequence[str], *, cwd: str, environment: Mapping[
                 # Without the terminal it has none at all: it would be stopped for asking for it.
                 start_new_session=terminal is None,
                 process_group=None if terminal is None else 0,
+                pass_fds=(leash.theirs,),
             )
+            leash.holds(process.pid)
         except OSError as problem:
             raise ToolError(
                 "COMMAND_NOT_FOUND",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import Final
 import anyio
 from anyio.abc import Process
 
+from executor.sandbox.leash import launched
 from executor.sandbox.process import keep_to_ourselves
 from mcl.mcp.upstream.faults import FaultError, down
 
-_LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 _WORDS: Final = 4096  # bytes kept of what it says on its standard error, the last ones
 _PIECE: Final = 1 << 16  # bytes read at once
 _POLITE_S: Final = 1.0  # seconds it has to end by itself once its input is closed
@@ -50,6 +49,8 @@ class ServerProcess:
         status = self._process.returncode
         if status is None:
             return "closed its output"
+        if status < 0:
+            return f"ended by signal {-status}"
         return "ended" if status == 0 else f"ended with status {status}"
 
     async def listen(self) -> None:
@@ -149,18 +150,10 @@ async def _start(argv: list[str], folder: str, environment: Mapping[str, str]) -
 
     try:
         (in_, stdin), (stdout, out), (stderr, err), (life, our_life) = pipe(), pipe(), pipe(), pipe()
-        launcher = [
-            sys.executable,
-            "-I",
-            "-S",
-            str(_LAUNCHER),
-            str(life),
-            str(int("LC_CTYPE" in environment)),
-        ]
         # Shielded: a cancel between the fork and here would leave a process that nobody knows of.
         with anyio.CancelScope(shield=True):
             process = await anyio.open_process(
-                [*launcher, *argv],
+                launched(argv, life, environment),
                 stdin=in_,
                 stdout=out,
                 stderr=err,

@@ -123,4 +123,4 @@ async def _git(program: str, folder: Path, *arguments: str, at: str = "") -> Non
         **({"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at} if at else {}),
     }
     argv = [program, "-c", "commit.gpgsign=false", "-c", "gc.auto=0", *arguments]
-    await run_command(argv, cwd=folder, environment=environment, max_output=1 << 12)
+    await run_command(argv, cwd=folder, environment=environment, max_output=1 << 12, alone=True)
