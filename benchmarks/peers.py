@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from mcl.model.binding import library
-from mcl.model.context import Context, ContextSize
-from mcl.model.decode import Decoder
-from mcl.model.grammar import Grammars
+from mcl.model.llama.binding import library
+from mcl.model.llama.context import Context, ContextSize
+from mcl.model.llama.decode import Decoder
+from mcl.model.llama.grammar import Grammars
+from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.weights import Weights
 from mcl.model.opening import load_model
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
-from mcl.model.vocabulary import Vocabulary
-from mcl.model.weights import Weights
 
 CONTEXT, BATCH, BUDGET = 1024, 512, 400
 _LONGEST = 24
@@ -101,7 +101,7 @@ class Peer(Protocol):
 
 
 class Ours:
-    """The decode loop of `mcl/model/decode.py`. weigh: with a probability for every token."""
+    """The decode loop of `mcl/model/llama/decode.py`. weigh: with a probability for every token."""
 
     def __init__(self, path: Path, *, weigh: bool = False) -> None:
         self.name = "ours, with probabilities" if weigh else "ours"

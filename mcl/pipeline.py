@@ -13,7 +13,7 @@ from executor.home import Home
 from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, Reference, key_of, with_hash
 from mcl.cortex import Bundle, Cortex, Memories, Snapshot
 from mcl.errors import SkillError
-from mcl.model.cues import with_cues
+from mcl.model.matcher.cues import with_cues
 from mcl.model.planning import plan_writer
 from mcl.model.protocol import Model
 from mcl.mtx.core import Core

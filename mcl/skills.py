@@ -24,8 +24,8 @@ from mcl.plans.template import PlanTemplate, is_kept, read_template
 if TYPE_CHECKING:
     from collections import Counter
 
-    from mcl.model.bm25 import Gram
-    from mcl.model.likeness import Likeness
+    from mcl.model.matcher.bm25 import Gram
+    from mcl.model.matcher.likeness import Likeness
 
 MOST = 16  # entries of a list slot that names no max=
 
@@ -161,7 +161,8 @@ class Skill:
         """
         from collections import Counter
 
-        from mcl.model.bm25 import stems  # here, because mcl.model loads much that a list of skills needs not
+        # Here, because mcl.model loads much that a list of skills needs not.
+        from mcl.model.matcher.bm25 import stems
 
         hints = (slot.hint for slot in self.slots)
         words = (self.id, self.display, self.description, *self.tags, *hints, *self.examples)
@@ -170,7 +171,7 @@ class Skill:
     @cached_property
     def example_grams(self) -> tuple[Counter[Gram], ...]:
         """The words and pairs of words of each example."""
-        from mcl.model.bm25 import grams
+        from mcl.model.matcher.bm25 import grams
 
         return tuple(grams(example) for example in self.examples)
 
@@ -213,7 +214,7 @@ class Skills:
     @cached_property
     def likeness(self) -> Likeness:
         """An index over their words and examples, in their order."""
-        from mcl.model.likeness import Likeness
+        from mcl.model.matcher.likeness import Likeness
 
         return Likeness((skill.stems, skill.example_grams) for skill in self)
 

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 
 from mcl.model import form
+from mcl.model.llama.weights import Weights
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
-from mcl.model.weights import Weights
 from training import corpora
 from training.asking import Asker
 from training.export import CONTEXT, TYPES, export

@@ -20,7 +20,7 @@ import torch
 
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm, Span
-from mcl.model.tags import best_of_each
+from mcl.model.tags.tags import best_of_each
 from training import corpora
 from training.answers import NONE, Answer, Figures, Found, confusions, figures_of
 from training.asking import Asker

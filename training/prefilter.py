@@ -1,6 +1,6 @@
-"""What every match of each pattern in `mcl/model/cues.toml` holds, for `mcl/model/prefilter.py`.
+"""What every match of each pattern in `cues.toml` holds, for `prefilter.py` (both in `mcl/model/matcher/`).
 
-    python -m training.prefilter        writes mcl/model/prefilter.json; again after each change of cues.toml
+    python -m training.prefilter        writes prefilter.json there; again after each change of cues.toml
 
 A pattern is read as Python's own parser reads it. For each place of it that no match can leave out the texts
 that may stand there are listed, and the place whose shortest text is longest is kept. Of a construct that is
@@ -16,8 +16,8 @@ import re._parser as parser
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from mcl.model.cues import Cues, load_cues
-from mcl.model.prefilter import PREFILTER_FILE, Needs, digest_of
+from mcl.model.matcher.cues import Cues, load_cues
+from mcl.model.matcher.prefilter import PREFILTER_FILE, Needs, digest_of
 
 MOST = 100  # texts of one place; what may read in more ways is not worth looking for
 LETTERS = "åäöæøéü"  # which, as all of ASCII, have one small and one capital form and no others

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from mcl.model import form
-from mcl.model.familiar import SIZE_KEY
+from mcl.model.tags.familiar import SIZE_KEY
 from training.network import Shape
 from training.vocabulary import bare
 

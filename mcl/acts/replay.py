@@ -20,7 +20,7 @@ from mcl.compiler import recompile
 from mcl.cortex import Cortex, Snapshot
 from mcl.errors import InputError
 from mcl.home import open_home
-from mcl.model.cues import with_cues
+from mcl.model.matcher.cues import with_cues
 from mcl.model.planning import plan_writer
 from mcl.mtx.core import core_of
 from mcl.plans.binding import Bindings

@@ -64,8 +64,8 @@ def model_info(
     from mcl.cli.home import use_home
     from mcl.cli.safe import one_line
     from mcl.cli.views.layout import plain, rows
-    from mcl.model.file import file_digest
-    from mcl.model.gguf import read_header
+    from mcl.model.files.file import file_digest
+    from mcl.model.files.gguf import read_header
 
     named = Path(model)
     found = None if named.is_file() and named.suffix else _known(Models(use_home()), model, named)

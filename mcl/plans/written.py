@@ -19,7 +19,7 @@ from executor.references import typed_args
 from executor.tools.manifest import Manifest
 from ir import SIDE_EFFECTS, Intent, PlanTree, with_hash
 from mcl.errors import ModelError, SkillError
-from mcl.model.plan_answers import GOAL, read_plan
+from mcl.model.chat.plan_answers import GOAL, read_plan
 from mcl.model.planning import (
     From,
     PlanArgument,

@@ -5,7 +5,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcl.model.answers import literal, place_of, shown, span_rules
+from mcl.model.chat.answers import literal, place_of, shown, span_rules
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Model, SlotForm
 from mcl.model.writing import Request, Writer
 from mcl.repo.contract import RepoIntent, read_contract, refusal

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from mcl.model.familiar import features
+from mcl.model.tags.familiar import features
 from mcl.repo.intents import COMMANDS, Language, intent_types
 from mcl.repo.rules import rules
 from mcl.repo.wording import Word, begin, is_name, named_in, words_of

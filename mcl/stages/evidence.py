@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from mcl.model.cues import Place, free, load_cues
-from mcl.model.endings import belongs_elsewhere, taken_elsewhere
-from mcl.model.options import is_numeric, places_of
-from mcl.model.patterns import pattern_spans, place_of, span_at, typed
+from mcl.model.matcher.cues import Place, free, load_cues
+from mcl.model.matcher.endings import belongs_elsewhere, taken_elsewhere
+from mcl.model.matcher.options import is_numeric, places_of
+from mcl.model.matcher.patterns import pattern_spans, place_of, span_at, typed
 from mcl.model.protocol import ExtractForm, SlotForm, Span
 from mcl.stages.limits import Readable, both, with_limits
 from mcl.stages.rules import Rules

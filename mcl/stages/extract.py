@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 from ir import Budget, Constraint, DeadlineConstraint, Frame, Predicate, Preference, SlotEntry, SpanMark
 from mcl.cortex import Bundle
 from mcl.errors import InputError
-from mcl.model.cues import free
-from mcl.model.patterns import place_of
+from mcl.model.matcher.cues import free
+from mcl.model.matcher.patterns import place_of
 from mcl.model.protocol import REST, ExtractForm, Model, SlotForm, Span
 from mcl.mtx.interpret import ResolveRule, SlotValue, interpret
 from mcl.skills import Skill, Slot

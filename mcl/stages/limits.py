@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from mcl.model.cues import Cues, Place, free
-from mcl.model.patterns import place_of, span_at, typed
+from mcl.model.matcher.cues import Cues, Place, free
+from mcl.model.matcher.patterns import place_of, span_at, typed
 from mcl.model.protocol import ExtractForm, Span
 from mcl.stages.constraints import FIELDS
 

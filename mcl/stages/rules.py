@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from executor.lifecycle.events import MAX_ROUNDS
 from ir.intent import SEVERITIES
-from mcl.model.lexicon import Lexicon
+from mcl.model.matcher.lexicon import Lexicon
 from mcl.mtx.core import Core, CoreModule
 from mcl.mtx.finding import nearest
 from mcl.mtx.interpret import interpret

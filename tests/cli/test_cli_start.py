@@ -50,15 +50,16 @@ def test_a_compile_with_the_bundled_model_loads_no_library_that_it_does_not_need
     pytest.importorskip("llama_cpp")
     command = ("compile", goal, "--json")
     loaded((), tmp_path, *command)  # the first reads skills and core modules and keeps what it read
-    asked = ("mcl.model.tags", *HEAVY, "llama_cpp.llama")
-    assert loaded(asked, tmp_path, *command, "--no-cache") == "['mcl.model.tags']"
-    assert loaded((*asked, "mcl.model.weights"), tmp_path, *command) == "[]"  # what it answered was kept
+    asked = ("mcl.model.tags.tags", *HEAVY, "llama_cpp.llama")
+    assert loaded(asked, tmp_path, *command, "--no-cache") == "['mcl.model.tags.tags']"
+    again = (*asked, "mcl.model.llama.weights")
+    assert loaded(again, tmp_path, *command) == "[]"  # what it answered was kept
 
 
 def test_a_compile_without_a_model_loads_no_model(tmp_path: Path) -> None:
     command = ("compile", "which files in notes mention invoice", "--json", "--no-ai")
     loaded((), tmp_path, *command)
-    assert loaded((*HEAVY, "ctypes", "mcl.model.weights"), tmp_path, *command) == "[]"
+    assert loaded((*HEAVY, "ctypes", "mcl.model.llama.weights"), tmp_path, *command) == "[]"
 
 
 @pytest.mark.parametrize("command", [("--help",), ("compile", "--help")])

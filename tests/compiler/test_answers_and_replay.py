@@ -9,7 +9,7 @@ from ir import IntentAnswerBody, canonical_bytes
 from mcl.compiler import Clarify, Compiled, Outcome, Refused, compile_goal, recompile, recompile_with_answers
 from mcl.cortex import Cortex
 from mcl.errors import CortexError, InputError
-from mcl.model.matcher import Matcher
+from mcl.model.matcher.matcher import Matcher
 from mcl.model.protocol import Model
 from mcl.mtx.core import Core
 from mcl.skills import Skills, find_skills, skill_folders

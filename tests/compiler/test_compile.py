@@ -10,7 +10,7 @@ from ir import Budget, Intent, canonical_bytes, content_hash, derive_seed
 from mcl.compiler import Clarify, Compiled, Refused, compile_goal
 from mcl.cortex import Cortex
 from mcl.errors import InputError
-from mcl.model.cues import load_cues
+from mcl.model.matcher.cues import load_cues
 from mcl.model.protocol import Span
 from mcl.mtx.core import Core
 from mcl.skills import find_skills

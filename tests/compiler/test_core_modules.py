@@ -19,7 +19,7 @@ from mcl.cli.main import main
 from mcl.compiler import Clarify, Compiled, Outcome, Refused, compile_goal, recompile_with_answers
 from mcl.cortex import Cortex
 from mcl.errors import SkillError
-from mcl.model.matcher import Matcher
+from mcl.model.matcher.matcher import Matcher
 from mcl.model.protocol import Span
 from mcl.mtx.core import Core, CoreModule, core_of, load_core
 from mcl.pipeline import Pipeline

@@ -11,7 +11,7 @@ import pytest
 from executor import FixedClock, Home
 from ir import Intent
 from mcl.compiler import Refused, compile_goal
-from mcl.model.matcher import Matcher
+from mcl.model.matcher.matcher import Matcher
 from mcl.model.opening import load_model
 from mcl.model.protocol import Model
 from mcl.mtx.core import Core

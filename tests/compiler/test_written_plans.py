@@ -15,7 +15,7 @@ from ir.frame import Frame, SlotEntry
 from mcl import accept, replay, run
 from mcl.compiler import Clarify, Compiled, Refused, compile_goal, recompile_with_answers
 from mcl.model import load_model
-from mcl.model.chat import ChatModel
+from mcl.model.chat.chat import ChatModel
 from mcl.model.planning import PlanForm
 from mcl.mtx.core import Core
 from mcl.plans.written import Origin, plan_form, write_plan

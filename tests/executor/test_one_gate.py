@@ -81,7 +81,7 @@ DECLARED: Final = {
     ("mcl/__init__.py", "by name"),
     ("mcl/cli/app.py", "by name"),
     ("mcl/acts/tuning/run.py", "by name"),
-    ("mcl/model/binding.py", "by name"),
+    ("mcl/model/llama/binding.py", "by name"),
     ("mcl/tools/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any
     ("mcl/review/scan/plugins.py", "by name"),  # modules of bandit, from a table of constants
 }

@@ -13,8 +13,8 @@ from valid_answers import check_choice, check_spans
 import grammars
 from mcl.errors import ModelError
 from mcl.model import ExtractForm, SlotForm, load_model
-from mcl.model.chat import ChatModel
-from mcl.model.weights import Weights
+from mcl.model.chat.chat import ChatModel
+from mcl.model.llama.weights import Weights
 from mcl.values.slots import read_slot
 
 PARTS = [*"aA1 .,/\"'\\-€漢😀\n\t<>{}[]:", " the ", " null ", "<|im_end|>", '","', "\u2028", "ﷺ"]

@@ -7,9 +7,9 @@ from valid_answers import check_choice
 
 from mcl.errors import ModelError
 from mcl.model import load_model
-from mcl.model.template import ChatTemplate
-from mcl.model.vocabulary import Vocabulary
-from mcl.model.weights import Weights
+from mcl.model.chat.template import ChatTemplate
+from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.weights import Weights
 
 
 def with_template(tmp_path, source: str):

@@ -5,11 +5,11 @@ import ctypes
 import pytest
 
 from mcl.errors import ModelError
-from mcl.model.context import Context, ContextSize
-from mcl.model.decode import Decoder
-from mcl.model.grammar import Grammars
-from mcl.model.vocabulary import Vocabulary
-from mcl.model.weights import Weights
+from mcl.model.llama.context import Context, ContextSize
+from mcl.model.llama.decode import Decoder
+from mcl.model.llama.grammar import Grammars
+from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.weights import Weights
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grammars
-from mcl.model.answers import frame_rules, separators, shown
-from mcl.model.grammar import Grammars
+from mcl.model.chat.answers import frame_rules, separators, shown
+from mcl.model.llama.grammar import Grammars
+from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.weights import Weights
 from mcl.model.protocol import SlotForm
-from mcl.model.vocabulary import Vocabulary
-from mcl.model.weights import Weights
 
 GOAL = (
     'Find late fee in src/old and ship 20 of the two hundred "red" boxes to Åsa by Friday, under $50 or 1,200'

@@ -17,8 +17,8 @@ from random_gguf import small_words, write_gguf
 
 from mcl.errors import ModelError
 from mcl.model import load_model
-from mcl.model.file import open_model_file
-from mcl.model.gguf import read_header
+from mcl.model.files.file import open_model_file
+from mcl.model.files.gguf import read_header
 
 
 def refused(path: Path, home: Path | None = None) -> ModelError:
@@ -124,9 +124,8 @@ def test_a_process_with_a_bad_model_ends_with_the_error_alone(tags_path, tmp_pat
         path.write_text("not a model")
     elif damage == "cut":
         path.write_bytes(tags_path.read_bytes()[:5000])
-    done = subprocess.run(
-        [sys.executable, "-m", "mcl.model.trial", str(path)], capture_output=True, text=True, check=False
-    )
+    trial = [sys.executable, "-m", "mcl.model.files.trial", str(path)]
+    done = subprocess.run(trial, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert json.loads(done.stdout)["code"].startswith("MODEL_")
     assert done.stderr == ""
@@ -137,7 +136,7 @@ def test_a_checked_file_is_remembered_until_it_changes(tags_path, tmp_path, monk
     shutil.copy(tags_path, path)
     home = tmp_path / "home"
     first = open_model_file(path, home_path=home)
-    monkeypatch.setattr("mcl.model.file.file_digest", lambda _: pytest.fail("hashed again"))
+    monkeypatch.setattr("mcl.model.files.file.file_digest", lambda _: pytest.fail("hashed again"))
     assert open_model_file(path, home_path=home) == first
     monkeypatch.undo()
     with path.open("ab") as file:
@@ -172,5 +171,5 @@ def test_a_published_digest_spares_the_trial(tags_path, tmp_path, monkeypatch):
     shutil.copy(tags_path, path)
     digest = open_model_file(tags_path, home_path=None).digest
     path.with_name("model.gguf.sha256").write_text(f"{digest}  model.gguf\n")
-    monkeypatch.setattr("mcl.model.file._load_apart", lambda _: pytest.fail("loaded in a child"))
+    monkeypatch.setattr("mcl.model.files.file._load_apart", lambda _: pytest.fail("loaded in a child"))
     assert open_model_file(path, home_path=None).digest == digest

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from model_requests import CANDIDATES, FORM, GOAL
 
-from mcl.model import load_model, prefix
-from mcl.model.context import Context, ContextSize
-from mcl.model.prefix import Prefixes
-from mcl.model.weights import Weights
+from mcl.model import load_model
+from mcl.model.llama import prefix
+from mcl.model.llama.context import Context, ContextSize
+from mcl.model.llama.prefix import Prefixes
+from mcl.model.llama.weights import Weights
 
 TOKENS = list(range(40, 90))
 

@@ -18,7 +18,7 @@ from llguidance import LLMatcher, LLTokenizer
 import grammars
 from mcl.errors import ModelError
 from mcl.model import Candidate, Choice, ExtractForm, Span, load_model
-from mcl.model.answers import separators, shown
+from mcl.model.chat.answers import separators, shown
 from mcl.model.writing import Request, Writer, Written
 from mcl.repo.asking import GRAMMAR, SURE, SURE_TO_ACT, UNSURE, Answer, ask, candidates, contract_rules
 from mcl.repo.contract import read_contract

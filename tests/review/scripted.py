@@ -14,7 +14,7 @@ from llguidance import LLMatcher, LLTokenizer
 import grammars
 from mcl.errors import ModelError
 from mcl.model import Candidate, Choice, ExtractForm, Span
-from mcl.model.answers import separators
+from mcl.model.chat.answers import separators
 from mcl.model.writing import Request, Written
 from mcl.review.contracts import contract
 

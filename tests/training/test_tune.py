@@ -13,10 +13,10 @@ pytest.importorskip("gguf", reason="training needs gguf: pip install 'mcl[train]
 
 from mcl.acts.tuning.lessons import Lesson, lessons_of
 from mcl.model import Candidate, bundled_path
-from mcl.model.familiar import RARITY_UNIT, SIZE_KEY, Familiar, key_of, packed
-from mcl.model.file import file_digest
-from mcl.model.gguf import read_header
+from mcl.model.files.file import file_digest
+from mcl.model.files.gguf import read_header
 from mcl.model.opening import load_model
+from mcl.model.tags.familiar import RARITY_UNIT, SIZE_KEY, Familiar, key_of, packed
 from mcl.skills import find_skills, skill_folders
 from training.acquaint import SOURCE, teach
 from training.tune import known, tune

@@ -8,8 +8,8 @@ pytest.importorskip("torch", reason="training needs torch: pip install 'mcl[trai
 pytest.importorskip("gguf", reason="training needs gguf: pip install 'mcl[train]'")
 
 from mcl.model import bundled_path, form
+from mcl.model.llama.weights import Weights
 from mcl.model.protocol import ExtractForm, SlotForm
-from mcl.model.weights import Weights
 from training import written
 from training.asking import Asker
 from training.check import Llama, compare

@@ -27,9 +27,9 @@ from mcl.acts.tuning.lessons import Lesson, lessons_of
 from mcl.acts.tuning.measure import Figures, measure, without
 from mcl.errors import InputError, ModelError
 from mcl.home import open_home
-from mcl.model.file import file_digest
+from mcl.model.files.file import file_digest
+from mcl.model.files.gguf import read_header
 from mcl.model.form import FORM
-from mcl.model.gguf import read_header
 from mcl.model.opening import load_model
 from mcl.mtx.core import Core, core_of
 from mcl.mtx.digest import value_digest

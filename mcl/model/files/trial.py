@@ -1,4 +1,4 @@
-"""`python -m mcl.model.trial FILE`: load a model, evaluate one token and render its chat template, in a
+"""`python -m mcl.model.files.trial FILE`: load a model, evaluate one token and render its chat template, in a
 process of its own.
 
 Exits 0 when that works; else 2 with the error as JSON on stdout. Where llama.cpp aborts, it aborts only this.
@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 from mcl.errors import ModelError
-from mcl.model.context import Context, ContextSize
-from mcl.model.template import ChatTemplate
-from mcl.model.vocabulary import Vocabulary
-from mcl.model.weights import Weights
+from mcl.model.chat.template import ChatTemplate
+from mcl.model.llama.context import Context, ContextSize
+from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.weights import Weights
 
 _CELLS = 256
 # Characters of many kinds: a vocabulary that lacks a piece for a byte aborts llama.cpp's tokeniser.

@@ -14,8 +14,8 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from mcl.errors import ModelError
-from mcl.model.vocabulary import Vocabulary
-from mcl.model.weights import NO_AI, Weights
+from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.weights import NO_AI, Weights
 
 _SYSTEM, _USER = "\ue000system\ue001", "\ue000user\ue001"
 # What an expression of a template can raise; MemoryError too, of `"x" * 10**12`.

@@ -14,7 +14,7 @@ from llguidance import LLMatcher
 
 import grammars
 from mcl.errors import ModelError
-from mcl.model.answers import (
+from mcl.model.chat.answers import (
     CONSTRAINT_VALUES,
     frame_rules,
     literal,
@@ -25,17 +25,17 @@ from mcl.model.answers import (
     shown,
     span_rules,
 )
-from mcl.model.context import Context, ContextSize
-from mcl.model.decode import Decoder
+from mcl.model.chat.plan_answers import SYSTEM, plan_prompt, plan_rules, plan_sizes
+from mcl.model.chat.template import ChatTemplate
 from mcl.model.form import VERBS
-from mcl.model.grammar import Grammars
-from mcl.model.plan_answers import SYSTEM, plan_prompt, plan_rules, plan_sizes
+from mcl.model.llama.context import Context, ContextSize
+from mcl.model.llama.decode import Decoder
+from mcl.model.llama.grammar import Grammars
+from mcl.model.llama.prefix import Prefixes
+from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.weights import Weights
 from mcl.model.planning import PlanForm
-from mcl.model.prefix import Prefixes
 from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
-from mcl.model.template import ChatTemplate
-from mcl.model.vocabulary import Vocabulary
-from mcl.model.weights import Weights
 from mcl.model.writing import Request, Written
 
 _LONGEST_CONTEXT = 8192

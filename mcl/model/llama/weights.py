@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mcl.errors import NO_AI as NO_AI  # also for the modules that use weights
 from mcl.errors import ModelError
-from mcl.model.binding import Library, library
+from mcl.model.llama.binding import Library, library
 
 _LEAD = b"\n"
 

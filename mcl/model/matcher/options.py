@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from mcl.model.bm25 import stems
-from mcl.model.cues import Cues, Place, free
+from mcl.model.matcher.bm25 import stems
+from mcl.model.matcher.cues import Cues, Place, free
 from mcl.model.protocol import SlotForm, Span
 
 _SEPARATORS = re.compile(r"[\s_.-]+")

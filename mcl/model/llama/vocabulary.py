@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from mcl.errors import ModelError
-from mcl.model.weights import NO_AI, Weights
+from mcl.model.llama.weights import NO_AI, Weights
 
 _UNKNOWN, _UNUSED, _NORMAL, _CONTROL, _USER_DEFINED, _BYTE = 1, 2, 4, 8, 16, 32  # llama_token_attr bits
 _ROOM = 16_384

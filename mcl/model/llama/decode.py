@@ -10,9 +10,9 @@ import numpy as np
 from llguidance import LLMatcher
 
 from mcl.errors import ModelError
-from mcl.model.context import Context
-from mcl.model.vocabulary import Vocabulary
-from mcl.model.weights import NO_AI
+from mcl.model.llama.context import Context
+from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.weights import NO_AI
 
 _FEW = 64
 

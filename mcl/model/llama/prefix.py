@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from stat import S_ISREG
 
-from mcl.model.context import Context, digest_of_tokens
+from mcl.model.llama.context import Context, digest_of_tokens
 
 _SUM = 32
 # A state has 1 kB a token in the bundled model, and a thousand times that in one of 13B parameters.

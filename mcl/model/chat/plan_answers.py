@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from mcl.model.answers import literal, place_of, shown
+from mcl.model.chat.answers import literal, place_of, shown
 from mcl.model.planning import From, PlanArgument, PlanForm, PlanTool, Value, WrittenNode, WrittenPlan
 
 LONGEST_LIST: Final = 4

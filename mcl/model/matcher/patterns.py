@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from mcl.model.bm25 import stems
-from mcl.model.cues import Cues, Place, SlotCue, free, places
-from mcl.model.endings import belongs_elsewhere, taken_elsewhere
-from mcl.model.options import members
+from mcl.model.matcher.bm25 import stems
+from mcl.model.matcher.cues import Cues, Place, SlotCue, free, places
+from mcl.model.matcher.endings import belongs_elsewhere, taken_elsewhere
+from mcl.model.matcher.options import members
 from mcl.model.protocol import SlotForm, Span
 
 _SEPARATORS = re.compile(r"[\s_.-]+")

@@ -8,8 +8,8 @@ from typing import Any
 from llguidance import LLMatcher, LLTokenizer
 
 from mcl.errors import ModelError
-from mcl.model.vocabulary import Vocabulary
-from mcl.model.weights import Weights
+from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.weights import Weights
 
 _KEPT = 32
 _MOST_REPEATED = 2000

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mcl.model.decode import Answer
+from mcl.model.chat.typed import readable
 from mcl.model.form import Unit, words
+from mcl.model.llama.decode import Answer
+from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.protocol import ExtractForm, SlotForm, Span
-from mcl.model.typed import readable
-from mcl.model.vocabulary import Vocabulary
 
 LONGEST_LIST = 8
 CONSTRAINT_VALUES = 14

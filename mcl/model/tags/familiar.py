@@ -27,8 +27,8 @@ from zlib import crc32
 
 from mcl.errors import ModelError
 from mcl.model.form import plain
+from mcl.model.llama.weights import NO_AI
 from mcl.model.protocol import Candidate
-from mcl.model.weights import NO_AI
 
 SIZE_KEY = "mcl.familiar.bytes"
 """GGUF key: how many bytes at the end of the file are a familiar member (none: there is none)."""

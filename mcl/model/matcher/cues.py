@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mcl.model.prefilter import may_match
+from mcl.model.matcher.prefilter import may_match
 
 _FILE = Path(__file__).with_name("cues.toml")
 _NEAR = 60  # characters beside a form in which its cue may stand

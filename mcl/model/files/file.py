@@ -15,7 +15,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from mcl.errors import NO_AI, ModelError
-from mcl.model.gguf import Header, read_header
+from mcl.model.files.gguf import Header, read_header
 
 _LOADING_LIMIT_S = 180
 
@@ -104,7 +104,7 @@ def _load_apart(path: Path) -> None:
     """Load the file in a child process. Raises ModelError: the child's, or MODEL_BROKEN with how it died."""
     import subprocess  # here, for it is needed once a file and costs every start 8 ms
 
-    command = [sys.executable, "-m", "mcl.model.trial", str(path)]
+    command = [sys.executable, "-m", "mcl.model.files.trial", str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         child = subprocess.run(
@@ -144,7 +144,7 @@ def _recall(home_path: Path | None) -> dict[str, _Seen]:
 def _remember(home_path: Path | None, known: dict[str, _Seen]) -> None:
     if home_path is None:
         return
-    from mcl.model.prefix import write_whole  # it brings the library, which a known file does not need
+    from mcl.model.llama.prefix import write_whole  # it brings the library, which a known file does not need
 
     file = _memory(home_path)
     with contextlib.suppress(OSError):  # a read-only home costs the check again, nothing else

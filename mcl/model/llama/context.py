@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcl.errors import ModelError
-from mcl.model.weights import NO_AI, Weights
+from mcl.model.llama.weights import NO_AI, Weights
 
 _SEQUENCE = 0
 

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
-from mcl.model.bm25 import Bm25, Gram, grams, stems
+from mcl.model.matcher.bm25 import Bm25, Gram, grams, stems
 
 
 class Likeness:

@@ -1,0 +1,1 @@
+"""Any other GGUF, asked through its chat template."""

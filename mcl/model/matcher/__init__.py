@@ -1,0 +1,1 @@
+"""What answers without a model; its patterns also count beside the others."""
