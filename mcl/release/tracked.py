@@ -14,11 +14,13 @@ _CONFLICTS: Final = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})  # the
 _MARKS: Final = ("<<<<<<< ", "=======", ">>>>>>> ")
 _FENCES: Final = ("```", "~~~")
 _PAGES: Final = (".md", ".rst", ".markdown", ".txt", ".adoc")
+_MODULE: Final = "160000"  # git's mode of a submodule
 _EVERY: Final = 100  # files between two words of progress
 
 
 def clean_flaws(checkout: Checkout, version: str, rules: ReleaseRules) -> Iterator[Flaw]:
-    """What is not committed, what was begun and not ended, and a version that is another commit's already."""
+    """What is not committed, what was begun and not ended, submodules, and a version that is another commit's
+    already."""
     flaw = rules.flaws.flaw
     if checkout.under_way:
         yield flaw("UNDER_WAY", ".git", f"{checkout.under_way} is under way")
@@ -32,6 +34,9 @@ def clean_flaws(checkout: Checkout, version: str, rules: ReleaseRules) -> Iterat
                 else f"it is changed and not committed ({code.strip()})"
             )
             yield flaw("UNCOMMITTED", path, said)
+    for path in sorted(path for path, mode in checkout.tracked.items() if mode == _MODULE):
+        said = "it is a repository of its own: neither what is in it was looked at, nor which commit it is at"
+        yield flaw("SUBMODULE_UNSEEN", path, said)
     number = version_of(version) if version else None
     for tag, commit in checkout.tags.items() if number and not number.under_way else ():
         found = _released(tag)

@@ -193,10 +193,24 @@ def test_a_repository_that_git_may_not_be_asked_about_is_told(shop: Path, home: 
     assert check(report, "clean").status == "warning"
 
 
+def test_a_submodule_is_told_as_something_that_nobody_looked_at(shop: Path, home: Home) -> None:
+    (shop / "libs").mkdir()
+    git(shop, "clone", "-q", ".", "libs/other")
+    write(shop, "libs/other/shop/key.yaml", KEY)
+    head = git(shop, "rev-parse", "HEAD").strip()
+    git(shop, "update-index", "--add", "--cacheinfo", f"160000,{head},libs/other")
+    git(shop, "commit", "-q", "-m", "Take in another repository")
+    clean = check(check_release(shop, tests=False, home=home), "clean")
+    assert [(one.code, one.place, one.level) for one in clean.flaws] == [
+        ("SUBMODULE_UNSEEN", "libs/other", "warning")
+    ]
+    assert "--workspace" in clean.flaws[0].fix
+
+
 def test_every_rule_is_planted_somewhere() -> None:
     elsewhere = {  # in tests of their own
         *("TESTS_FAIL", "TESTS_BROKEN", "TESTS_NOT_RUN", "NO_TESTS", "GIT_UNREADABLE"),
-        *("OPEN_FINDING", "OPEN_WARNING", "SCAN_PARTIAL", "MORE_FLAWS", "NOT_READ"),
+        *("OPEN_FINDING", "OPEN_WARNING", "SCAN_PARTIAL", "MORE_FLAWS", "NOT_READ", "SUBMODULE_UNSEEN"),
     }
     here = {code for _, code, _, _ in PLANTED.values()} - {one.code for one in drift_rules()}
     assert {one.code for one in release_rules().flaws} - elsewhere == here
