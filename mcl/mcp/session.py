@@ -13,6 +13,7 @@ from executor.gate.approvals import Approvals
 from executor.gate.context import Context
 from executor.gate.credentials import Credentials
 from executor.gate.grants import Grants
+from executor.gate.known import workspace_of
 from executor.gate.locks import Locks
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
@@ -20,7 +21,6 @@ from executor.gate.roots import allowed_roots
 from executor.gate.shared_locks import SharedLocks
 from executor.home import Home
 from executor.keys.personal import is_personal
-from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
@@ -83,7 +83,7 @@ class Session:
         agent: str = "",
     ) -> None:
         self.home = home
-        self.workspace = Workspace(workspace, forbidden=[home.path])
+        self.workspace = workspace_of(home, workspace)
         self.upstreams = upstreams
         self.definitions = definitions
         self.activity = activity
@@ -141,6 +141,7 @@ class Session:
 
     def close(self) -> None:
         """Give the workspace back."""
+        self.here.callers.close()
         self.workspace.close()
 
     def _read(self) -> Now:

@@ -26,8 +26,10 @@ from mcl.agents.hosts.event import Event
 from mcl.agents.work.checkouts import BoundCheckouts
 from mcl.agents.work.leases import Leases
 from mcl.agents.work.store import Work
+from mcl.agents.writes.callers import Callers
 from mcl.agents.writes.circuit import SHARED, Denials, same_call
 from mcl.agents.writes.images import keep
+from mcl.agents.writes.recovering import recover
 from mcl.agents.writes.seen import Seen
 
 REFUSED: Final = "record.agent.refused"
@@ -74,6 +76,7 @@ class Judge:
         self._work = Work(home)
         self._leases = Leases(home, self._work)
         self._seen, self._denials, self._calls = Seen(home), Denials(home), PendingCalls(home)
+        self._callers = Callers(home)
 
     def decide(self, event: Event, caller: Caller) -> Decision:
         """What becomes of the call that an event tells of. Raises MclError, OSError: then it is not made."""
@@ -143,6 +146,8 @@ class Judge:
             several = refusals.link_on_the_way(event.paths[-1])
             return self._refuse(event, here, several, event.paths[-1])
         assert here.held is not None
+        with suppress(MclError):  # what a killed server owes the trace; what cannot be added stays owed
+            recover(self._home, here.root, self._callers)
         with opened(here.root, self._home) as workspace:
             node, intent = self._home.clock.new_id(), here.held.intent_id
             written: list[tuple[str, Mode]] = [(path, "write") for _, path in targets]

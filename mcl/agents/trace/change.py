@@ -16,7 +16,8 @@ class Change:
     label: of the intent that covers it (INT-001), "" where none does. intent_id: its ULID or "". tool: what
     changed it, as its host or mcl calls it. file: relative to the governed folder, with `/`. before, after:
     sha256 (hex) of the content, None where there is no file. lines: ranges of the new file that differ, first
-    and last line from 1. author: who changed it. agent: the name of the agent, "" of a person.
+    and last line from 1. author: who changed it. agent: the name of the agent, "" of a person. recovered: the
+    process that made the call was killed, nobody saw the change itself, and `after` is what was found later.
     """
 
     label: str
@@ -28,3 +29,4 @@ class Change:
     lines: Ranges = ()
     author: Author = "agent"
     agent: str = ""
+    recovered: bool = False

@@ -61,7 +61,7 @@ def read_line(data: bytes) -> TraceLine | None:
         told = parse_json(data.decode(), max_nesting=4)
     except (DocumentError, UnicodeDecodeError):
         return None
-    if not isinstance(told, dict) or told.keys() != _NAMES:
+    if not isinstance(told, dict) or told.keys() - {"recovered"} != _NAMES:
         return None
     return line_of(told)
 
@@ -73,6 +73,8 @@ def line_of(told: Mapping[str, Any]) -> TraceLine | None:
     if lines is None or not all(isinstance(told[name], str) for name in texts):
         return None
     if not is_ulid(told["id"]) or not is_instant(told["time"]) or told["author"] not in ("agent", "person"):
+        return None
+    if told.get("recovered", True) is not True:
         return None
     for name in ("before", "after"):
         if told[name] is not None and not (isinstance(told[name], str) and _HASH.fullmatch(told[name])):
@@ -88,6 +90,7 @@ def line_of(told: Mapping[str, Any]) -> TraceLine | None:
         lines,
         author,
         told["agent"],
+        "recovered" in told,
     )
     line = TraceLine.of(change, id=told["id"], time=told["time"], prev=told["prev"])
     return line if line.hash == told["hash"] else None
@@ -141,5 +144,6 @@ def _body(id: str, time: str, change: Change, prev: str) -> dict[str, object]:
         "after": change.after,
         "author": change.author,
         "agent": change.agent,
+        **({"recovered": True} if change.recovered else {}),
         "prev": prev,
     }

@@ -8,7 +8,8 @@ it can travel with the repository; lines of other people's homes may stand among
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -44,8 +45,13 @@ class Trace:
         """Add one change. Raises as ``extend``."""
         return self.extend((change,))[0]
 
-    def extend(self, changes: Sequence[Change]) -> tuple[TraceLine, ...]:
+    def extend(
+        self, changes: Sequence[Change], *, once: Callable[[sqlite3.Connection], bool] | None = None
+    ) -> tuple[TraceLine, ...]:
         """Add changes, in order; processes that do so at once wait for one another.
+
+        once: called in the transaction that signs them; where it answers False nothing is added, since
+        somebody else did.
 
         Raises:
             ScopeError: the trace is no plain file, or cannot be written: what is signed by then is added with
@@ -56,7 +62,7 @@ class Trace:
             return lines
         try:
             with opened_folder(self.root, make=True) as folder, opened_trace(folder) as file:
-                lines = self._signed(changes, self._mended(file))
+                lines = self._signed(changes, self._mended(file), once)
                 _write(file, b"".join(line.wire for line in lines))
                 if self._is_new(lines):
                     write_map(folder, self.pairs())
@@ -64,7 +70,7 @@ class Trace:
         except ScopeError:
             if not lines:  # that the file cannot be written is no reason to forget what was done
                 told = self._last_told()
-                self._signed(changes, told.hash if told is not None else NO_LINE)
+                self._signed(changes, told.hash if told is not None else NO_LINE, once)
             raise
 
     def pairs(self) -> list[tuple[str, str]]:
@@ -110,9 +116,13 @@ class Trace:
         record = self._home.journal.open(self._home.journal.row(str(found[0][0])).wire)
         return _line_in(record, self.root)
 
-    def _signed(self, changes: Sequence[Change], prev: str) -> tuple[TraceLine, ...]:
+    def _signed(
+        self, changes: Sequence[Change], prev: str, once: Callable[[sqlite3.Connection], bool] | None
+    ) -> tuple[TraceLine, ...]:
         lines: list[TraceLine] = []
         with self._home.db.write() as connection:
+            if once is not None and not once(connection):
+                return ()
             for change in changes:
                 clock = self._home.clock
                 line = TraceLine.of(change, id=clock.new_id(), time=clock.now(), prev=prev)

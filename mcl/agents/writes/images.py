@@ -6,8 +6,11 @@ and the name of the call. What is kept lies where that of plans lies, and is tol
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from executor.home import Home
 from executor.journal.record import Record
@@ -26,6 +29,15 @@ from mcl.agents.writes.table import TABLES
 _OPEN: Final = 4096  # calls of a home that are under way, or were when it crashed
 
 
+class Caller(NamedTuple):
+    """Who makes a call, and what its lines of the trace will say. process: as of `Callers`."""
+
+    process: str
+    label: str
+    tool: str
+    agent: str
+
+
 def keep(
     home: Home,
     workspace: Workspace,
@@ -35,6 +47,8 @@ def keep(
     node: str,
     tool: str,
     why_not: str = "",
+    root: Path | None = None,
+    caller: Caller | None = None,
 ) -> Before | None:
     """Keep the files that a call is about to change, durably; None where it names none and nothing is told.
 
@@ -42,6 +56,8 @@ def keep(
         paths: relative to the workspace, with what is done there; those that are only read are left out.
         intent: URI or ULID. node: names this call; no other call of the intent has it.
         why_not: why the call as a whole cannot be put back, such as that a shell ran.
+        root, caller: the governed folder, and who makes the call: then it counts as open until its lines of
+            the trace are signed, and `recovering` signs them where that process is killed before.
 
     Raises:
         ScopeError: a path that tools may not touch. HomeError: it could not be kept. Then the call must not
@@ -60,8 +76,9 @@ def keep(
         with home.db.write() as connection:
             record = home.journal.record(KEPT, body, intent=intent)
             made = connection.execute(
-                "INSERT OR REPLACE INTO agent_kept (intent, node, record) VALUES (?, ?, ?)",
-                (intent_id(intent), node, record.id),
+                "INSERT OR REPLACE INTO agent_kept (intent, node, record, root, caller)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (intent_id(intent), node, record.id, str(root or ""), json.dumps(caller) if caller else ""),
             )
             connection.execute("DELETE FROM agent_kept WHERE number <= ?", ((made.lastrowid or 0) - _OPEN,))
     return before
@@ -81,7 +98,7 @@ def left(
     Raises:
         HomeError.
     """
-    call = _kept(home, intent_id(intent), node)
+    call = call_of_row(home, intent_id(intent), node)
     if call is None:
         return ()
     store = ImageStore(home.path / "undo")
@@ -90,7 +107,11 @@ def left(
     held = total(home, store)
     with home.db.write() as connection:
         home.journal.record(LEFT, body, intent=intent)
-        connection.execute("DELETE FROM agent_kept WHERE intent = ? AND node = ?", (intent_id(intent), node))
+        owed = "AND caller = ''" if after.files else ""  # a line, whose signing forgets the call
+        connection.execute(
+            f"DELETE FROM agent_kept WHERE intent = ? AND node = ? {owed}",  # noqa: S608  # fixed
+            (intent_id(intent), node),
+        )
         held.keep(connection)
     _tidy(home, store, held)
     return tuple(
@@ -104,11 +125,21 @@ def open_calls(home: Home, intent: str) -> Iterator[Call]:
     """The calls under an intent (ULID) that were let through and never seen to end, oldest first."""
     home.db.migrate("agent_writes", TABLES)
     for (node,) in home.db.read("SELECT node FROM agent_kept WHERE intent = ? ORDER BY number", (intent,)):
-        if (call := _kept(home, intent, node)) is not None:
+        if (call := call_of_row(home, intent, node)) is not None:
             yield call
 
 
-def _kept(home: Home, intent: str, node: str) -> Call | None:
+def forget(intent: str, node: str) -> Callable[[sqlite3.Connection], bool]:
+    """What forgets an open call of an intent (ULID), in a transaction; whether it was open until then."""
+
+    def claim(connection: sqlite3.Connection) -> bool:
+        sql = "DELETE FROM agent_kept WHERE intent = ? AND node = ?"
+        return connection.execute(sql, (intent, node)).rowcount > 0
+
+    return claim
+
+
+def call_of_row(home: Home, intent: str, node: str) -> Call | None:
     """What was kept for a call that has not ended; None where nothing was."""
     home.db.migrate("agent_writes", TABLES)
     sql = "SELECT record FROM agent_kept WHERE intent = ? AND node = ?"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 # number: grows with each note, so that the oldest can go. lease: what the agent held then, "" nothing.
-# record: id of the record of the files that a call which has not ended may change.
+# record: id of the record of the files that a call which has not ended may change. root: its governed folder.
+# caller: who makes it, where the line of what it changed is owed by that process; "" of a host's own calls.
 TABLES: Final = (
     """
     CREATE TABLE agent_seen (
@@ -21,5 +22,9 @@ TABLES: Final = (
         number INTEGER PRIMARY KEY AUTOINCREMENT, intent TEXT NOT NULL, node TEXT NOT NULL,
         record TEXT NOT NULL, UNIQUE (intent, node)
     ) STRICT;
+    """,
+    """
+    ALTER TABLE agent_kept ADD COLUMN root TEXT NOT NULL DEFAULT '';
+    ALTER TABLE agent_kept ADD COLUMN caller TEXT NOT NULL DEFAULT '';
     """,
 )

@@ -12,6 +12,7 @@ from executor.sandbox.paths import Workspace
 from executor.undo.store import ImageStore
 from mcl.agents.trace import Change, Trace, TraceLine, changed_lines
 from mcl.agents.trace.change import Author, Ranges
+from mcl.agents.writes.images import forget
 from mcl.agents.writes.seen import Seen
 
 Changed: TypeAlias = tuple[str, str | None, str | None]
@@ -30,13 +31,15 @@ def trace_writes(
     tool: str,
     agent: str,
     author: Author = "agent",
+    node: str = "",
 ) -> tuple[TraceLine, ...]:
     """Trace what a call changed, as `left` told it, and note that its agent knows what is there now.
 
     Args:
         root: the governed folder; the workspace is that folder, or lies in it or around it.
         changed: path in the workspace, sha256 (hex) before and after, None where there is no file.
-        label, intent_id, tool, agent, author: as of `Change`.
+        label, intent_id, tool, agent, author: as of `Change`. node: of a call that `keep` was told the caller
+            of, which is open until the lines are signed; it has them once, whoever signs them.
 
     Raises:
         ScopeError: the trace cannot be written; what could not be added is added with the next line.
@@ -50,9 +53,13 @@ def trace_writes(
             continue
         if author == "agent":
             seen.note(root, agent, file, after)
-        lines = _lines(home, workspace, path, before, after)
+        lines = lines_of(home, workspace, path, before, after)
         changes.append(Change(label, intent_id, tool, file, before, after, lines, author, agent))
-    return Trace(home, root).extend(changes)
+    claim = forget(intent_id, node) if node else None
+    if claim is not None and not changes:
+        with home.db.write("agents") as connection:
+            claim(connection)
+    return Trace(home, root).extend(changes, once=claim)
 
 
 def within(root: Path, workspace: Workspace, path: str) -> str | None:
@@ -61,7 +68,7 @@ def within(root: Path, workspace: Workspace, path: str) -> str | None:
     return place.relative_to(root).as_posix() if place.is_relative_to(root) else None
 
 
-def _lines(home: Home, workspace: Workspace, path: str, before: str | None, after: str | None) -> Ranges:
+def lines_of(home: Home, workspace: Workspace, path: str, before: str | None, after: str | None) -> Ranges:
     """The lines that differ; none of a file that is gone, binary or large, or that changed since."""
     if after is None:
         return ()

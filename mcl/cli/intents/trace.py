@@ -9,6 +9,7 @@ from mcl.cli.intents.arguments import Root
 from mcl.cli.output import Output, note
 
 _LAST = 20
+_MARK = " (recovered)"  # the line was made by whoever came after a killed process
 
 
 def register(intents: typer.Typer) -> None:
@@ -54,7 +55,7 @@ def trace(
             (line.change.label, ""),
             (line.change.agent or line.change.author, DIM),
             (line.change.tool, DIM),
-            (f"{line.change.file}{_ranges(line.change.lines)}", ""),
+            (f"{line.change.file}{_ranges(line.change.lines)}{_MARK if line.change.recovered else ''}", ""),
         )
         for line in found.lines
     ]

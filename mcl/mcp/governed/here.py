@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +15,14 @@ from executor.gate.context import Context
 from executor.home import Home
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Manifest
+from ir import MclError
 from mcl.agents.work.checkouts import BoundCheckouts
 from mcl.agents.work.leases import Leases
 from mcl.agents.work.names import agent_name
 from mcl.agents.work.store import Work
+from mcl.agents.writes.callers import Callers
 from mcl.agents.writes.circuit import same_call
+from mcl.agents.writes.recovering import recover
 from mcl.agents.writes.seen import Seen
 from mcl.mcp.governed.naming import name_of
 from mcl.mcp.governed.scope import ShiftedScope, shift
@@ -40,7 +44,7 @@ class Here:
         self.home, self.workspace = home, workspace
         self.work = Work(home)
         self.leases = Leases(home, self.work)
-        self.seen = Seen(home)
+        self.seen, self.callers = Seen(home), Callers(home)
         self._agent = agent_name(agent) if agent else ""
 
     def name_of(self, caller: Caller) -> str:
@@ -51,6 +55,13 @@ class Here:
     def root(self) -> Path | None:
         """The folder that governs the workspace itself; None where none does."""
         return self.work.root_of(self.workspace.root)
+
+    def recover(self, root: Path | None) -> None:
+        """Trace what killed servers left in a governed folder; what cannot be traced stays open, and stops
+        nobody."""
+        if root is not None:
+            with suppress(MclError):
+                recover(self.home, root, self.callers)
 
     def of(self, call: Call, context: Context, caller: Caller) -> Governed | None:
         """What governs this call: the folder that its files lie in, else the one that the workspace lies in.

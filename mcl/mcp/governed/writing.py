@@ -13,7 +13,7 @@ from executor.errors import ScopeError
 from executor.tools.manifest import Manifest
 from executor.undo.images import NO_FILE, OUTSIDE
 from ir import MclError
-from mcl.agents.writes.images import keep, left
+from mcl.agents.writes.images import Caller, keep, left
 from mcl.agents.writes.tracing import trace_writes
 from mcl.mcp.governed.here import Governed
 from mcl.mcp.governed.judged import Judged
@@ -71,8 +71,19 @@ def _kept(governed: Governed, judged: Judged, manifest: Manifest, node: str) -> 
     classes, paths = context.effect(judged.call, manifest).classes, context.paths(judged.call, manifest)
     why = next((OUTSIDE[name] for name in sorted(classes & OUTSIDE.keys())), "")
     why = why or ("" if any(mode not in ("read", "list") for _, mode in paths) else NO_FILE)
-    intent, tool = judged.intent_id, manifest.uri
-    keep(here.home, here.workspace, paths, intent=intent, node=node, tool=tool, why_not=why)
+    intent, tool, held = judged.intent_id, manifest.uri, governed.held()
+    assert held is not None, "what writes holds something"
+    here.recover(governed.root)
+    caller = Caller(here.callers.name, held.label, manifest.name, governed.agent)
+    keep(
+        *(here.home, here.workspace, paths),
+        intent=intent,
+        node=node,
+        tool=tool,
+        why_not=why,
+        root=governed.root,
+        caller=caller,
+    )
 
 
 def _traced(governed: Governed, manifest: Manifest, node: str, answer: Mapping[str, object] | None) -> None:
@@ -90,6 +101,7 @@ def _traced(governed: Governed, manifest: Manifest, node: str, answer: Mapping[s
         intent_id=held.intent_id,
         tool=manifest.name,
         agent=governed.agent,
+        node=node,
     )
 
 
