@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,6 +20,7 @@ class Home:
     """An open home: its folder (`path`) and parts. Close it, or use it as a context.
 
     allowed: folders, as they were named, that tools may read beside the workspace while this home is open.
+    repositories: gives the folders that a person named as repositories.
     """
 
     def __init__(
@@ -29,8 +31,10 @@ class Home:
         keyring: Keyring,
         clock: Clock,
         allowed: tuple[str, ...] = (),
+        repositories: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self.path = path
+        self.repositories = repositories
         self.allowed = allowed
         self.db = db
         self.journal = journal
@@ -45,14 +49,15 @@ class Home:
         passphrase: bytes | None = None,
         clock: Clock | None = None,
         allowed: tuple[str, ...] = (),
+        repositories: Callable[[], tuple[str, ...]] = tuple,
     ) -> Home:
         """Open the home in folder `path`; make it (0700), its database and keys where they are missing.
 
         Several processes may do so at once, also the first time: all get the same keys. passphrase: seals new
         keys, opens sealed ones. allowed: folders that tools may read beside the workspace; they are judged
-        when a call is (``executor.gate.roots``). Raises HomeError HOME_READ_ONLY, HOME_UNREADABLE, DISK_FULL,
-        DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_BUSY; KeyringError KEY_MISSING,
-        KEY_FILE_CORRUPT, KEY_FILE_EXPOSED.
+        when a call is (``executor.gate.roots``). repositories: as of the class. Raises HomeError
+        HOME_READ_ONLY, HOME_UNREADABLE, DISK_FULL, DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_BUSY;
+        KeyringError KEY_MISSING, KEY_FILE_CORRUPT, KEY_FILE_EXPOSED.
         """
         clock = clock or SystemClock()
         path, keys = path.absolute(), path.absolute() / "keys"
@@ -76,7 +81,7 @@ class Home:
         except BaseException:
             db.close()
             raise
-        return cls(path, db, Journal(db, keyring, clock), keyring, clock, allowed)
+        return cls(path, db, Journal(db, keyring, clock), keyring, clock, allowed, repositories)
 
     def close(self) -> None:
         """Close the database."""

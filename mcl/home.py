@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from executor.errors import HomeError
 from executor.gate.grants import Grants
 from executor.home import Home
 
@@ -31,7 +33,9 @@ def open_home(
     """
     path = path or locate()
     fresh = not (path / "mcl.db").exists()
-    home = Home.open(path, passphrase=passphrase, allowed=allowed)
+    home = Home.open(
+        path, passphrase=passphrase, allowed=allowed, repositories=partial(named_repositories, path)
+    )
     grants, agent = Grants(home.db, home.clock), home.keyring.agent.did
     if not grants.list(agent):
         grants.ensure_default(agent)
@@ -42,3 +46,14 @@ def open_home(
         announce(f"  user key   {home.keyring.user.did}, {sealed}")
         announce(f"  agent key  {agent}, may {classes} in the workspace of an accepted plan (mcl grants)")
     return home
+
+
+def named_repositories(path: Path) -> tuple[str, ...]:
+    """The folders that the home at `path` knows as repositories; none where that cannot be read."""
+    from mcl.errors import RepoError
+    from mcl.repo.repositories import Repositories
+
+    try:
+        return tuple(str(one.path) for one in Repositories(path).all())
+    except (RepoError, HomeError):
+        return ()

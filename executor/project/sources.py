@@ -165,6 +165,6 @@ def _repository_of(prefix: str, bench: Bench) -> str | None:
                 status = os.stat(".git", dir_fd=folder, follow_symlinks=False)
         except (ScopeError, OSError):
             continue
-        if stat.S_ISDIR(status.st_mode):
+        if stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode):  # a file: of a linked work tree
             return place
     return None

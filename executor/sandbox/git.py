@@ -21,6 +21,7 @@ from anyio import CancelScope, to_thread
 
 from executor.errors import ScopeError, ToolError
 from executor.sandbox.environment import safe_path
+from executor.sandbox.history import History, elsewhere, history
 from executor.sandbox.paths import Workspace
 from executor.sandbox.process import Finished, run_command
 from executor.sandbox.redaction import visible
@@ -76,18 +77,21 @@ _OWN = (
     *(".", "info", "logs", "logs/refs", "objects", "objects/info", "refs", "refs/heads", "refs/tags"),
     "reftable",
 )
+_OWN_OF_TREE = (".", "logs", "refs", "refs/bisect", "refs/rewritten", "refs/worktree")  # of a linked one
 _UNUSED = ("hooks",)  # may lead anywhere: it is switched off
 _COPIED = ("objects",)  # a clone on the same disk shares files with what it was cloned from
 _ELSEWHERE = ("commondir", "objects/info/alternates")  # would lead git to objects elsewhere
 
 
 class Git:
-    """git in one repository of the workspace; made by ``repository``."""
+    """git in one repository of the workspace; made by ``repository``. place: the folder of its files."""
 
-    def __init__(self, program: str, place: Path, overrides: Mapping[str, str]) -> None:
+    def __init__(self, program: str, place: Path, found: History, overrides: Mapping[str, str]) -> None:
         self._program = program
         self._place = place
+        self._history = found
         self._overrides = overrides
+        self._own = found.folders[0] if found.linked else place / ".git"
 
     async def run(self, *arguments: str, max_output: int = _MAX_OUTPUT, by_content: bool = False) -> Finished:
         """Run git with these arguments and give its answer (bytes cut at ``max_output``), whatever its exit
@@ -98,16 +102,31 @@ class Git:
             environment[f"GIT_CONFIG_KEY_{number}"] = name
             environment[f"GIT_CONFIG_VALUE_{number}"] = value
         environment["GIT_CONFIG_COUNT"] = str(len(self._overrides))
-        argv = [self._program, "--git-dir=.git", "--work-tree=.", "--no-pager", *arguments]
+        own, descriptors = ".git", []
+        if self._history.linked:
+            own, environment["GIT_COMMON_DIR"] = map(str, self._history.folders)
+            descriptors = [self._history.own, self._history.common]
+        argv = [self._program, f"--git-dir={own}", "--work-tree=.", "--no-pager", *arguments]
         async with self._index(arguments, by_content=by_content) as index:
             environment |= index
-            return await run_command(argv, cwd=self._place, environment=environment, max_output=max_output)
+            return await run_command(
+                argv,
+                cwd=self._place,
+                environment=environment,
+                max_output=max_output,
+                descriptors=descriptors,
+                alone=True,
+            )
+
+    def keeps(self, name: str) -> bool:
+        """Is there anything of this name in what git keeps of this work tree alone (``MERGE_HEAD``)?"""
+        return os.path.lexists(self._own / name)
 
     @asynccontextmanager
     async def _index(self, arguments: Sequence[str], *, by_content: bool) -> AsyncIterator[dict[str, str]]:
         """Where the index is. ``git diff`` writes down in it what it has looked up, whatever
         GIT_OPTIONAL_LOCKS says: it gets a copy, so that looking changes nothing."""
-        place = self._place / ".git" / "index"
+        place = self._own / "index"
         if arguments[0] != "diff" or "--cached" in arguments or not place.is_file():
             yield {}
             return
@@ -149,13 +168,16 @@ async def repository(workspace: Workspace, path: str, *, branch: str = "") -> As
     program = shutil.which("git", path=folders)
     if program is None:
         raise ToolError("COMMAND_NOT_FOUND", "git is not installed", fix="install git")
-    with workspace.open_folder(path) as descriptor:
-        _check_repository(descriptor, path, branch)
+    with (
+        workspace.open_folder(path) as descriptor,
+        history(workspace, path, descriptor, writes=bool(branch)) as found,
+    ):
+        _check_repository(found, path, branch)
         if sys.platform == "linux":  # by descriptor: nobody can move another folder into its place meanwhile
             place = Path(f"/proc/self/fd/{descriptor}")
         else:
             place = workspace.root.joinpath(*workspace.split(path))
-        listed = await Git(program, place, _OVERRIDES).answer(
+        listed = await Git(program, place, found, _OVERRIDES).answer(
             # Of every scope, not --local: config.worktree counts too. System and global are switched off.
             "config",
             "--includes",
@@ -168,7 +190,7 @@ async def repository(workspace: Workspace, path: str, *, branch: str = "") -> As
             for name in sorted(set(text(listed.out).split("\0")))
             if name.startswith("filter.") and name.endswith((".clean", ".smudge", ".process", ".required"))
         }
-        yield Git(program, place, {**_OVERRIDES, **filters})
+        yield Git(program, place, found, {**_OVERRIDES, **filters})
 
 
 def plain_path(path: str) -> str:
@@ -202,37 +224,26 @@ def failure(command: str, finished: Finished) -> ToolError:
     )
 
 
-def _check_repository(folder: int, path: str, branch: str) -> None:
-    status = _status(".git", folder)
-    if status is None or not stat.S_ISDIR(status.st_mode):
-        raise ToolError(
-            "NOT_A_REPOSITORY",
-            f"{path!r} holds no git repository of its own (a linked worktree or submodule is none)",
-            place=path,
-            fix="choose the folder that holds the .git folder as workspace or as `repo`",
-        )
+def _check_repository(found: History, path: str, branch: str) -> None:
+    """Refuse a repository in which something leads elsewhere: git would follow it."""
     # A branch is a file, its folders, and as much again in the log of references.
     steps = ["/".join(branch.split("/")[: count + 1]) for count in range(branch.count("/") + 1)]
     written = [f"{place}/{step}" for place in ("refs/heads", "logs/refs/heads") for step in steps if step]
-    links = [
-        name for name in written if (found := _status(f".git/{name}", folder)) and stat.S_ISLNK(found.st_mode)
+    away = [
+        name for name in written if (status := _status(name, found.common)) and stat.S_ISLNK(status.st_mode)
     ]
-    links += [name for place in _OWN for name in _links(place, folder)]
-    if away := links or [name for name in _ELSEWHERE if _status(f".git/{name}", folder)]:
-        raise ToolError(
-            "REPOSITORY_ELSEWHERE",
-            f"the repository in {path!r} leads out of the workspace (.git/{away[0]})",
-            place=path,
-            fix="use a clone that keeps everything in its own .git folder",
-        )
+    away += [name for place in _OWN for name in _links(place, found.common)]
+    away += [name for name in _ELSEWHERE if _status(name, found.common)]
+    if found.own != found.common:
+        away += [name for place in _OWN_OF_TREE for name in _links(place, found.own)]
+    if away:
+        elsewhere(path, f"it leads out of its folder (.git/{away[0]})")
 
 
-def _links(place: str, folder: int) -> list[str]:
+def _links(place: str, history: int) -> list[str]:
     """What in a folder of .git is a link, or has another name that may lie outside the workspace."""
     try:
-        below = os.open(
-            f".git/{place}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder
-        )
+        below = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=history)
     except OSError:  # not there; a link in its place was found in the folder above
         return []
     try:

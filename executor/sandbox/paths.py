@@ -25,6 +25,7 @@ from executor.sandbox.files import (
     require_plain,
     status_of,
 )
+from executor.sandbox.known import Known
 from executor.sandbox.protected import is_protected
 from executor.sandbox.spelling import components
 from executor.sandbox.writing import alone, append_to, put, tidy
@@ -67,6 +68,7 @@ class Workspace:
     Args:
         root: the folder; it must exist.
         forbidden: folders inside it that stay closed (our own home, above all).
+        known: gives the folders elsewhere in which git may find the history of what lies here.
 
     Raises:
         ScopeError: the root is no folder, or lies inside a forbidden folder.
@@ -74,7 +76,10 @@ class Workspace:
 
     _fd = -1
 
-    def __init__(self, root: Path, *, forbidden: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, root: Path, *, forbidden: Sequence[Path] = (), known: Callable[[], Known] = Known
+    ) -> None:
+        self.known = known
         try:
             self.root = root.resolve()
         except RuntimeError:  # what Python 3.11 and 3.12 say of links in a circle
@@ -94,7 +99,7 @@ class Workspace:
         except OSError as problem:
             explain(problem, str(root))
         self.forbidden = tuple(place.resolve() for place in forbidden if place.exists())
-        self._closed = frozenset(
+        self.closed = frozenset(
             (status.st_dev, status.st_ino)
             for status in (place.stat() for place in (*forbidden, *_MACHINE) if place.exists())
         )
@@ -137,7 +142,7 @@ class Workspace:
             explain(problem, path)
         if not stat.S_ISDIR(status.st_mode):
             require_plain(status, path)
-        elif (status.st_dev, status.st_ino) in self._closed:
+        elif (status.st_dev, status.st_ino) in self.closed:
             out_of_scope(path, "the folder is closed to tools")
         return status
 
@@ -358,7 +363,7 @@ class Workspace:
                 missed(f"{path}/" if is_folder else path, why)
                 continue
             if is_folder:
-                if (status.st_dev, status.st_ino) in self._closed:
+                if (status.st_dev, status.st_ino) in self.closed:
                     continue
                 if skip(name):
                     missed(f"{path}/", "vendored")
@@ -400,7 +405,7 @@ class Workspace:
                 os.close(here)
                 here = below
                 status = os.fstat(here)
-                if (status.st_dev, status.st_ino) in self._closed:
+                if (status.st_dev, status.st_ino) in self.closed:
                     out_of_scope(path, "the folder is closed to tools")
             yield here
         finally:

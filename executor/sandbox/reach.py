@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from executor.sandbox.files import explain, out_of_scope
@@ -50,6 +50,36 @@ def covers(place: str, path: str) -> bool:
     return path == place or path.startswith(place + "/")
 
 
+def walk_to(parts: Sequence[str], place: str, closed: Collection[tuple[int, int]]) -> int:
+    """The descriptor of a folder, reached from the root of the file system without following a link; good for
+    a way further, and not for reading. place: what messages call it. closed: folders on no way, by identity.
+
+    Raises ScopeError OUT_OF_SCOPE, OSError.
+    """
+    here = os.open("/", _WAY)
+    try:
+        for part in parts:
+            try:
+                below = os.open(part, _WAY, dir_fd=here)
+            except NotADirectoryError:
+                if stat.S_ISLNK(os.stat(part, dir_fd=here, follow_symlinks=False).st_mode):
+                    out_of_scope(place, "there is a symbolic link on its way")
+                raise
+            os.close(here)
+            here = below
+            _require_open(here, place, closed)
+        return here
+    except BaseException:
+        os.close(here)
+        raise
+
+
+def _require_open(folder: int, place: str, closed: Collection[tuple[int, int]]) -> None:
+    status = os.fstat(folder)
+    if (status.st_dev, status.st_ino) in closed:
+        out_of_scope(place, "the folder is closed to tools")
+
+
 class Reach(Workspace):
     """A workspace whose tools may also read the given places, by absolute paths. Close it after the call.
 
@@ -64,7 +94,8 @@ class Reach(Workspace):
     def __init__(self, workspace: Workspace, places: Iterable[str]) -> None:
         self.root = workspace.root
         self.forbidden = workspace.forbidden
-        self._closed = workspace._closed
+        self.closed = workspace.closed
+        self.known = workspace.known
         self._fd = -1
         self._folders: dict[tuple[str, ...], int] = {}
         self._files: dict[tuple[str, ...], int] = {}
@@ -122,7 +153,7 @@ class Reach(Workspace):
     def _open(self, place: str) -> None:
         parts = components(plain_place(place), absolute=True)
         try:
-            above = self._walked(parts[:-1], place)
+            above = walk_to(parts[:-1], place, self.closed)
         except OSError as problem:
             explain(problem, place)
         try:
@@ -132,36 +163,13 @@ class Reach(Workspace):
                 return
             folder = os.open(parts[-1], _FOLDER, dir_fd=above)
             self._folders[("", *parts)] = folder
-            self._require_open(folder, place)
+            _require_open(folder, place, self.closed)
         except FileNotFoundError:
             self._files[("", *parts)] = os.dup(above)  # whoever opens it is told that there is nothing
         except OSError as problem:
             explain(problem, place)
         finally:
             os.close(above)
-
-    def _walked(self, parts: tuple[str, ...], place: str) -> int:
-        here = os.open("/", _WAY)
-        try:
-            for part in parts:
-                try:
-                    below = os.open(part, _WAY, dir_fd=here)
-                except NotADirectoryError:
-                    if stat.S_ISLNK(os.stat(part, dir_fd=here, follow_symlinks=False).st_mode):
-                        out_of_scope(place, "there is a symbolic link on its way")
-                    raise
-                os.close(here)
-                here = below
-                self._require_open(here, place)
-            return here
-        except BaseException:
-            os.close(here)
-            raise
-
-    def _require_open(self, folder: int, place: str) -> None:
-        status = os.fstat(folder)
-        if (status.st_dev, status.st_ino) in self._closed:
-            out_of_scope(place, "the folder is closed to tools")
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from executor.gate.budget import Spending
 from executor.gate.context import RUNNABLE, Context
 from executor.gate.credentials import Credentials, credentials_of
 from executor.gate.grants import Grants
+from executor.gate.known import workspace_of
 from executor.gate.locks import Locks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
@@ -306,7 +307,7 @@ class Walker:
 
     def _open(self) -> Workspace:
         if self._workspace is None:
-            self._workspace = Workspace(self._place, forbidden=[self._home.path])
+            self._workspace = workspace_of(self._home, self._place)
         return self._workspace
 
     def _context(self, mandate: Mandate, spending: Spending | None = None) -> Context:

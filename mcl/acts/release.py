@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from executor.errors import ToolError
+from executor.gate.known import workspace_of
 from executor.home import Home
 from executor.project.folder import Folder
 from executor.project.suites import detect
@@ -52,7 +53,7 @@ def check_release(
         ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
     """
     home = home or open_home()
-    place = Workspace(workspace or Path.cwd(), forbidden=(home.path,))
+    place = workspace_of(home, workspace or Path.cwd())
     try:
         tree = anyio.run(look, place, home.clock)
         memories = Memories(home, place.root)

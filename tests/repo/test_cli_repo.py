@@ -112,23 +112,43 @@ def test_who_finds_no_route_is_led_to_what_can_be_asked_for(shop: Shop) -> None:
     assert "grep_repo" in shop(*command[1].split(), "--no-ai").out
 
 
-@pytest.mark.parametrize("kind", ["folder", "worktree", "bare"])
+@pytest.mark.parametrize("kind", ["folder", "bare"])
 def test_where_git_keeps_no_history_of_its_own_nobody_is_led_to_make_one_inside(
     shop: Shop, tmp_path: Path, kind: str
 ) -> None:
     place = shop.folder / "src" if kind == "folder" else tmp_path / "place"
     if kind == "folder":
         place.mkdir()
-    elif kind == "worktree":
-        git(shop.folder, "worktree", "add", "-q", str(place))
     else:
         git(tmp_path, "init", "-q", "--bare", "--template=", "place")
     added = shop("add", "place", str(place))
     told = shop("run", "git status", "--no-ai", "--repo", "place")
     assert (added.code, told.code, "NOT_A_REPOSITORY" in told.err) == (0, 5, True)
     for err in (added.err, told.err):
-        assert "worktree" in err
+        assert "bare" in err
         assert "holds .git" in err
+
+
+def test_a_linked_work_tree_is_asked_about_its_own_branch(shop: Shop, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    git(shop.folder, "worktree", "add", "-q", "-b", "topic", str(place))
+    added = shop("add", "place", str(place))
+    assert f"its history lies in {shop.folder}" in added.err
+    told = shop("run", "repo-status-json", "--no-ai", "--repo", "place")
+    assert (told.code, told.document["branch"]) == (0, "topic")
+
+
+def test_a_folder_that_points_at_another_repository_is_named_and_not_asked(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """As it may come with what was downloaded: the name counts for no history but the folder's own."""
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / ".git").write_text(f"gitdir: {shop.folder}/.git\n")
+    added = shop("add", "place", str(place))
+    told = shop("run", "git status", "--no-ai", "--repo", "place")
+    assert (added.code, "git is not asked there" in added.err) == (0, True)
+    assert (told.code, "REPOSITORY_ELSEWHERE" in told.err) == (5, True)
 
 
 def test_a_dry_run_shows_what_explain_does_and_leaves_nothing(shop: Shop) -> None:

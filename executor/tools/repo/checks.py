@@ -43,7 +43,7 @@ class Check:
 
 
 async def checks(
-    git: Git, repo: str, status: Mapping[str, Any], remotes: Sequence[Remote], suite: str, bench: Bench
+    git: Git, status: Mapping[str, Any], remotes: Sequence[Remote], suite: str, bench: Bench
 ) -> list[Check]:
     """All checks, always in the same order.
 
@@ -54,8 +54,8 @@ async def checks(
     clashing = [one["path"] for one in status["changes"] if one["code"] in CONFLICTS]
     leaky = [one.name for one in remotes if one.secret]
     secret = await _secret_files(git)
-    running = _under_way(repo, bench)
-    held = _in_git(repo, bench, "index.lock")
+    running = next((what for name, what in _UNDER_WAY if git.keeps(name)), "")
+    held = git.keeps("index.lock")
     ripgrep = shutil.which("rg", path=safe_path(os.environ.get("PATH", ""), bench.workspace.root))
     return [
         Check("branch", bool(branch), f"on branch {branch}" if branch else "no branch is checked out"),
@@ -87,19 +87,6 @@ async def _secret_files(git: Git) -> list[str]:
     listed = await git.answer("ls-files", "-z", "--cached", max_output=_MAX_NAMES)
     names = (name for name in text(listed.out).split("\0") if name)
     return sorted(visible(name) for name in names if is_protected(tuple(name.split("/"))))
-
-
-def _under_way(repo: str, bench: Bench) -> str:
-    return next((what for name, what in _UNDER_WAY if _in_git(repo, bench, name)), "")
-
-
-def _in_git(repo: str, bench: Bench, name: str) -> bool:
-    with bench.workspace.open_folder(repo) as folder:
-        try:
-            os.stat(f".git/{name}", dir_fd=folder, follow_symlinks=False)
-        except OSError:
-            return False
-    return True
 
 
 def _listed(before: str, names: Sequence[str]) -> str:

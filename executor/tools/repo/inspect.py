@@ -34,7 +34,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         last = await commits(git, 1, _ROOM)
         branches = await local_branches(git)
         remotes = await remotes_of(git)
-        looked = await checks(git, repo, now, remotes, suite, bench)
+        looked = await checks(git, now, remotes, suite, bench)
     answer: dict[str, Any] = {
         **{name: now[name] for name in ("branch", "commit", "upstream", "ahead", "behind")},
         "counts": {"files": len(files), "branches": len(branches), **_counts(now["changes"])},

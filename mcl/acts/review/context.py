@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from executor.errors import ScopeError
+from executor.gate.known import workspace_of
 from executor.home import Home
 from executor.sandbox.paths import Workspace
 from mcl.errors import ReviewError
@@ -71,7 +72,7 @@ def build_context(
     """
     home = home or open_home()
     place = workspace or Path.cwd()
-    with closing(Workspace(place, forbidden=(home.path,))) as opened:
+    with closing(workspace_of(home, place)) as opened:
         seen = at_once(partial(survey, opened, cache=home.path / "cache", progress=progress))
         maps = seen.maps(reviews_of(home, opened.root))
         wanted = tuple(differing(opened, maps))
@@ -105,7 +106,7 @@ def show_context(
     from mcl.review.memory import Memories
 
     home = home or open_home()
-    with closing(Workspace(workspace or Path.cwd(), forbidden=(home.path,))) as opened:
+    with closing(workspace_of(home, workspace or Path.cwd())) as opened:
         maps = _maps(opened)
         name = _named(file, opened)
         if (found := maps.files.get(name)) is None:
@@ -131,7 +132,7 @@ def context_status(
         ReviewError: BAD_MAPS. ScopeError: the folder may not be opened.
     """
     home = home or open_home()
-    with closing(Workspace(workspace or Path.cwd(), forbidden=(home.path,))) as opened:
+    with closing(workspace_of(home, workspace or Path.cwd())) as opened:
         maps = load(opened)
         return maps, stale(opened, maps, cache=home.path / "cache") if maps else ()
 

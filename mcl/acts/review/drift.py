@@ -4,8 +4,8 @@ from pathlib import Path
 
 import anyio
 
+from executor.gate.known import workspace_of
 from executor.home import Home
-from executor.sandbox.paths import Workspace
 from mcl.home import open_home
 from mcl.review.drift.drift import DriftReport, find_drift
 from mcl.review.drift.tree import Progress, look, quiet
@@ -25,7 +25,7 @@ def review_drift(
         ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
     """
     home = home or open_home()
-    place = Workspace(workspace or Path.cwd(), forbidden=(home.path,))
+    place = workspace_of(home, workspace or Path.cwd())
     try:
         tree = anyio.run(look, place, home.clock)
         return find_drift(

@@ -4,8 +4,8 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from executor.gate.known import workspace_of
 from executor.home import Home
-from executor.sandbox.paths import Workspace
 from mcl.home import open_home
 from mcl.review.maps.building import Progress, at_once, survey
 from mcl.review.maps.order import Due, due
@@ -26,7 +26,7 @@ def next_reviews(
         ScopeError: the folder may not be opened.
     """
     home = home or open_home()
-    with closing(Workspace(workspace or Path.cwd(), forbidden=(home.path,))) as opened:
+    with closing(workspace_of(home, workspace or Path.cwd())) as opened:
         seen = at_once(partial(survey, opened, cache=home.path / "cache", progress=progress))
         dirty = at_once(partial(uncommitted, opened))
         return due(seen, reviews_of(home, opened.root), dirty)

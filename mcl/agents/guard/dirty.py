@@ -13,6 +13,7 @@ import anyio
 
 from executor.errors import ScopeError
 from executor.sandbox.git import Git, repository, text
+from executor.sandbox.known import Known
 from executor.sandbox.paths import Workspace
 from ir import MclError
 
@@ -56,8 +57,13 @@ def _bounded(work: Callable[[], Awaitable[_Seen | None]]) -> _Seen | None:
         return None
 
 
+def _signed_for(root: Path) -> Known:
+    """A person signed work for this folder: where it is a linked work tree, its history is theirs too."""
+    return Known(named=(str(root),))
+
+
 async def _look(root: Path) -> State | None:
-    workspace = Workspace(root)
+    workspace = Workspace(root, known=partial(_signed_for, root))
     try:
         async with repository(workspace, ".") as git:
             names = await _differing(git)
@@ -70,7 +76,7 @@ async def _look(root: Path) -> State | None:
 
 
 async def _compare(root: Path, before: State) -> tuple[Changed, ...] | None:
-    workspace = Workspace(root)
+    workspace = Workspace(root, known=partial(_signed_for, root))
     known: Mapping[str, str | None] = before["files"]
     try:
         async with repository(workspace, ".") as git:

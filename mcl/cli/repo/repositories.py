@@ -32,11 +32,15 @@ def add_command(
 
     changed = acts.add_repository(key, path, home=use_home(signs=True))
     _changed(changed, "added", as_json=as_json)
-    if not (changed.repository.path / ".git").is_dir():
+    if changed.history is not None:
+        note(f"its history lies in {changed.history}, and is read and written there")
+    if changed.problem is not None and changed.problem.code == "NOT_A_REPOSITORY":
         note(
-            "git can tell nothing of it: it is no folder that holds .git (one inside a repository, a linked "
-            "worktree and a submodule are none); git init makes a repository"
+            "git can tell nothing of it: it is no folder that holds .git (one inside a repository and a bare "
+            "repository are none); git init makes a repository"
         )
+    elif changed.problem is not None:
+        note(f"git is not asked there: {changed.problem.message}; {changed.problem.fix}")
 
 
 def switch_command(key: Key, as_json: AsJson = False) -> None:

@@ -188,7 +188,7 @@ async def _checkout(git: Git, workspace: Workspace) -> Checkout:
     known = {path for _, path in changes}
     marked = await overlooked(git, partial(_content, workspace))
     changes += [(" M", path) for _, _, path in marked.files if path not in known]
-    under_way = next((what for name, what in _UNDER_WAY if _in_git(workspace, name)), "")
+    under_way = next((what for name, what in _UNDER_WAY if git.keeps(name)), "")
     return Checkout(status["commit"], status["branch"], tracked, tuple(changes), tags, last, under_way)
 
 
@@ -210,10 +210,6 @@ def _staged(line: str) -> tuple[str, str]:
 def plain_files(checkout: Checkout) -> tuple[str, ...]:
     """The tracked files that are neither links nor submodules, sorted."""
     return tuple(sorted(path for path, mode in checkout.tracked.items() if mode not in (_LINK, _MODULE)))
-
-
-def _in_git(workspace: Workspace, name: str) -> bool:
-    return _stat(workspace, f".git/{name}") is not None
 
 
 def _stat(workspace: Workspace, name: str) -> os.stat_result | None:

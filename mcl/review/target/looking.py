@@ -173,8 +173,7 @@ def _explained(problem: ToolError) -> ToolError | ReviewError:
         return problem
     return ReviewError(
         "NOT_A_REPOSITORY",
-        "this folder holds no git repository of its own: a folder inside one, a linked worktree, a submodule "
-        "and a bare repository are none",
+        "this folder holds no git repository of its own: a folder inside one and a bare repository are none",
         place=problem.place,
         fix="name the folder that holds .git: --workspace DIR; or review a file",
     )
