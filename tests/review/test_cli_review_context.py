@@ -148,6 +148,7 @@ def test_nothing_is_written_through_a_link(garden: Yard, place: str, tmp_path: P
 
     assert told.code == 4
     assert "OUT_OF_SCOPE" in told.err
+    assert "take the link away" in told.err
     assert list((tmp_path / "outside").iterdir()) == []
 
 

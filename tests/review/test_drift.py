@@ -192,6 +192,13 @@ def codes(report: DriftReport) -> list[tuple[str, str]]:
     return [(one.code, one.place) for one in report.flaws]
 
 
+def test_maps_behind_a_link_are_not_to_be_built_again(shop: Path, home: Home) -> None:
+    (shop / "generated").mkdir()
+    (shop / "generated/architecture").symlink_to(shop.parent)
+    [flaw] = [one for one in review_drift(shop, home=home).flaws if one.code == "MAPS_BROKEN"]
+    assert flaw.fix.startswith("take the link away")
+
+
 def test_a_sound_repository_has_no_drift(shop: Path, home: Home) -> None:
     report = review_drift(shop, home=home)
     assert codes(report) == []

@@ -183,8 +183,9 @@ def test_a_link_in_place_of_a_map_is_not_followed(mapped: Path) -> None:
     (mapped / SYMBOLS).rename(mapped.parent / "elsewhere.json")
     (mapped / SYMBOLS).symlink_to(mapped.parent / "elsewhere.json")
 
-    with pytest.raises(ScopeError):
+    with pytest.raises(ScopeError) as refused:
         load(Workspace(mapped))
+    assert refused.value.fix.startswith("take the link away")
 
 
 def test_the_largest_maps_that_are_made_can_be_read_back(tmp_path: Path) -> None:

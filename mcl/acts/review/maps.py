@@ -20,7 +20,7 @@ def maps_note(root: Path, told: Mapping[str, Any], looked: Mapping[str, Any]) ->
     """
     state = str(told.get("maps", ""))
     if state.startswith("unreadable"):
-        return f"the model was told nothing of roles and symbols, {state}; {_AGAIN}"
+        return f"the model was told nothing of roles and symbols, {state}"
     if state != "read":
         return ""
     try:

@@ -59,7 +59,7 @@ def map_flaws(tree: Tree, cache: Path) -> Iterator[Flaw]:
     try:
         maps = load(tree.workspace)
     except (ReviewError, ScopeError) as problem:
-        yield rules.flaw("MAPS_BROKEN", problem.place, problem.message)
+        yield rules.flaw("MAPS_BROKEN", problem.place, problem.message, fix=problem.fix)
         return
     if maps is None:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from executor.sandbox.paths import Workspace
-from mcl.review.maps.documents import IGNORED, documents
+from mcl.review.maps.documents import IGNORED, documents, in_place
 from mcl.review.maps.maps import IGNORE, Maps
 
 
@@ -15,9 +15,10 @@ def differing(workspace: Workspace, maps: Maps) -> dict[str, bytes]:
         ScopeError: what lies in their place is no plain file.
     """
     wanted = documents(maps)
-    found = {path: data for path, data in wanted.items() if not _same(workspace, path, data)}
-    if workspace.check(IGNORE) is None:
-        found[IGNORE] = IGNORED
+    with in_place():
+        found = {path: data for path, data in wanted.items() if not _same(workspace, path, data)}
+        if workspace.check(IGNORE) is None:
+            found[IGNORE] = IGNORED
     return dict(sorted(found.items()))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
+from executor.errors import ScopeError
 from executor.hashing import json_bytes
 from mcl.review.maps.maps import FOLDER, Mapped, Maps
 
@@ -23,6 +25,18 @@ IGNORED: Final = b"# Made by `mcl review context build`.\n/.gitignore\n/architec
 def path_of(name: str) -> str:
     """Where a map lies in the workspace."""
     return f"{FOLDER}/{name}.json"
+
+
+@contextmanager
+def in_place() -> Iterator[None]:
+    """Reading or writing the maps where they lie: a refusal says what to do about what lies there instead."""
+    try:
+        yield
+    except ScopeError as problem:
+        if problem.code != "OUT_OF_SCOPE":
+            raise
+        fix = "take the link away, or what else lies there; then mcl review context build"
+        raise ScopeError(problem.code, problem.message, place=problem.place, fix=fix) from problem
 
 
 def documents(maps: Maps) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ from executor.sandbox.spelling import components
 from ir import MclError
 from ir.canonical import parse_json
 from mcl.errors import ReviewError
-from mcl.review.maps.documents import ARCHITECTURE, OWNERSHIP, SCHEMAS, SYMBOLS, path_of
+from mcl.review.maps.documents import ARCHITECTURE, OWNERSHIP, SCHEMAS, SYMBOLS, in_place, path_of
 from mcl.review.maps.maps import MOMENT, Mapped, Maps, Symbol
 from mcl.review.maps.roles import rules
 
@@ -38,7 +38,8 @@ def load(workspace: Workspace) -> Maps | None:
         ReviewError: BAD_MAPS, with the place of the first flaw; also where the three do not belong together.
         ScopeError: they may not be opened.
     """
-    read = {name: _read(workspace, name) for name in SCHEMAS}
+    with in_place():
+        read = {name: _read(workspace, name) for name in SCHEMAS}
     found = {name: data for name, data in read.items() if data is not None}
     if not found:
         return None

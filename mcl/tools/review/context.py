@@ -23,5 +23,5 @@ def _maps(bench: Bench) -> tuple[Maps | None, str]:
     try:
         maps = load(bench.workspace)
     except MclError as error:
-        return None, f"unreadable: {error.message}"
+        return None, f"unreadable: {error.message}; {error.fix}"
     return maps, "none" if maps is None else "read"
