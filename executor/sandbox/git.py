@@ -147,7 +147,7 @@ class Git:
         """The same, where anything but success is an error.
 
         Raises:
-            ToolError: GIT_FAILED with what git said.
+            ToolError: GIT_FAILED with what git said, OBJECTS_MISSING.
         """
         finished = await self.run(*arguments, max_output=max_output, by_content=by_content)
         if finished.status != 0:
@@ -216,6 +216,13 @@ def text(data: bytes) -> str:
 
 def failure(command: str, finished: Finished) -> ToolError:
     """The error that git's own words amount to."""
+    if b"promisor remote" in finished.err:
+        return ToolError(
+            "OBJECTS_MISSING",
+            f"git {command} needs contents of files that this clone was made without (git clone --filter),"
+            " and nothing is fetched here",
+            fix="fetch them: git fetch --refetch --no-filter",
+        )
     said = visible(text(finished.err).strip().splitlines()[0][:300]) if finished.err.strip() else "no message"
     return ToolError(
         "GIT_FAILED",

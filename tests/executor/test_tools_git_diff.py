@@ -186,6 +186,23 @@ def test_the_repositorys_configuration_does_not_change_the_form(repo: Walks) -> 
     assert repo.ask(diff()) == plain
 
 
+def test_contents_that_a_clone_was_made_without_are_told_and_not_fetched(repo: Walks, tmp_path: Path) -> None:
+    repo.git("config", "uploadpack.allowFilter", "true")
+    repo.write("a.txt", "later\n")
+    repo.git("commit", "-q", "-a", "-m", "Change")
+    origin = repo.workspace.rename(tmp_path / "origin")
+    repo.workspace.mkdir()
+    repo.git("clone", "-q", "--filter=blob:none", origin.as_uri(), ".")
+    missing = repo.git("rev-list", "--objects", "--missing=print", "HEAD").count("?")
+    outcome = repo.go(tool("n1", "git/show", commit="HEAD"))
+    assert outcome.failure is not None
+    assert (outcome.failure.code, outcome.failure.fix) == (
+        "OBJECTS_MISSING",
+        "fetch them: git fetch --refetch --no-filter",
+    )
+    assert repo.git("rev-list", "--objects", "--missing=print", "HEAD").count("?") == missing > 0
+
+
 @pytest.mark.parametrize("path", ["--output=owned", "-p", ":(top)a.txt", "--no-index", "../outside"])
 def test_a_path_that_looks_like_an_option_or_a_pattern_is_neither(repo: Walks, path: str) -> None:
     repo.write("a.txt", "changed\n")

@@ -42,7 +42,7 @@ async def look_at(bench: Bench, *, path: str = "", base: str = "", staged: bool 
         ReviewError: NOTHING_NAMED, TWO_TARGETS, TOO_LARGE, NOT_TEXT, NOT_A_REPOSITORY, UNKNOWN_REVISION,
             LOOKS_LIKE_OPTION, NOTHING_CHANGED, NO_SOURCE.
         ScopeError: OUT_OF_SCOPE, PROTECTED_PATH, NOT_FOUND, NOT_A_FILE, UNREADABLE.
-        ToolError: REPOSITORY_ELSEWHERE, GIT_FAILED, COMMAND_NOT_FOUND.
+        ToolError: REPOSITORY_ELSEWHERE, GIT_FAILED, OBJECTS_MISSING, COMMAND_NOT_FOUND.
     """
     changed = bool(base or staged)
     if path and changed:
