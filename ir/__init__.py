@@ -76,7 +76,7 @@ from ir.frame import (
     frame_digest,
     valid_verb,
 )
-from ir.inline_secrets import SECRET_PATTERNS, find_secret
+from ir.inline_secrets import KEY_SHAPES, KeyShape, find_secret
 from ir.intent import SEVERITIES, STATES, Budget, CompileMetadata, Intent, Reference, SpanMark, Unknown
 from ir.plan import (
     BRANCH_KINDS,
@@ -102,6 +102,7 @@ __all__ = [
     "CLARIFY",
     "CONSTRAINT_TYPES",
     "FAILED",
+    "KEY_SHAPES",
     "NODE_KINDS",
     "NODE_STATES",
     "NO_SNAPSHOT",
@@ -110,7 +111,6 @@ __all__ = [
     "PROTOCOL",
     "REFUSED",
     "ROLE_OF_KIND",
-    "SECRET_PATTERNS",
     "SEVERITIES",
     "SIDE_EFFECTS",
     "STATES",
@@ -155,6 +155,7 @@ __all__ = [
     "IntentFailBody",
     "IrError",
     "JurisdictionConstraint",
+    "KeyShape",
     "KeyTextError",
     "MclError",
     "OutputRef",

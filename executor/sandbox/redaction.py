@@ -8,29 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
-from ir import SECRET_PATTERNS, MclError
+from ir import KEY_SHAPES, MclError
 
 # A private key goes with everything up to its end, or to the end of the text where it was cut short.
 WHOLE_KEY = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?!-----END)[\s\S]){0,20000}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
-# What a text must hold for a pattern to be worth trying: finding a literal is a hundred times faster.
-_TRIGGERS: Mapping[str, tuple[str, ...]] = {
-    "a private key": ("PRIVATE KEY",),
-    "an AWS access key": ("AKIA", "ASIA"),
-    "a GitHub token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-    "a GitLab token": ("glpat-",),
-    "a Slack token": ("xox",),
-    "a Stripe key": ("k_live_", "k_test_"),
-    "a Google API key": ("AIza",),
-    "an npm token": ("npm_",),
-    "a PyPI token": ("pypi-",),
-    "an API key": ("sk-",),
-    "a JSON Web Token": ("eyJ",),
-    "a bearer token": ("earer",),
-    "a password in an address": ("://",),
-}
 _SECRET_NAME = re.compile(
     # The long words count at the end of another one too (PGPASSWORD), the short ones alone.
     r"(?:(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY)S?|(?:^|_)(?:KEY|PAT|AUTH|PWD))(?:_|$)",
@@ -41,21 +25,21 @@ _SECRET_NAME = re.compile(
 _EDGE = r"(?:\b|(?<=\\[abefnrtv0])|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})|(?<=[0-9;\[]m))"
 
 
-def _edged(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    source = pattern.pattern
-    return re.compile(_EDGE + source[2:]) if source.startswith(r"\b") else pattern
+def _edged(pattern: str) -> re.Pattern[str]:
+    return re.compile(_EDGE + pattern[2:] if pattern.startswith(r"\b") else pattern)
 
 
 _SHAPES = tuple(
     (
-        kind.removeprefix("a ").removeprefix("an "),
-        _TRIGGERS.get(kind, ()),
-        re.compile(WHOLE_KEY) if kind == "a private key" else _edged(pattern),
+        shape.kind.removeprefix("a ").removeprefix("an "),
+        shape.near,
+        re.compile(WHOLE_KEY) if shape.id == "private-key" else _edged(shape.pattern),
     )
-    for kind, pattern in SECRET_PATTERNS
+    for shape in KEY_SHAPES
+    if shape.clear  # what a program assigns to a name is told as it is: most of it is no secret
 )
 # Most texts are short and have none: one search for all of them is quicker there than one for each.
-_ANY_TRIGGER = re.compile("|".join(re.escape(one) for _, some, _ in _SHAPES for one in some or ("",)))
+_ANY_TRIGGER = re.compile("|".join(re.escape(one) for _, near, _ in _SHAPES for one in near))
 _SHORT = 200  # characters
 _MIN_VALUE = 8  # characters; shorter values would black out ordinary words
 _MIN_LINE = 16  # characters; shorter lines of a longer value may stand anywhere
@@ -63,8 +47,7 @@ _MIN_PART = 6  # characters; a shorter piece of a value tells little, and may be
 _CUT = "…"  # what tools put where they cut a line
 # A token that was cut where its text ends: too short for its pattern, and still most of the secret.
 _CUT_TOKEN = re.compile(
-    _EDGE
-    + r"(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|[rs]k_(?:live|test)_|AIza)[A-Za-z0-9_-]{6,}(?=…|\Z)"
+    _EDGE + f"(?:{'|'.join(shape.head for shape in KEY_SHAPES if shape.head)})" + r"[A-Za-z0-9_-]{6,}(?=…|\Z)"
 )
 _OF_THE_ENVIRONMENT = "[redacted: value of the environment]"
 _CONTROL = re.compile(
@@ -73,7 +56,7 @@ _CONTROL = re.compile(
 
 
 class Redactor:
-    """Replaces secrets by ``[redacted: <kind>]``: the shapes of ``ir.SECRET_PATTERNS`` and named values.
+    """Replaces secrets by ``[redacted: <kind>]``: the clear shapes of ``ir.KEY_SHAPES`` and named values.
 
     A value is also found as JSON, an address, base64 or hexadecimal digits write it, line by line where it
     has several, and where it was cut at an end of the text.
@@ -110,7 +93,7 @@ class Redactor:
         if len(text) < _SHORT and not _ANY_TRIGGER.search(text):
             return text
         for kind, triggers, pattern in _SHAPES:
-            if not triggers or any(trigger in text for trigger in triggers):
+            if any(trigger in text for trigger in triggers):
                 text = pattern.sub(f"[redacted: {kind}]", text)
         if "_" in text or "-" in text or "AIza" in text:
             text = _CUT_TOKEN.sub("[redacted: token]", text)

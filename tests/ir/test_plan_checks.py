@@ -265,6 +265,10 @@ SECRETS = {
     "jwt": "eyJhbGciOiJI." + "eyJzdWIiOiIx." + "SflKxwRJSMeK",
     "bearer": "Authorization: Bearer " + "e" * 32,
     "address": "https://me:" + "hunter22@example.org/x",
+    "sendgrid": "SG." + "a1B2c3D4e5F6g7H8i9J0k1" + "." + "d" * 43,
+    "azure": "AccountName=a;AccountKey=" + "e" * 86 + "==",
+    "telegram": "bot 7482910365" + ":AA" + "f" * 33,
+    "slack webhook": "https://hooks.slack.com/services" + "/T7K2PQ9RM/B4W8ZL3XN/" + "g" * 24,
 }
 
 
@@ -294,6 +298,12 @@ def test_a_literal_under_a_secret_name_is_found(name: str) -> None:
         ("email", "someone@example.org"),
         ("sha", "0a" * 32),
         ("text", "task-skill disk-usage sk-"),
+        ("text", "set password = hunter2 in the docs, and token: 'q8WnR4tY7uKpL2xVb9sDc5Fg'"),
+        ("text", "AWS_SECRET_ACCESS_KEY is read where the deploy begins"),
+        (
+            "text",
+            "MSG.something.else at 10:00:00:AA, AccountKey=<key>; hooks.slack.com/services/ is a prefix",
+        ),
     ],
 )
 def test_ordinary_arguments_are_no_secrets(name: str, value: str) -> None:

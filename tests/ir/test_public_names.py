@@ -8,19 +8,19 @@ import sys
 import ir
 
 PUBLIC = """
-BODY_OF_KIND BRANCH_KINDS CLARIFY CONSTRAINT_TYPES FAILED NODE_KINDS NODE_STATES NO_SNAPSHOT OUTCOMES
-PREDICATE_TYPES PROTOCOL REFUSED ROLE_OF_KIND SECRET_PATTERNS SEVERITIES SIDE_EFFECTS STATES STEP_KINDS
+BODY_OF_KIND BRANCH_KINDS CLARIFY CONSTRAINT_TYPES FAILED KEY_SHAPES NODE_KINDS NODE_STATES NO_SNAPSHOT
+OUTCOMES PREDICATE_TYPES PROTOCOL REFUSED ROLE_OF_KIND SEVERITIES SIDE_EFFECTS STATES STEP_KINDS
 TERMINAL_KINDS ULID_PATTERN UNVERIFIED USAGE VERBS AssetAmount AttestationPredicate Body Budget
 BudgetConstraint CborError ClarifyQuestion CompileMetadata Constraint DeadlineConstraint DeliveredPredicate
 Document DocumentError Envelope EnvelopeError ExtensionConstraint ExtensionPredicate ExternalPredicate
 Finding Frame Gate Header Intent IntentAcceptBody IntentAnswerBody IntentAttestBody IntentCancelBody
 IntentClarifyBody IntentCompiledBody IntentCorrectBody IntentDispatchBody IntentDraftBody IntentFailBody
-IrError JurisdictionConstraint KeyTextError MclError OutputRef PlanNode PlanOutputBody PlanProposedBody
-PlanStepBody PlanTree PolicyConstraint PolicyGateBody PolicyGateResolveBody Predicate Preference PublicKey
-QualityConstraint Reference Role RuleConstraint Seed SignedOffPredicate SkillScope SlotEntry SpanMark Step
-SubDispatch ToolCall Unknown as_document canonical_bytes check_plan content_hash decode_cbor derive_seed
-did_of encode_cbor find_secret frame_digest is_instant is_pinned is_ulid key_of open_envelope parse_json
-parse_references read_unverified seal valid_verb verify_signature with_hash
+IrError JurisdictionConstraint KeyShape KeyTextError MclError OutputRef PlanNode PlanOutputBody
+PlanProposedBody PlanStepBody PlanTree PolicyConstraint PolicyGateBody PolicyGateResolveBody Predicate
+Preference PublicKey QualityConstraint Reference Role RuleConstraint Seed SignedOffPredicate SkillScope
+SlotEntry SpanMark Step SubDispatch ToolCall Unknown as_document canonical_bytes check_plan content_hash
+decode_cbor derive_seed did_of encode_cbor find_secret frame_digest is_instant is_pinned is_ulid key_of
+open_envelope parse_json parse_references read_unverified seal valid_verb verify_signature with_hash
 """.split()  # noqa: SIM905  # a list of a hundred quoted names reads worse
 
 
