@@ -152,7 +152,7 @@ def test_what_a_comment_says_does_not_make_it_worse() -> None:
 
 def test_line_ends_of_every_kind_count() -> None:
     for end in ("\n", "\r\n", "\r"):
-        assert found("a.py", f"\ufeffx = 1{end}eval(x){end}") == [("B307", 2, "WARNING")]
+        assert found("a.py", f"\ufeffx = 1{end}eval(y){end}") == [("B307", 2, "WARNING")]
         assert found("a.js", f"x = 1{end}eval(x){end}") == [("js-eval", 2, "WARNING")]
 
 

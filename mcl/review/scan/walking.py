@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from mcl.review.scan.around import Around
+
 if TYPE_CHECKING:
     from mcl.review.scan.plugins import Rule
 
@@ -33,7 +35,7 @@ class OutOfBoundsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """What a rule of bandit said. severity and confidence: LOW, MEDIUM, HIGH, UNDEFINED."""
+    """What a rule of bandit said of a node. severity and confidence: LOW, MEDIUM, HIGH, UNDEFINED."""
 
     rule: str
     severity: str
@@ -42,6 +44,8 @@ class Issue:
     last: int
     line: int
     text: str
+    node: ast.AST = field(compare=False, repr=False)
+    around: Around = field(compare=False, repr=False)
 
 
 @dataclass(slots=True)
@@ -53,6 +57,7 @@ class Walk:
     failed: list[tuple[str, int]] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
     aliases: dict[str, str] = field(default_factory=dict)
+    around: Around = field(default_factory=Around)
 
     def through(self, tree: ast.Module) -> None:
         """Show the whole tree to the rules. Raises OutOfBoundsError; what was found until then stays."""
@@ -127,7 +132,9 @@ class Walk:
         line = int(issue.lineno) if issue.lineno is not None else node.lineno
         name = str(issue.test_id or rule._test_id)
         said = name, str(issue.severity), str(issue.confidence)
-        self.issues.append(Issue(*said, min(first, line), max(last, line), line, str(issue.text)))
+        self.issues.append(
+            Issue(*said, min(first, line), max(last, line), line, str(issue.text), node, self.around)
+        )
 
 
 def _below(node: Any) -> list[Any]:

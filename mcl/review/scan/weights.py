@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.sandbox.redaction import Redactor, visible
+from mcl.review.findings import BLOCKING
 from mcl.review.scan.hit import Hit
 from mcl.review.scan.places import Place
 
@@ -27,6 +28,8 @@ def weighed(issue: Issue, rows: Sequence[str], place: Place) -> Hit | None:
     """
     known: Mapping[str, Any] = _table()["rules"].get(issue.rule, {})
     severity = _severity(issue, known, rows)
+    if severity in BLOCKING:
+        severity = _lowered(severity, issue, known)
     if place != "product" and severity != _NONE:
         severity = known.get("elsewhere", "NOTE")
     if severity == _NONE:
@@ -45,6 +48,14 @@ def _severity(issue: Issue, known: Mapping[str, Any], rows: Sequence[str]) -> An
         for one in special:
             if re.search(one["fits"], text):
                 return one["is"]
+    return severity
+
+
+def _lowered(severity: Any, issue: Issue, known: Mapping[str, Any]) -> Any:
+    """What it is where something around it takes the danger from it."""
+    for one in known.get("given", ()):
+        if issue.around.holds(one["around"], issue.node, one.get("guards", ())):
+            return one["is"]
     return severity
 
 
