@@ -93,12 +93,12 @@ KEY_SHAPES: Final = (
         "SG.",
         r"\bSG\.[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{39,50}(?![A-Za-z0-9_-])",
     ),
-    _shape("azure", "a key of Azure storage", "AccountKey=", r"\bAccountKey=(?P<value>[A-Za-z0-9+/]{86}==)"),
+    _shape("azure", "a key of Azure storage", "AccountKey=", r"AccountKey=(?P<value>[A-Za-z0-9+/]{86}==)"),
     _shape(
         "telegram",
         "a token of a Telegram bot",
         ":AA",
-        r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])",
+        r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])",
     ),
     _shape("model-api", "an API key", "sk-", r"\bsk-[A-Za-z0-9_-]{20,}"),
     # The head is bounded: a text of nothing but heads would be searched to its end from each of them.

@@ -29,6 +29,7 @@ SECRETS = [
     "SG." + "q8WnR4tY7uKpL2xVb9sDcg" + "." + "a1B2c3D4" * 5 + "xyz",
     "AccountKey=" + "a1B2c3D4e5" * 8 + "abcdef==",
     "7482910365" + ":AA" + "q8WnR4tY7uK" * 3,
+    "api.telegram.org/bot7482910365" + ":AA" + "q8WnR4tY7uK" * 3,
     "https://hooks.slack.com/services" + "/T7K2PQ9RM/B4W8ZL3XN/q8WnR4tY7uKpL2xVb9sDc5Fg",
 ]
 

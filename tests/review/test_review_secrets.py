@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
+from ir import KEY_SHAPES, find_secret
 from mcl.review.memory.secrets import without_secrets
+from mcl.review.scan import patterns
 from mcl.review.scan.patterns import Rule, books
 
 HITS = [
@@ -46,3 +51,16 @@ def test_a_long_line_is_searched_to_its_end() -> None:
     told = without_secrets("x " * 30_000 + f'client_secret = "{secret}"')
     assert secret not in told
     assert told.endswith('"[redacted: key or password]"')
+
+
+def test_what_the_scan_searches_for_is_one_list_with_what_is_refused() -> None:
+    keys = tomllib.loads((Path(patterns.__file__).with_name("patterns") / "keys.toml").read_text("utf-8"))
+    shapes = {shape.id: shape for shape in KEY_SHAPES}
+    for rule in keys["rule"]:
+        shape = shapes[rule["shape"]]
+        for hit in rule["hits"]:
+            text = hit.replace("¦", "")
+            assert shape.find(text), rule["id"]
+            assert (find_secret("", text) is not None) == shape.clear, rule["id"]
+    # A header with a token of unknown make is refused, and too common in examples to be searched for.
+    assert set(shapes) - {rule["shape"] for rule in keys["rule"]} == {"bearer"}

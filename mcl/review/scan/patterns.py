@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from ir import KEY_SHAPES
 from mcl.review.findings import Severity
 from mcl.review.scan.hit import Hit, remark
 from mcl.review.scan.places import Place
@@ -290,6 +291,11 @@ def _book(name: str, table: Mapping[str, Any]) -> Book:
 def _rule(table: Mapping[str, Any]) -> Rule:
     import regex
 
+    table = dict(table)
+    if shape := table.pop("shape", ""):
+        known = next(one for one in KEY_SHAPES if one.id == shape)
+        whole = known.pattern if "(?P<value>" in known.pattern else f"(?P<value>{known.pattern})"
+        table = {"near": known.near, "pattern": whole, **table}
     lists = {name: tuple(table.get(name, ())) for name in ("near", "covers", "hits", "passes")}
     lists["hits"] = tuple(one.replace("¦", "") for one in lists["hits"])
     return Rule(**{**table, **lists, "pattern": regex.compile(table["pattern"])})
