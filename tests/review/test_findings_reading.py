@@ -222,6 +222,23 @@ UNREADABLE = [
     "［RISK］ somewhere",
     "[NOTE] [RISK] a.py:3",
     "[NOTE] somewhere",
+    "a.py(3): risk",
+    "a.py(3,5): RISK - text",
+    "src/a.py(3) RISK",
+    "- `a.py(3)`: warning: unused",
+    "a.cs(3,5): warning CS0168: unused",
+    "a.py:3:5: error E501: it is long",
+    "a.py:3: risk",
+    "a.py:3 - risk - the key is plain",
+    "R I S K a.py:3",
+    "**R I S K** a.py:3",
+    "[R I S K] somewhere",
+    "r i s k: a.py:3",
+    "R.I.S.K. a.py:3",
+    "R-I-S-K in a.py, line 3",
+    "W A R N I N G: the key is in the source",
+    "R ISK a.py:3",
+    "a.py:3 R I S K",
 ]
 
 
@@ -267,6 +284,17 @@ PROSE = [
     "a.py:3 logs at the level WARNING (see there)",
     "a & b &amp; c &#3; &#99999999999;",
     "Warnings are not errors here.",
+    "time.sleep(5) blocks the loop.",
+    "time.sleep(5): the loop waits for it.",
+    "list.pop(0) risks nothing here.",
+    "src/a.py(3) reads the file twice.",
+    "a.py:3: note that it is read twice",
+    "The letters r i s k are no label.",
+    "A B C are the names of the columns in a.py:3.",
+    "I a m told of a.py:3.",
+    "R I S K is what the letters say.",
+    "N O T E: it is cached",
+    "e.g. a.py:3, i.e. nothing",
 ]
 
 
@@ -417,6 +445,7 @@ HOSTILE = (
     ),
     *("&", "&#", "&#91;", "&lsqb;", "(RISK", "RISK)", "*RISK*", "Risk (", "Risk (a", "("),
     *("e\u0301\u0316", "\u200b", "\ufdfa", "\U000e0041"),
+    *("R I S K ", "R ", "R I S ", "a.py(3", "a.py(3)", "a.py(3): ", "(3,"),
 )
 
 

@@ -62,6 +62,7 @@ def test_a_finding_of_any_file_is_read_as_one_of_it(path, seed):
         "[RISK] src/a.py:3\nMissing check of `x`.\nWarning: SQL from text (see `src/b.py`).",
         "[CRITICAL] src/a.py:29\nOne.\nTwo (`code`).\nThree: b[0]\nFour.\n\n[NOTE] src/a.py:1\nÅ ok.",
         "[RISK] src/a.py:3\nНет проверки.\n空の場合に失敗する。",
+        "[RISK] src/a.py:3\ntime.sleep(5) blocks the loop.",
     ],
 )
 def test_the_form_can_be_said(text):
@@ -88,6 +89,9 @@ def test_the_form_can_be_said(text):
         "[RISK] src/a.py:3\nRISK src/a.py:4",
         "[RISK] src/a.py:3\nWARNING: it breaks",
         "[RISK] src/a.py:3\nsrc/a.py:4 RISK it breaks",
+        "[RISK] src/a.py:3\nsrc/a.py(4) RISK it breaks",
+        "[RISK] src/a.py:3\nsrc/a.py(4,2): risk",
+        "[RISK] src/a.py:3\nR I S K: it breaks",
         "[RISK] src/a.py:3\nSee [risk] of src/a.py",
         "[RISK] src/a.py:3\nSeverity: HIGH",
         "[RISK] src/a.py:3\nIt\u200b breaks.",

@@ -32,8 +32,20 @@ _ADJACENT: Final = re.compile(rf"[\s:*_`~,.|/(\[<\"'–—-]{{1,8}}{_PATH}")
 _AFTER_STOP: Final = re.compile(r"[\s*_`~]{0,8}(?::|\||–|—|-(?=\s)|$)")
 _STOPPED: Final = re.compile(r"[\s*_`~]{0,8}(?:\([^()]{0,40}\))?[\s*_`~]{0,8}[:|(\[–—-]")
 _NOTHING: Final = re.compile(r"[\s*_`~:–—|-]*+(?:0|none|no|nothing|n/a)?[\s*_`~.|]*+$", re.I)
+_APART: Final = "|".join(r"[\W_]{0,3}".join(label) for label in SEVERITIES)  # R I S K, R-I-S-K, R ISK
+_SPREAD: Final = re.compile(rf"(?:{_APART})(?![^\W_])", re.I)
+_SAID_NEXT: Final = (  # risk: risk] risk - text, warning CS0168:, or nothing behind it
+    rf"(?i:{_OTHERS})(?:\s{{0,3}}[:\])|]|\s{{1,3}}[A-Z]{{1,6}}[0-9]{{1,6}}\s?:)"
+    rf"|(?i:{_ANY})(?:\s{{0,3}}$|\s{{1,3}}[–—-]\s)"
+)
 _PLACE_FIRST: Final = re.compile(
-    rf"{_PATH}[0-9:]{{0,20}}[\s:,()–—|\[*_`-]{{1,8}}(?:(?:{_ANY})(?![^\W_])|(?i:{_OTHERS})\s{{0,3}}[:\])|])"
+    rf"{_PATH}[0-9:]{{0,20}}[\s:,()–—|\[*_`-]{{1,8}}(?:(?:{_ANY}|{_APART})(?![^\W_])|{_SAID_NEXT})"
+)
+# As compilers say it, a.py(3,5): a call looks like it too, so words in small letters follow a sign.
+_CALLED_FIRST: Final = re.compile(
+    r"[^\s:()]{1,200}\.\w{1,8}\([0-9]{1,9}(?:[,:.-][0-9]{1,9}){0,3}\)"
+    rf"(?:[\s:,()–—|\[*_`-]{{1,8}}(?:{_ANY}|{_APART})(?![^\W_])"
+    rf"|\s?[:,()–—|\[*_`-][\s:,()–—|\[*_`-]{{0,7}}(?:{_SAID_NEXT}))"
 )
 
 # Anywhere in a line.
@@ -48,7 +60,9 @@ _CELL: Final = re.compile(rf"\|[\s*_`]*+(?:{_ANY})[\s*_`]*+\|", re.I)
 def like_a_finding(line: str) -> bool:
     """Whether a visible line looks like a finding."""
     placed = _PLACE.search(line) is not None
-    return _somewhere(line, placed or _NAME.search(line) is not None) or _first(line, placed)
+    named = placed or _NAME.search(line) is not None
+    gathered = _gathered(line)
+    return _somewhere(line, named) or _first(line, placed) or bool(gathered and _first(gathered, placed))
 
 
 def _somewhere(line: str, placed: bool) -> bool:
@@ -56,6 +70,21 @@ def _somewhere(line: str, placed: bool) -> bool:
     if _SHOUTED.search(line) or _BEFORE_PLACE.search(line) or _SAID.search(line):
         return True
     return placed and bool(_LABEL_ANYWHERE.search(line) or _CELL.search(line) or _ENCLOSED.search(line))
+
+
+def _gathered(line: str) -> str:
+    """The line with the letters of a label that it begins with put together, `R I S K` as `RISK`; "" where
+    there is no such label, or some of its letters are together and no place follows."""
+    start = START.match(line)
+    at = start.end() if start else 0
+    apart = _SPREAD.match(line, at + (line[at : at + 1] == "["))
+    if apart is None or "".join(filter(str.isalpha, apart[0])) == apart[0]:
+        return ""
+    letters = "".join(filter(str.isalpha, apart[0]))
+    single = not re.search(r"[^\W_]{2}", apart[0])
+    if not single and not (letters.isupper() and _ADJACENT.match(line, apart.end())):
+        return ""
+    return f"{line[: apart.start()]}{letters}{line[apart.end() :]}"
 
 
 def _first(line: str, placed: bool) -> bool:
@@ -66,7 +95,7 @@ def _first(line: str, placed: bool) -> bool:
         return True
     if _BRACKETED.match(line, at) and line[at : at + 1] == "[":
         return True
-    if _GROUP_WITH.match(line, at) or _PLACE_FIRST.match(line, at):
+    if _GROUP_WITH.match(line, at) or _PLACE_FIRST.match(line, at) or _CALLED_FIRST.match(line, at):
         return True
     if placed and (_GROUP.match(line, at) or _CLOSED.match(line, at)):
         return True
