@@ -79,7 +79,8 @@ def test_a_cancel_at_any_moment_leaves_no_process(tmp_path: Path, native: bool) 
     script = f"echo $$ >> {pids}; (sleep 60 & echo $! >> {pids}; wait)"
 
     async def start() -> None:
-        await run_command(["/bin/sh", "-c", script], cwd=tmp_path, environment=ENVIRONMENT, max_output=100)
+        command = ["/bin/sh", "-c", script]
+        await run_command(command, cwd=tmp_path, environment=ENVIRONMENT, max_output=100, alone=True)
 
     async def cancelled(after: float) -> None:
         if native:  # as asyncio does on Ctrl-C
