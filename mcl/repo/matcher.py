@@ -12,6 +12,7 @@ from mcl.repo.wording import (
     argument_of,
     begin,
     change_of,
+    clauses_of,
     named_in,
     normal,
     phrase_at,
@@ -46,6 +47,8 @@ def match(prompt: str, keys: Collection[str], *, compat: bool = False) -> RepoIn
     said = normal(prompt)
     if len(said) > LONGEST_PROMPT:
         return refusal(f"the prompt has {len(said):,} characters, and {LONGEST_PROMPT:,} are read")
+    if not compat and (several := several_wishes(said, keys)) is not None:
+        return several
     words = words_of(said)
     named = named_in(words, keys)
     fit = _substring_fit(said, words, named) if compat else _word_fit(words, named)
@@ -55,6 +58,33 @@ def match(prompt: str, keys: Collection[str], *, compat: bool = False) -> RepoIn
     contract = _contract(said, words, named, fit, strict=not compat)
     # What was made here is read like anybody's: what the contract does not hold is refused there.
     return contract if contract.why else read_contract(contract.text)
+
+
+def several_wishes(prompt: str, keys: Collection[str]) -> RepoIntent | None:
+    """The refusal of a prompt whose clauses fit rules of two intents; None where they do not.
+
+    The first clause may say it anywhere; another one only counts where a wish begins it, so that "grep foo
+    and bar" is one, and "what has changed, in which files".
+    """
+    _, lists = rules()
+    prompt = normal(prompt)
+    words = words_of(prompt) if len(prompt) <= LONGEST_PROMPT else []
+    found: dict[str, str] = {}
+    clauses = clauses_of(prompt, words, lists)
+    for place, clause in enumerate(clauses if len(clauses) > 1 else ()):
+        said = [words[index] for index in clause]
+        named = named_in(said, keys)
+        fit = _first(said, said, named) if place == 0 else _begun(said, named)
+        if fit is None or any(word.quoted for word in said if word.start in fit.places):
+            continue
+        if place == 0 and fit.rule.whole:
+            return None
+        text = " ".join(word.text for word in said if word.start in fit.places)
+        found.setdefault(fit.rule.intent, text)
+    if len(found) < 2:
+        return None
+    told = " and ".join(f"{intent} ({text})" for intent, text in list(found.items())[:2])
+    return refusal(f"it asks for two things, {told}, and one is meant: ask for one after the other")
 
 
 # ---- which rule ------------------------------------------------------------------------------------------
@@ -89,10 +119,27 @@ def _first(said: Sequence[Word], words: Sequence[Word], named: Sequence[Named]) 
     return waiting
 
 
-def _fits(rule: Rule, said: Sequence[Word], lists: Words) -> _Fit | None:
+def _begun(said: Sequence[Word], named: Sequence[Named]) -> _Fit | None:
+    """The rule that fits by how a clause begins, behind what leads to it: "then show me the status"."""
+    table, lists = rules()
+    at = begin(said, lists)
+    while at < len(said):
+        for rule in table:
+            fit = _fits(rule, said, lists, at)
+            if fit is not None and _has_needed(fit, said, named, lists):
+                return fit
+        if said[at].quoted or said[at].folded not in lists.showing | lists.between:
+            return None
+        at += 1
+    return None
+
+
+def _fits(rule: Rule, said: Sequence[Word], lists: Words, only: int | None = None) -> _Fit | None:
+    """only: the one place where its phrase may begin."""
     if rule.where == "commands":
-        return _commands(rule, said)
-    places = [begin(said, lists)] if rule.where == "start" else range(len(said))
+        return _commands(rule, said if only is None else said[only : only + 1])
+    places: Sequence[int] = [begin(said, lists)] if rule.where == "start" else range(len(said))
+    places = places if only is None else [only]
     for phrase, language in rule.phrases:
         for at in places:
             behind = phrase_at(said, at, phrase, lists.between)

@@ -7,7 +7,7 @@ from typing import Literal
 from mcl.errors import ModelError, RepoError
 from mcl.model.protocol import Model
 from mcl.repo.contract import RepoIntent
-from mcl.repo.matcher import match
+from mcl.repo.matcher import match, several_wishes
 
 NO_ROUTE = 1  # the exit status of a prompt that nothing is known to answer
 
@@ -29,7 +29,7 @@ def route(
     keys: the known repositories. model: None asks none (--no-ai). strict: where the model is unsure or
     cannot be asked, nobody stands in for it. compat: the matcher looks at plain substrings.
     Raises RepoError NO_ROUTE (exit 1) where no model is asked and no rule fits; ModelError where a model
-    cannot be asked, strict or no rule fits.
+    cannot be asked, strict or no rule fits. A prompt of two wishes is refused before any model is asked.
     """
     if model is None:
         found = match(prompt, keys, compat=compat)
@@ -42,6 +42,9 @@ def route(
                 exit=NO_ROUTE,
             )
         return Routed(found, "matcher")
+    several = None if compat else several_wishes(prompt, keys)
+    if several is not None:  # a model would choose one of them, and nobody would hear of the other
+        return Routed(several, "matcher")
     from mcl.repo.asking import ask  # brings numpy and llguidance: without a model nobody pays for them
 
     try:

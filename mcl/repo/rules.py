@@ -24,6 +24,7 @@ class Rule:
     leads: frozenset[str]
     needs: str
     yields: bool
+    whole: bool
     compat: tuple[str, ...]
 
 
@@ -32,6 +33,8 @@ class Words:
     """The lists of words that belong to no rule."""
 
     openings: tuple[Phrase, ...]
+    joins: frozenset[str]
+    showing: frozenset[str]
     between: frozenset[str]
     before_key: frozenset[str]
     after_key: frozenset[str]
@@ -49,6 +52,8 @@ def rules() -> tuple[tuple[Rule, ...], Words]:
     words = table["words"]
     return tuple(map(_rule, table["rule"])), Words(
         openings=_phrases(words["openings"]),
+        joins=frozenset(words["joins"]),
+        showing=frozenset(words["showing"]),
         between=frozenset(words["between"]),
         before_key=frozenset(words["before_key"]),
         after_key=frozenset(words["after_key"]),
@@ -84,6 +89,7 @@ def _rule(row: dict[str, object]) -> Rule:
         leads=frozenset(_texts(row.get("leads", []))),
         needs=str(row.get("needs", "")),
         yields=bool(row.get("yields", False)),
+        whole=bool(row.get("whole", False)),
         compat=_texts(row.get("compat", [])),
     )
 

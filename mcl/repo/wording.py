@@ -10,6 +10,8 @@ from mcl.repo.rules import Phrase, Words, phrase_words
 _QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|`([^`\n]+)`|(?<!\w)\'([^\'\n]+)\'(?!\w)')
 _EDGES = ".,;:!?\"'()[]{}<>“”‘’`´"
 _ENDS = ".,;:!?"  # what ends a sentence and no argument
+_BREAKS = ",;.!?"  # behind which another wish may begin
+_QUOTES = "\"'”`"
 _MOST_BETWEEN = 3
 _KEY_OR_PATH = re.compile(r"[A-Za-z0-9._/~-]{1,200}")
 _CODE = re.compile(r"[/_.\\]|\d|[a-zåäö][A-ZÅÄÖ]|^[A-ZÅÄÖ]{2,}$")
@@ -53,6 +55,22 @@ def words_of(prompt: str) -> list[Word]:
         quoted = at < len(quotes) and quotes[at][0] <= middle
         found.append(Word(text, text.casefold(), *match.span(), quoted))
     return found
+
+
+def clauses_of(prompt: str, words: Sequence[Word], lists: Words) -> list[list[int]]:
+    """The words of a prompt, by index, as it joins them: by a word such as "and", or by punctuation. What
+    stands in quotes is not looked at."""
+    found: list[list[int]] = [[]]
+    for index, word in enumerate(words):
+        if word.folded in lists.joins and not word.quoted:
+            found.append([])
+            continue
+        found[-1].append(index)
+        raw = prompt[word.start : word.end]
+        inside = word.quoted and raw[-2:-1] not in _QUOTES  # and a comma is one of what is quoted
+        if raw[-1] in _BREAKS and not inside:
+            found.append([])
+    return [clause for clause in found if clause]
 
 
 def is_name(word: Word) -> bool:

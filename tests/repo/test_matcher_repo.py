@@ -81,7 +81,7 @@ def test_what_the_table_has_no_row_for_is_reached_too(prompt, intent, repo, comp
     ],
 )
 def test_of_two_rules_that_fit_the_first_of_the_table_decides(first, second):
-    intents = {matched(prompt)["intent"] for prompt in (first, f"{first} {second}", f"{second} and {first}")}
+    intents = {matched(prompt)["intent"] for prompt in (first, f"{first} {second}", f"{second} {first}")}
     assert intents == {matched(first)["intent"]}
 
 
@@ -119,6 +119,54 @@ def test_compat_looks_at_plain_substrings():
     assert match("söker TODO", KEYS) is None
     assert matched("sök hjälp", compat=True)["intent"] == "help"
     assert matched("sök hjälp")["intent"] == "grep_repo"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "first", "second"),
+    [
+        ("run tests and then create branch x", "run_test (run tests)", "create_branch (create branch)"),
+        ("visa status och byt till mq-hal", "git_status (status)", "switch_repo (byt till)"),
+        ("byt till mq-hal och visa status", "switch_repo (byt till)", "git_status (status)"),
+        ("create branch fix/x, run tests", "create_branch (create branch)", "run_test (run tests)"),
+        ("kör tester; skapa en ny branch x", "run_test (kör tester)", "create_branch (skapa en ny branch)"),
+        ("Run the tests. Then show me the latest commits", "run_test (Run the tests)", "git_log (commits)"),
+        ("visa status sedan trädet", "git_status (status)", "repo_tree (trädet)"),
+        ("open app.py and run tests", "open_editor (open)", "run_test (run tests)"),
+        ("kolla status och sök TODO", "git_status (status)", "grep_repo (sök)"),
+        ("status & doctor", "git_status (status)", "run_mqlaunch (doctor)"),
+        ("please show status in mq-hal and create a branch called x", "git_status", "create_branch"),
+    ],
+)
+def test_two_wishes_in_one_prompt_are_refused_and_both_are_named(prompt, first, second):
+    contract = match(prompt, KEYS)
+    assert contract is not None
+    assert contract.intent == "refuse"
+    for one in (first, second):
+        assert one in contract.why
+    assert contract.why.index(first) < contract.why.index(second)
+    compat = match(prompt, KEYS, compat=True)
+    assert compat is None or "two things" not in compat.why
+
+
+@pytest.mark.parametrize(
+    ("prompt", "intent"),
+    [
+        *(("grep foo and bar", "grep_repo"), ("sök status och tree", "grep_repo")),
+        *(("search for TODO and run tests", "grep_repo"), ("find commits, tree; status", "grep_repo")),
+        *(
+            ('create branch "fix, status and tree"', "create_branch"),
+            ("ny branch help-and-status", "create_branch"),
+        ),
+        *(('open "notes and status.md"', "open_editor"), ("open status.py and tree.py", "open_editor")),
+        *(("kör tester och testerna i mq-hal", "run_test"), ("status and status", "git_status")),
+        *(("vad är ändrat, och i vilka filer", "git_status"), ("help, please", "help")),
+        *(("run tests and tell me how it went", "run_test"), ("hej, visa status", "git_status")),
+        *(("and status", "git_status"), ("status, tack", "git_status"), ("then run tests", "run_test")),
+        *(('status och "trädet"', "git_status"), ("git status in 'a, b and tree'", "git_status")),
+    ],
+)
+def test_what_joins_no_two_wishes_is_one(prompt, intent):
+    assert matched(prompt)["intent"] == intent
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,14 @@ def test_a_sure_model_answers_though_a_rule_fits():
     assert (routed.contract.intent, routed.by) == ("git_status", "model")
 
 
+def test_of_two_wishes_no_model_chooses_one():
+    routed = route("visa status och byt till mq-hal", KEYS, model=Sure("git_status", 1 - 1e-9))
+    assert (routed.contract.intent, routed.by) == ("refuse", "matcher")
+    assert "git_status (status) and switch_repo (byt till)" in routed.contract.why
+    compat = route("visa status och byt till mq-hal", KEYS, model=Sure("git_status", 1 - 1e-9), compat=True)
+    assert compat.contract.intent == "git_status"
+
+
 def test_where_the_model_is_unsure_the_matcher_stands_in_and_says_so():
     routed = route("git thing and doctor thing maybe", KEYS, model=Sure("pwd", 0.99))
     assert (routed.contract.command, routed.by) == ("doctor", "matcher")
