@@ -241,6 +241,7 @@ class Judge:
     def _named_in(self, command: str) -> Path | None:
         """A governed folder that a command names in full, from wherever it is run."""
         roots = [root for (root,) in self._home.db.read("SELECT root FROM work_roots")]
+        roots += map(str, self._work.trees()) if roots else ()
         named = (root for root in sorted(roots, key=len, reverse=True) if root in command)
         return next((Path(root) for root in named if self._work.governed(root)), None)
 

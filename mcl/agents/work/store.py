@@ -6,7 +6,7 @@ Read from the journal, every signature checked; files in the folder itself are n
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -19,6 +19,7 @@ from executor.lifecycle.fold import fold
 from ir import Envelope, IntentAcceptBody, MclError
 from mcl.agents.file.labels import STATUSES, Status
 from mcl.agents.work.item import Standing, WorkItem, is_work, item_of
+from mcl.agents.work.linked import tree_of, trees_of
 from mcl.agents.work.tables import COMPONENT, TABLES
 
 SIGNED: Final = "record.work.signed"  # of a folder: the labels that count now, each with its intent
@@ -46,20 +47,45 @@ class Work:
         return self._home
 
     def root_of(self, place: Path) -> Path | None:
-        """The nearest folder at or above a place that work was signed for; None where there is none."""
+        """The folder whose rules hold at a place; None where there is none.
+
+        The nearest at or above it that work was signed for; else, in a linked work tree, what answers there
+        to such a folder of the main one.
+        """
         governed = {root for (root,) in self._home.db.read("SELECT root FROM work_roots")}
         if not governed:
             return None
         real = Path(os.path.realpath(place))
-        return next(
-            (one for one in (real, *real.parents) if str(one) in governed and self.governed(one)), None
-        )
+        return self._nearest(real, governed) or self._in_linked_tree(real, governed)
 
     def governed(self, root: Path | str) -> bool:
-        """Whether work was signed for exactly this folder, done or not.
+        """Whether the rules hold for exactly this folder: work was signed for it, done or not, or for the one
+        that answers to it in the main work tree.
 
         It counts as governed where what was signed cannot be believed any more: nothing is let go by damage.
         """
+        return self._signed_for(root) or self.root_of(Path(root)) == Path(root)
+
+    def trees(self) -> tuple[Path, ...]:
+        """What answers to governed folders in linked work trees that git knows of."""
+        rows = self._home.db.read("SELECT root FROM work_roots ORDER BY root")
+        return tuple(one for (root,) in rows for one in trees_of(Path(root)))
+
+    def _nearest(self, real: Path, governed: Set[str]) -> Path | None:
+        above = (one for one in (real, *real.parents) if str(one) in governed)
+        return next((one for one in above if self._signed_for(one)), None)
+
+    def _in_linked_tree(self, real: Path, governed: Set[str]) -> Path | None:
+        if (found := tree_of(real)) is None:
+            return None
+        tree, main = found
+        root = self._nearest(main / real.relative_to(tree), governed)
+        if root is None:
+            return None
+        own = tree / root.relative_to(main) if root.is_relative_to(main) else tree
+        return None if str(own) in governed else own  # a person said of it that there is no work
+
+    def _signed_for(self, root: Path | str) -> bool:
         try:
             return bool(self.labels(root))
         except HomeError:
