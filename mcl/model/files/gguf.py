@@ -31,11 +31,13 @@ _MOST_TENSORS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a GGUF says of itself: scalar and string metadata (arrays left out) and its tensors' number."""
+    """What a GGUF says of itself: scalar and string metadata (arrays left out), the number of its tensors, and
+    of the weights in them."""
 
     version: int
     metadata: dict[str, object]
     tensors: int
+    weights: int = 0
 
 
 def read_header(path: Path) -> Header:
@@ -62,6 +64,7 @@ class _Walk:
 
     def __init__(self, path: Path, data: mmap.mmap) -> None:
         self._path, self._data, self._at = path, data, len(_MAGIC)
+        self._weights = 0
 
     def header(self) -> Header:
         version = self._scalar("I")
@@ -90,7 +93,7 @@ class _Walk:
                 self._path,
                 fix="copy or download it again",
             )
-        return Header(version, metadata, tensors)
+        return Header(version, metadata, tensors, self._weights)
 
     def _tensor(self, alignment: int) -> int:
         """End of a tensor's data, counted from the data's start."""
@@ -105,6 +108,7 @@ class _Walk:
         block, size = _BLOCKS.get(kind, (1, 0))
         if elements % block:
             raise self._broken(f"tensor {name!r} is not a whole number of blocks")
+        self._weights += elements
         return offset + elements // block * size
 
     def _value(self, kind: int) -> object:
