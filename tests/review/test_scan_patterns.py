@@ -208,3 +208,10 @@ def test_in_a_line_that_a_program_made_only_keys_block() -> None:
     text = "a" * 5000 + f"; eval(x); '\u202e'; {KEY}"
     some = {one.rule: one.severity for one in scan_source(Source("bundle.js", text))}
     assert some == {"js-eval": "NOTE", "trojan-source": "NOTE", "secret-aws": "RISK"}
+
+
+def test_a_key_is_told_where_it_begins_and_not_where_another_ends() -> None:
+    head, rows = "PRIVATE KEY-----", "MIIEpAIBAAKCAQEAq8WnR4tY7uKpL2xVb9sDc5Fg"
+    key = f"-----BEGIN {head}\n{rows}\n-----END {head}\n"
+    assert [one.line for one in scan_source(Source("keys.pem", key + key))] == [1, 4]
+    assert [one.line for one in scan_source(Source("keys.pem", key * 2), lines={3})] == []

@@ -169,10 +169,11 @@ class _Text:
                 continue
             piece = (column // _PIECE) * _PIECE
             until = min(end + _BEYOND * rule.beyond, start + piece + _PIECE + _OVERLAP)
+            first = max(start, start + piece - _OVERLAP)
             try:
                 if time.monotonic() > deadline:
                     raise TimeoutError
-                fits = _fits(rule, self.text[max(start, start + piece - _OVERLAP) : until])
+                fits = _fits(rule, self.text[first:until], end - first)
             except TimeoutError:
                 slow = f"The rule {rule.id} took too long, and was given up from here on."
                 yield remark("scan-slow", number, slow)
@@ -221,8 +222,11 @@ class _Text:
         return iter(sorted(found))
 
 
-def _fits(rule: Rule, piece: str) -> bool:
+def _fits(rule: Rule, piece: str, end: int) -> bool:
+    """Does it fit somewhere before the end of the line?"""
     for found in rule.pattern.finditer(piece, timeout=_SECONDS):
+        if found.start() > end:
+            return False
         value = found.groupdict().get("value")
         if value is None or _real(value, rule):
             return True
