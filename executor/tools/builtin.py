@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from executor.tools.manifest import load_manifest
+from executor.tools.manifest import own_manifest
 from executor.tools.tool import Adapter, Bench, Tool
 
 _NAMES: Final = (
@@ -49,7 +49,7 @@ _NAMES: Final = (
 def builtin_tools() -> tuple[Tool, ...]:
     """All of them, in the order of their addresses."""
     here = Path(__file__).parent
-    return tuple(Tool(load_manifest(here / f"{name}.toml"), _adapter(name)) for name in _NAMES)
+    return tuple(Tool(own_manifest(here / f"{name}.toml"), _adapter(name)) for name in _NAMES)
 
 
 def _adapter(name: str) -> Adapter:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from executor.home import Home
 from executor.tools.builtin import builtin_tools
-from executor.tools.manifest import load_manifest
+from executor.tools.manifest import own_manifest
 from executor.tools.registry import Annex, Registry
 from executor.tools.tool import Bench, Tool
 from mcl.home import open_home
@@ -45,7 +45,7 @@ def registry(
     Raises ManifestError: BAD_COMMANDS.
     """
     here = Path(__file__).parent
-    own = [Tool(load_manifest(here / f"{name}.toml"), partial(_run, name, home)) for name in _NAMES]
+    own = [Tool(own_manifest(here / f"{name}.toml"), partial(_run, name, home)) for name in _NAMES]
     tools = [*builtin_tools(), *own, *(_declared(commands / COMMANDS) if commands else ())]
     return Registry(sorted(tools, key=lambda tool: tool.manifest.uri), outside)
 
