@@ -19,6 +19,7 @@ from executor.home import Home
 from mcl.cli.main import main
 from mcl.repo.contract import SCHEMA, RepoIntent
 from mcl.repo.intents import intent_types
+from tests.cli.conftest import Ended
 
 GIT = {
     **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},
@@ -67,20 +68,6 @@ def contract(intent: str, *args: str, **more: object) -> bytes:
         "message": "",
     }
     return json.dumps({**fields, **more}).encode()
-
-
-@dataclass(frozen=True)
-class Ended:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> Any:
-        """Standard output as one JSON document."""
-        return json.loads(self.out)
 
 
 @dataclass

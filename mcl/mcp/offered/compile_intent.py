@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from mcl.errors import McpError
 from mcl.mcp.exchange import Caller, Json, Reply
-from mcl.mcp.offered.offered import Offered
+from mcl.mcp.offered.offered import KEEPS, Offered
 from mcl.mcp.offered.telling import ACCEPT_FIRST, of_compile
 
 if TYPE_CHECKING:
@@ -100,12 +100,7 @@ OFFERED: Final = Offered(
         },
         "required": ["status", "id"],
     },
-    annotations={
-        "readOnlyHint": False,
-        "destructiveHint": False,
-        "idempotentHint": False,
-        "openWorldHint": False,
-    },
+    annotations=KEEPS,
     run=_run,
     example=_EXAMPLE,
 )

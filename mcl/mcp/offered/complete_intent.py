@@ -11,7 +11,7 @@ from anyio import to_thread
 from mcl.agents.work.completing import MAX_NOTES, complete
 from mcl.agents.work.root import find_root
 from mcl.mcp.exchange import Caller, Json, Reply, refused
-from mcl.mcp.offered.offered import Offered
+from mcl.mcp.offered.offered import KEEPS, Offered
 
 if TYPE_CHECKING:
     from mcl.mcp.service.service import Service
@@ -68,12 +68,7 @@ OFFERED: Final = Offered(
         },
         "required": ["success", "id", "status"],
     },
-    annotations={
-        "readOnlyHint": False,
-        "destructiveHint": False,
-        "idempotentHint": False,
-        "openWorldHint": False,
-    },
+    annotations=KEEPS,
     run=_run,
     example=_EXAMPLE,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from mcl.mcp.exchange import Caller, Json, Reply
-from mcl.mcp.offered.offered import Offered
+from mcl.mcp.offered.offered import LOOKS, Offered
 from mcl.mcp.offered.telling import ACCEPT_FIRST, of_intent
 
 if TYPE_CHECKING:
@@ -54,12 +54,7 @@ OFFERED: Final = Offered(
         },
         "required": ["id", "state"],
     },
-    annotations={
-        "readOnlyHint": True,
-        "destructiveHint": False,
-        "idempotentHint": True,
-        "openWorldHint": False,
-    },
+    annotations=LOOKS,
     run=_run,
     example={"intent": "@last"},
 )

@@ -10,7 +10,7 @@ from mcl.agents.file.labels import STATUSES
 from mcl.agents.work.root import find_root
 from mcl.agents.work.selecting import intent_json
 from mcl.mcp.exchange import Caller, Json, Reply
-from mcl.mcp.offered.offered import Offered
+from mcl.mcp.offered.offered import LOOKS, Offered
 
 if TYPE_CHECKING:
     from mcl.mcp.service.service import Service
@@ -75,12 +75,7 @@ OFFERED: Final = Offered(
         },
         "required": ["root", "agent", "active", "intents"],
     },
-    annotations={
-        "readOnlyHint": True,
-        "destructiveHint": False,
-        "idempotentHint": True,
-        "openWorldHint": False,
-    },
+    annotations=LOOKS,
     run=_run,
     example={},
 )

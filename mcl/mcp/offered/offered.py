@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mcl.mcp.exchange import Caller, Json, Reply
 
 if TYPE_CHECKING:
     from mcl.mcp.service.service import Service
+
+# MCP's hints, for a tool that changes nothing, and for one that only adds to what the home keeps.
+LOOKS: Final = {
+    "readOnlyHint": True,
+    "destructiveHint": False,
+    "idempotentHint": True,
+    "openWorldHint": False,
+}
+KEEPS: Final = {**LOOKS, "readOnlyHint": False, "idempotentHint": False}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mcl.mcp.activity.entry import OPERATIONS, SENSITIVITIES, VERDICTS
 from mcl.mcp.exchange import Caller, Json, Reply
-from mcl.mcp.offered.offered import Offered
+from mcl.mcp.offered.offered import LOOKS, Offered
 
 if TYPE_CHECKING:
     from mcl.mcp.service.service import Service
@@ -72,12 +72,7 @@ OFFERED: Final = Offered(
         },
         "required": ["activity", "next", "flaws"],
     },
-    annotations={
-        "readOnlyHint": True,
-        "destructiveHint": False,
-        "idempotentHint": True,
-        "openWorldHint": False,
-    },
+    annotations=LOOKS,
     run=_run,
     example={"status": "denied", "since": "2h", "limit": 10},
     checked=False,  # a filter that cannot be right is BAD_FILTER

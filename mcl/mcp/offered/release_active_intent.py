@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from mcl.mcp.exchange import Caller, Json, Reply
-from mcl.mcp.offered.offered import Offered
+from mcl.mcp.offered.offered import KEEPS, Offered
 
 if TYPE_CHECKING:
     from mcl.mcp.service.service import Service
@@ -37,12 +37,7 @@ OFFERED: Final = Offered(
         },
         "required": ["released"],
     },
-    annotations={
-        "readOnlyHint": False,
-        "destructiveHint": False,
-        "idempotentHint": False,
-        "openWorldHint": False,
-    },
+    annotations=KEEPS,
     run=_run,
     example={},
 )

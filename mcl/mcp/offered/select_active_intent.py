@@ -10,7 +10,7 @@ from executor.gate.checkout import intent_already_active
 from mcl.agents.work.root import find_root
 from mcl.agents.work.selecting import SelectResult, select
 from mcl.mcp.exchange import Caller, Json, Reply, refused
-from mcl.mcp.offered.offered import Offered
+from mcl.mcp.offered.offered import KEEPS, Offered
 
 if TYPE_CHECKING:
     from mcl.mcp.service.service import Service
@@ -80,12 +80,7 @@ OFFERED: Final = Offered(
         },
         "required": ["success"],
     },
-    annotations={
-        "readOnlyHint": False,
-        "destructiveHint": False,
-        "idempotentHint": False,
-        "openWorldHint": False,
-    },
+    annotations=KEEPS,
     run=_run,
     example=_EXAMPLE,
 )
