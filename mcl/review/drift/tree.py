@@ -67,13 +67,15 @@ class Tree:
     """The files of a workspace.
 
     files: those that are source, sorted, at most MAX_FILES. checkout: None where no git can be asked; closed
-    then says why, "" where there is no repository. cut: are there more files than were looked at?
+    then says why, and way_out what to do, "" where there is no repository. cut: are there more files than
+    were looked at?
     """
 
     workspace: Workspace
     files: tuple[str, ...]
     checkout: Checkout | None = None
     closed: str = ""
+    way_out: str = ""
     cut: bool = False
     _left: int = field(default=MAX_TOTAL, repr=False)
     _room: int = field(default=_KEPT, repr=False)
@@ -157,7 +159,7 @@ async def look(workspace: Workspace, clock: Clock) -> Tree:
                     gone = {path for code, path in tree.checkout.changes if "D" in code}
                     tree.files = tuple(path for path in tree.files if path not in gone)
     except ToolError as problem:
-        tree.closed = problem.message
+        tree.closed, tree.way_out = problem.message, problem.fix
     except TimeoutError as problem:
         raise ReviewError(
             "TREE_TOO_LARGE",
