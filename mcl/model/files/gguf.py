@@ -31,8 +31,8 @@ _MOST_TENSORS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a GGUF says of itself: scalar and string metadata (arrays left out), the number of its tensors, and
-    of the weights in them."""
+    """What a GGUF says of itself: scalar and string metadata (arrays left out), how many tensors it has, and
+    how many weights are in them."""
 
     version: int
     metadata: dict[str, object]
