@@ -469,7 +469,10 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
     assert {name for name in acts if name.startswith("mcl.agents.")} <= {
         *(f"mcl.agents.work.{one}" for one in ("checkouts", "completing", "item", "leases", "names", "root")),
         *("mcl.agents.work.selecting", "mcl.agents.work.store", "mcl.agents.file.labels"),
-        *(f"mcl.agents.writes.{one}" for one in ("circuit", "images", "seen", "tracing")),
+        *(
+            f"mcl.agents.writes.{one}"
+            for one in ("callers", "circuit", "images", "recovering", "seen", "tracing")
+        ),
         "mcl.agents.guard.refusals",  # the words of a refusal
     }
     completing = [node for node in called_as("complete", nodes) if node.keywords or node.args]
