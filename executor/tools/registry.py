@@ -17,7 +17,7 @@ from executor.sandbox.reach import reaching
 from executor.sandbox.redaction import Redactor, redact_error
 from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import Manifest
-from executor.tools.tool import Bench, Tool
+from executor.tools.tool import Bench, Progress, Tool, unwatched
 from ir import MclError
 
 if TYPE_CHECKING:
@@ -100,11 +100,12 @@ class Registry:
         credentials: Credentials | None = None,
         intent: str = "",
         letter: bytes = b"",
+        progress: Progress = unwatched,
     ) -> dict[str, object]:
         """Make the call that was allowed. The answer is checked, capped and free of secrets.
 
         credentials: where the values of ``$env:NAME`` come from; the adapter alone gets to see them. intent,
-        letter: as of ``Bench``.
+        letter, progress: as of ``Bench``.
 
         Raises:
             GateError: the Allow is not for this call, or was used.
@@ -129,6 +130,7 @@ class Registry:
                 intent,
                 call.node_id,
                 letter,
+                progress,
             )
             args = tool.manifest.complete(call.args)
             secrets = (credentials or Credentials({})).resolve(args, tool.manifest)

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 
+Progress = Callable[[int, int], None]
+"""Told how much is done, and of how much; from any thread."""
+
+
+def unwatched(done: int, total: int) -> None:
+    """Nobody asks how far it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
     """What an adapter may touch while it runs.
@@ -25,6 +33,7 @@ class Bench:
     operation: what the gate allowed this call to do; an adapter does no more. max_output: bytes. hosts: where
     it may go over the network; empty for tools of another scope. intent, node_id: for what (a ULID) and at
     which node it is called. letter: the signed envelope that goes out with the call, where one does.
+    progress: for work that takes a while to say how far it is.
     """
 
     workspace: Workspace
@@ -36,6 +45,7 @@ class Bench:
     intent: str = ""
     node_id: str = ""
     letter: bytes = b""
+    progress: Progress = unwatched
 
 
 Adapter = Callable[[Mapping[str, object], Bench], Awaitable[dict[str, object]]]

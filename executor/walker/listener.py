@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,15 @@ class Listener(Protocol):
 
     def on(self, event: WalkEvent) -> None:
         """Called in the run's own thread; must not take long."""
+        ...
+
+
+@runtime_checkable
+class Follower(Protocol):
+    """A listener that is also told how far a tool is that takes a while."""
+
+    def advanced(self, node_id: str, done: int, total: int) -> None:
+        """Called from any thread; must not take long."""
         ...
 
 

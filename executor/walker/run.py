@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal, NoReturn, TypeAlias
 
 from executor.engine.protocol import Again, Failure, Turn
@@ -17,12 +18,13 @@ from executor.lifecycle.view import View
 from executor.sandbox.redaction import Redactor, visible
 from executor.tools.manifest import Cost, Manifest
 from executor.tools.registry import Registry
+from executor.tools.tool import Progress, unwatched
 from executor.undo.images import Images
 from executor.walker.asking import CORRECTED, Asking
 from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier
 from executor.walker.ledger import Ledger
-from executor.walker.listener import Listener, WalkEvent
+from executor.walker.listener import Follower, Listener, WalkEvent
 from executor.walker.pausing import Pause, Superseded
 from executor.walker.reasoner import Reasoner
 from executor.walker.tree import Place, Scope, Tree
@@ -360,6 +362,10 @@ class Run:
         self.listener.on(
             WalkEvent(place.id, node.kind, state, node.description, place.depth, verdict, ms, preview, error)
         )
+
+    def progress(self, place: Place) -> Progress:
+        """Whom a tool tells how far it is."""
+        return partial(self.listener.advanced, place.id) if isinstance(self.listener, Follower) else unwatched
 
     def _preview(self, node_id: str) -> str:
         output = self.outputs.get(node_id)

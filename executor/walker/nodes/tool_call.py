@@ -80,6 +80,7 @@ async def _invoke(
                 idempotency_key=key,
                 credentials=context.credentials,
                 intent=run.ledger.intent_id,
+                progress=run.progress(place),
             )
     except TimeoutError:
         if left is not None and left <= limit:
