@@ -18,9 +18,6 @@ if TYPE_CHECKING:  # its module is fetched where hosts are read: opening a home 
 
 DEFAULT_CLASSES = ("read", "write")  # inside the workspace, and writing only under an accepted plan
 PERIOD: Final = timedelta(hours=24)  # that max_calls is counted over
-_GRANTED = (
-    "id TEXT PRIMARY KEY, agent TEXT NOT NULL, since TEXT NOT NULL, revoked_at TEXT NOT NULL DEFAULT ''"
-)
 _TABLES = [
     """CREATE TABLE grants (
          id TEXT PRIMARY KEY, agent TEXT NOT NULL, class TEXT NOT NULL, since TEXT NOT NULL,

@@ -21,7 +21,6 @@ _SHELLS: Final = ("sh", "bash", "shell", "zsh", "console", "shell-session", "ter
 _TRANSCRIPTS: Final = ("console", "shell-session", "shellsession", "terminal", "")
 _PYTHONS: Final = ("python", "py", "python3", "pycon", "pycon3")
 _FENCE = re.compile(r"\s{0,12}(?P<fence>`{3,}|~{3,})\s*\{?\.?(?P<language>[\w+-]*)")
-_DOLLAR = re.compile(r"\s+\$\s+(?P<said>\S.*)")
 _PROMPT = re.compile(r"\s*(?:\$|%|❯)\s+(?P<said>\S.*)")
 _DIRECTIVE = re.compile(
     r"(?P<indent>\s*)\.\. (?:code-block|code|sourcecode|prompt)::\s*(?P<language>[\w+-]*)"

@@ -11,7 +11,6 @@ from typing import Final
 from mcl.review.findings.severity import BLOCKING, FOREIGN, SEVERITIES
 
 _ANY: Final = "|".join(SEVERITIES)
-_STOPS: Final = "|".join(label for label in SEVERITIES if label in BLOCKING)
 _OTHERS: Final = "|".join((*SEVERITIES, *FOREIGN))
 _PATH: Final = r"[^\s:]{1,200}:[0-9]"  # enough of a path to know one
 
