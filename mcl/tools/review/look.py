@@ -45,7 +45,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
         "files": [_file(one, sealed=target.kind != "folder") for one in target.pieces],
         "findings": [one.to_json() for one in (*_conflicts(target), *_unseen(target))],
         "skipped": [one.to_json() for one in target.skipped[:_MOST_SKIPPED]],
-        "truncated": target.truncated,
+        "truncated": target.truncated or len(target.skipped) > _MOST_SKIPPED,
         "seal": target.seal,
         "text": _told(target),
     }
