@@ -223,6 +223,42 @@ def test_show_tells_what_a_review_is_told(garden: Yard) -> None:
     assert "function ripe(one)" in told
 
 
+def test_what_a_review_is_told_is_shown_without_maps_too(garden: Yard) -> None:
+    fruit = ("context", "show", "orchard/fruit.py", "--told")
+    told = garden(*fruit)
+    assert (told.code, told.out) == (0, "")
+    assert "there are no maps, so nothing is told of role and symbols" in told.err
+    assert "nothing is remembered of it" in told.err
+    assert garden("remember", "Fruit is never counted twice in the orchard.").code == 0
+    told = garden(*fruit)
+    assert "Fruit is never counted twice" in told.out
+    assert "nothing is remembered" not in told.err
+    document = garden(*fruit, "--json").document
+    assert (document["path"], document["told"]) == ("orchard/fruit.py", told.out.removesuffix("\n"))
+    assert document["without"] == "there are no maps"
+
+
+def test_what_a_review_is_told_is_shown_of_a_file_that_maps_do_not_know_or_where_they_are_broken(
+    garden: Yard,
+) -> None:
+    _map(garden)
+    garden.write("orchard/new.py", "X = 1\n")
+    assert "the maps do not know orchard/new.py" in garden("context", "show", "orchard/new.py", "--told").err
+    garden.write("generated/architecture/symbol_index.json", "{bad")
+    told = garden("context", "show", "orchard/fruit.py", "--told")
+    assert (told.code, "symbol_index.json" in told.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(("nosuch.py",), "NOT_FOUND"), (("app.py", "--mode", "x"), "UNKNOWN_MODE")]
+)
+def test_what_a_review_is_told_needs_a_file_and_a_mode(
+    garden: Yard, words: tuple[str, ...], code: str
+) -> None:
+    told = garden("context", "show", "--told", *words)
+    assert (told.code, code in told.err) == (4, True)
+
+
 @pytest.mark.parametrize(
     ("build", "file", "code"),
     [

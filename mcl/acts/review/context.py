@@ -13,6 +13,7 @@ from executor.home import Home
 from executor.sandbox.paths import Workspace
 from mcl.errors import ReviewError
 from mcl.home import open_home
+from mcl.review.maps.aged import Aged
 from mcl.review.maps.building import Progress, at_once, survey
 from mcl.review.maps.differing import differing
 from mcl.review.maps.files import read_all
@@ -51,6 +52,16 @@ class Looked:
     why: str
     stale: str
     told: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a review of a file is told first. text: "" where nothing is known. without: why nothing of it is
+    from the maps, "" where they know the file."""
+
+    path: str
+    text: str
+    without: str
 
 
 def build_context(
@@ -118,8 +129,45 @@ def show_context(
             )
         now = read_all(opened, [name], lambda path, stamp: None, lambda done: None).files.get(name)
         old = "gone" if now is None else "changed" if now.sha256 != found.sha256 else ""
-        told = context_for(Memories(home, opened.root), maps, name, mode)
+        known = Aged(maps, {name: now.sha256 if now else ""})
+        told = context_for(Memories(home, opened.root), known, name, mode)
         return Looked(found, maps.why(name), old, told.text)
+
+
+def told_context(
+    file: str, *, mode: str = "comment", workspace: Path | None = None, home: Home | None = None
+) -> Told:
+    """What a review of one file is told first, whether the maps know it or there are none.
+
+    Raises:
+        ReviewError: NOT_FOUND, UNKNOWN_MODE. ScopeError: the folder or the file may not be opened.
+    """
+    from mcl.review.context import context_for
+    from mcl.review.contracts import contract
+    from mcl.review.memory import Memories
+
+    home, mode = home or open_home(), contract(mode).mode
+    with closing(workspace_of(home, workspace or Path.cwd())) as opened:
+        name = _named(file, opened)
+        if opened.check(name) is None:
+            raise ReviewError(
+                "NOT_FOUND",
+                f"there is no {name!r} in {opened.root}",
+                place=name,
+                fix="name a file of this folder, or the folder to work in: --workspace DIR",
+            )
+        now = read_all(opened, [name], lambda path, stamp: None, lambda done: None).files.get(name)
+        try:
+            maps, state = load(opened), ""
+        except ReviewError as problem:
+            maps, state = None, f"{problem.message}: {problem.place}"
+        known = Aged(maps, {name: now.sha256} if now else {}) if maps else None
+        text = context_for(Memories(home, opened.root), known, name, mode).text
+        if maps is None:
+            state = state or "there are no maps"
+        elif name not in maps.files:
+            state = f"the maps do not know {name}"
+        return Told(name, text, state)
 
 
 def context_status(

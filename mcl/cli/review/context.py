@@ -9,7 +9,7 @@ from mcl.cli.output import Output, note, write_document, write_text
 
 if TYPE_CHECKING:
     from mcl.acts.plan import Planned
-    from mcl.acts.review.context import Built, Looked
+    from mcl.acts.review.context import Built, Looked, Told
     from mcl.review.maps import Maps, Stale
 
 _TOLD: Final = 20  # lines of a list that people are shown
@@ -85,18 +85,36 @@ def show_command(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the maps say of a file: its role and why, symbols, who imports and who owns it."""
-    from mcl.acts.review.context import show_context
-    from mcl.cli.home import use_home
-    from mcl.cli.safe import safe
+    """Show what the maps say of a file: its role and why, symbols, who imports and who owns it.
 
+    --told needs no maps: without them a review is told what is remembered.
+    """
+    from mcl.acts.review.context import show_context, told_context
+    from mcl.cli.home import use_home
+
+    if told:
+        first = told_context(file, mode=mode, workspace=workspace, home=use_home())
+        if as_json:
+            write_document({"path": first.path, "told": first.text, "without": first.without or None})
+        else:
+            _tell_first(first)
+        return
     found = show_context(file, mode=mode, workspace=workspace, home=use_home())
     if as_json:
         write_document(_looked(found))
-    elif told:
-        write_text(safe(found.told) + "\n" if found.told else "")
     else:
         _tell(found)
+
+
+def _tell_first(first: "Told") -> None:
+    """What a review is told, and on standard error what is missing in it."""
+    from mcl.cli.safe import one_line, safe
+
+    write_text(safe(first.text) + "\n" if first.text else "")
+    if first.without:
+        note(f"{one_line(first.without)}, so nothing is told of role and symbols: mcl review context build")
+    if not first.text:
+        note(f"a review of {one_line(first.path)} is told nothing: nothing is remembered of it")
 
 
 def status_command(workspace: Workspace = None, as_json: AsJson = False) -> int:
