@@ -94,8 +94,8 @@ def probe(
     return Tool(manifest, adapter)
 
 
-def gone(process: int, *, within: float = 1.0) -> bool:
-    """Is a process dead (or about to be reaped)? A signal takes a moment to arrive: ``within`` seconds."""
+def gone(process: int, *, within: float = 20.0) -> bool:
+    """Is a process dead (or about to be reaped)? A signal takes a moment to arrive, or many."""
     status, end = Path(f"/proc/{process}/stat"), time.monotonic() + within
     while True:
         try:

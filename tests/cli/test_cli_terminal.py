@@ -149,6 +149,7 @@ def test_what_it_started_ends_with_it_when_it_is_told_to_end(mcl):
     assert running(nap), run.stderr and run.stderr.read()
     run.terminate()
     assert run.wait(timeout=60) == 130
+    deadline = time.monotonic() + 60
     while running(nap) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not running(nap)
@@ -161,7 +162,7 @@ def test_a_gate_can_be_decided_from_another_terminal(mcl, word, code):
     id = asked(mcl)
     assert mcl("gate", "list").out.strip() == "nothing is waiting"
     run = mcl.start("run", id)  # its standard input stays open and silent
-    for _ in range(100):
+    for _ in range(600):
         gates = mcl("gate", "list", "--json").document["gates"]
         if gates:
             break

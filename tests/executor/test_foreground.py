@@ -66,7 +66,7 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self._end, text.encode())
 
-    def wait_for(self, text: str, within: float = 20.0) -> None:
+    def wait_for(self, text: str, within: float = 60.0) -> None:
         end = time.monotonic() + within
         while text not in self.said:
             assert time.monotonic() < end, self.said

@@ -102,7 +102,7 @@ def test_a_call_without_an_answer_in_time_is_made_again(walks: Walks) -> None:
         return {}
 
     flaky(walks, slow)
-    assert walks.go(tool("n1", "test/flaky", timeout_ms=100)).state == "completed"
+    assert walks.go(tool("n1", "test/flaky", timeout_ms=300)).state == "completed"
     assert calls == [2]
 
 
@@ -209,7 +209,7 @@ def test_a_sibling_that_fails_ends_the_wait_for_the_next_attempt(walks: Walks) -
     work = Flaky(99)
 
     async def fail(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while not work.keys:
                 await anyio.sleep(0.01)
         raise ToolError("BROKEN", "it broke")

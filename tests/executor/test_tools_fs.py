@@ -200,7 +200,7 @@ def watched(walks: Walks, do: Callable[[], None], *, path: str = ".", **args: st
                 begun.set()
 
     def act() -> None:
-        assert begun.wait(10)
+        assert begun.wait(60)
         time.sleep(1)  # the first look is taken by then
         do()
 

@@ -41,8 +41,8 @@ def answer(outcome: Outcome) -> Mapping[str, Any]:
 
 
 def running(mark: str) -> bool:
-    """Is there a process with this word in its command line? It gets a second to go."""
-    end = time.monotonic() + 1
+    """Is there a process with this word in its command line? It gets a while to go, less than it lasts."""
+    end = time.monotonic() + 20
     while True:
         lines = []
         for place in Path("/proc").glob("[0-9]*/cmdline"):

@@ -67,7 +67,7 @@ def code(result: Any) -> str:
 
 async def waiting(desk: Desk, name: str = "plain:add_note") -> str:
     """The id of the question that waits, as another process finds it."""
-    with open_home(desk.home) as home, anyio.fail_after(20):
+    with open_home(desk.home) as home, anyio.fail_after(PATIENCE):
         while True:
             if found := [gate.id for gate in open_gates(home=home) if gate.call == name]:
                 return found[-1]

@@ -30,17 +30,21 @@ import atexit, os, subprocess, sys, threading, time
 
 atexit.register(print, "a library says goodbye")
 
+over = threading.Event()
+
 def noise():
     while "mcl.mcp.serve.face" not in sys.modules:
         time.sleep(0.01)
-    for _ in range(200):
+    subprocess.run(["echo", "a child prints"])
+    while not over.wait(0.01):
         print("a library prints")
         os.write(1, b"a library in C prints\\n")
         sys.stdout.write("and this stays in a buffer")
-        time.sleep(0.01)
-    subprocess.run(["echo", "a child prints"])
 
-threading.Thread(target=noise, daemon=True).start()
+thread = threading.Thread(target=noise, daemon=True)
+thread.start()
+atexit.register(thread.join)  # Python aborts where a thread prints while it ends
+atexit.register(over.set)
 """
 
 
@@ -151,7 +155,6 @@ def test_whatever_prints_and_whatever_comes_in_only_messages_go_out(desk: Desk, 
         names = [tool["name"] for tool in wire.ask(7, "tools/list")["result"]["tools"]]
         assert {"call_tool_read", "retrieve_tools", "run_intent", "read_activity"} <= set(names)
         args = {"name": "mcl:fs/read", "args": {"path": "a.txt"}, "operation_type": "read"}
-        time.sleep(0.5)  # for more noise
         read = wire.ask(8, "tools/call", {"name": "call_tool_read", "arguments": args})["result"]
         assert read["structuredContent"]["text"] == "hello"
         assert wire.end() == 0
@@ -161,6 +164,7 @@ def test_whatever_prints_and_whatever_comes_in_only_messages_go_out(desk: Desk, 
         noise = wire.process.stderr.read()
         assert "a library prints" in noise
         assert "a library in C prints" in noise
+        assert "a child prints" in noise
         assert "a library says goodbye" in noise
 
 

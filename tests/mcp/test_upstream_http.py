@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
-from desks import PEERS, first_line, running, talk
+from desks import PATIENCE, PEERS, first_line, running, talk
 from servers_for_tests import told, up_again
 
 from executor import Home
@@ -103,7 +103,7 @@ def test_a_server_that_nobody_answers_for_is_down_at_once(home: Home) -> None:
 
     async def conversation() -> None:
         async with Upstreams(servers, jitter=lambda: 1.0) as upstreams:
-            with anyio.fail_after(20):
+            with anyio.fail_after(PATIENCE):
                 first = await told(upstreams.call("gone", "echo", {}))
                 second = await told(upstreams.call("gone", "echo", {}))
             assert (first.code, second.code) == ("SERVER_DOWN", "SERVER_DOWN")

@@ -195,7 +195,7 @@ def test_the_first_failure_of_twenty_commands_ends_the_others_with_all_they_star
     assert outcome.nodes.pop("n19") == "failed"
     assert outcome.nodes.pop("n") == "failed"
     assert set(outcome.nodes.values()) == {"cancelled"}
-    end = time.monotonic() + 1
+    end = time.monotonic() + 20
     while running(mark) and time.monotonic() < end:
         time.sleep(0.01)
     assert not running(mark)
