@@ -53,7 +53,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
     with bench.workspace.open_folder(path) as descriptor:
         folder = Folder(bench.workspace, path, descriptor)
-        ran = await run_confined(bench, folder, line, keep="head", most=_MOST, merged=False)
+        ran = await run_confined(bench, folder, line, keep="head", most=_MOST, merged=False, alone=True)
     _require_searched(ran, query)
     found = _Found(limit, bench.max_output - 8192 - 2 * len(json_bytes(query)), ran.finished.truncated)
     found.take("/".join(bench.workspace.split(path)), ran.finished.out, bench)

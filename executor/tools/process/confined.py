@@ -71,6 +71,7 @@ async def run_confined(
     keep: Keep = "tail",
     most: int = _MAX_LOG,
     merged: bool = True,
+    alone: bool = False,
 ) -> Ran:
     """Run it to its end, in the folder. Where the gate allowed it to read, it writes only its outputs.
 
@@ -79,6 +80,7 @@ async def run_confined(
         outputs: folders of the workspace that a reading command may write in; made where they are missing.
         variables: names of variables of this process that it sees too, beside the fixed ones.
         keep, most, merged: which end of its output is kept, how many bytes, and whether its errors are in it.
+        alone: it starts no other program.
 
     Raises:
         ToolError: COMMAND_NOT_FOUND; WROTE_UNDECLARED, TOO_MANY_FILES where it is only watched.
@@ -112,7 +114,7 @@ async def run_confined(
             max_output=most,
             keep=keep,
             merged=merged,
-            alone=behind is not None,  # bubblewrap ends with us, and all in it with bubblewrap
+            alone=alone or behind is not None,  # bubblewrap ends with us, and all in it with bubblewrap
         )
         seconds = (datetime.fromisoformat(bench.clock.now()) - started).total_seconds()
         if watched is not None:
