@@ -19,6 +19,7 @@ from typing import Final, Literal
 from anyio import to_thread
 
 from executor.errors import ToolError
+from executor.sandbox.history import places_elsewhere
 from executor.sandbox.paths import Workspace
 from executor.sandbox.process import run_command
 from executor.sandbox.protected import PROTECTED_FOLDERS, is_protected
@@ -165,8 +166,15 @@ def _arguments(view: View) -> list[str]:
             said += ["--tmpfs", str(closed)]
     empty = view.private.parent / "empty"
     empty.touch()
+    elsewhere = places_elsewhere(view.workspace)
+    if elsewhere is not None:  # as .git is seen: to be read, and its settings not even that
+        own, common = elsewhere
+        said += ["--ro-bind", str(common), str(common)]
+        for place in dict.fromkeys((own, common)):
+            settings = [place / name for name in _SETTINGS if (place / name).is_file()]
+            said += [part for one in settings for part in ("--ro-bind", str(empty), str(one))]
     for path, kind in _kept(view.workspace):
-        if kind == "file":
+        if kind == "file" and not (elsewhere is not None and path == f"{root}/.git"):
             said += ["--ro-bind", str(empty), path]
         elif kind == "folder":
             said += ["--tmpfs", path]

@@ -81,6 +81,17 @@ def history(workspace: Workspace, path: str, folder: int, *, writes: bool = Fals
         yield found
 
 
+def places_elsewhere(workspace: Workspace) -> tuple[Path, Path] | None:
+    """Where the history of the workspace itself lies, its own part and the common one, where that is outside
+    and may be read; else None."""
+    try:
+        with workspace.open_folder(".") as folder, history(workspace, ".", folder) as found:
+            outside = found.linked and not found.place.is_relative_to(workspace.root)
+            return (found.own_place, found.place) if outside else None
+    except (ToolError, ScopeError):
+        return None
+
+
 def elsewhere(path: str, why: str, *, fix: str = "") -> NoReturn:
     """ToolError REPOSITORY_ELSEWHERE."""
     raise ToolError(

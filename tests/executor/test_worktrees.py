@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -178,3 +181,45 @@ def test_a_submodule_is_read_and_not_written(walks: Walks, main: Path) -> None:
     assert f"mcl grant read --root {above}" in refused(walks)
     named(walks, above)
     assert walks.ask(tool("n1", "git/status"))["branch"] == "main"
+
+
+TRIES = """
+import json, os, pathlib, subprocess
+def tried(act):
+    try:
+        return act()
+    except OSError as problem:
+        return type(problem).__name__
+def test_tries():
+    log = subprocess.run(["git", "log", "--format=%s"], capture_output=True, text=True)
+    told = {
+        "log": log.stdout.strip(),
+        "branch": tried(lambda: (MAIN / ".git/refs/heads/evil").write_text("x")),
+        "own": tried(lambda: (MAIN / ".git/worktrees/work/HEAD").write_text("x")),
+        "pointer": tried(lambda: pathlib.Path(".git").write_text("x")),
+        "settings": tried(lambda: (MAIN / ".git/config").read_text()),
+        "files": os.path.exists(MAIN / "a.txt"),
+    }
+    pathlib.Path("told.json").write_text(json.dumps(told))
+"""
+
+
+@pytest.mark.slow
+def test_a_command_in_bubblewrap_sees_the_history_and_cannot_change_it(
+    walks: Walks, main: Path, sandboxed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
+    grants.ensure_default(agent)
+    grants.grant(agent, ["shell"])
+    walks.write("test_it.py", f"import pathlib\nMAIN = pathlib.Path({str(main)!r})\n{TRIES}")
+
+    def told() -> object:
+        assert walks.go(tool("n1", "process/tests", "shell"), verb="build").failure is None
+        return json.loads((walks.workspace / "told.json").read_text())
+
+    away = dict.fromkeys(("branch", "own", "settings"), "FileNotFoundError")
+    assert told() == {"log": "", "pointer": "OSError", "files": False, **away}
+    named(walks, main)
+    closed = dict.fromkeys(("branch", "own", "pointer"), "OSError")  # a read-only file system
+    assert told() == {"log": "Add a", "settings": "", "files": False, **closed}
