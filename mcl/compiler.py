@@ -23,7 +23,6 @@ from executor.journal.record import Record, seal_record
 from ir import (
     Body,
     Envelope,
-    Header,
     Intent,
     IntentAnswerBody,
     IntentClarifyBody,
@@ -32,9 +31,7 @@ from ir import (
     IntentFailBody,
     PlanProposedBody,
     canonical_bytes,
-    seal,
 )
-from ir.envelope import ROLE_OF_KIND
 from mcl.errors import CortexError, InputError
 from mcl.given import answered, fresh_id, moment_of, slot_text, zone_of
 from mcl.model.protocol import Model
@@ -42,6 +39,7 @@ from mcl.mtx.core import Core, core_of
 from mcl.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.pipeline import Pipeline
 from mcl.plans.planner import Tools
+from mcl.seal import sealed
 from mcl.skills import Skills
 from mcl.stages.normalise import normalise, without_secret
 from mcl.stages.request import Request, patches_for
@@ -118,7 +116,7 @@ def compile_goal(
     if isinstance(outcome, Clarify) and not pipeline.rules.rounds:
         outcome = pipeline.too_many_rounds(request.id, 0)
     if store and not dry_run:
-        draft = _signed(home, "intent.draft", request.draft(), request.id, request.at)
+        draft = sealed(home, "intent.draft", request.draft(), intent=request.id, at=request.at)
         _store(home, draft, outcome, request.at, recorder)
     return outcome
 
@@ -159,7 +157,8 @@ def recompile_with_answers(
         outcome = pipeline.too_many_rounds(id, view.rounds)
     moment = moment_of(at) if at else home.clock.now()
     body = IntentAnswerBody(patches=patches_for(said), answer_of=view.clarify_id)
-    _store(home, _signed(home, "intent.answer", body, id, moment, view.clarify_id), outcome, moment, recorder)
+    answer = sealed(home, "intent.answer", body, intent=id, at=moment, causation=view.clarify_id)
+    _store(home, answer, outcome, moment, recorder)
     return outcome
 
 
@@ -217,7 +216,8 @@ def _store(home: Home, said: Envelope, outcome: Outcome, at: str, recorder: Reco
 
     def add(kind: str, body: Body) -> None:
         cause = next(one.id for one in reversed(messages) if isinstance(one, Envelope))
-        messages.append(_signed(home, kind, body, said.intent.rpartition("/")[2], at, cause))
+        intent = said.intent.rpartition("/")[2]
+        messages.append(sealed(home, kind, body, intent=intent, at=at, causation=cause))
 
     if not isinstance(outcome, Clarify) and outcome.attempts:
         attempts = [{"said": one.said, "flaws": list(one.flaws)} for one in outcome.attempts]
@@ -253,21 +253,6 @@ def _asked_words(outcome: Clarify) -> dict[str, str]:
 def _record(home: Home, kind: str, body: Mapping[str, Any], intent: str, at: str) -> Record:
     """A record about an intent, signed by the agent."""
     return seal_record(kind, body, id=home.clock.new_id(), at=at, intent=intent, signer=home.keyring.agent)
-
-
-def _signed(home: Home, kind: str, body: Body, intent: str, at: str, causation: str = "") -> Envelope:
-    """An envelope, signed by the key of the role that its kind belongs to."""
-    user, agent = home.keyring.user, home.keyring.agent
-    signer, other = (user, agent) if ROLE_OF_KIND[kind] == "user" else (agent, user)
-    header = Header(
-        id=home.clock.new_id(),
-        at=at,
-        from_=signer.did,
-        to=other.did,
-        intent=f"matrix://intent/{intent}",
-        causation_id=causation or None,
-    )
-    return seal(kind, body, header, signer.signing_key)
 
 
 def _tape(home: Home, id: str) -> tuple[bytes | None, str]:

@@ -9,10 +9,10 @@ from executor.home import Home
 from ir import Intent, IntentAcceptBody
 from mcl.acts.ids import find_intent
 from mcl.acts.remember import keep_accepted
-from mcl.acts.seal import sealed
 from mcl.acts.show import Shown, shown
 from mcl.acts.skills import installed
 from mcl.home import open_home
+from mcl.seal import sealed
 
 
 @dataclass(frozen=True)

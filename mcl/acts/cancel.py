@@ -3,9 +3,9 @@
 from executor.home import Home
 from ir import Envelope, IntentCancelBody
 from mcl.acts.ids import find_intent
-from mcl.acts.seal import sealed
 from mcl.acts.show import read_view
 from mcl.home import open_home
+from mcl.seal import sealed
 
 
 def cancel(intent: str, *, reason: str = "", home: Home | None = None) -> Envelope:

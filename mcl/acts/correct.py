@@ -25,10 +25,10 @@ from ir import (
 from ir.inline_secrets import find_secret
 from mcl.acts.fields import patches_of
 from mcl.acts.ids import find_intent
-from mcl.acts.seal import sealed
 from mcl.acts.show import read_view
 from mcl.errors import InputError
 from mcl.home import open_home
+from mcl.seal import sealed
 
 if TYPE_CHECKING:
     from executor.walker import Verdict

@@ -20,13 +20,13 @@ from executor.journal.record import seal_record
 from executor.lifecycle.fold import GateState
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.acts.direct import NODE
-from mcl.acts.seal import sealed
 from mcl.acts.tools import tools_of
 from mcl.errors import InputError
 from mcl.home import open_home
 from mcl.mcp.questions import deciding
 from mcl.mcp.questions.asked import AskedCall, asked_call, asked_calls, standing
 from mcl.mcp.questions.shown import declared_of
+from mcl.seal import sealed
 
 EXACT_CALL = "matrix://rule/exact-call"
 MAX_REASON = 1000  # characters

@@ -10,7 +10,7 @@ from ir import (
     PlanTree,
     canonical_bytes,
 )
-from mcl.acts.seal import sealed
+from mcl.seal import sealed
 
 
 def proposal(home: Home, intent: Intent, plan: PlanTree, at: str) -> list[Envelope]:

@@ -2,9 +2,10 @@
 machine's clock."""
 
 import re
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from zoneinfo import ZoneInfo
 
+from executor.clock import instant
 from mcl.values.durations import in_english, later, with_plain_hours
 from mcl.values.languages import read_foreign_date
 from mcl.values.periods import Days, period
@@ -58,13 +59,9 @@ def read_moment(text: str, at: str, zone: str = "UTC") -> str | None:
     try:
         found = _iso(text, where) or _moment(in_english(text), now, where)
         found = found or read_foreign_date(text, now)
-        return None if found is None else _utc(found)
+        return None if found is None else instant(found)
     except (ValueError, OverflowError):  # 31 February, the year 10000
         return None
-
-
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _iso(text: str, where: ZoneInfo) -> datetime | None:

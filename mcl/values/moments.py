@@ -5,9 +5,10 @@ A deadline of Friday is over when Friday is (`dates.read_moment`). A reminder on
 """
 
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from executor.clock import instant
 from mcl.values.dates import read_moment
 from mcl.values.durations import in_english, later, with_plain_hours
 from mcl.values.periods import Days, period
@@ -54,7 +55,8 @@ def read_start(text: str, at: str, zone: str = "UTC") -> str | None:
     if days is None:
         return read_moment(_PLAIN_HOUR.sub(r"at \g<hour>:00", said), at, zone)
     morning = datetime.combine(days.first, MORNING, where)
-    return _utc(morning) if days.first == days.last and morning > now else None  # a week has no one morning
+    # A week has no one morning.
+    return instant(morning) if days.first == days.last and morning > now else None
 
 
 def read_since(text: str, at: str, zone: str = "UTC") -> str | None:
@@ -75,7 +77,7 @@ def read_since(text: str, at: str, zone: str = "UTC") -> str | None:
     if found is None:
         clear = read_moment(text, at, zone) if re.search(r"\d{4}-\d{2}-\d{2}[t ]", plain) else None
         return clear if clear is not None and datetime.fromisoformat(clear) <= now else None
-    return _utc(found) if found <= now else None
+    return instant(found) if found <= now else None
 
 
 def _since(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
@@ -124,7 +126,3 @@ def _days(text: str, today: date) -> Days | None:
         day = date(int(found[1]), int(found[2]), int(found[3]))
         return Days(day, day)
     return period(text, today)
-
-
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -463,7 +463,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
     assert "mcl.mcp.foreign.approval" not in acts
     assert {name for name in acts if name.startswith("mcl.acts")} <= {
         *("mcl.acts.answer", "mcl.acts.compile", "mcl.acts.direct", "mcl.acts.run"),
-        *("mcl.acts.seal", "mcl.acts.show", "mcl.acts.skills", "mcl.acts.tools", "mcl.acts.work.release"),
+        *("mcl.acts.show", "mcl.acts.skills", "mcl.acts.tools", "mcl.acts.work.release"),
     }
     # Of the work of coding agents what an agent does: not the import, not what signs, no sign-off.
     assert {name for name in acts if name.startswith("mcl.agents.")} <= {

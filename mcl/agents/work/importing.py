@@ -12,7 +12,6 @@ from executor.hashing import json_bytes
 from executor.home import Home
 from executor.journal.record import Record, seal_record
 from ir import Envelope, Intent, IntentAttestBody, IntentCancelBody
-from mcl.acts.seal import sealed
 from mcl.agents.file import Entry, Report, read_file, validate
 from mcl.agents.file.moments import instant
 from mcl.agents.work.item import WorkItem
@@ -23,6 +22,7 @@ from mcl.agents.work.status import require_legal, status_record
 from mcl.agents.work.store import SIGNED, Work
 from mcl.agents.work.tables import COMPONENT
 from mcl.errors import WorkError
+from mcl.seal import sealed
 
 Kind = Literal["new", "changed", "status", "gone", "same"]
 _ALREADY: Final = "the file said so when a person signed it"

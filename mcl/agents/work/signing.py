@@ -26,7 +26,6 @@ from ir import (
     find_secret,
     with_hash,
 )
-from mcl.acts.seal import sealed
 from mcl.agents.file import Criterion, Entry
 from mcl.agents.file.moments import instant
 from mcl.agents.work.item import (
@@ -44,6 +43,7 @@ from mcl.agents.work.item import (
     in_words,
 )
 from mcl.errors import WorkError
+from mcl.seal import sealed
 
 _PREDICATE: Final[TypeAdapter[Predicate]] = TypeAdapter(Predicate)
 _SCHEME: Final = "matrix://intent/"

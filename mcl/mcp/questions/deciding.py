@@ -26,8 +26,8 @@ from ir import (
     PolicyGateResolveBody,
 )
 from mcl.acts.direct import NODE, DirectCall
-from mcl.acts.seal import sealed
 from mcl.mcp.questions.asked import CLOSED, TIMEOUT, AskedCall, closing, standing
+from mcl.seal import sealed
 
 EXACT_CALL = "matrix://rule/exact-call"
 

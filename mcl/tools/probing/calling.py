@@ -20,7 +20,7 @@ from executor.walker import Walker
 from executor.walker.people import AlwaysApprove
 from ir import IntentAcceptBody, MclError
 from mcl.acts.direct import direct_call, texts_of
-from mcl.acts.seal import sealed
+from mcl.seal import sealed
 from mcl.tools.probing.folder import environment_of, settle
 from mcl.tools.probing.judging import is_declared
 from mcl.tools.probing.server import moved
