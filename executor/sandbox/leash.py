@@ -31,6 +31,14 @@ def launched(argv: Sequence[str], life: int, environment: Mapping[str, str]) -> 
     return [sys.executable, "-I", "-S", str(_LAUNCHER), str(life), keeps_locale, *argv]
 
 
+def unlaunched(argv: Sequence[str]) -> tuple[str, ...]:
+    """What an argument list is there to run: what the launcher is told to, where it is one for it."""
+    before = launched((), 0, {})
+    told = list(argv[: len(before)])
+    fits = told[:4] == before[:4] and len(argv) > len(before)
+    return tuple(argv[len(before) :] if fits else argv)
+
+
 class Leash:
     """What a command hangs on: two ends, of which it inherits ``theirs``. argv: what to start."""
 

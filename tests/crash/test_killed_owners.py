@@ -15,6 +15,7 @@ import pytest
 from walks import gone
 
 from executor import ToolError
+from executor.sandbox.leash import launched, unlaunched
 from executor.sandbox.process import run_command
 
 PATIENCE = 60.0
@@ -149,3 +150,10 @@ def test_commands_leave_no_descriptor_and_no_zombie(tmp_path: Path, alone: bool)
     assert [
         one for one in children if Path(f"/proc/{one}/stat").read_text().rpartition(")")[2][1] == "Z"
     ] == []
+
+
+def test_what_a_launcher_is_told_to_run_is_known_by_its_argument_list() -> None:
+    launcher = launched(["/bin/echo", "-c", "x"], 7, {})
+    assert unlaunched(launcher) == ("/bin/echo", "-c", "x")
+    others = (["/bin/echo", *launcher], launcher[:6], [launcher[0], "-c", *launcher[2:]], ["/bin/echo"])
+    assert [unlaunched(argv) for argv in others] == [tuple(argv) for argv in others]

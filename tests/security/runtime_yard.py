@@ -15,6 +15,7 @@ import anyio
 import pytest
 
 from executor import AlwaysApprove, Home
+from executor.sandbox.leash import unlaunched
 from executor.tools.manifest import Manifest
 from ir.errors import MclError
 from mcl.acts.call import Called, call_tool
@@ -43,7 +44,7 @@ def _hear(event: str, args: tuple[object, ...]) -> None:
         _started.append(("sh", str(args[0])))
         return
     words = args[1] if isinstance(args[1], list | tuple) else [args[0]]
-    _started.append(tuple(os.fsdecode(word) for word in words))  # type: ignore[arg-type]  # of an argv
+    _started.append(unlaunched([os.fsdecode(word) for word in words]))  # type: ignore[arg-type]  # of an argv
 
 
 _listening: list[bool] = []

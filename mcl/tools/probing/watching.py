@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from executor.sandbox.leash import unlaunched
+
 Kind = Literal["read", "write", "start", "connect"]
 
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -111,7 +113,7 @@ class Watch:
             yield from _at("write", args[0], -1) if args[0] != ":memory:" else ()
         elif event in _STARTS:
             program, given = (args[place] for place in _STARTS[event])
-            yield Seen("start", _argv(program, given))
+            yield Seen("start", unlaunched(_argv(program, given)))
         elif event in _SHELLS:
             yield Seen("start", ("sh", _text(args[0])))
         elif event in _FORKS:
