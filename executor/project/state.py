@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from executor.sandbox.git import Git, text
 from executor.sandbox.redaction import visible
 
+CONFLICTS: Final = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})  # codes of files in conflict
 _ROOM = 96  # bytes of JSON that a change takes beside its path, generously
 
 

@@ -1,7 +1,13 @@
 """A text that a model writes under a grammar of the one who asks."""
 
+import json
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
+
+
+def literal(text: str) -> str:
+    """`text` as a literal of llguidance's Lark: as in JSON, and with DEL escaped too."""
+    return json.dumps(text).replace("\x7f", "\\u007f")
 
 
 @dataclass(frozen=True)

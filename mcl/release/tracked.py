@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from executor.project.state import CONFLICTS
 from mcl.release.rules import ReleaseRules
 from mcl.review.drift.rules import Flaw
 from mcl.review.drift.tree import Checkout, Progress, Tree, plain_files, quiet, size_of
 from mcl.review.drift.version import Version, version_of
 
-_CONFLICTS: Final = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})  # the codes of git status
 _MARKS: Final = ("<<<<<<< ", "=======", ">>>>>>> ")
 _FENCES: Final = ("```", "~~~")
 _PAGES: Final = (".md", ".rst", ".markdown", ".txt", ".adoc")
@@ -30,7 +30,7 @@ def clean_flaws(checkout: Checkout, version: str, rules: ReleaseRules) -> Iterat
         else:
             said = (
                 "it is in conflict"
-                if code in _CONFLICTS
+                if code in CONFLICTS
                 else f"it is changed and not committed ({code.strip()})"
             )
             yield flaw("UNCOMMITTED", path, said)

@@ -5,9 +5,9 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcl.model.chat.answers import literal, place_of, shown, span_rules
+from mcl.model.chat.answers import place_of, shown, span_rules
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Model, SlotForm
-from mcl.model.writing import Request, Writer
+from mcl.model.writing import Request, Writer, literal
 from mcl.repo.contract import RepoIntent, read_contract, refusal
 from mcl.repo.intents import COMMANDS, REFUSE, IntentType, intent_types
 from mcl.repo.likeness import asking_words, likeness

@@ -6,16 +6,15 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
+from executor.project.state import CONFLICTS
 from executor.sandbox.environment import safe_path
 from executor.sandbox.git import Git, text
 from executor.sandbox.protected import is_protected
 from executor.sandbox.redaction import visible
 from executor.tools.repo.remotes import Remote
 from executor.tools.tool import Bench
-
-CONFLICTS: Final = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})  # the codes of git status
 
 _TOLD = 10  # names that one check lists
 _MAX_NAMES = 32 << 20  # bytes of names taken from git

@@ -10,11 +10,11 @@ from executor.project import linters, suites
 from executor.project.folder import Folder
 from executor.project.languages import languages_of
 from executor.project.sources import sources
-from executor.project.state import state
+from executor.project.state import CONFLICTS, state
 from executor.sandbox.git import repository
 from executor.tools.git.branch import local_branches
 from executor.tools.git.log import commits
-from executor.tools.repo.checks import CONFLICTS, checks
+from executor.tools.repo.checks import checks
 from executor.tools.repo.remotes import remotes_of
 from executor.tools.tool import Bench
 

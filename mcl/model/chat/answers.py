@@ -10,6 +10,7 @@ from mcl.model.form import Unit, words
 from mcl.model.llama.decode import Answer
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.protocol import ExtractForm, SlotForm, Span
+from mcl.model.writing import literal
 
 LONGEST_LIST = 8
 CONSTRAINT_VALUES = 14
@@ -25,11 +26,6 @@ _TWINS |= dict.fromkeys(range(0xD800, 0xE000), "?")  # halves of surrogate pairs
 def shown(prose: str) -> str:
     """The prose as the model sees it: as long, and with nothing in it that JSON escapes."""
     return prose.translate(_TWINS)
-
-
-def literal(text: str) -> str:
-    """`text` as a literal of llguidance's Lark: as in JSON, and with DEL escaped too."""
-    return json.dumps(text).replace("\x7f", "\\u007f")
 
 
 def separators(spaced: bool) -> str:

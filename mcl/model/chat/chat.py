@@ -17,7 +17,6 @@ from mcl.errors import ModelError
 from mcl.model.chat.answers import (
     CONSTRAINT_VALUES,
     frame_rules,
-    literal,
     marks,
     most,
     read_frame,
@@ -36,7 +35,7 @@ from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.llama.weights import Weights
 from mcl.model.planning import PlanForm
 from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
-from mcl.model.writing import Request, Written
+from mcl.model.writing import Request, Written, literal
 
 _LONGEST_CONTEXT = 8192
 _BATCH = 512

@@ -11,8 +11,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from mcl.model.chat.answers import literal, place_of, shown
+from mcl.model.chat.answers import place_of, shown
 from mcl.model.planning import From, PlanArgument, PlanForm, PlanTool, Value, WrittenNode, WrittenPlan
+from mcl.model.writing import literal
 
 LONGEST_LIST: Final = 4
 MOST_INPUTS: Final = 3

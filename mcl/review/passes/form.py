@@ -4,10 +4,10 @@ Tokens are counted in the worst way for what the grammar spells out (a token has
 the grammar itself for what a model says in its own words; so an answer is whole within its budget.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mcl.model.writing import literal
 from mcl.review.contracts import Contract
 from mcl.review.contracts.contract import GRAMMAR as GRAMMAR
 from mcl.review.findings import Finding, write_finding
@@ -41,7 +41,7 @@ def findings_form(contract: Contract, path: str, lines: Sequence[int], tokens: i
         f"first[max_tokens={body - (_LINES - 1) * later}]: TEXT",
         f"more[max_tokens={later}]: TEXT",
         f"LABEL: {_one_of(contract.labels)}",
-        f"PATH: {_literal(path)}",
+        f"PATH: {literal(path)}",
         f"LINE: {_one_of([str(line) for line in lines])}",
         "note: NOTE",
     ]
@@ -70,9 +70,4 @@ def named(path: str) -> str:
 
 
 def _one_of(texts: Sequence[str]) -> str:
-    return " | ".join(map(_literal, texts))
-
-
-def _literal(text: str) -> str:
-    """A text as a literal of llguidance's Lark."""
-    return json.dumps(text).replace("\x7f", "\\u007f")
+    return " | ".join(map(literal, texts))
