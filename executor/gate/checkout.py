@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 from executor.gate.verdict import Deny
 from executor.globs import Scope
+from executor.sandbox.protected import readings
 from executor.sandbox.redaction import visible
 
 _FILE: Final = ".orchestration/active_intents.yaml"
@@ -28,7 +29,7 @@ _STARTING: Final = frozenset(
     }
 )
 # Folders whose files may name hooks, or commands that a host runs when it reads them.
-_HOLDING: Final = frozenset({"skills", "agents", "commands"})
+_HOLDING: Final = frozenset({"skills", "agents", "commands", "hooks", "plugins", "extensions", "policies"})
 _HOSTS: Final = frozenset({".claude", ".gemini"})
 
 
@@ -50,7 +51,7 @@ class Checkout:
 def names_programs(path: str) -> bool:
     """Does a file name programs that hosts of agents start? No scope opens it: an agent that writes it
     would not be judged again."""
-    names = path.casefold().split("/")
+    names = [readings(name)[-1] for name in path.split("/")]  # however a file system spells it
     if names[-1] in _STARTING or "/".join(names[-2:]) in _STARTING:
         return True
     return any(one in _HOSTS and below in _HOLDING for one, below in pairwise(names))

@@ -19,7 +19,15 @@ from mcl.agents.guard.calls import Pending, PendingCalls
 from mcl.agents.guard.lines import NotPlainError
 from mcl.agents.guard.opening import opened
 from mcl.agents.guard.own import is_own
-from mcl.agents.guard.places import Reach, below, is_below, lexical, reach_of
+from mcl.agents.guard.places import (
+    Reach,
+    below,
+    by_process,
+    is_below,
+    lexical,
+    reach_of,
+    read_otherwise,
+)
 from mcl.agents.guard.plain import Shell, look_at
 from mcl.agents.hosts.answer import Verdict
 from mcl.agents.hosts.event import Event
@@ -113,7 +121,9 @@ class Judge:
             if reach is Reach.PROTECTED:
                 what = f"{refusals.shown(path)} is protected: secrets, keys, .git or .orchestration"
                 return Decision("ask", f"{what}. May {event.tool} read it?")
-            allowed = reach is Reach.INSIDE and event.does == "reads"
+            allowed = (
+                reach is Reach.INSIDE and event.does == "reads" and not _is_read_in_two_ways(path, event)
+            )
             verdicts.append(Decision("allow", "reading needs no intent") if allowed else _LEAVE)
         return next((one for one in verdicts if one.verdict == "leave"), verdicts[0] if verdicts else _LEAVE)
 
@@ -126,7 +136,10 @@ class Judge:
         targets: list[tuple[_Here, str]] = []
         for path in event.paths:
             place = lexical(path, event.cwd)
-            root = self._target_root(place, path, event.cwd) or working_in
+            root = self._target_root(place, path, event.cwd)
+            if root is None and (other := read_otherwise(path)) is not None:
+                root = self._target_root(lexical(other, event.cwd), other, event.cwd)
+            root = root or working_in
             if root is None:
                 if self._in_home(path, event.cwd):
                     return Decision("deny", violation=refusals.protected_path(path))
@@ -164,6 +177,8 @@ class Judge:
             return refusals.protected_path(inside)
         if self._in_home(path, event.cwd):
             return refusals.protected_path(path)
+        if _is_read_in_two_ways(path, event):
+            return refusals.read_in_two_ways(path)
         if inside is None and here.held is not None:
             patterns = here.held.scope.texts
             return out_of_scope(refusals.shown(path), here.held.label, patterns, ())
@@ -260,7 +275,8 @@ class Judge:
         """The governed folder that a write would land in, or that it would be led out of."""
         if place is None:
             place = os.path.normpath(os.path.join(cwd, path))  # noqa: PTH118
-        root = self._root_of(place)
+        # A host that does not take `..` back by the text goes where the links before it lead.
+        root = self._root_of(place) or self._root_of(os.path.realpath(os.path.join(cwd, path)))  # noqa: PTH118
         folder = os.path.dirname(place)  # noqa: PTH120
         while root is None and folder not in ("/", ""):
             root = self._root_of(folder)
@@ -274,8 +290,9 @@ class Judge:
         return self._target_root(lexical(path, event.cwd), path, event.cwd) is None
 
     def _in_home(self, path: str, cwd: str) -> bool:
-        whole = os.path.realpath(os.path.join(cwd, path))  # noqa: PTH118
-        return is_below(whole, os.path.realpath(self._home.path))
+        ways = filter(None, (path, read_otherwise(path)))
+        real = (os.path.realpath(os.path.join(cwd, one)) for one in ways)  # noqa: PTH118
+        return any(is_below(one, os.path.realpath(self._home.path)) for one in real)
 
     def _circuit(self, event: Event, here: _Here, inside: str = "") -> Decision | None:
         agent, now = here.checkouts.agent, self._home.clock.now()
@@ -324,3 +341,11 @@ class Judge:
     ) -> None:
         call = Pending(str(here.root), held.agent, held.intent_id, held.label, event.tool[:200], node, state)
         self._calls.put(event.key, call)
+
+
+def _is_read_in_two_ways(path: str, event: Event) -> bool:
+    """Whether the host, or another process, may take a path for another file than it names here."""
+    if read_otherwise(path) is not None or by_process(path, event.cwd):
+        return True
+    here = os.path.lexists(os.path.join(event.cwd, path))  # noqa: PTH118
+    return event.finds and not path.startswith("/") and not here

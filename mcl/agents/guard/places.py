@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import pwd
+import re
+import unicodedata
 from enum import Enum
 from pathlib import Path
+from typing import Final
 
 from executor.sandbox.protected import is_protected
+
+_AROUND: Final = re.compile(r"\A[\s\ufeff]+|[\s\ufeff]+\Z")  # what a host cuts off a path, at most
+_LINKS: Final = 40  # that one path goes through, as Linux has it
 
 
 class Reach(Enum):
@@ -34,6 +41,42 @@ def reach_of(path: str, cwd: str, root: Path, closed: Path | None = None) -> tup
     if is_protected(named) or is_protected(names) or (closed and is_below(real, os.path.realpath(closed))):
         return Reach.PROTECTED, real
     return (Reach.INSIDE if inside else Reach.OUTSIDE), real
+
+
+def read_otherwise(path: str) -> str | None:
+    """A path as some hosts read it: without blanks around it, a home folder for `~`, in composed characters.
+    None where that is the very same, so that it means one file to whoever reads it."""
+    plain = unicodedata.normalize("NFC", _AROUND.sub("", path))
+    if not plain.startswith("~"):
+        return plain if plain != path else None
+    name, _, rest = plain[1:].partition("/")
+    try:
+        home = (pwd.getpwnam(name) if name else pwd.getpwuid(os.geteuid())).pw_dir
+    except (KeyError, ValueError):
+        return plain
+    return f"{home}/{rest}"
+
+
+def by_process(path: str, cwd: str) -> bool:
+    """Whether the way to a path leads through `/proc`, where each process meets something else."""
+    left, at, links = os.path.join(cwd, path).split("/"), "/", 0  # noqa: PTH118
+    while left:
+        name = left.pop(0)
+        if name in ("", ".", ".."):
+            at = os.path.dirname(at) if name == ".." else at  # noqa: PTH120
+            continue
+        at = os.path.join(at, name)  # noqa: PTH118
+        if at == "/proc":
+            return True
+        try:
+            target = os.readlink(at)  # noqa: PTH115
+        except (OSError, ValueError):
+            continue
+        links += 1
+        if links > _LINKS:
+            return False  # it leads nowhere
+        left, at = target.split("/") + left, "/" if target.startswith("/") else os.path.dirname(at)  # noqa: PTH120
+    return False
 
 
 def is_below(real: str, folder: str) -> bool:

@@ -36,6 +36,20 @@ def link_on_the_way(path: str) -> Violation:
     )
 
 
+def read_in_two_ways(path: str) -> Violation:
+    """OUT_OF_SCOPE: which file is meant depends on who reads the path."""
+    path = shown(path)
+    return Violation(
+        "OUT_OF_SCOPE",
+        f"SCOPE VIOLATION: '{path}' is not one file to all who read it.",
+        "There are blanks around it, it begins with ~, its characters are not composed, it leads through"
+        " /proc, or it is a name that is looked for.",
+        "Name the file itself, by its whole path.",
+        "the same call with the whole path of the file, from /",
+        "what is judged here must be what is written.",
+    )
+
+
 def stale_file(path: str) -> Violation:
     """STALE_FILE: the agent read, or wrote, another version than is there."""
     path = shown(path)

@@ -32,7 +32,8 @@ class Event:
     run, "" for cwd. key: the same before and after one call, and of no other call of the session unless the
     host gives its calls no ids; call: the same for the same tool and arguments, whenever and whoever.
     planning: the host's person asked for a plan, and for nothing to be done yet. own: as of Host. same: our
-    tool that does the same, "" none; given: what it would be given for this, without the path.
+    tool that does the same, "" none; given: what it would be given for this, without the path. finds: as of
+    HostTool.
     """
 
     when: When
@@ -48,6 +49,7 @@ class Event:
     planning: bool = False
     own: tuple[str, ...] = ()
     same: str = ""
+    finds: bool = False
     given: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
@@ -86,6 +88,7 @@ def read_event(data: bytes, host: Host, when: When) -> Event:
     return Event(
         *(when, session, cwd, tool, known.does, paths, command, folder, key, call, planning, host.own),
         same=known.same if len(paths) < 2 else "",
+        finds=known.finds,
         given=_as_ours(given, known),
     )
 

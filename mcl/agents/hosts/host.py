@@ -29,13 +29,15 @@ OURS: Final = frozenset(
 class HostTool:
     """What a tool of a host does. paths, folders: arguments that name files, or the folder a command runs in;
     command: the one that holds it; same: our tool that does the same, "" none; named: by the name of an
-    argument, what that calls it, "" for what makes no other call of it."""
+    argument, what that calls it, "" for what makes no other call of it. finds: does it look for a file of
+    that name, where a relative path leads to none?"""
 
     does: Does
     paths: tuple[str, ...] = ()
     command: str = ""
     folders: tuple[str, ...] = ()
     same: str = ""
+    finds: bool = False
     named: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -135,6 +137,7 @@ def _load(name: str) -> Host:
                 command=said.get("command", ""),
                 folders=tuple(said.get("folders", ())),
                 same=said.get("same", ""),
+                finds=said.get("finds", False),
                 named=said.get("named", {}),
             )
             for tool, said in table["tools"].items()
