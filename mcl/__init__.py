@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     )
     from mcl.acts.repo.route import route_prompt
     from mcl.acts.repo.run import ContractRun, run_contract
+    from mcl.acts.review.dismiss import review_dismiss, review_dismissals, review_undismiss
     from mcl.acts.review.draft import DraftedReview, draft_review
     from mcl.acts.review.drift import review_drift
     from mcl.acts.review.memory import (
@@ -128,6 +129,7 @@ if TYPE_CHECKING:
     from mcl.review.drift.drift import DriftReport
     from mcl.review.memory.decision import Decision
     from mcl.review.memory.decisions import Difference
+    from mcl.review.memory.dismissals import Dismissal
     from mcl.review.memory.documents.bootstrap import Bootstrapped
     from mcl.review.memory.history import Review
     from mcl.review.memory.meanings import Meaning
@@ -153,6 +155,7 @@ __all__ = [
     "Decided",
     "Decision",
     "Difference",
+    "Dismissal",
     "DraftedContract",
     "DraftedReview",
     "DriftReport",
@@ -269,10 +272,13 @@ __all__ = [
     "review_decide",
     "review_decisions",
     "review_decisions_differ",
+    "review_dismiss",
+    "review_dismissals",
     "review_drift",
     "review_history",
     "review_recall",
     "review_remember",
+    "review_undismiss",
     "revoke",
     "route_prompt",
     "run",
@@ -339,6 +345,7 @@ _HOMES = {
     "mcl.cortex.proof": ("Proof",),
     "mcl.cortex.verification": ("CortexReport",),
     "mcl.acts.release": ("check_release",),
+    "mcl.acts.review.dismiss": ("review_dismiss", "review_dismissals", "review_undismiss"),
     "mcl.acts.review.drift": ("review_drift",),
     "mcl.release.report": ("ReleaseReport",),
     "mcl.review.drift.drift": ("DriftReport",),
@@ -353,6 +360,7 @@ _HOMES = {
     ),
     "mcl.review.memory.decision": ("Decision",),
     "mcl.review.memory.decisions": ("Difference",),
+    "mcl.review.memory.dismissals": ("Dismissal",),
     "mcl.review.memory.documents.bootstrap": ("Bootstrapped",),
     "mcl.review.memory.history": ("Review",),
     "mcl.review.memory.meanings": ("Meaning",),

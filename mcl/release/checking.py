@@ -134,7 +134,7 @@ class Release:
             return _made(looked, [flaw], "")
         files = len(found.target.pieces) if found.target else 0
         since = f"changed since {found.since}" if found.since else "in all"
-        flaws = scan_flaws(found, release_rules(), _of(step, looked))
+        flaws = scan_flaws(found, release_rules(), _of(step, looked), self.memories.dismissals.known())
         return _made(looked, flaws, f"{files:,} files {since}", of=f"in {files:,} files {since}")
 
 

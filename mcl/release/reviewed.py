@@ -16,6 +16,7 @@ from mcl.review.drift.tree import Progress, Tree, quiet
 
 if TYPE_CHECKING:
     from mcl.review.memory import Memories
+    from mcl.review.scan import Known
     from mcl.review.target import Target
 
 _STRONG: Final = ("CRITICAL", "RISK", "ARCHITECTURE")
@@ -66,8 +67,10 @@ async def changed(tree: Tree, clock: Clock) -> Scanned:
         raise
 
 
-def scan_flaws(scanned: Scanned, rules: ReleaseRules, progress: Progress = quiet) -> Iterator[Flaw]:
-    """What the scan finds in the lines that changed and a reader should judge."""
+def scan_flaws(
+    scanned: Scanned, rules: ReleaseRules, progress: Progress = quiet, known: Known | None = None
+) -> Iterator[Flaw]:
+    """What the scan finds in the lines that changed and a reader should judge. known: what was dismissed."""
     from mcl.review.scan import Source, scan_source
 
     target = scanned.target
@@ -77,8 +80,8 @@ def scan_flaws(scanned: Scanned, rules: ReleaseRules, progress: Progress = quiet
     for number, piece in enumerate(pieces):
         progress(number, len(pieces), piece.path)
         lines = None if piece.whole else piece.judged
-        for one in scan_source(Source(piece.path, piece.text), lines=lines):
-            if one.blocking:
+        for one in scan_source(Source(piece.path, piece.text), lines=lines, known=known):
+            if one.blocking and not (known and known.is_gone(one.mark)):
                 secret = one.rule.startswith(_SECRET) and one.severity in _STRONG
                 code = "SCAN_SECRET" if secret else "SCAN_FINDING"
                 said = f"{one.rule}: {_first(one.body)}"

@@ -1,8 +1,8 @@
 """What a review comes to: the findings of rules and of a model, each once, the worst first."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mcl.errors import ReviewError
@@ -23,11 +23,13 @@ from mcl.review.findings import (
 @dataclass(frozen=True)
 class Conclusion:
     """findings: each once, in the order of severity. unreadable: lines of a model's text that look like a
-    finding and are none that can be read. raw: texts that are no review at all, as they were said."""
+    finding and are none that can be read. raw: texts that are no review at all, as they were said. dismissed:
+    findings that a person dismissed; they count for nothing."""
 
     findings: tuple[Finding, ...]
     unreadable: tuple[Unreadable, ...] = ()
     raw: tuple[str, ...] = ()
+    dismissed: tuple[Finding, ...] = ()
 
     @property
     def blocking(self) -> bool:
@@ -55,24 +57,37 @@ def concluded(
     *,
     labels: Collection[Severity] | None = None,
     most: int | None = None,
+    mark: Callable[[Finding], str] = lambda finding: "",
+    dismissed: Container[str] = (),
 ) -> Conclusion:
     """Put together what rules found, and what can be read in a model's texts.
 
     labels: of the contract. most: findings of the model about one file, in all its texts; the least severe
-    are left out.
+    are left out. mark: gives what a finding of the model is known by. dismissed: marks of findings that a
+    person dismissed, of rules and of the model.
     """
     readings: list[Reading] = [read_findings(text, labels=labels) for text in texts]
-    said = in_order(without_repeats([one for reading in readings for one in reading.findings]))
+    told = without_repeats([one for reading in readings for one in reading.findings])
+    said = in_order(replace(one, mark=mark(one)) for one in told)
+    gone = [one for one in said if _is_in(one, dismissed)]
+    said = tuple(one for one in said if not _is_in(one, dismissed))
     if most is not None:
         said = _worst(said, most)
-    findings = in_order(without_repeats([*found, *said]))
+    findings = in_order(without_repeats([*found, *gone, *said]))
     unreadable = tuple(one for reading in readings for one in reading.unreadable)
     raw = tuple(
         text.strip()
         for text, reading in zip(texts, readings, strict=True)
         if not reading.findings and not reading.unreadable and text.strip() not in ("", NO_FINDINGS)
     )
-    return Conclusion(findings, unreadable, raw)
+    gone = [one for one in findings if _is_in(one, dismissed)]
+    return Conclusion(
+        tuple(one for one in findings if not _is_in(one, dismissed)), unreadable, raw, tuple(gone)
+    )
+
+
+def _is_in(one: Finding, marks: Container[str]) -> bool:
+    return bool(one.mark) and one.mark in marks
 
 
 def _worst(ordered: Iterable[Finding], most: int) -> tuple[Finding, ...]:
@@ -92,7 +107,8 @@ def finding_of(said: Mapping[str, Any]) -> Finding:
         location, line = str(said["location"]), said["line"]
         severity = next(one for one in SEVERITIES if one == said["severity"])
         file = location.removesuffix(f":{line}")
-        return Finding(severity, file, line, str(said["body"]), str(said.get("rule", "")))
+        more = (str(said.get(name, "")) for name in ("rule", "mark"))
+        return Finding(severity, file, line, str(said["body"]), *more)
     except (KeyError, StopIteration, TypeError) as problem:
         raise ReviewError(
             "FINDING_NOT_VALID",

@@ -38,6 +38,7 @@ PUBLIC = {
     *("DriftReport", "ReleaseReport", "check_release", "review_drift"),
     *("DraftedReview", "ReviewRun", "draft_review", "review_code"),
     *("review_decisions", "review_decisions_differ", "review_history", "review_recall", "review_remember"),
+    *("Dismissal", "review_dismiss", "review_dismissals", "review_undismiss"),
     *("Envelope", "Frame", "Home", "Intent", "MclError", "Outcome", "PlanTree"),
 }
 

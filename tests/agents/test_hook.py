@@ -87,6 +87,7 @@ def test_an_agent_selects_in_its_own_name_and_signs_nothing(project, claude):
         "mcl grant network --host example.org",
         "mcl key new",
         "mcl hook post-tool-use",
+        "mcl review dismiss run.py:5 --why x",
     ):
         assert claude.bash(command).reason.startswith("PERSON_ONLY: ")
     assert claude.bash("MCL_HOME=/tmp/other mcl intents list").verdict == "deny"

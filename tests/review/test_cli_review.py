@@ -171,7 +171,7 @@ def test_the_document_has_all_of_it(yard: Yard) -> None:
     document = told.document
     assert set(document) == {
         *("intent", "state", "exit", "mode", "passes", "kind", "base", "files", "skipped", "findings"),
-        *("blocking", "unreadable", "counts", "truncated", "text", "failure"),
+        *("dismissed", "blocking", "unreadable", "counts", "truncated", "text", "failure"),
     }
     assert (document["exit"], document["state"], document["mode"]) == (told.code, "completed", "risk")
     assert document["skipped"] == [{"path": "logo.png", "why": "binary"}]

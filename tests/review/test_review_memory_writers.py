@@ -29,6 +29,9 @@ for n in range(rounds):
     memories.history.record("shared.py", findings=shared, mode="risk")
     memories.history.record(f"{name}.py", findings=[Finding("NOTE", f"{name}.py", n, "own")], mode="risk")
     memories.meanings.remember(f"{name} says {n}")
+    for file, line in ((f"{name}.py", n), ("shared.py", n)):
+        mark = memories.dismissals.maker.of_rule(file, "B1", str(line), 1)
+        memories.dismissals.dismiss(Finding("RISK", file, line, "own", "B1", mark), f"{name} {n}")
     memories.decisions.decide(f"{name} decides {n}", decision="y", workspace=workspace)
     memories.decisions.decide("all decide this", decision="y", workspace=workspace)
     if n % 2:
@@ -77,6 +80,12 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path, writers: int,
         assert Counter(one.text for one in memories.meanings.all()) == Counter(
             f"w{number} says {n}" for number in range(writers) for n in range(rounds)
         )
+        dismissed, mark = memories.dismissals.all(), memories.dismissals.maker.of_rule
+        said = {(one.file, one.line): one for one in dismissed.values()}
+        assert len(said) == len(dismissed) == (writers + 1) * rounds
+        for (file, n), one in said.items():
+            assert one.mark == mark(file, "B1", str(n), 1)  # all made them with the same secret
+            assert file == "shared.py" or one.why == f"{file.removesuffix('.py')} {n}"
         decisions = memories.decisions.all()
         titles = [f"w{number} decides {n}" for number in range(writers) for n in range(rounds)]
         assert sorted(one.title for one in decisions) == sorted([*titles, "all decide this"])

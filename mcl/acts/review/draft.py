@@ -22,6 +22,7 @@ from mcl.home import open_home
 from mcl.mtx.cache import Cache
 from mcl.plans.planner import Tools, make_plan
 from mcl.review.contracts import Mode, contract
+from mcl.review.memory import Memories
 from mcl.review.target import Target, in_folder, look_at
 from mcl.skills import Skill, load_skill
 from mcl.tools.foreign import all_tools
@@ -40,7 +41,9 @@ Passes = Literal["rules", "one", "deep"]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a person wants reviewed. path: "" where it is a difference. base: the commit, "" without one."""
+    """What a person wants reviewed. path: "" where it is a difference. base: the commit, "" without one.
+    memories: the root of the memories where something is dismissed in them: what is dismissed later, or
+    counts again, makes no difference to this review."""
 
     path: str
     base: str
@@ -48,6 +51,7 @@ class Asked:
     mode: Mode
     passes: Passes
     model: str = ""
+    memories: str = ""
 
     @property
     def prose(self) -> str:
@@ -113,12 +117,13 @@ def draft_review(
         raise told from problem
     finally:
         place.close()
+    memories = Memories(home, place.root).dismissals.root()
     known = _digest(home, model) if ai else None
     bundled = ai and model is None and known == _bundled(home)
     ai, note = _asked(seen, path, ai=ai, deep=deep, known=known, bundled=bundled)
     passes: Passes = "rules" if not ai else "deep" if deep else "one"
     commit = "" if path else seen.base if seen is not None and seen.base else base or "HEAD"
-    asked = Asked(path, commit, staged, bound.mode, passes, known or "" if ai else "")
+    asked = Asked(path, commit, staged, bound.mode, passes, known or "" if ai else "", memories)
     tools = all_tools(home)
     skill = load_skill(PACK, Cache(home.path / "cache"))
     intent, plan = _planned(asked, bound.digest, home, skill, tools)
@@ -241,6 +246,7 @@ def _planned(asked: Asked, digest: str, home: Home, skill: Skill, tools: Tools) 
         "passes": asked.passes,
         "contract": digest,
         "model": asked.model,
+        "memories": asked.memories,
     }
     for text in (asked.prose, asked.path, asked.base):
         if found := find_secret("", text):

@@ -26,7 +26,7 @@ def review_history(
     ReviewError REVIEW_PATH.
     """
     memories = _memories(workspace, home)
-    return memories.history.last(_inside(file, workspace), limit) if str(file) else memories.history.files()
+    return memories.history.last(inside(file, workspace), limit) if str(file) else memories.history.files()
 
 
 def review_decide(
@@ -71,7 +71,7 @@ def review_decisions(
     Raises ReviewError REVIEW_PATH.
     """
     decisions = _memories(workspace, home).decisions
-    return decisions.relevant(_inside(file, workspace)) if str(file) else decisions.all()
+    return decisions.relevant(inside(file, workspace)) if str(file) else decisions.all()
 
 
 def review_decisions_differ(
@@ -142,7 +142,7 @@ def _opened(workspace: Path | None, home: Home) -> Iterator[Workspace]:
         opened.close()
 
 
-def _inside(file: str | Path, workspace: Path | None) -> str:
+def inside(file: str | Path, workspace: Path | None) -> str:
     """A path in the workspace, relative to it."""
     path, root = Path(file), (workspace or Path.cwd()).absolute()
     if not path.is_absolute():

@@ -31,11 +31,11 @@ def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path)
 
     history = Memories(home, workspace).history
     of: dict[str, list[Finding]] = {}
-    for one in map(finding_of, ended["findings"]):
+    for one in map(finding_of, (*ended["findings"], *ended.get("dismissed", ()))):
         of.setdefault(one.file, []).append(one)
     texts = {one["path"]: one["text"] for one in looked.get("pieces", ())}
     folder = looked["kind"] == "folder"
-    known = {one.file: one.total for one in history.files()} if folder else {}
+    known = {one.file: one.total + len(one.dismissed) for one in history.files()} if folder else {}
     slots = {one.name: one.value for one in intent.frame.objects}
     model = _name(home, slots.get("model", ""))
     for file in looked["files"]:
@@ -43,7 +43,7 @@ def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path)
         found = of.get(name, [])
         if found or (_whole(file) and (known.get(name) or not folder)):
             for before in () if _whole(file) else history.last(name, 1):
-                found = [*without_repeats([*found, *before.findings])]
+                found = [*without_repeats([*found, *before.findings, *before.dismissed])]
             history.record(
                 name,
                 findings=found,

@@ -49,6 +49,11 @@ class ReviewRun:
         """The findings, the worst first."""
         return tuple(map(finding_of, self.output.get("findings", ())))
 
+    @cached_property
+    def dismissed(self) -> tuple[tuple[Finding, str], ...]:
+        """Findings that a person had dismissed, the worst first, each with why. They do not block."""
+        return tuple((finding_of(one), str(one["why"])) for one in self.output.get("dismissed", ()))
+
     @property
     def blocking(self) -> bool:
         """Is there a finding that blocks, or a line that looks like one and could not be read?"""
@@ -95,6 +100,7 @@ class ReviewRun:
             "files": looked.get("paths", []),
             "skipped": looked.get("skipped", []),
             "findings": output.get("findings", []),
+            "dismissed": output.get("dismissed", []),
             "blocking": self.blocking,
             "unreadable": output.get("unreadable", []),
             "counts": output.get("counts", {}),
@@ -115,7 +121,7 @@ class ReviewRun:
             for one in self.output.get("unreadable", ())
         )
         root = str(self.drafted.workspace.resolve())
-        return to_sarif((*self.findings, *unread), version=__version__, root=root)
+        return to_sarif((*self.findings, *unread), version=__version__, root=root, dismissed=self.dismissed)
 
     def _given(self, node: str) -> dict[str, Any]:
         given = self.outcome.outputs.get(node)

@@ -32,6 +32,7 @@ class Unchanged:
             "files": [],
             "skipped": [],
             "findings": [],
+            "dismissed": [],
             "blocking": False,
             "unreadable": [],
             "counts": {},

@@ -9,6 +9,8 @@ from mcl.cli.review import (
     context,
     decide,
     decisions,
+    dismiss,
+    dismissals,
     drift,
     file,
     history,
@@ -29,6 +31,7 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
         subcommand_metavar="[FILE] | COMMAND [ARGS]...",
     )
-    for verb in (file, parse, context, next, history, decide, decisions, remember, recall, bootstrap, drift):
+    remembered = (history, dismiss, dismissals, decide, decisions, remember, recall, bootstrap)
+    for verb in (file, parse, context, next, *remembered, drift):
         verb.register(review)
     app.add_typer(review)

@@ -51,6 +51,9 @@ def file_command(
             "--sarif", metavar="FILE", help="Write the findings as SARIF 2.1.0; - is standard output."
         ),
     ] = "",
+    dismissed: Annotated[
+        bool, typer.Option("--dismissed", help="Tell each finding that was dismissed, and why.")
+    ] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
@@ -101,4 +104,4 @@ def file_command(
         return tell_unchanged(unchanged, sarif=sarif, as_json=as_json)
     if result.drafted.note:
         note(result.drafted.note)
-    return tell(result, sarif=sarif, as_json=as_json)
+    return tell(result, sarif=sarif, as_json=as_json, dismissed=dismissed)

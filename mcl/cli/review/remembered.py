@@ -9,7 +9,7 @@ from mcl.cli.safe import one_line
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, listing, moment, plain, rows
 
 if TYPE_CHECKING:
-    from mcl.review.memory import Decision, Difference, Meaning, Review
+    from mcl.review.memory import Decision, Difference, Dismissal, Meaning, Review
     from mcl.review.memory.documents import Bootstrapped
 
 _SHOWN = 240  # characters of a text in a list
@@ -35,6 +35,9 @@ def history_view(reviews: "Sequence[Review]") -> Iterator[RenderableType]:
     for one in reviews[0].findings:
         yield plain(f"[{one.severity}] {one.location}", BAD if one.blocking else "")
         yield plain("\n".join(f"  {line}" for line in one.body.split("\n")))
+    if reviews[0].dismissed:
+        places = ", ".join(f"{one.location} {one.rule}".rstrip() for one in reviews[0].dismissed)
+        yield plain(f"dismissed: {places}", DIM)
     if reviews[0].left_out:
         yield plain(f"{reviews[0].left_out} further findings did not fit", DIM)
 
@@ -82,6 +85,20 @@ def meanings_view(meanings: "Sequence[Meaning]") -> Iterator[RenderableType]:
         for one in meanings
     ]
     yield listing(("id", "kind", "source", "says"), lines) if lines else plain("nothing", DIM)
+
+
+def dismissals_view(dismissals: "Sequence[Dismissal]") -> Iterator[RenderableType]:
+    """What was dismissed, one a line."""
+    lines = [
+        (
+            (one.location, ""),
+            (one.rule or one.severity, DIM),
+            (moment(one.at), DIM),
+            (one_line(one.why, _SHOWN), ""),
+        )
+        for one in dismissals
+    ]
+    yield listing(("place", "rule", "dismissed", "why"), lines) if lines else plain("nothing", DIM)
 
 
 def bootstrap_view(done: "Bootstrapped") -> Iterator[RenderableType]:

@@ -17,8 +17,9 @@ _NAMED = 5  # files left out that are named
 _LONGEST = 600  # characters of a note
 
 
-def tell(result: "ReviewRun", *, sarif: str, as_json: bool) -> int:
-    """Tell it, and write it as SARIF where that is asked for; the exit code. sarif: a file, or -."""
+def tell(result: "ReviewRun", *, sarif: str, as_json: bool, dismissed: bool = False) -> int:
+    """Tell it, and write it as SARIF where that is asked for; the exit code. sarif: a file, or -. dismissed:
+    tell each finding that was dismissed, too."""
     problem = result.problem()
     if as_json:
         write_document(result.to_json())
@@ -29,6 +30,10 @@ def tell(result: "ReviewRun", *, sarif: str, as_json: bool) -> int:
         write_text(safe(result.text) + "\n")
     if sarif:
         _write_sarif(result, sarif)
+    if dismissed and not as_json:
+        for finding, why in result.dismissed:
+            rule = finding.rule or finding.severity
+            note(one_line(f"dismissed: {finding.location} {rule}: {why}", _LONGEST))
     if result.maps_note:
         note(one_line(result.maps_note, _LONGEST))
     note(_summary(result))
@@ -79,6 +84,7 @@ def _summary(result: "ReviewRun") -> str:
     said = f"{_many(count, 'finding')} in {_many(files, 'file')}"
     said += f", {blocking:,} of them block{'s' if blocking == 1 else ''}" if blocking else ""
     said += _who(result)
+    said += f"; dismissed: {len(gone):,}" if (gone := result.dismissed) else ""
     if lost := len(output["unreadable"]):
         said += f"; {_many(lost, 'line')} could not be read as a finding, which blocks too"
     if output["truncated"]:

@@ -1,7 +1,7 @@
 """One thing that a review found."""
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mcl.errors import ReviewError
 from mcl.review.findings.severity import BLOCKING, SEVERITIES, Severity
@@ -32,7 +32,8 @@ class Finding:
 
     severity: one of `SEVERITIES`. file: a path as it was told, never empty. line: 1-based; 0 is the whole
     file. body: what is said, any number of lines; it is kept in `canonical_body` form. rule: the id of the
-    rule that found it (B602, secret-aws…), "" where a model said it.
+    rule that found it (B602, secret-aws…), "" where a model said it. mark: what a dismissal knows it by
+    (`mcl.review.memory.marks`), "" where it has none; it makes no difference between findings.
     Raises ReviewError FINDING_NOT_VALID.
     """
 
@@ -41,6 +42,7 @@ class Finding:
     line: int
     body: str
     rule: str = ""
+    mark: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
@@ -62,9 +64,15 @@ class Finding:
         return self.severity in BLOCKING
 
     def to_json(self) -> dict[str, object]:
-        """The finding as a JSON object, with its rule where there is one."""
+        """The finding as a JSON object, with its rule and mark where it has them."""
         said: dict[str, object] = {"severity": self.severity, "location": self.location}
-        return {**said, "line": self.line, "body": self.body, **({"rule": self.rule} if self.rule else {})}
+        more = {"rule": self.rule, "mark": self.mark}
+        return {
+            **said,
+            "line": self.line,
+            "body": self.body,
+            **{name: one for name, one in more.items() if one},
+        }
 
 
 def _not_valid(place: str, message: str) -> ReviewError:

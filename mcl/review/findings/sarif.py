@@ -6,7 +6,7 @@ Sources: OASIS SARIF 2.1.0 with errata 01; "SARIF support for code scanning" of 
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Final
 from urllib.parse import quote
@@ -50,22 +50,37 @@ _LINES: Final = re.compile(r"\blines?\s{1,3}[0-9][0-9, –-]{0,20}")
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 
 
-def to_sarif(findings: Iterable[Finding], *, version: str, root: str = "") -> dict[str, object]:
+def to_sarif(
+    findings: Iterable[Finding],
+    *,
+    version: str,
+    root: str = "",
+    dismissed: Sequence[tuple[Finding, str]] = (),
+) -> dict[str, object]:
     """Findings as one run of SARIF 2.1.0, in their order.
 
     version: of mcl. root: the folder that absolute paths are made relative to, absolute itself; "" where all
-    paths are relative already.
+    paths are relative already. dismissed: those that a person dismissed, with why; where there are some,
+    every result says whether it is one.
     """
-    told = in_order(findings)
+    told = in_order((*findings, *(finding for finding, _ in dismissed)))
     rules: dict[str, list[Finding]] = {}
     for finding in told:
         rules.setdefault(rule_id(finding), []).append(finding)
     places = {rule: place for place, rule in enumerate(rules)}
     seen: Counter[str] = Counter()
     results = [_result(finding, places, seen, root) for finding in told]
+    if dismissed:
+        gone = {finding.mark: why for finding, why in dismissed}
+        for result, finding in zip(results, told, strict=True):
+            result["suppressions"] = [_suppression(gone[finding.mark])] if finding.mark in gone else []
     driver = {"name": "mcl", "version": version, "rules": [_rule(*rule) for rule in rules.items()]}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _suppression(why: str) -> dict[str, object]:
+    return {"kind": "external", "status": "accepted", "justification": why}
 
 
 def rule_id(finding: Finding) -> str:

@@ -3,6 +3,7 @@
 from mcl.review.memory.adr import read_adr, write_adr
 from mcl.review.memory.decision import KINDS, STATUSES, Decision
 from mcl.review.memory.decisions import Decisions, Difference
+from mcl.review.memory.dismissals import Dismissal, Dismissals
 from mcl.review.memory.history import History, Review
 from mcl.review.memory.meanings import MEANINGS, Meaning, Meanings
 from mcl.review.memory.memories import Memories
@@ -15,6 +16,8 @@ __all__ = [
     "Decision",
     "Decisions",
     "Difference",
+    "Dismissal",
+    "Dismissals",
     "History",
     "Meaning",
     "Meanings",

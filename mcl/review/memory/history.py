@@ -6,7 +6,8 @@ what the file holds: code that a finding quotes is left out.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -38,7 +39,8 @@ class Review:
 
     file: relative to the workspace. at: the moment. model, skill, intent: "" where there was none.
     severities: how many findings there were of each severity that occurred, the most severe first. left_out:
-    how many of them did not fit. uri: of the memory. kept: its text, of which the findings are read.
+    how many of them did not fit. uri: of the memory. kept: its text, of which the findings are read. gone:
+    marks of what is dismissed by now, which is not among the findings and not counted.
     """
 
     file: str
@@ -51,11 +53,17 @@ class Review:
     intent: str = ""
     uri: str = ""
     kept: str = field(default="", repr=False)
+    gone: Collection[str] = field(default=(), repr=False, compare=False)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The findings that fitted, in order of severity."""
-        return tuple(_findings(self.file, self.kept))
+        return in_order(one for one in _findings(self.file, self.kept) if not _is_in(one, self.gone))
+
+    @cached_property
+    def dismissed(self) -> tuple[Finding, ...]:
+        """What was found and is dismissed by now."""
+        return tuple(one for one in _findings(self.file, self.kept) if _is_in(one, self.gone))
 
     @property
     def blocking(self) -> int:
@@ -77,6 +85,7 @@ class Review:
             "severities": dict(self.severities),
             "left_out": self.left_out,
             "blocking": self.blocking,
+            "dismissed": [one.to_json() for one in self.dismissed],
             "model": self.model,
             "skill": self.skill,
             "intent": self.intent,
@@ -87,8 +96,9 @@ class Review:
 class History:
     """The reviews of a workspace's files. Nothing of it is ever purged, and it never leaves this machine."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, place: Place, gone: Callable[[], Collection[str]] = tuple) -> None:
+        """gone: gives the marks of what is dismissed now."""
+        self._place, self._gone = place, gone
 
     def record(
         self,
@@ -108,11 +118,12 @@ class History:
         it that a finding quotes are left out. Secrets are taken out. Raises ReviewError REVIEW_PATH,
         CortexError MEMORY_SHAPE, HomeError.
         """
-        name = file_name(file)
-        ordered = in_order(findings)
-        text, kept = _written(name, mode, ordered, content)
-        counts = {one: sum(found.severity == one for found in ordered) for one in SEVERITIES}
-        severities = {one: number for one, number in counts.items() if number}
+        name, gone = file_name(file), self._gone()
+        there = in_order(one for one in findings if not _is_in(one, gone))
+        ordered = (*there, *in_order(one for one in findings if _is_in(one, gone)))
+        text, kept = _written(name, mode, ordered, len(there), content)
+        counts = Counter(one.severity for one in (*there, *ordered[len(there) : kept]))
+        severities = {one: counts[one] for one in SEVERITIES if counts[one]}
         with self._place.home.db.write():
             before = self._place.now().version(f"matrix://cortex/{_TYPE}/{self._id(name)}")
             data = {
@@ -120,20 +131,21 @@ class History:
                 **{"mode": _named(mode), "model": _named(model), "skill": _named(skill)},
                 "nth": str(before.version + 1 if before else 1),  # so that each is a version of its own
                 "severities": json.dumps(severities),
-                "left_out": str(len(ordered) - kept),
+                "left_out": str(max(0, len(there) - kept)),
                 **({"intent": intent} if intent else {}),
             }
             given = {"type": _TYPE, "id": self._file(name), "text": text, "data": data}
             given |= {"source": f"matrix://intent/{intent}"} if intent else {}
             memory = self._place.made(given, kind=_KIND, at=at)
-            return _read(self._place.cortex.write([memory])[0])
+            return _read(self._place.cortex.write([memory])[0], gone)
 
     def last(self, file: str, n: int = NEWEST) -> tuple[Review, ...]:
         """The newest reviews of a file, the newest first; never more than 10. Raises ReviewError
         REVIEW_PATH."""
         uri = f"matrix://cortex/{_TYPE}/{self._id(file_name(file))}"
         newest = reversed(self._place.now().history(uri, newest=max(0, min(n, NEWEST))))
-        return tuple(map(_read, takewhile(lambda memory: not memory.forgotten, newest)))
+        there, gone = takewhile(lambda memory: not memory.forgotten, newest), self._gone()
+        return tuple(_read(memory, gone) for memory in there)
 
     def top(self, file: str, n: int = TOP) -> tuple[Finding, ...]:
         """The most severe findings of a file's last review, at most 5. Raises ReviewError REVIEW_PATH."""
@@ -142,7 +154,8 @@ class History:
 
     def files(self) -> tuple[Review, ...]:
         """The last review of each file, in the order of their names."""
-        found = (_read(one) for one in self._place.all(_TYPE, _KIND))
+        gone = self._gone()
+        found = (_read(one, gone) for one in self._place.all(_TYPE, _KIND))
         return tuple(sorted(found, key=lambda one: one.file))
 
     def open(self) -> tuple[Review, ...]:
@@ -156,16 +169,22 @@ class History:
         return self._place.id(self._file(name))
 
 
-def _written(file: str, mode: str, findings: Sequence[Finding], content: str) -> tuple[str, int]:
-    """The text of a memory: a line for people, then an object a finding; and how many of them fit."""
-    blocking = sum(one.blocking for one in findings)
-    text = plain_line(f"{mode} review of {file}: {len(findings)} findings, {blocking} of them blocking")
+def _written(
+    file: str, mode: str, findings: Sequence[Finding], counted: int, content: str
+) -> tuple[str, int]:
+    """The text of a memory: a line for people, then an object a finding; and how many of them fit. counted:
+    as many of them are not dismissed, the first."""
+    blocking = sum(one.blocking for one in findings[:counted])
+    said_of = f"{counted} findings, {blocking} of them blocking"
+    said_of += f", {len(findings) - counted} dismissed" if len(findings) > counted else ""
+    text = plain_line(f"{mode} review of {file}: {said_of}")
     kept = 0
     for one in findings:
         body = plain_lines(without_secrets(without_quotes(one.body, content)))
         said: dict[str, Any] = {"severity": one.severity, "line": one.line, "body": _short(body)}
         said |= {"file": plain_line(one.file)} if one.file != file else {}
         said |= {"rule": plain_line(one.rule)} if one.rule else {}
+        said |= {"mark": one.mark} if one.mark else {}
         line = json.dumps(said, ensure_ascii=False, sort_keys=True)
         if without_secrets(line) != line:  # a secret that was taken apart
             line = json.dumps(said | {"body": "[redacted]"}, ensure_ascii=False, sort_keys=True)
@@ -184,19 +203,27 @@ def _short(body: str) -> str:
     return body if len(body) <= LONGEST_BODY else body[: LONGEST_BODY - len(_CUT)].rstrip() + _CUT
 
 
-def _read(memory: Memory) -> Review:
+def _is_in(one: Finding, marks: Collection[str]) -> bool:
+    return bool(one.mark) and one.mark in marks
+
+
+def _read(memory: Memory, gone: Collection[str]) -> Review:
     data = dict(memory.data)
+    file, counts = data.get("file", ""), Counter(dict(_counts(data.get("severities", ""))))
+    if gone:
+        counts.subtract(one.severity for one in _findings(file, memory.text) if _is_in(one, gone))
     return Review(
-        file=data.get("file", ""),
+        file=file,
         mode=data.get("mode", ""),
         at=memory.at,
-        severities=_counts(data.get("severities", "")),
+        severities=tuple((one, counts[one]) for one in SEVERITIES if counts[one] > 0),
         left_out=int(left) if _NUMBER.fullmatch(left := data.get("left_out", "")) else 0,
         model=data.get("model", ""),
         skill=data.get("skill", ""),
         intent=data.get("intent", ""),
         uri=memory.uri,
         kept=memory.text,
+        gone=gone,
     )
 
 
@@ -215,6 +242,7 @@ def _findings(file: str, text: str) -> Iterator[Finding]:
             said = json.loads(line)
             severity = next(one for one in SEVERITIES if one == said["severity"])
             named = str(said.get("file", file))
-            yield Finding(severity, named, int(said["line"]), str(said["body"]), str(said.get("rule", "")))
+            more = (str(said.get(name, "")) for name in ("rule", "mark"))
+            yield Finding(severity, named, int(said["line"]), str(said["body"]), *more)
         except (ValueError, TypeError, KeyError, StopIteration, AttributeError, RecursionError, ReviewError):
             continue

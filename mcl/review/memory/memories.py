@@ -1,17 +1,18 @@
-"""The three memories of a workspace."""
+"""The memories of a workspace."""
 
 from functools import cached_property
 from pathlib import Path
 
 from executor.home import Home
 from mcl.review.memory.decisions import Decisions
+from mcl.review.memory.dismissals import Dismissals
 from mcl.review.memory.history import History
 from mcl.review.memory.meanings import Meanings
 from mcl.review.memory.place import Place
 
 
 class Memories:
-    """What reviews remember of the workspace in a folder: history, decisions and meanings.
+    """What reviews remember of the workspace in a folder: history, decisions, meanings, what was dismissed.
 
     All of it lies in the home's cortex, under the key of the workspace's real path: typed, versioned,
     journalled, without secrets, and safe to write from several processes at once.
@@ -28,7 +29,12 @@ class Memories:
     @cached_property
     def history(self) -> History:
         """What reviews found."""
-        return History(self._place)
+        return History(self._place, lambda: self.dismissals.all().keys())
+
+    @cached_property
+    def dismissals(self) -> Dismissals:
+        """What a person dismissed."""
+        return Dismissals(self._place)
 
     @cached_property
     def decisions(self) -> Decisions:

@@ -9,6 +9,7 @@ from typing import Final
 
 from mcl.review.findings import Finding
 from mcl.review.scan.hit import Hit
+from mcl.review.scan.known import Known, Places
 from mcl.review.scan.patterns import covering, interpreter, search
 from mcl.review.scan.places import place_of
 from mcl.review.scan.source import Source
@@ -17,7 +18,9 @@ MOST: Final = 20  # findings of one rule that are told of one file
 _PYTHON: Final = (".py", ".pyw", ".pyi")
 
 
-def scan_source(source: Source, *, lines: Container[int] | None = None) -> tuple[Finding, ...]:
+def scan_source(
+    source: Source, *, lines: Container[int] | None = None, known: Known | None = None
+) -> tuple[Finding, ...]:
     """What is found in one file, in the order of lines; severities are RISK, WARNING and NOTE.
 
     Never raises for what the text holds. What could not be searched as it should be (Python that does not
@@ -27,6 +30,7 @@ def scan_source(source: Source, *, lines: Container[int] | None = None) -> tuple
         source: path and text.
         lines: only findings that touch one of these lines (from 1), as those of a diff; all where None. What
             could not be searched is told on the first of them.
+        known: gives findings their marks. What was dismissed is given too, beside as many others.
     """
     text = source.text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     source = Source(source.path, text)
@@ -36,8 +40,10 @@ def scan_source(source: Source, *, lines: Container[int] | None = None) -> tuple
     hits = [*_uncovered(hits, found), *found]
     if lines is not None:
         hits = list(_touching(hits, lines, text.count("\n") + 1))
-    told = sorted(_few(hits), key=lambda hit: (hit.line, hit.rule, hit.body))
-    return tuple(Finding(hit.severity, source.path, hit.line, hit.body, hit.rule) for hit in told)
+    told = sorted(
+        _few(hits, known or Known(), source), key=lambda one: (one[0].line, one[0].rule, one[0].body)
+    )
+    return tuple(Finding(hit.severity, source.path, hit.line, hit.body, hit.rule, mark) for hit, mark in told)
 
 
 def _by_syntax(source: Source) -> tuple[list[Hit], bool]:
@@ -78,13 +84,19 @@ def _touching(hits: list[Hit], lines: Container[int], total: int) -> Iterator[Hi
             yield replace(hit, line=line or hit.line)
 
 
-def _few(hits: list[Hit]) -> Iterator[Hit]:
-    """Of each rule the first; of a rule that finds more, that it does."""
+def _few(hits: list[Hit], known: Known, source: Source) -> Iterator[tuple[Hit, str]]:
+    """Of each rule the first, with their marks; of a rule that finds more, that it does. What was dismissed
+    is given beside them."""
     counts: Counter[str] = Counter()
+    places = Places(source.text)
     for hit in sorted(hits, key=lambda hit: hit.line):
-        counts[hit.rule] += 1
-        if counts[hit.rule] <= MOST:
-            yield hit
-        elif counts[hit.rule] == MOST + 1:
+        if counts[hit.rule] > MOST:
+            continue
+        mark = known.of(hit, source.path, places)
+        gone = known.is_gone(mark)
+        counts[hit.rule] += not gone
+        if gone or counts[hit.rule] <= MOST:
+            yield hit, mark
+        else:
             more = f"The rule {hit.rule} finds more from here on: only its first {MOST} are told."
-            yield replace(hit, body=more, rule="scan-more")
+            yield replace(hit, body=more, rule="scan-more"), ""

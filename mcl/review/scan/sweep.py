@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from mcl.review.findings import BLOCKING, SEVERITIES, Finding, in_order
+from mcl.review.scan.known import Known
 from mcl.review.scan.scanning import scan_source
 from mcl.review.scan.source import Source
 
@@ -26,7 +27,8 @@ class Scanned:
     """What was found in many files.
 
     findings: at most as many as were asked for, the worst first. counts: all that were found, by severity.
-    files: that were searched. skipped: that were not, with the reason.
+    files: that were searched. skipped: that were not, with the reason. dismissed: what a person dismissed; it
+    is not among the findings, and not counted.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -34,6 +36,7 @@ class Scanned:
     files: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     truncated: bool = False
+    dismissed: tuple[Finding, ...] = ()
 
     @property
     def blocking(self) -> bool:
@@ -48,6 +51,7 @@ def sweep(
     seconds: float = MAX_SECONDS,
     progress: Progress = lambda done, total: None,
     check: Callable[[], None] = lambda: None,
+    known: Known | None = None,
 ) -> Scanned:
     """Search what is looked at; of a difference only the lines that it changed.
 
@@ -57,10 +61,13 @@ def sweep(
         seconds: after which the files that are left are skipped ("no time").
         progress: told how many files are done, and of how many.
         check: called before each file; may stop the search by raising.
+        known: what was dismissed.
     """
     found = Scanned(skipped=list(target.skipped), truncated=target.truncated)
     until = time.monotonic() + seconds
     kept: list[Finding] = []
+    gone: list[Finding] = []
+    known = known or Known()
     for done, piece in enumerate(target.pieces):
         check()
         progress(done, len(target.pieces))
@@ -73,13 +80,17 @@ def sweep(
         found.files += 1
         if not piece.lines:  # it is empty, or lost lines only
             continue
-        some = scan_source(Source(piece.path, piece.text), lines=None if piece.whole else piece.judged)
+        lines = None if piece.whole else piece.judged
+        every = scan_source(Source(piece.path, piece.text), lines=lines, known=known)
+        gone += [one for one in every if known.is_gone(one.mark)]
+        some = [one for one in every if not known.is_gone(one.mark)]
         found.counts.update(one.severity for one in some)
         kept += some
         if len(kept) > 4 * limit:
             kept = list(in_order(kept)[:limit])
     progress(len(target.pieces), len(target.pieces))
     found.findings = in_order(kept)[:limit]
+    found.dismissed = in_order(gone)[:limit]
     found.truncated |= found.counts.total() > len(found.findings)
     return found
 
@@ -90,4 +101,5 @@ def told(found: Scanned) -> str:
     counts = ", ".join(f"{found.counts[one]:,} {one}" for one in SEVERITIES if found.counts[one])
     why = Counter(one.why for one in found.skipped)
     left = ", ".join(f"{count:,} {name}" for name, count in sorted(why.items()))
-    return f"{files}: {counts or 'nothing found'}" + (f"; left out: {left}" if left else "")
+    said = f"{files}: {counts or 'nothing found'}" + (f"; left out: {left}" if left else "")
+    return said + (f"; dismissed: {len(found.dismissed):,}" if found.dismissed else "")

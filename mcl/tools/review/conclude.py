@@ -11,26 +11,44 @@ from mcl.errors import ReviewError
 from mcl.review.conclusion import concluded, finding_of
 from mcl.review.contracts import contract
 from mcl.review.findings import Finding, write_finding
+from mcl.review.memory import Memories
+from mcl.review.memory.dismissals import dismissed_json
 from mcl.review.memory.plain import plain_line, plain_lines
 
 _ROOM: Final = 16_384  # bytes of the answer beside its findings
 _MOST_UNREADABLE: Final = 200
+_MOST_DISMISSED: Final = 200  # that are told again
+_FOUND: Final = ("looked", "scanned", "dismissed")
 _LONGEST_LINE: Final = 300  # characters of a line that could not be read
 
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
-    """Answer with the findings. Raises ReviewError FINDING_NOT_VALID, CHANGED_MEANWHILE."""
+    """Answer with the findings, and apart from them those that a person had dismissed by then.
+
+    Raises ReviewError FINDING_NOT_VALID, CHANGED_MEANWHILE.
+    """
     if args.get("seal", "") != args.get("scan_seal", ""):
         raise ReviewError(
             "CHANGED_MEANWHILE",
             "a file changed while it was reviewed: what was looked at is not what was searched",
             fix="review it again",
         )
-    found = [finding_of(one) for name in ("looked", "scanned") for one in args.get(name, ())]
+    found = [finding_of(one) for name in _FOUND for one in args.get(name, ())]
     texts = [text for name in ("review", "consistency") if (text := args.get(name, ""))]
     bound = contract(args["mode"])
-    ended = concluded(found, texts, labels=bound.labels, most=bound.max_findings)
-    shown, cut = _fitting(ended.findings, bench.max_output - _ROOM)
+    dismissals = Memories(home, bench.workspace.root).dismissals
+    dismissed = dismissals.at(args.get("memories", ""))
+    ended = concluded(
+        found,
+        texts,
+        labels=bound.labels,
+        most=bound.max_findings,
+        mark=lambda one: dismissals.maker.of_said(one),
+        dismissed=dismissed,
+    )
+    gone = [dismissed_json(one, dismissed[one.mark]) for one in ended.dismissed]
+    gone = gone[:_MOST_DISMISSED]
+    shown, cut = _fitting(ended.findings, bench.max_output - _ROOM - len(json_bytes(gone)))
     told = replace(ended, findings=shown, unreadable=ended.unreadable[:_MOST_UNREADABLE])
     return {
         "findings": [one.to_json() for one in shown],
@@ -41,6 +59,7 @@ def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
         "files": len(args["files"]),
         "truncated": cut or args.get("cut", False),
         "text": plain_lines(told.text),
+        "dismissed": gone,
     }
 
 

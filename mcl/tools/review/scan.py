@@ -10,6 +10,7 @@ from executor.hashing import json_bytes
 from executor.home import Home
 from executor.tools.tool import Bench
 from mcl.review.findings import write_findings
+from mcl.review.memory import Memories
 from mcl.review.scan import Scanned, sweep
 from mcl.review.scan.sweep import told
 from mcl.review.target import look_at
@@ -21,13 +22,17 @@ _ROOM: Final = 16384  # bytes of the answer beside its lists
 
 async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
     """Answer with the findings, the worst first; a file, a folder (the whole workspace where nothing is
-    named) or what changed. Raises as `look_at`."""
+    named) or what changed. Raises as `look_at`; KeyringError."""
     path, base, staged = args.get("path", ""), args.get("base", ""), args.get("staged", False)
     if not (path or base or staged):
         path = "."
     target = await look_at(bench, path=path, base=base, staged=staged)
     limit = int(args.get("limit", _LIMIT))
-    found = await to_thread.run_sync(partial(sweep, target, limit=limit, check=from_thread.check_cancelled))
+    dismissals = Memories(home, bench.workspace.root).dismissals
+    known = await to_thread.run_sync(dismissals.known, args.get("memories", ""))
+    found = await to_thread.run_sync(
+        partial(sweep, target, limit=limit, check=from_thread.check_cancelled, known=known)
+    )
     return {**_answer(found, bench.max_output - _ROOM), "seal": target.seal}
 
 
@@ -44,8 +49,15 @@ def _answer(found: Scanned, room: int) -> dict[str, object]:
         room -= size
         kept += 1
     findings = found.findings[:kept]
+    dismissed: list[dict[str, object]] = []
+    for one in found.dismissed:
+        room -= len(json_bytes(one.to_json())) + 1
+        if room < 0:
+            break
+        dismissed.append(one.to_json())
     return {
         "findings": [one.to_json() for one in findings],
+        "dismissed": dismissed,
         "blocking": found.blocking,
         "counts": {label: count for label, count in sorted(found.counts.items()) if count},
         "files": found.files,
