@@ -130,6 +130,19 @@ def test_a_finding_beyond_the_room_of_the_answer_still_blocks(plans: Plans) -> N
     assert (found["truncated"], found["blocking"]) == (True, True)
 
 
+def test_names_of_what_is_left_out_are_not_cut_without_a_word(plans: Plans) -> None:
+    plans.write("a.py", "x = 1\n")
+    for number in range(1000):
+        plans.write(f"{number:04}.bin", "\0")
+    assert (len(scan(plans)["skipped"]), scan(plans)["truncated"]) == (1000, False)
+    plans.write("more.bin", "\0")
+    found = scan(plans)
+    assert (len(found["skipped"]), found["truncated"], found["counts"]) == (1000, True, {})
+    assert "left out: 1,001 binary" in found["text"]
+    looked = plans.go(tool("n1", "review/look", path=".")).outputs["n1"]
+    assert (len(looked["skipped"]), looked["truncated"]) == (1000, True)
+
+
 def target(*texts: str) -> Target:
     pieces = (piece_of(f"{number}.py", text.encode()) for number, text in enumerate(texts))
     return Target("folder", tuple(one for one in pieces if one is not None))

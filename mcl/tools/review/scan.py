@@ -31,7 +31,14 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
     dismissals = Memories(home, bench.workspace.root).dismissals
     known = await to_thread.run_sync(dismissals.known, args.get("memories", ""))
     found = await to_thread.run_sync(
-        partial(sweep, target, limit=limit, check=from_thread.check_cancelled, known=known)
+        partial(
+            sweep,
+            target,
+            limit=limit,
+            progress=bench.progress,
+            check=from_thread.check_cancelled,
+            known=known,
+        )
     )
     return {**_answer(found, bench.max_output - _ROOM), "seal": target.seal}
 
@@ -62,6 +69,6 @@ def _answer(found: Scanned, room: int) -> dict[str, object]:
         "counts": {label: count for label, count in sorted(found.counts.items()) if count},
         "files": found.files,
         "skipped": skipped,
-        "truncated": found.truncated or kept < len(found.findings),
+        "truncated": found.truncated or kept < len(found.findings) or len(skipped) < len(found.skipped),
         "text": f"{told(found)}\n\n{write_findings(findings)}",
     }
