@@ -29,6 +29,9 @@ from executor.sandbox.reach import walk_to
 _LONGEST: Final = 8192  # bytes of a file that names a folder
 _POINTER: Final = "gitdir: "
 _ABOVE: Final = "../.."  # what git itself writes; it follows that from the descriptor
+_MOVED: Final = (
+    "where a work tree was moved: git worktree repair; else use a clone with a .git folder of its own"
+)
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")  # of `mcl repo add`
 _WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -77,7 +80,7 @@ def history(workspace: Workspace, path: str, folder: int, *, writes: bool = Fals
                 _no_repository(path, "is a bare repository, which has no files" if bare else "")
         except (OSError, ScopeError) as problem:
             said = problem.message if isinstance(problem, ScopeError) else problem.strerror or str(problem)
-            elsewhere(path, f"its .git cannot be followed: {said}")
+            elsewhere(path, f"its .git cannot be followed: {said}", fix=_MOVED)
         yield found
 
 

@@ -57,7 +57,7 @@ class Yard:
         with pytest.raises(ToolError) as refused:
             self.says("rev-parse", "HEAD", branch=branch, named=named)
         assert refused.value.code in ("REPOSITORY_ELSEWHERE", "NOT_A_REPOSITORY")
-        return refused.value.message
+        return f"{refused.value.message} {refused.value.fix}"
 
     def git(self, *arguments: str) -> str:
         """What a careless git says, in the work tree."""
@@ -208,7 +208,8 @@ def test_a_tree_that_was_moved_or_copied_is_refused(yard: Yard) -> None:
     moved = yard.top / "moved"
     yard.tree.rename(moved)
     yard.tree = moved
-    assert "is of the work tree" in yard.refuses()
+    said = yard.refuses()
+    assert ("is of the work tree" in said, "git worktree repair" in said) == (True, True)
     yard.git("worktree", "repair")
     assert yard.says("log", "--format=%s") == "In main"
 
