@@ -9,7 +9,6 @@ from executor.errors import UnresolvedError
 from executor.gate.known import workspace_of
 from executor.home import Home
 from executor.references import resolve
-from executor.tools.tool import Bench
 from ir import PlanTree
 from ir.errors import MclError
 
@@ -36,10 +35,11 @@ def found_before(
             args[name] = resolve(text, outputs)
         except UnresolvedError:  # of the step that failed, or of one after it
             continue
-    from mcl.tools.review.conclude import run
+    from mcl.review.concluding import conclude
+    from mcl.review.memory import Memories
 
     try:
         with closing(workspace_of(home, workspace)) as opened:
-            return run(args, Bench(opened, home.clock, "read", _ROOM, ""), home)
+            return conclude(args, Memories(home, opened.root), _ROOM)
     except (MclError, KeyError):  # of two texts; or of a plan of another version
         return {}
