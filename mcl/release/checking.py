@@ -105,7 +105,7 @@ class Release:
         if checkout is None and not self.tree.closed:
             return Check(looked, "does not apply", "no git repository")
         if checkout is None:
-            flaw = release_rules().flaws.flaw("GIT_UNREADABLE", ".", self.tree.closed)
+            flaw = release_rules().flaws.flaw("GIT_UNREADABLE", ".", self.tree.closed, fix=self.tree.way_out)
             return _made(looked, [flaw], "")
         flaws = clean_flaws(checkout, self.drift.version, release_rules())
         return _made(looked, flaws, f"all is committed, at {checkout.head[:12] or 'no commit'}")

@@ -56,6 +56,18 @@ def test_what_is_staged_is_reviewed_in_place_of_the_files(yard: Yard) -> None:
     assert yard("--diff", "--no-ai").code == 0
 
 
+def test_a_linked_work_tree_is_reviewed_where_its_repository_was_named(yard: Yard, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    yard.git("worktree", "add", "-q", "-b", "topic", str(tree))
+    (tree / "new.py").write_text(DANGER)
+    refused = yard("--diff", "main", "--no-ai", "--workspace", str(tree))
+    assert (refused.code, "REPOSITORY_ELSEWHERE" in refused.err) == (5, True)
+    assert f"mcl repo add {yard.folder.name} {yard.folder}" in refused.err
+    assert yard.mcl("repo", "add", "main", str(yard.folder)).code == 0
+    told = yard("--diff", "main", "--no-ai", "--json", "--workspace", str(tree))
+    assert (told.code, told.document["files"]) == (1, ["new.py"])
+
+
 @pytest.mark.parametrize("words", [("--no-ai",), (), ("--deep",), ("--no-ai", "main")])
 def test_a_difference_in_which_nothing_changed_ends_with_0_and_signs_nothing(
     yard: Yard, tmp_path: Path, words: tuple[str, ...]

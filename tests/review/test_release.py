@@ -185,6 +185,18 @@ def test_nothing_else_is_told_of_what_is_planted(unsound: ReleaseReport) -> None
     }
 
 
+def test_a_linked_work_tree_is_checked_where_its_repository_was_named(shop: Path, home: Home) -> None:
+    tree = shop.parent / "tree"
+    git(shop, "worktree", "add", "-q", "-b", "topic", str(tree))
+    report = check_release(tree, tests=False, home=home)
+    assert told(report, "clean") == [("GIT_UNREADABLE", ".")]
+    assert f"mcl repo add shop {shop}" in check(report, "clean").flaws[0].fix
+    home.repositories = lambda: (str(shop),)
+    (tree / "new.txt").write_text("new\n")
+    report = check_release(tree, tests=False, home=home)
+    assert told(report, "clean") == [("UNTRACKED", "new.txt")]
+
+
 def test_a_repository_that_git_may_not_be_asked_about_is_told(shop: Path, home: Home) -> None:
     (shop / ".git").rename(shop.parent / "git")
     write(shop, ".git", "gitdir: ../git\n")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import anyio
 
 import skills as shipped
+from executor.gate.known import workspace_of
 from executor.gate.verdict import Deny
 from executor.home import Home
-from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
 from executor.walker import Verdict, Walker
 from ir import Frame, Intent, PlanTree, SlotEntry, with_hash
@@ -107,7 +107,7 @@ def draft_review(
     """
     bound = contract(mode)
     home, root = home or open_home(), (workspace or Path.cwd())
-    place = Workspace(root, forbidden=(home.path,))
+    place = workspace_of(home, root)
     try:
         path = _inside(target, place.root) if target else ""
         seen = anyio.run(_looked, Bench(place, home.clock, "read", 1 << 20, ""), path, base, staged)
@@ -152,7 +152,7 @@ def _told(problem: MclError, root: Path) -> ReviewError | None:
             fix="name a file of this folder, or the folder to work in: --workspace DIR",
         )
     if problem.code == "NOT_A_REPOSITORY":
-        above = next((one for one in root.parents if (one / ".git").is_dir()), None)
+        above = next((one for one in root.parents if (one / ".git").exists()), None)
         fix = f"name the folder that holds it: --workspace {above}" if above else problem.fix
         return ReviewError(problem.code, problem.message, place=str(root), fix=fix)
     if problem.code == "UNKNOWN_REVISION" and (root / problem.place).exists():
