@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +28,36 @@ settings.register_profile(
 )
 settings.load_profile("no clock")
 _MANY = 300  # descriptors of one process
+
+# Most tests make a home, whose keys and databases are synced to the disk: 50 ms each, where memory takes 4.
+# So their folders lie in memory where there is room for them; --basetemp and TMPDIR say otherwise.
+_MEMORY, _ROOM = Path("/dev/shm"), 2 << 30
+if not os.environ.get("TMPDIR") and _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK):
+    _memory = os.statvfs(_MEMORY)
+    if _memory.f_bavail * _memory.f_frsize > _ROOM and not _memory.f_flag & os.ST_NOEXEC:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
+# Tests start mcl in hundreds of processes: what they import is compiled once, also where the machine says
+# that it is not to be kept. The same counts for tests that pytest rewrites.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.fixture
+def on_disk() -> Iterator[Path]:
+    """A folder that does not lie in memory: in /dev/shm mcl grants no folder, and would refuse for that alone
+    what a test tries."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        yield Path(folder).resolve()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A folder of the test's own; with the mark `outside_dev` it is `on_disk`."""
+    if request.node.get_closest_marker("outside_dev") is None:
+        return tmp_path
+    own: Path = request.getfixturevalue("on_disk")
+    return own
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +76,35 @@ def shared() -> Path:
     if not place.is_dir():
         pytest.skip(f"no vectors here: {place} does not exist (set MCL_SHARED)")
     return place
+
+
+@pytest.fixture(scope="session")
+def _read_before() -> dict[tuple[object, ...], object]:
+    return {}
+
+
+@pytest.fixture
+def skills_read_once(monkeypatch: pytest.MonkeyPatch, _read_before: dict[tuple[object, ...], object]) -> None:
+    """Skills, their plans and core modules are parsed once, though each test's home has an empty cache."""
+    from mcl.mtx import load
+    from mcl.plans import template
+
+    parsed, planned = load._checked, template._checked
+
+    def file(path: Path, name: str, data: bytes) -> Any:
+        key = ("file", name, data)
+        if key not in _read_before:
+            _read_before[key] = parsed(path, name, data)
+        return _read_before[key]
+
+    def plan(path: Path, data: bytes, scope: Any) -> Any:
+        key = ("plan", scope.digest, data)
+        if key not in _read_before:
+            _read_before[key] = planned(path, data, scope)
+        return copy.deepcopy(_read_before[key])
+
+    monkeypatch.setattr(load, "_checked", file)
+    monkeypatch.setattr(template, "_checked", plan)
 
 
 @pytest.fixture

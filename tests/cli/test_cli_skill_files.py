@@ -205,7 +205,7 @@ def test_the_list_says_which_skill_hides_which(mcl):
             "by": str(mcl.folder / "skills" / "read-page"),
         }
     ]
-    out = mcl("skill", "list").out.replace("\n", "")
+    out = " ".join(mcl("skill", "list").out.split())  # lines end where the path of this folder has them
     assert "is hidden by" in out
     assert "Reads the beginning" in out
 

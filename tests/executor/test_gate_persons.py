@@ -33,6 +33,8 @@ from executor.keys.personal import is_personal
 from executor.references import typed_args
 from ir import PolicyGateBody, PolicyGateResolveBody
 
+pytestmark = pytest.mark.outside_dev  # folders are granted
+
 CLOSED = {"type": "object", "additionalProperties": False}
 
 

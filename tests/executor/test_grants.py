@@ -10,6 +10,8 @@ import pytest
 
 from executor import Grants, Home, Manifest, Pins, Policy, PolicyError, Registry, SystemClock
 
+pytestmark = pytest.mark.outside_dev  # folders are granted
+
 
 def test_an_agent_holds_nothing_until_it_is_granted(home: Home) -> None:
     grants = Grants(home.db, home.clock)

@@ -13,6 +13,8 @@ from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import Reach, look_elsewhere, plain_place, reaching
 from executor.sandbox.removing import remove
 
+pytestmark = pytest.mark.outside_dev  # folders are granted
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:

@@ -40,7 +40,11 @@ def home(built: Path, tmp_path: Path) -> Iterator[Home]:
 
 @pytest.fixture
 def shop(
-    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    built: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    skills_read_once: None,
 ) -> Shop:
     """Commands in that repository; nobody is at a terminal."""
     shutil.copytree(built, tmp_path, dirs_exist_ok=True)

@@ -31,7 +31,11 @@ def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def yard(
-    laid_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    laid_out: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    skills_read_once: None,
 ) -> Yard:
     """The repository; commands are run in it."""
     shutil.copytree(laid_out, tmp_path, dirs_exist_ok=True)

@@ -18,6 +18,8 @@ from mcl.tools.probing import Probed, probe
 from mcl.tools.probing.judging import is_declared, unshown
 from mcl.tools.probing.results import probed_of
 
+pytestmark = pytest.mark.outside_dev  # a probe does not look at /dev
+
 HONEST = ("honest-reader", "honest-writer", "honest-asker", "honest-starter")
 MODEST = {"says-it-writes": "write", "says-it-asks": "network", "says-it-starts": "programs"}
 FAILING = ("fails", "ends-the-process", "names-what-the-gate-refuses")

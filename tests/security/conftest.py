@@ -14,6 +14,12 @@ SECRET = "the-secret-outside"
 
 
 @pytest.fixture
+def tmp_path(on_disk: Path) -> Path:
+    """All that is attacked lies where nothing is refused for being in /dev."""
+    return on_disk
+
+
+@pytest.fixture
 def walks(tmp_path: Path) -> Iterator[Walks]:
     (tmp_path / "work").mkdir()
     (tmp_path / "outside").mkdir()
