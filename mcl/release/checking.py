@@ -130,7 +130,7 @@ class Release:
         try:
             found = anyio.run(changed, self.tree, self.clock)
         except (ReviewError, ScopeError, ToolError) as problem:
-            flaw = release_rules().flaws.flaw("SCAN_PARTIAL", ".", problem.message)
+            flaw = release_rules().flaws.flaw("SCAN_PARTIAL", ".", problem.message, fix=problem.fix)
             return _made(looked, [flaw], "")
         files = len(found.target.pieces) if found.target else 0
         since = f"changed since {found.since}" if found.since else "in all"

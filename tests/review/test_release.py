@@ -323,6 +323,18 @@ def test_since_a_tag_only_what_changed_is_scanned(shop: Path, home: Home) -> Non
     assert told(check_release(shop, tests=False, home=home), "scan") == [("SCAN_FINDING", "shop/new.py:2")]
 
 
+def test_what_a_clone_was_made_without_is_to_be_fetched(shop: Path, home: Home) -> None:
+    git(shop, "config", "uploadpack.allowFilter", "true")
+    git(shop, "tag", "v1.3.0")
+    write(shop, "shop/till.py", "def main() -> None: ...\n")
+    commit(shop)
+    git(shop, "clone", "-q", "--filter=blob:none", shop.as_uri(), "../part")
+    scan = check(check_release(shop.parent / "part", tests=False, home=home), "scan")
+    assert [(one.code, one.fix) for one in scan.flaws] == [
+        ("SCAN_PARTIAL", "fetch them: git fetch --refetch --no-filter")
+    ]
+
+
 def test_the_tag_of_the_commit_itself_is_no_earlier_release(shop: Path, home: Home) -> None:
     git(shop, "tag", "-a", "-m", "1.4.0", "v1.4.0")
     assert check(check_release(shop, tests=False, home=home), "clean").status == "pass"
