@@ -19,6 +19,7 @@ from mcl import review_code, review_dismiss, review_dismissals
 from mcl.acts.release import check_release
 from mcl.acts.review.again import concluded_before
 from mcl.acts.show import show
+from mcl.cli.review.dismiss import complete_place
 from mcl.errors import ReviewError
 from mcl.home import open_home
 from mcl.review.findings import Finding
@@ -128,6 +129,16 @@ def test_of_the_same_lines_twice_one_is_dismissed(yard: Yard) -> None:
     assert codes(yard, "run.py") == (0, 2)
     yard.write("run.py", "eval(x)\n" * 3)
     assert codes(yard, "run.py") == (1, 2)
+
+
+def test_a_shell_completes_the_places_that_block(yard: Yard) -> None:
+    yard.write("run.py", DANGER)
+    assert list(complete_place("")) == []
+    yard("run.py", "--no-ai")
+    assert list(complete_place("run")) == [("run.py:5", "B602")]
+    assert list(complete_place("other")) == []
+    yard("dismiss", "run.py:5", "--why", WHY)
+    assert list(complete_place("run")) == []
 
 
 def test_of_a_rule_that_finds_much_the_next_are_told_when_the_first_are_dismissed(tmp_path: Path) -> None:
