@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from walks import Walks, parallel, tool
 
 from executor import Workspace
+from executor.tools.fs import watch
 
 
 def append(path: str, content: str) -> dict[str, Any]:
@@ -191,23 +192,24 @@ def test_changes_says_how_many_there_are_where_it_shows_only_some(walks: Walks) 
 
 
 def watched(walks: Walks, do: Callable[[], None], *, path: str = ".", **args: str) -> dict[str, Any]:
-    """Watch while somebody does something, as soon as the watching has begun."""
-    begun = threading.Event()
+    """Watch while somebody does something, as soon as the first look is taken."""
+    begun, look = threading.Event(), watch._look
 
-    class Told:
-        def on(self, event: Any) -> None:
-            if event.node_id == "n1" and event.state == "running":
-                begun.set()
+    def looked(*given: Any) -> Any:
+        seen = look(*given)
+        begun.set()
+        return seen
 
     def act() -> None:
         assert begun.wait(60)
-        time.sleep(1)  # the first look is taken by then
         do()
 
     acting = threading.Thread(target=act)
     acting.start()
     intent_id = walks.accept(tool("n1", "fs/watch", path=path, **args))
-    outcome = walks.run(intent_id, listener=Told())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(watch, "_look", looked)
+        outcome = walks.run(intent_id)
     acting.join()
     assert outcome.failure is None, outcome.failure
     found = outcome.outputs["n1"]

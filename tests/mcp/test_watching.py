@@ -139,7 +139,7 @@ def test_a_server_that_cannot_be_watched_says_so(home: Home, peers: Peers, era: 
     async def whole() -> str:
         async with Upstreams(servers, environment=peers.environment) as upstreams:
             with pytest.raises(McpError) as refused:
-                await upstreams.subscribe("board", "board://news", timeout_s=5)
+                await upstreams.subscribe("board", "board://news", timeout_s=50)
             return refused.value.code
 
     assert talk(whole) == "UPSTREAM_ERROR"
