@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,15 @@ def mentioned(page: Path) -> list[str]:
     return [re.split(r"\s#\s| [<>|]", line)[0].rstrip() for line in lines]
 
 
+@cache
+def program() -> Any:
+    """All of mcl's commands, which take a tenth of a second to put together."""
+    return typer.main.get_command(app_for())
+
+
 def looked_up(line: str) -> tuple[str, set[str]]:
     """The full name of the command in a line, and its options; fails for what the program does not have."""
-    command: Any = typer.main.get_command(app_for())
+    command = program()
     words, name = shlex.split(line)[1:], "mcl"
     while getattr(command, "commands", None):
         if words and words[0] in command.commands:
@@ -75,7 +82,7 @@ def all_commands() -> dict[str, set[str]]:
         for child, below in getattr(command, "commands", {}).items():
             walk(below, f"{name} {child}")
 
-    walk(typer.main.get_command(app_for()), "mcl")
+    walk(program(), "mcl")
     return found
 
 
