@@ -42,7 +42,7 @@ def dismiss_command(
     places: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE:LINE...",
+            metavar="FILE:LINE",
             help="Where it stands, as the review told it; several are dismissed for one reason.",
             autocompletion=complete_place,
         ),
