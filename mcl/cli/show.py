@@ -29,7 +29,10 @@ def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     if not as_json:
         from mcl.cli.views.shown import shown_view
 
-        out.tell(shown_view(found, out.people, found_text=str(review.get("text", ""))))
+        text = str(review.get("text", ""))
+        if review and not review["whole"]:
+            text = "\n\n".join(filter(None, (text, "These are not all: the review did not come to its end.")))
+        out.tell(shown_view(found, out.people, found_text=text))
 
 
 def list_command(

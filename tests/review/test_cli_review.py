@@ -182,8 +182,8 @@ def test_the_document_has_all_of_it(yard: Yard) -> None:
     told = yard("--diff", "--no-ai", "--json", "--mode", "risk")
     document = told.document
     assert set(document) == {
-        *("intent", "state", "exit", "mode", "passes", "kind", "base", "files", "skipped", "findings"),
-        *("dismissed", "blocking", "unreadable", "counts", "truncated", "text", "failure"),
+        *("intent", "state", "exit", "mode", "passes", "whole", "note", "kind", "base", "files", "skipped"),
+        *("findings", "blocking", "unreadable", "counts", "truncated", "text", "failure", "dismissed"),
     }
     assert (document["exit"], document["state"], document["mode"]) == (told.code, "completed", "risk")
     assert document["skipped"] == [{"path": "logo.png", "why": "binary"}]
@@ -327,7 +327,25 @@ def test_a_file_that_changes_between_the_steps_is_not_taken_for_reviewed(yard: Y
             assert problem is not None
             assert (problem.code, problem.fix, result.exit) == ("CHANGED_MEANWHILE", "review it again", 5)
             assert (result.findings, result.text, result.to_json()["state"]) == ((), "", "failed")
+            assert problem.message.endswith("; since then changed: run.py")
             assert Memories(home, yard.folder).history.files() == ()
+
+
+def test_of_many_files_that_changed_between_the_steps_a_few_are_named(yard: Yard) -> None:
+    names = [f"run{number}.py" for number in range(5)]
+
+    class Writes:
+        def on(self, event: WalkEvent) -> None:
+            if event.node_id == "scan" and event.state == "running":
+                for name in names:
+                    yard.write(name, "X = 1\n")
+
+    for name in names:
+        yard.write(name, DANGER)
+    with yard.opened() as home:
+        problem = review_code(base="HEAD", ai=False, listener=Writes(), home=home).problem()
+    assert problem is not None
+    assert problem.message.endswith("; since then changed: run0.py, run1.py, run2.py and 2 more")
 
 
 def test_what_an_earlier_review_found_is_shown_again(yard: Yard) -> None:

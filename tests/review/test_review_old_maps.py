@@ -37,6 +37,7 @@ def test_files_that_changed_or_are_new_are_named(yard: Yard) -> None:
     yard.write("new.py", "")
     said = noted(yard, "app.py", "new.py")
     assert said.startswith("the maps are old for app.py, new.py, ")
+    assert "told no symbols" in said
     assert said.endswith("mcl review context build")
     for number in range(3):
         yard.write(f"new{number}.py", "")
@@ -56,3 +57,39 @@ def test_the_command_says_it_beside_the_findings(yard: Yard) -> None:
     assert "maps" not in yard("app.py", "--no-ai").err
     yard.write(MAPS, "{bad")
     assert "nothing of roles and symbols, unreadable: " in yard("app.py").err
+
+
+def told(yard: Yard, *more: str) -> str:
+    """What the model of a review of app.py was told of it."""
+    from scripted import Scripted
+
+    from mcl import review_code
+
+    model = Scripted(lambda request: "No findings.", digest="0" * 64)
+    with yard.opened() as home:
+        assert review_code("app.py", model=model, workspace=yard.folder, home=home).exit == 0
+    return model.requests[0].user.partition("What is known of the file:")[2].partition("\n\n")[0]
+
+
+def test_of_a_file_that_changed_the_model_is_told_no_symbols_and_that_its_role_is_old(yard: Yard) -> None:
+    built(yard)
+    before = told(yard)
+    assert "function total(rows)" in before
+    assert "older text" not in before
+    yard.write("app.py", "def other(): pass\n")
+    after = told(yard)
+    assert "app.py: " in after
+    assert "of an older text of it; its symbols are left out" in after
+    assert "total(rows)" not in after
+    shown = yard("context", "show", "app.py", "--told").out
+    assert "older text" in shown
+    assert "total(rows)" not in shown
+
+
+def test_the_tool_tells_them_as_they_are_where_it_is_not_told_what_the_files_are(yard: Yard) -> None:
+    built(yard)
+    yard.write("app.py", "def other(): pass\n")
+    call = ("tool", "call", "review/context", 'files=["app.py"]', "--yes", "--json")
+    assert "total(rows)" in yard.mcl(*call).document["output"]["text"]
+    looked = 'looked=[{"path": "app.py", "sha256": "' + "0" * 64 + '"}]'
+    assert "total(rows)" not in yard.mcl(*call, looked).document["output"]["text"]

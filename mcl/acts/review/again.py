@@ -1,6 +1,7 @@
 """What an earlier review came to, read again from the journal."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.home import Home
@@ -26,11 +27,19 @@ def review_exit(found: "Shown", outputs: Mapping[str, object]) -> int:
 
 
 def concluded_before(home: Home, found: "Shown") -> dict[str, Any]:
-    """What a review came to, as review/conclude told it: findings, blocking, counts, text and the rest; {} of
-    another intent, and of a review that did not come to its end."""
+    """What a review came to, as review/conclude told it: findings, blocking, counts, text and the rest, and
+    whether that is whole: of a review that did not come to its end it is what was found before. {} of another
+    intent, and of a review that did not come so far."""
     if not is_review(found):
         return {}
     from executor.walker.earlier import read_earlier
 
-    given = read_earlier(home.journal.envelopes(found.id), found.view).outputs.get(_LAST)
-    return dict(given) if isinstance(given, dict) else {}
+    outputs = read_earlier(home.journal.envelopes(found.id), found.view).outputs
+    if isinstance(given := outputs.get(_LAST), dict):
+        return {**given, "whole": True}
+    if found.plan is None:
+        return {}
+    from mcl.acts.review.unfinished import found_before
+
+    before = found_before(home, Path.cwd(), found.plan, outputs)
+    return {**before, "whole": False} if before else {}

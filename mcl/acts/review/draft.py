@@ -121,6 +121,8 @@ def draft_review(
     known = _digest(home, model) if ai else None
     bundled = ai and model is None and known == _bundled(home)
     ai, note = _asked(seen, path, ai=ai, deep=deep, known=known, bundled=bundled)
+    if ai and not note:
+        note = _noise(home, model, known or "")
     passes: Passes = "rules" if not ai else "deep" if deep else "one"
     commit = "" if path else seen.base if seen is not None and seen.base else base or "HEAD"
     asked = Asked(path, commit, staged, bound.mode, passes, known or "" if ai else "", memories)
@@ -195,6 +197,21 @@ def _digest(home: Home, model: "Path | Model | None") -> str | None:
 def _bundled(home: Home) -> str:
     """The digest of the model that comes with mcl; "" where none does."""
     return next((one.digest for one in Models(home).list() if one.name == BUNDLED), "")
+
+
+def _noise(home: Home, model: "Path | Model | None", digest: str) -> str:
+    """What is to be said of a file's model before its findings are believed; "" of one that is open. Raises
+    ModelError where the file cannot be read any more."""
+    path = model if isinstance(model, Path) else None
+    if model is None:
+        path = next((one.path for one in Models(home).list() if one.digest == digest), None)
+    if path is None:
+        return ""
+    from mcl.model.files.gguf import read_header
+    from mcl.review.passes.noise import noise_note
+
+    said = noise_note(read_header(path))
+    return f"{said}; rely on the rules, or name a larger one (--model PATH)" if said else ""
 
 
 def _asked(

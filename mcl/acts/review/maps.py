@@ -37,4 +37,5 @@ def maps_note(root: Path, told: Mapping[str, Any], looked: Mapping[str, Any]) ->
     if not old:
         return ""
     more = f" and {len(old) - _NAMED:,} more" if len(old) > _NAMED else ""
-    return f"the maps are old for {', '.join(old[:_NAMED])}{more}, and the model was told of them; {_AGAIN}"
+    named = ", ".join(old[:_NAMED]) + more
+    return f"the maps are old for {named}, and the model was told no symbols of them; {_AGAIN}"

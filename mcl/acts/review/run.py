@@ -1,7 +1,7 @@
 """`mcl review`: a review is planned, signed, judged by the gate, walked and kept, and tells what it found."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,8 @@ from mcl.acts.accept import accept
 from mcl.acts.proposing import proposal
 from mcl.acts.review.again import BLOCKED
 from mcl.acts.review.draft import PACK, DraftedReview, draft_review
+from mcl.acts.review.meanwhile import CHANGED, changed_meanwhile
+from mcl.acts.review.unfinished import found_before
 from mcl.acts.run import run
 from mcl.errors import ReviewError
 from mcl.failures import as_told
@@ -25,19 +27,32 @@ if TYPE_CHECKING:
     from mcl.model import Model
 
 _UNREAD = "A line of the review looks like a finding and cannot be read: "
+_SHORT = "name a model with a context of 4,096 tokens or more: --model PATH"
+_WITHOUT = {"--model": "ask another model: --model PATH", "--no-ai": "review by the rules alone: --no-ai"}
 
 
 @dataclass(frozen=True)
 class ReviewRun:
-    """What became of a review. text, findings and the rest are empty where it did not end."""
+    """What became of a review. Where it did not come to its end, findings, text and the rest are what was
+    found before the step that failed, as a rule what the fixed rules found; empty where there is none.
+
+    before: what review/conclude would tell of the steps that ended; {} where it told itself.
+    """
 
     drafted: DraftedReview
     outcome: "Outcome"
+    before: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> bool:
+        """Did it come to its end? Else what it found is not all that is to be told."""
+        return self.outcome.state == "completed"
 
     @property
     def output(self) -> dict[str, Any]:
-        """What the review came to, as review/conclude tells it; {} where it did not end."""
-        return self._given("conclude")
+        """What the review came to, as review/conclude tells it; of one that did not end what it had found by
+        then, {} where it had not come so far."""
+        return self._given("conclude") or dict(self.before)
 
     @property
     def looked(self) -> dict[str, Any]:
@@ -61,7 +76,8 @@ class ReviewRun:
 
     @property
     def text(self) -> str:
-        """The findings as text; `No findings.`; or what a model said that is no review."""
+        """The findings as text; `No findings.`; or what a model said that is no review. "" where a review
+        that is not whole has found nothing."""
         return str(self.output.get("text", ""))
 
     @cached_property
@@ -74,7 +90,8 @@ class ReviewRun:
 
     @property
     def exit(self) -> int:
-        """Of the command line: 0 nothing blocks, 1 something does, else that of a run."""
+        """Of the command line: 0 nothing blocks, 1 something does, else that of a run that did not end,
+        whatever it had found."""
         return self.outcome.exit if self.outcome.exit else BLOCKED if self.blocking else 0
 
     def problem(self) -> ReviewError | None:
@@ -83,18 +100,31 @@ class ReviewRun:
         if failure is None:
             return None
         message, fix = as_told(load_skill(PACK).file, failure)
+        if failure.code == CHANGED and not self.drafted.asked.staged:  # of what is staged, files say nothing
+            since = self.drafted.intent.created_at
+            names = changed_meanwhile(self.drafted.workspace, self.looked, since)
+            message = f"{message}; since then changed: {names}" if names else message
+        asked = next((one for one, _ in self.drafted.plan.root.walk() if one.id == failure.node_id), None)
+        if asked is not None and asked.step is not None:
+            message = f"the model's step failed ({asked.description}): {message}"
+            fix = _SHORT if failure.code == "MODEL_CONTEXT" else fix
+            ways = (text for option, text in _WITHOUT.items() if option not in fix)
+            fix = "; or ".join((*filter(None, (fix,)), *ways))
         return ReviewError(failure.code, message, place=str(self.drafted.workspace), fix=fix, exit=self.exit)
 
     def to_json(self) -> dict[str, object]:
         """All of it as a JSON object."""
         asked, looked, output = self.drafted.asked, self.looked, self.output
-        failure = self.outcome.failure
+        failure, problem = self.outcome.failure, self.problem()
+        told = {"message": problem.message, "fix": problem.fix} if problem else {}
         return {
             "intent": self.outcome.intent_id,
             "state": self.outcome.state,
             "exit": self.exit,
             "mode": asked.mode,
             "passes": asked.passes,
+            "whole": self.whole,
+            "note": self.drafted.note,
             "kind": looked.get("kind", ""),
             "base": looked.get("base", ""),
             "files": looked.get("paths", []),
@@ -106,7 +136,7 @@ class ReviewRun:
             "counts": output.get("counts", {}),
             "truncated": bool(output.get("truncated") or looked.get("truncated")),
             "text": self.text,
-            "failure": failure.to_json() if failure else None,
+            "failure": {**failure.to_json(), **told} if failure else None,
         }
 
     def to_sarif(self) -> dict[str, object]:
@@ -121,7 +151,13 @@ class ReviewRun:
             for one in self.output.get("unreadable", ())
         )
         root = str(self.drafted.workspace.resolve())
-        return to_sarif((*self.findings, *unread), version=__version__, root=root, dismissed=self.dismissed)
+        return to_sarif(
+            (*self.findings, *unread),
+            version=__version__,
+            root=root,
+            failed=self.problem(),
+            dismissed=self.dismissed,
+        )
 
     def _given(self, node: str) -> dict[str, Any]:
         given = self.outcome.outputs.get(node)
@@ -172,4 +208,4 @@ def review_code(
     accept(id, intent_hash=made.intent.hash, plan_hash=made.plan.hash, home=home)
     began(made)
     outcome = run(id, workspace=made.workspace, listener=listener, model=model, ai=ai, home=home)
-    return ReviewRun(made, outcome)
+    return ReviewRun(made, outcome, found_before(home, made.workspace, made.plan, outcome.outputs))

@@ -27,6 +27,8 @@ class Unchanged:
             "exit": self.exit,
             "mode": self.mode,
             "passes": "",
+            "whole": True,
+            "note": "",
             "kind": "diff",
             "base": "",
             "files": [],

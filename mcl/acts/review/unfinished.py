@@ -21,7 +21,8 @@ def found_before(
     home: Home, workspace: Path, plan: PlanTree, outputs: Mapping[str, object]
 ) -> dict[str, Any]:
     """What review/conclude would tell of the steps that ended, in its form; {} of a review that came to its
-    end, or in which the rules did not, or where files changed between its steps.
+    end, or in which the rules did not, or where files changed between its steps. Its text is "" where nothing
+    was found by then: nobody knows whether there is something.
 
     plan: the review's. outputs: what each completed node gave. The journal says what was done; this is a view
     of it, and nothing is recorded.
@@ -40,6 +41,7 @@ def found_before(
 
     try:
         with closing(workspace_of(home, workspace)) as opened:
-            return conclude(args, Memories(home, opened.root), _ROOM)
+            told = conclude(args, Memories(home, opened.root), _ROOM)
     except (MclError, KeyError):  # of two texts; or of a plan of another version
         return {}
+    return told if told["findings"] or told["unreadable"] else {**told, "text": ""}

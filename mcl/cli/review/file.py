@@ -1,11 +1,14 @@
 """`mcl review file`: a file, a folder or a difference is reviewed."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mcl.cli.arguments import AsJson, Workspace, example
+
+if TYPE_CHECKING:
+    from mcl.acts.review.draft import DraftedReview
 
 
 def register(review: typer.Typer) -> None:
@@ -64,7 +67,7 @@ def file_command(
     file is not. Nothing in the workspace is written.
 
     Exit codes: 0 nothing that blocks, also where nothing changed; 1 blocking findings, 2 usage, 4 refused,
-    5 failed.
+    5 failed: what was found before is told, and is not all.
     """
     from mcl.acts.review.run import review_code
     from mcl.acts.review.unchanged import NOTHING_CHANGED, Unchanged
@@ -78,6 +81,12 @@ def file_command(
         raise typer.BadParameter("--json and --sarif - both take standard output")
     changed = diff or staged
     began: list[str] = []
+
+    def begins(made: "DraftedReview") -> None:
+        began.append(made.intent.id)
+        if made.note:
+            note(made.note)
+
     try:
         with Progress() as progress:
             result = review_code(
@@ -89,7 +98,7 @@ def file_command(
                 ai=not no_ai,
                 model=model,
                 workspace=workspace,
-                began=lambda made: began.append(made.intent.id),
+                began=begins,
                 listener=progress,
                 home=use_home(signs=True),
             )
@@ -102,6 +111,4 @@ def file_command(
             raise
         unchanged = Unchanged(problem.message, mode, workspace or Path.cwd())
         return tell_unchanged(unchanged, sarif=sarif, as_json=as_json)
-    if result.drafted.note:
-        note(result.drafted.note)
     return tell(result, sarif=sarif, as_json=as_json, dismissed=dismissed)

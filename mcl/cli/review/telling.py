@@ -1,7 +1,6 @@
 """How a review is told: the findings on standard output, what else there is to know beside them."""
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,20 +22,22 @@ def tell(result: "ReviewRun", *, sarif: str, as_json: bool, dismissed: bool = Fa
     problem = result.problem()
     if as_json:
         write_document(result.to_json())
-    if problem is not None:
-        note_error(problem)
-        return result.exit
-    if not as_json and sarif != STANDARD:
+    if not as_json and sarif != STANDARD and result.text:
         write_text(safe(result.text) + "\n")
-    if sarif:
+    if sarif and (problem is None or result.output):
         _write_sarif(result, sarif)
     if dismissed and not as_json:
         for finding, why in result.dismissed:
             rule = finding.rule or finding.severity
             note(one_line(f"dismissed: {finding.location} {rule}: {why}", _LONGEST))
-    if result.maps_note:
-        note(one_line(result.maps_note, _LONGEST))
-    note(_summary(result))
+    if result.output:
+        if result.maps_note:
+            note(one_line(result.maps_note, _LONGEST))
+        note(_summary(result))
+    if problem is not None:
+        note_error(problem)
+    elif not result.output:
+        note(f"the review was {result.outcome.state}")
     return result.exit
 
 
@@ -88,7 +89,8 @@ def _summary(result: "ReviewRun") -> str:
     if lost := len(output["unreadable"]):
         said += f"; {_many(lost, 'line')} could not be read as a finding, which blocks too"
     if output["truncated"]:
-        said += "; there are more findings than are told here"
+        said += "; there is more than is told here"
+    said += "" if result.whole else "; the review is not whole"
     return said + _left_out(looked)
 
 
@@ -111,8 +113,7 @@ def _left_out(looked: dict[str, object]) -> str:
     if len(skipped) <= _NAMED:
         named = ", ".join(f"{one_line(one['path'], 80)} ({one['why']})" for one in skipped)
     else:
-        why = Counter(one["why"] for one in skipped)
-        named = ", ".join(f"{number:,} {name}" for name, number in sorted(why.items()))
+        named = str(looked.get("text", "")).rpartition("; left out: ")[2]  # all, also those without a name
     return f"; left out: {named}"
 
 

@@ -11,6 +11,7 @@ from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Final
 from urllib.parse import quote
 
+from ir.errors import MclError
 from mcl.review.findings.finding import Finding
 from mcl.review.findings.ordering import in_order
 from mcl.review.findings.repeats import normalised
@@ -55,13 +56,14 @@ def to_sarif(
     *,
     version: str,
     root: str = "",
+    failed: MclError | None = None,
     dismissed: Sequence[tuple[Finding, str]] = (),
 ) -> dict[str, object]:
     """Findings as one run of SARIF 2.1.0, in their order.
 
     version: of mcl. root: the folder that absolute paths are made relative to, absolute itself; "" where all
-    paths are relative already. dismissed: those that a person dismissed, with why; where there are some,
-    every result says whether it is one.
+    paths are relative already. failed: why there are not all of them. dismissed: those that a
+    person dismissed, with why; where there are some, every result says whether it is one.
     """
     told = in_order((*findings, *(finding for finding, _ in dismissed)))
     rules: dict[str, list[Finding]] = {}
@@ -76,7 +78,19 @@ def to_sarif(
             result["suppressions"] = [_suppression(gone[finding.mark])] if finding.mark in gone else []
     driver = {"name": "mcl", "version": version, "rules": [_rule(*rule) for rule in rules.items()]}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    if failed is not None:
+        run["invocations"] = [_failed(failed)]
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _failed(problem: MclError) -> dict[str, object]:
+    """A run that did not come to its end."""
+    said = {
+        "descriptor": {"id": problem.code},
+        "level": "error",
+        "message": {"text": "\n".join(filter(None, (problem.message, problem.fix)))},
+    }
+    return {"executionSuccessful": False, "exitCode": problem.exit, "toolExecutionNotifications": [said]}
 
 
 def _suppression(why: str) -> dict[str, object]:

@@ -8,14 +8,18 @@ from executor.tools.tool import Bench
 from ir.errors import MclError
 from mcl.review.context import context_for
 from mcl.review.maps import Maps, load
+from mcl.review.maps.aged import Aged
 from mcl.review.memory import Memories
 
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
-    """Answer with the context, and what it is made of. Maps that cannot be read are as none, and said."""
+    """Answer with the context, and what it is made of. Maps that cannot be read are as none, and said; of a
+    file that changed since they were made its symbols are left out."""
     maps, state = _maps(bench)
     memories = Memories(home, bench.workspace.root)
-    told = context_for(memories, maps, list(args["files"]), str(args["mode"]), budget=int(args["budget"]))
+    now = {str(one["path"]): str(one["sha256"]) for one in args.get("looked", ()) if "sha256" in one}
+    known = Aged(maps, now) if maps else None
+    told = context_for(memories, known, list(args["files"]), str(args["mode"]), budget=int(args["budget"]))
     return {**told.to_json(), "maps": state}
 
 
