@@ -104,7 +104,7 @@ def file_command(
             )
     except KeyboardInterrupt:
         for intent in began:
-            note(f"interrupted; go on with it: mcl run {intent} --resume")
+            note(f"interrupted; go on with it: mcl run {intent} --resume; what it found: mcl show {intent}")
         raise
     except ReviewError as problem:
         if problem.code != NOTHING_CHANGED:
