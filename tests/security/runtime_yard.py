@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
 import pytest
@@ -130,9 +131,13 @@ class Yard:
 
 
 @pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template() -> Iterator[Path]:
     """A project that was made once, with stand-ins for programs, and a git that keeps what it is told."""
-    place = tmp_path_factory.mktemp("yards")
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # not in memory, as `on_disk`
+        yield _made(Path(folder).resolve())
+
+
+def _made(place: Path) -> Path:
     anyio.run(lambda: make_template(place / "template", host="https://example.org"))
     make_stand_ins(place, sorted({name for one in MANIFESTS for name in programs_of(one)}))
     (place / "template" / "beside" / "secret.txt").write_text(SECRET)
