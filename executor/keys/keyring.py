@@ -66,8 +66,11 @@ class KeyEntry:
     sealed: bool = False
 
     def revoked_by(self, at: str) -> bool:
-        """Whether it was revoked at that moment already; what it signed before stays good."""
-        return bool(self.revoked_at) and datetime.fromisoformat(at) >= datetime.fromisoformat(self.revoked_at)
+        """Whether it was revoked before that moment; what it signed until then stays good.
+
+        Of the same millisecond only what came before the revocation was stored: nothing is, after it.
+        """
+        return bool(self.revoked_at) and datetime.fromisoformat(at) > datetime.fromisoformat(self.revoked_at)
 
 
 class Keyring:
@@ -133,7 +136,7 @@ class Keyring:
         return replace(key, revoked=False) if key and key.revoked else key
 
     def revoked_by(self, did: str, at: str) -> bool:
-        """Whether the key of a DID was revoked at that moment already."""
+        """Whether the key of a DID was revoked before that moment."""
         entry = self._entries.get(did)
         return entry is not None and entry.revoked_by(at)
 

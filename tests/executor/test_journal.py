@@ -14,6 +14,7 @@ from nacl.signing import SigningKey
 
 import ir
 from executor import (
+    FixedClock,
     Head,
     Home,
     JournalError,
@@ -139,6 +140,26 @@ def test_strangers_are_refused_until_trusted_and_again_when_revoked(story: Story
         story.home.journal.append(draft())
     assert caught.value.code == "KEY_REVOKED"
     assert story.home.journal.verify().ok  # what was signed before stays good
+
+
+def test_what_a_key_signed_in_the_moment_of_its_revocation_stays_good(tmp_path: Path, story: Story) -> None:
+    """A journal that is fast enough takes an envelope and a revocation within one millisecond."""
+    somebody = stranger("user")
+    with Home.open(tmp_path / "moment", clock=FixedClock("2026-11-21T10:00:00.000Z", step_ms=0)) as home:
+
+        def draft() -> ir.Envelope:
+            story.__init__(home)  # type: ignore[misc]  # a fresh intent
+            return story.seal("intent.draft", story.bodies()["intent.draft"], signer=somebody)
+
+        home.keyring.trust(somebody.did, "user")
+        first = draft()
+        home.journal.append(first)
+        home.keyring.revoke(somebody.did)
+        assert home.journal.verify().ok
+        assert [one.id for one in home.journal.envelopes(story.id)] == [first.id]
+        with pytest.raises(ir.EnvelopeError) as caught:
+            home.journal.append(draft())
+        assert caught.value.code == "KEY_REVOKED"
 
 
 def test_what_a_retired_key_signed_stays_good(story: Story) -> None:
