@@ -114,8 +114,11 @@ def _groups(program: int) -> set[int]:
     time has another number by then, and still the same group."""
     below: dict[int, list[tuple[int, int]]] = {}
     try:
-        names = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208  # no pathlib: it is slow
-    except OSError:  # no Linux
+        known_here = os.readlink("/proc/self")  # noqa: PTH115  # no pathlib: it is slow
+        names = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    except OSError:  # no Linux, or it is not mounted
+        return {program}
+    if known_here != str(os.getpid()):  # it tells of other processes, by the same numbers
         return {program}
     for name in names:
         try:
@@ -124,13 +127,22 @@ def _groups(program: int) -> set[int]:
         except (OSError, ValueError):
             continue  # it ended meanwhile
         below.setdefault(int(parent), []).append((int(name), int(group)))
-    found: set[int] = set()
+    found = {program} if _is_child(program) else set()  # what hides from us (hidepid) is in no list
     next_ = [os.getpid()]
     while next_:
         children = [child for one in next_ for child in below.get(one, [])]
         found.update(group for _, group in children)
         next_ = [one for one, _ in children]
     return found - {os.getpgrp(), 0}
+
+
+def _is_child(program: int) -> bool:
+    """Is its number still its own?"""
+    try:
+        os.waitid(os.P_PID, program, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _signal(group: int, number: int) -> bool:

@@ -84,8 +84,9 @@ class GroupLeash(Leash):
             fcntl.fcntl(self.theirs, fcntl.F_SETFL, flags | os.O_ASYNC)
 
     def release(self) -> None:
-        with suppress(OSError):  # without a signal: what is to be ended now is ended by name
-            fcntl.fcntl(self.theirs, fcntl.F_SETFL, 0)
+        if self.theirs != _CLOSED:
+            with suppress(OSError):  # without a signal: what is to be ended now is ended by name
+                fcntl.fcntl(self.theirs, fcntl.F_SETFL, 0)
         super().release()
 
 

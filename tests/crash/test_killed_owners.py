@@ -15,7 +15,7 @@ import pytest
 from walks import gone
 
 from executor import ToolError
-from executor.sandbox.leash import launched, unlaunched
+from executor.sandbox.leash import GroupLeash, TreeLeash, launched, unlaunched
 from executor.sandbox.process import run_command
 
 PATIENCE = 60.0
@@ -74,6 +74,22 @@ def test_a_killed_owner_leaves_nothing_of_what_it_ran(
         [sys.executable, "-c", OWNER, str(tmp_path), alone, script], dict(os.environ), tmp_path
     ) as owner:
         wait_for(lambda: len(ids(tmp_path)) == count)
+        owner.kill()
+        owner.wait(PATIENCE)
+        left = [one for one in ids(tmp_path) if not gone(one)]
+    assert left == []
+
+
+def test_a_machine_without_proc_is_left_with_nothing_either(tmp_path: Path) -> None:
+    without = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    try:
+        subprocess.run([*without, "mount -t tmpfs none /proc"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no other view of the file system can be made here")
+    own = [sys.executable, "-c", OWNER, str(tmp_path), "tree", STAYS]
+    hidden = [*without, 'mount -t tmpfs none /proc && exec "$@"', "sh", *own]
+    with running(hidden, dict(os.environ), tmp_path) as owner:
+        wait_for(lambda: len(ids(tmp_path)) == 2)
         owner.kill()
         owner.wait(PATIENCE)
         left = [one for one in ids(tmp_path) if not gone(one)]
@@ -157,3 +173,11 @@ def test_what_a_launcher_is_told_to_run_is_known_by_its_argument_list() -> None:
     assert unlaunched(launcher) == ("/bin/echo", "-c", "x")
     others = (["/bin/echo", *launcher], launcher[:6], [launcher[0], "-c", *launcher[2:]], ["/bin/echo"])
     assert [unlaunched(argv) for argv in others] == [tuple(argv) for argv in others]
+
+
+def test_a_leash_may_be_let_go_twice() -> None:
+    leashes = (GroupLeash(["/bin/true"]), TreeLeash(["/bin/true"], ENVIRONMENT))
+    for leash in leashes:
+        with leash:
+            leash.release()
+        assert leash.theirs == -1
