@@ -77,7 +77,9 @@ _OWN = (
     *(".", "info", "logs", "logs/refs", "objects", "objects/info", "refs", "refs/heads", "refs/tags"),
     "reftable",
 )
-_OWN_OF_TREE = (".", "logs", "refs", "refs/bisect", "refs/rewritten", "refs/worktree")  # of a linked one
+_OWN_OF_TREE = (  # of a linked one
+    *(".", "info", "logs", "refs", "refs/bisect", "refs/rewritten", "refs/worktree", "reftable"),
+)
 _UNUSED = ("hooks",)  # may lead anywhere: it is switched off
 _COPIED = ("objects",)  # a clone on the same disk shares files with what it was cloned from
 _ELSEWHERE = ("commondir", "objects/info/alternates")  # would lead git to objects elsewhere

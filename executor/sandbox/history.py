@@ -2,9 +2,10 @@
 in a folder elsewhere that a file ``.git`` names.
 
 That file comes with a workspace, so it is believed in nothing. The folder elsewhere is walked to from the
-root of the file system without following a link, must be our own user's, and must itself name this work tree;
-and where it lies outside the workspace, a person must have named it. git is asked only after that, and is
-given the folders that were looked at, as open descriptors: it does not read ``.git`` again.
+root of the file system without following a link, must be our own user's, and must itself name this work tree
+(that of a submodule, which is only read, must be kept by a repository above it); and where it lies outside
+the workspace, a person must have named it. git is asked only after that, and is given the folders that were
+looked at, as open descriptors: it does not read ``.git`` again.
 """
 
 from __future__ import annotations

@@ -126,6 +126,16 @@ def _links(name: str, *, hard: bool = False) -> Callable[[Yard], None]:
     return forge
 
 
+def _linked_new(name: str) -> Callable[[Yard], None]:
+    """A part that was not there, as a link to another's file."""
+
+    def forge(yard: Yard) -> None:
+        (yard.top / name).parent.mkdir(exist_ok=True)
+        (yard.top / name).symlink_to(yard.other / "a.txt")
+
+    return forge
+
+
 def _copied(yard: Yard) -> None:
     """The folder of git copied into the other repository's: it names this tree, and commondir leads back."""
     made = yard.other / ".git/worktrees/work"
@@ -176,6 +186,8 @@ FORGED: dict[str, Callable[[Yard], None]] = {
     "link: HEAD": _links(f"{_OWN}/HEAD"),
     "link: index": _links(f"{_OWN}/index"),
     "link: logs": _links(f"{_OWN}/logs"),
+    "link: what is checked out": _linked_new(f"{_OWN}/info/sparse-checkout"),
+    "link: a table of references": _linked_new(f"{_OWN}/reftable/tables.list"),
     "link: config": _links("main/.git/config"),
     "hard link: config": _links("main/.git/config", hard=True),
     "link: objects": _links("main/.git/objects"),
