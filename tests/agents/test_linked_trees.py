@@ -69,6 +69,22 @@ def test_what_is_checked_out_in_the_main_one_opens_nothing_there(
     assert (refused.success, refused.code) == (False, "NOT_IMPORTED")
 
 
+@pytest.mark.parametrize("inner", ["repository", "file"])
+def test_a_repository_within_the_tree_is_no_way_out(
+    project: Project, tree: Path, there: ClaudeCode, inner: str
+) -> None:
+    place = tree / "src/inner"
+    place.mkdir(parents=True)
+    if inner == "repository":
+        git(place, "init", "-q", "--template=")
+    else:
+        (place / ".git").write_text("gitdir: ../../.git/modules/inner\n")
+    within = ClaudeCode(project.home, place)
+    assert [one.write(place / "a.py").verdict for one in (there, within)] == ["deny", "deny"]
+    assert within.bash("touch a.py").verdict == "deny"
+    assert within.bash("rm -rf .").verdict == "deny"
+
+
 def test_from_elsewhere_it_is_no_way_in_either(project: Project, tree: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -16,35 +16,28 @@ _MOST: Final = 1000  # work trees of a repository
 _POINTER: Final = "gitdir: "
 
 
-def tree_of(place: Path) -> tuple[Path, Path] | None:
-    """The linked work tree that a place (a real path) lies in, and the main one of its repository; None where
-    it lies in none."""
-    tree = _with_git(place)
-    if tree is None or not (said := _line(tree / ".git")).startswith(_POINTER):
-        return None
-    own = Path(os.path.realpath(tree / said.removeprefix(_POINTER)))
-    if own.parent.name != "worktrees" or own.parent.parent.name != ".git":
-        return None
-    return tree, own.parent.parent.parent
+def trees_above(place: Path) -> Iterator[tuple[Path, Path]]:
+    """Each linked work tree that a place (a real path) lies in, the nearest first, and the main one of its
+    repository. Repositories within one are passed over: whoever may write there could make one."""
+    for tree in (place, *place.parents):
+        if not (said := _line(tree / ".git")).startswith(_POINTER):
+            continue
+        own = Path(os.path.realpath(tree / said.removeprefix(_POINTER)))
+        if own.parent.name == "worktrees" and own.parent.parent.name == ".git":
+            yield tree, own.parent.parent.parent
 
 
 def trees_of(folder: Path) -> Iterator[Path]:
-    """What answers to a folder in each linked work tree of the repository that it lies in."""
-    main = _with_git(folder)
-    if main is None:
-        return
-    try:
-        names = sorted(os.listdir(main / ".git/worktrees"))[:_MOST]  # noqa: PTH208 - of names alone
-    except OSError:  # none, or no repository of its own
-        return
-    for name in names:
-        own = main / ".git/worktrees" / name
-        if said := _line(own / "gitdir"):
-            yield Path(os.path.realpath(own / said)).parent / folder.relative_to(main)
-
-
-def _with_git(place: Path) -> Path | None:
-    return next((one for one in (place, *place.parents) if os.path.lexists(one / ".git")), None)
+    """What answers to a folder in each linked work tree of a repository that it lies in."""
+    for main in (folder, *folder.parents):
+        try:
+            names = sorted(os.listdir(main / ".git/worktrees"))[:_MOST]  # noqa: PTH208 - of names alone
+        except OSError:  # none, or no repository of its own
+            continue
+        for name in names:
+            own = main / ".git/worktrees" / name
+            if said := _line(own / "gitdir"):
+                yield Path(os.path.realpath(own / said)).parent / folder.relative_to(main)
 
 
 def _line(file: Path) -> str:

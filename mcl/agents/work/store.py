@@ -19,7 +19,7 @@ from executor.lifecycle.fold import fold
 from ir import Envelope, IntentAcceptBody, MclError
 from mcl.agents.file.labels import STATUSES, Status
 from mcl.agents.work.item import Standing, WorkItem, is_work, item_of
-from mcl.agents.work.linked import tree_of, trees_of
+from mcl.agents.work.linked import trees_above, trees_of
 from mcl.agents.work.tables import COMPONENT, TABLES
 
 SIGNED: Final = "record.work.signed"  # of a folder: the labels that count now, each with its intent
@@ -76,14 +76,12 @@ class Work:
         return next((one for one in above if self._signed_for(one)), None)
 
     def _in_linked_tree(self, real: Path, governed: Set[str]) -> Path | None:
-        if (found := tree_of(real)) is None:
-            return None
-        tree, main = found
-        root = self._nearest(main / real.relative_to(tree), governed)
-        if root is None:
-            return None
-        own = tree / root.relative_to(main) if root.is_relative_to(main) else tree
-        return None if str(own) in governed else own  # a person said of it that there is no work
+        for tree, main in trees_above(real):
+            root = self._nearest(main / real.relative_to(tree), governed)
+            if root is not None:
+                own = tree / root.relative_to(main) if root.is_relative_to(main) else tree
+                return None if str(own) in governed else own  # a person said of it that there is no work
+        return None
 
     def _signed_for(self, root: Path | str) -> bool:
         try:
