@@ -3,6 +3,7 @@
 A program that stays in its group hangs on a pipe: its reading end, which the program inherits, is set so that
 the kernel itself kills the program's process group when the other end closes, and only we hold that (Linux;
 the group is held by what it is, not by its number, which somebody else may get). It costs a few system calls.
+Only where we are killed between its start and ``holds``, a moment later, does the program go on by itself.
 PR_SET_PDEATHSIG would need code in the child between fork and exec, and fires when a thread ends.
 
 Everything else is run by ``launcher``, which finds what left the group and the session too. That costs the

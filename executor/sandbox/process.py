@@ -187,6 +187,7 @@ def _not_started(program: str, why: str | None) -> ToolError:
 async def _end(process: Process, leash: Leash) -> None:
     if process.returncode is None and isinstance(leash, TreeLeash):
         leash.release()  # the launcher ends all it knows of, politely first
+        _signal(process, signal.SIGCONT)  # what it runs may have stopped it
         with anyio.move_on_after(_FINAL):
             await process.wait()
     if process.returncode is None:

@@ -21,9 +21,20 @@ from executor.sandbox.process import run_command
 PATIENCE = 60.0
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own means are Linux's")
-OWNER = """
-import sys
+HELD = """
 from pathlib import Path
+from executor.sandbox.leash import GroupLeash
+
+holds = GroupLeash.holds
+def told(leash, group):
+    holds(leash, group)
+    Path("held").touch()
+GroupLeash.holds = told
+"""
+OWNER = (
+    HELD
+    + """
+import sys
 import anyio
 from executor.sandbox.process import run_command
 
@@ -32,6 +43,7 @@ argv = ["/bin/sh", "-c", script]
 environment = {"PATH": "/usr/bin:/bin"}
 anyio.run(lambda: run_command(argv, cwd=folder, environment=environment, max_output=100, alone=alone))
 """
+)
 _DEAF = """sh -c 'trap "" HUP TERM INT; echo $$ >> pids; exec sleep 600'"""
 STAYS = f"{_DEAF} & {_DEAF} & wait"
 # Out of the session; out of it and without a parent; in the group.
@@ -73,7 +85,7 @@ def test_a_killed_owner_leaves_nothing_of_what_it_ran(
     with running(
         [sys.executable, "-c", OWNER, str(tmp_path), alone, script], dict(os.environ), tmp_path
     ) as owner:
-        wait_for(lambda: len(ids(tmp_path)) == count)
+        wait_for(lambda: len(ids(tmp_path)) == count and (alone == "tree" or (tmp_path / "held").exists()))
         owner.kill()
         owner.wait(PATIENCE)
         left = [one for one in ids(tmp_path) if not gone(one)]
@@ -98,14 +110,14 @@ def test_a_machine_without_proc_is_left_with_nothing_either(tmp_path: Path) -> N
 
 def test_an_editor_is_told_to_hang_up_where_mcl_is_killed(tmp_path: Path) -> None:
     script = "trap 'echo kept > kept; exit' HUP; echo $$ > pids; while :; do sleep 0.02; done"
-    program = f"""
-import anyio, os
+    program = f"""{HELD}
+import anyio
 from executor.tools.process.terminal import run_foreground
 argv = ["/bin/sh", "-c", {script!r}]
 anyio.run(lambda: run_foreground(argv, cwd={str(tmp_path)!r}, environment={ENVIRONMENT!r}))
 """
     with running([sys.executable, "-c", program], dict(os.environ), tmp_path) as owner:
-        wait_for(lambda: len(ids(tmp_path)) == 1)
+        wait_for(lambda: len(ids(tmp_path)) == 1 and (tmp_path / "held").exists())
         owner.kill()
         owner.wait(PATIENCE)
         assert gone(ids(tmp_path)[0])
@@ -136,6 +148,19 @@ def test_what_left_its_session_ends_with_the_command(tmp_path: Path) -> None:
     assert (finished.status, finished.out) == (0, b"done\n")
     assert len(ids(tmp_path)) == 3
     assert [one for one in ids(tmp_path) if not gone(one, within=0)] == []
+
+
+def test_a_launcher_that_was_stopped_ends_what_it_runs_all_the_same(tmp_path: Path) -> None:
+    async def cancelled() -> None:
+        async with anyio.create_task_group() as tasks:
+            argv = ["/bin/sh", "-c", f"kill -STOP $PPID; {STAYS}"]
+            tasks.start_soon(lambda: run_command(argv, cwd=tmp_path, environment=ENVIRONMENT, max_output=100))
+            while len(ids(tmp_path)) < 2:
+                await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+
+    anyio.run(cancelled)
+    assert [one for one in ids(tmp_path) if not gone(one, within=1)] == []
 
 
 @pytest.mark.parametrize("alone", [True, False])
