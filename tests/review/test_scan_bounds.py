@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from itertools import count
 
 import pytest
 from ending import ending
@@ -14,6 +16,10 @@ from mcl.review.scan.walking import MAX_DEPTH
 
 def rules_in(text: str, path: str = "a.py") -> list[str]:
     return [one.rule for one in scan_source(Source(path, text))]
+
+
+def nested(levels: int) -> str:
+    return f"({nested(levels - 1)} + {nested(levels - 1)})" if levels else '"select "'
 
 
 DEEP = {
@@ -75,6 +81,63 @@ def test_a_rule_that_takes_its_time_is_given_up_and_said(monkeypatch: pytest.Mon
     assert rules_in("eval(x)\n", "a.js") == ["scan-slow"]
     monkeypatch.setattr(walking, "MAX_SECONDS", -1.0)
     assert "scan-bounds" in rules_in("eval(x)\n")
+
+
+def test_a_busy_machine_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "import os\n" + "os.system(x)\n" * 200
+    calm = rules_in(text)
+    hours = count(step=3600)
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(hours)))
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(hours)))
+    assert rules_in(text) == calm == ["B605"] * 20 + ["scan-more"]
+    assert rules_in("eval(x)\n", "a.js") == ["js-eval"]
+
+
+STEPS = {
+    "a dictionary": "x = {" + '"password": "a",' * 3_000 + "}",
+    "sums": "x = " + " + ".join(['"select "'] * 300) + "\n",
+    "sums that are no deeper than they must be": "x = " + nested(10),
+    "imports": "".join(f"import m{number}\n" for number in range(900)) + "f()\n" * 900,
+    "texts in parts": 'x = f"' + "{a}b" * 3_000 + '"\n',
+    "calls in calls": ("f(" * 60 + ")" * 60 + "\n") * 30,
+}
+
+
+@pytest.mark.parametrize("text", STEPS.values(), ids=STEPS.keys())
+def test_what_rules_look_at_again_and_again_is_counted(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mcl.review.scan import walking
+
+    assert "scan-bounds" not in rules_in(text)
+    monkeypatch.setattr(walking, "MAX_STEPS", 80_000)
+    (told,) = (one for one in scan_source(Source("a.py", text)) if one.rule == "scan-bounds")
+    assert "not searched within 80,000 steps" in told.body
+    assert "scan-bounds" not in rules_in("f(1)\n" * 1_000)
+
+
+AROUND = {
+    "unpacked in one function": (
+        "B202",
+        "import tarfile\ndef f():\n t = tarfile.open(a)\n" + " t.extractall()\n" * 8_000,
+    ),
+    "pickled in one function": (
+        "B301",
+        "import pickle\ndef f():\n" + " x = pickle.dumps(a)\n" * 6_000 + " pickle.loads(x)\n" * 6_000,
+    ),
+    "names of names": (
+        "B102",
+        "def f():\n"
+        + "".join(f" {one} = {other}\n" * 120 for one, other in ("xy", "yz", "zw"))
+        + " w = open(a).read()\n" * 120
+        + " exec(x)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("rule", "text"), AROUND.values(), ids=AROUND.keys())
+def test_what_stands_around_is_not_asked_without_end(rule: str, text: str) -> None:
+    with ending():
+        some = scan_source(Source("a.py", text))
+    assert ("WARNING", rule) in {(one.severity, one.rule) for one in some}  # what cannot be told blocks
 
 
 SLOW = {

@@ -31,8 +31,10 @@ class Around:
         self._bindings = Bindings()
 
     def holds(self, question: str, node: ast.AST, guards: Collection[str] = ()) -> bool:
-        """Raises KeyError for a question that is none."""
-        return QUESTIONS[question](self, node, guards)
+        """No where answering takes more than the steps of a file. Raises KeyError for a question that is
+        none."""
+        ask, bindings = QUESTIONS[question], self._bindings
+        return not bindings.spent and ask(self, node, guards) and not bindings.spent
 
     def closed(self, node: ast.AST, guards: Collection[str]) -> bool:
         """What is run, sent or shown is all written here."""
@@ -81,17 +83,17 @@ class Around:
         func = getattr(node, "func", None)
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
             some = self._bindings.bound(func.value)
-            if some and all(one is not None and "ZipFile" in _names(one) for one in some):
+            if some and all(one is not None and "ZipFile" in self._bindings.names(one) for one in some):
                 return True
         above = _function(node)
-        return isinstance(above, ast.FunctionDef) and not _FILTERS.isdisjoint(_names(above))
+        return isinstance(above, ast.FunctionDef) and not _FILTERS.isdisjoint(self._bindings.names(above))
 
     def _read(self, node: Any, depth: int) -> bool:
         """Is it what a file holds that is opened here, or code compiled of that?"""
-        if depth and isinstance(node, ast.Name):
+        if isinstance(node, ast.Name) and depth and not self._bindings.spent:
             some = self._bindings.bound(node)
             return bool(some) and all(self._read(one, depth - 1) for one in some)
-        if not depth or not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or not depth or self._bindings.spent:
             return False
         name = called(node)
         if name == "compile" and node.args:
@@ -131,14 +133,6 @@ def _argument(node: Any) -> ast.expr | None:
 def _named(node: Any) -> dict[str | None, ast.expr]:
     """The arguments of a call that have names."""
     return {one.arg: one.value for one in node.keywords} if isinstance(node, ast.Call) else {}
-
-
-def _names(node: ast.AST) -> set[str]:
-    """All names and attributes in it, and those that it asks for by text."""
-    some = ast.walk(node)
-    return {
-        str(getattr(one, "attr", "") or getattr(one, "id", "") or getattr(one, "value", "")) for one in some
-    }
 
 
 def _function(node: Any) -> Any:

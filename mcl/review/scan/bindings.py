@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-MAX_STEPS: Final = 200_000  # nodes looked at for all questions about one file; then nothing is closed
+MAX_STEPS: Final = 200_000  # nodes looked at for all questions about one file; then each is a no
 MAX_DEPTH: Final = 60  # values in values
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SCOPES: Final = (*_FUNCTIONS, ast.ClassDef, ast.Module)
@@ -61,6 +61,7 @@ class Bindings:
 
     def __init__(self) -> None:
         self._scopes: dict[int, Scope] = {}
+        self._names: dict[int, frozenset[str]] = {}
         self._steps = 0
         self._depth = 0
 
@@ -72,8 +73,26 @@ class Bindings:
         """What a name is bound to, in the scope that binds it."""
         for scope in self._around(name):
             if found := scope.values.get(name.id):
+                self._steps += len(found)
                 return found
         return []
+
+    @property
+    def spent(self) -> bool:
+        """Has the file had its steps?"""
+        return self._steps > MAX_STEPS
+
+    def names(self, node: ast.AST) -> frozenset[str]:
+        """All names and attributes in it, and those that it asks for by text."""
+        if (found := self._names.get(id(node))) is None:
+            some = list(ast.walk(node))
+            self._steps += len(some)
+            said = (
+                getattr(one, "attr", "") or getattr(one, "id", "") or getattr(one, "value", "")
+                for one in some
+            )
+            found = self._names[id(node)] = frozenset(map(str, said))
+        return found
 
     def _closed(self, node: Any, guards: frozenset[str], asked: set[tuple[int, str]]) -> bool:
         self._steps += 1

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 400  # nodes in nodes; what people write is below 100, and rules call themselves for each
 MAX_NODES: Final = 400_000
-MAX_SECONDS: Final = 10.0  # of one file: the last resort, where rules take long for what is within the bounds
+MAX_STEPS: Final = 10_000_000  # what rules look at, about a microsecond each: counted, so a file is given up
+# at the same node on every machine, however busy
+MAX_SECONDS: Final = 60.0  # of this thread's processor: the last resort, for what is not counted
 _JUDGED: Final = frozenset(
     (ast.Constant, ast.Call, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Assert, ast.ExceptHandler)
 )
@@ -61,25 +63,41 @@ class Walk:
 
     def through(self, tree: ast.Module) -> None:
         """Show the whole tree to the rules. Raises OutOfBoundsError; what was found until then stays."""
-        until = time.monotonic() + MAX_SECONDS
-        nodes = 0
-        waiting: list[tuple[Any, int]] = [(tree, 0)]
+        until = time.thread_time() + MAX_SECONDS
+        nodes = steps = 0
+        waiting: list[tuple[Any, int, int, int]] = [(tree, 0, 0, 0)]
         while waiting:
-            node, depth = waiting.pop()
+            node, depth, calls, sum_ = waiting.pop()
             below = _below(node)
             nodes += len(below)
+            steps += calls + self._steps(node, sum_)
             if depth > MAX_DEPTH:
                 raise OutOfBoundsError(f"nested deeper than {MAX_DEPTH} levels")
             if nodes > MAX_NODES:
                 raise OutOfBoundsError(f"larger than {MAX_NODES:,} nodes")
-            if time.monotonic() > until:
+            if steps > MAX_STEPS:
+                raise OutOfBoundsError(f"not searched within {MAX_STEPS:,} steps")
+            if time.thread_time() > until:
                 raise OutOfBoundsError(f"not searched within {MAX_SECONDS:.0f} s")
             for child in below:
                 child._bandit_parent = node  # rules look up by it
             if type(node) in _JUDGED:
                 self._visit(node)
             below.reverse()
-            waiting += [(child, depth + 1) for child in below]
+            calls += isinstance(node, ast.Call)  # of which a rule may look at all that is in them
+            sum_ = (sum_ or _parts(node)) if isinstance(node, ast.BinOp) else 0
+            waiting += [(child, depth + 1, calls, sum_) for child in below]
+
+    def _steps(self, node: Any, sum_: int) -> int:
+        """What rules look at for a node, about. sum_: the parts of the sum that it stands in, else 0."""
+        if isinstance(node, ast.Call):
+            return 50 + 20 * (len(node.args) + len(node.keywords)) + len(self.imports) // 5
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            return 1
+        above = _parent(node)
+        if isinstance(above, ast.Dict):  # it is looked for among the keys
+            return 10 + len(above.keys) // 50
+        return 10 + sum_ + (len(above.values) // 10 if isinstance(above, ast.JoinedStr) else 0)
 
     def _visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.Constant):
@@ -155,6 +173,18 @@ def _fields(kind: Any) -> tuple[str, ...]:
     if kind in (ast.Name, ast.Constant):
         return ()
     return tuple(name for name in kind._fields if name not in ("ctx", "op", "ops"))
+
+
+def _parts(node: Any) -> int:
+    """How many parts a sum is put together of, a long text counting for its length."""
+    count, waiting = 0, [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.BinOp):
+            waiting += (node.left, node.right)
+        value = getattr(node, "value", None)
+        count += 1 + (len(value) // 200 if isinstance(value, str) else 0)
+    return count
 
 
 def _parent(node: Any) -> Any:

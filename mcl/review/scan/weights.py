@@ -43,7 +43,8 @@ def _severity(issue: Issue, known: Mapping[str, Any], rows: Sequence[str]) -> An
     usual = _table()["severity"].get(issue.severity, {}).get(issue.confidence, "NOTE")
     severity = known.get(issue.severity, {}).get(issue.confidence, known.get("is", usual))
     if special := known.get("where"):
-        lines = (row.partition(" #")[0] for row in rows[issue.first - 1 : issue.last])  # less its comments
+        some = rows[issue.first - 1 : min(issue.last, issue.first + _LOOKED_AT)]
+        lines = (row.partition(" #")[0] for row in some)  # less its comments
         text = "\n".join(lines)[:_LOOKED_AT]
         for one in special:
             if re.search(one["fits"], text):
