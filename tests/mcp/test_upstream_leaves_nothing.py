@@ -9,12 +9,14 @@ import sys
 import time
 from pathlib import Path
 
+import anyio
 import pytest
 from desks import PEERS, first_line, running, talk
 from servers_for_tests import PATIENCE, entered
 
 from executor import Home
 from mcl.mcp.servers import Servers
+from mcl.mcp.upstream.process import running as server_process
 
 OWNER = """
 import sys
@@ -108,6 +110,21 @@ def test_a_server_that_ends_takes_what_it_started_with_it(tmp_path: Path) -> Non
         os.close(life)
         os.close(ours)
     assert ended.returncode == 3
+    assert gone([int(place.read_text())])
+
+
+@linux
+def test_a_server_that_stopped_its_launcher_leaves_nothing_either(tmp_path: Path) -> None:
+    place = tmp_path / "id"
+    script = "kill -STOP $PPID; setsid sleep 600 & echo $! > id.new; mv id.new id; wait"
+
+    async def connection() -> None:
+        command = ("/bin/sh", "-c", script)
+        async with server_process(command, str(tmp_path), {"PATH": "/usr/bin:/bin"}):
+            while not place.exists():
+                await anyio.sleep(0.01)
+
+    anyio.run(connection)
     assert gone([int(place.read_text())])
 
 

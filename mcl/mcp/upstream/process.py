@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -78,6 +79,9 @@ class ServerProcess:
                 await self._process.wait()
         finally:  # whatever interrupts this: without us the launcher ends all of it
             _close(self._life)
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(signal.SIGCONT)  # what it runs may have stopped it
         with anyio.move_on_after(_FINAL_S):
             await self._process.wait()
         if self._process.returncode is None:
