@@ -48,6 +48,11 @@ def _shape(id: str, kind: str, near: str, pattern: str, *, head: str = "", clear
     return KeyShape(id, kind, tuple(near.split("|")), pattern, head, clear)
 
 
+# Words and numbers joined by hyphens, as names of files and classes are: no key consists of nothing else.
+_NO_NAME: Final = (
+    r"(?!(?:(?:[a-z]{1,14}|[0-9]{1,4})[_-]{1,2}){1,16}(?:[a-z]{1,14}|[0-9]{1,4})(?![A-Za-z0-9_-]))"
+)
+
 KEY_SHAPES: Final = (
     _shape(
         "private-key",
@@ -63,7 +68,7 @@ KEY_SHAPES: Final = (
         r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{40,255})\b",
         head="gh[pousr]_|github_pat_",
     ),
-    _shape("gitlab", "a GitLab token", "glpat-", r"\bglpat-[A-Za-z0-9_-]{20,}", head="glpat-"),
+    _shape("gitlab", "a GitLab token", "glpat-", rf"\bglpat-{_NO_NAME}[A-Za-z0-9_-]{{20,}}", head="glpat-"),
     _shape(
         "slack",
         "a Slack token",
@@ -86,7 +91,7 @@ KEY_SHAPES: Final = (
     ),
     _shape("google", "a Google API key", "AIza", r"\bAIza[A-Za-z0-9_-]{35}", head="AIza"),
     _shape("npm", "an npm token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    _shape("pypi", "a PyPI token", "pypi-", r"\bpypi-[A-Za-z0-9_-]{40,}"),
+    _shape("pypi", "a PyPI token", "pypi-", rf"\bpypi-{_NO_NAME}[A-Za-z0-9_-]{{40,}}"),
     _shape(
         "sendgrid",
         "a SendGrid key",
@@ -100,7 +105,7 @@ KEY_SHAPES: Final = (
         ":AA",
         r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])",
     ),
-    _shape("model-api", "an API key", "sk-", r"\bsk-[A-Za-z0-9_-]{20,}"),
+    _shape("model-api", "an API key", "sk-", rf"\bsk-{_NO_NAME}[A-Za-z0-9_-]{{20,}}"),
     # The head is bounded: a text of nothing but heads would be searched to its end from each of them.
     _shape(
         "jwt",
@@ -113,7 +118,7 @@ KEY_SHAPES: Final = (
         "address",
         "a password in an address",
         "://",
-        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:[^\s/@]{3,200}@",
+        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:(?![0-9]{1,5}[?#])[^\s/@]{3,200}@",
     ),
     _shape(
         "aws-secret",
