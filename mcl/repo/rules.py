@@ -34,6 +34,7 @@ class Words:
 
     openings: tuple[Phrase, ...]
     joins: frozenset[str]
+    since: frozenset[str]
     showing: frozenset[str]
     between: frozenset[str]
     before_key: frozenset[str]
@@ -53,6 +54,7 @@ def rules() -> tuple[tuple[Rule, ...], Words]:
     return tuple(map(_rule, table["rule"])), Words(
         openings=_phrases(words["openings"]),
         joins=frozenset(words["joins"]),
+        since=frozenset(words["since"]),
         showing=frozenset(words["showing"]),
         between=frozenset(words["between"]),
         before_key=frozenset(words["before_key"]),

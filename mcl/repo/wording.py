@@ -62,7 +62,7 @@ def clauses_of(prompt: str, words: Sequence[Word], lists: Words) -> list[list[in
     stands in quotes is not looked at."""
     found: list[list[int]] = [[]]
     for index, word in enumerate(words):
-        if word.folded in lists.joins and not word.quoted:
+        if _joins(words, index, lists):
             found.append([])
             continue
         found[-1].append(index)
@@ -71,6 +71,16 @@ def clauses_of(prompt: str, words: Sequence[Word], lists: Words) -> list[list[in
         if raw[-1] in _BREAKS and not inside:
             found.append([])
     return [clause for clause in found if clause]
+
+
+def _joins(words: Sequence[Word], index: int, lists: Words) -> bool:
+    """Whether a word joins two wishes; "sedan" may also say since when."""
+    word = words[index]
+    if word.quoted or word.folded not in lists.joins:
+        return False
+    behind = words[index + 1].folded if index + 1 < len(words) else ""
+    joined = index > 0 and words[index - 1].folded in lists.joins  # "och sedan" is no since
+    return joined or word.folded not in ("sedan", "sen") or behind not in lists.since
 
 
 def is_name(word: Word) -> bool:

@@ -122,6 +122,19 @@ def test_compat_looks_at_plain_substrings():
 
 
 @pytest.mark.parametrize(
+    "prompt",
+    [
+        "vad har ändrats sedan senaste commit",
+        "vad har ändrats, sedan den senaste commiten?",
+        "vad är ändrat sen sista commiten",
+    ],
+)
+def test_since_when_is_no_second_wish(prompt):
+    assert matched(prompt)["intent"] == "git_status"
+    assert matched("visa status och sedan senaste commit")["intent"] == "refuse"
+
+
+@pytest.mark.parametrize(
     ("prompt", "first", "second"),
     [
         ("run tests and then create branch x", "run_test (run tests)", "create_branch (create branch)"),

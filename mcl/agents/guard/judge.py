@@ -299,7 +299,7 @@ class Judge:
         if not self._denials.some(agent, here.root, now):
             return None
         lease = here.held.intent_id if here.held else ""
-        for key in {self._key(event, here, inside), event.call}:
+        for key in dict.fromkeys((self._key(event, here, inside), event.call)):
             code = self._denials.open(agent, here.root, key, now, lease=lease)
             if code is not None:
                 violation = refusals.circuit_open(code)
