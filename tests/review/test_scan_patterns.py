@@ -12,7 +12,7 @@ import pytest
 import regex
 
 import mcl.review.scan
-from mcl.review.scan import Source, scan_source
+from mcl.review.scan import Known, Source, scan_source
 from mcl.review.scan.patterns import Book, Rule, books
 from mcl.review.scan.places import place_of
 from mcl.review.scan.plugins import rules
@@ -215,3 +215,18 @@ def test_a_key_is_told_where_it_begins_and_not_where_another_ends() -> None:
     key = f"-----BEGIN {head}\n{rows}\n-----END {head}\n"
     assert [one.line for one in scan_source(Source("keys.pem", key + key))] == [1, 4]
     assert [one.line for one in scan_source(Source("keys.pem", key * 2), lines={3})] == []
+
+
+def test_a_private_key_is_about_the_lines_of_the_key_too() -> None:
+    head, same = "-----BEGIN OPENSSH " + "PRIVATE KEY-----", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ"
+
+    def marks(key: str) -> list[str]:
+        text = f"x\n{head}\n{same}\n{key}\n-----END-----\nnothing\n"
+        known = Known(lambda path, rule, lines, nth: lines)
+        assert [one.line for one in scan_source(Source("key", text), lines={4})] == [4]
+        assert scan_source(Source("key", text), lines={1, 6}) == ()
+        return [one.mark for one in scan_source(Source("key", text), known=known)]
+
+    first, second = marks("q8WnR4tY7uKpL2xVb9sDc5Fg"), marks("zAeq8WnR4tY7uKpL2xVb9sDc")
+    assert len(first) == len(second) == 1
+    assert first != second

@@ -42,7 +42,8 @@ class Rule:
     """One pattern and what is said of it.
 
     near: a line holds one of these, else it is not looked at. also: the file holds it somewhere. comments:
-    are comments searched too? beyond: may it go on in the next line? everywhere: is it as bad in examples?
+    are comments searched too? beyond: may it go on in the next lines, which it is about too? everywhere: is
+    it as bad in examples?
     entropy: bits that a character of the group `value` has at least; mixed: it has letters and digits.
     covers: rules of bandit that say the same.
     """
@@ -114,8 +115,8 @@ def search(
 ) -> Iterator[Hit]:
     """What the patterns find in a text, rule by rule.
 
-    unparsed: it has no syntax tree, though its language is one that is judged by it. lines: only those that
-    touch one of them.
+    unparsed: it has no syntax tree, though its language is one that is judged by it. lines: only those in
+    one of them, and those that may go on into one.
     """
     text = source.text
     if len(text) > MAX_TEXT:
@@ -161,7 +162,8 @@ class _Text:
             return
         done = 0
         for number, column in self._near(rule):
-            if number <= done or (self.lines is not None and number not in self.lines):
+            asked = rule.beyond or self.lines is None or number in self.lines
+            if number <= done or not asked:
                 continue
             start, end = self._starts[number - 1], self._starts[number] - 1
             if not rule.comments and self.text[start : start + 200].lstrip().startswith(book.marks or "\n"):
@@ -181,7 +183,8 @@ class _Text:
             if fits:
                 made = end - start > _MADE and not rule.everywhere
                 label: Severity = "NOTE" if made else severity
-                yield Hit(rule.id, label, number, number, number, rule.body)
+                last = bisect_right(self._starts, first + fits - 1) if rule.beyond else number
+                yield Hit(rule.id, label, number, number, last, rule.body)
             if fits or end - start <= _PIECE:
                 done = number
 
@@ -222,15 +225,15 @@ class _Text:
         return iter(sorted(found))
 
 
-def _fits(rule: Rule, piece: str, end: int) -> bool:
-    """Does it fit somewhere before the end of the line?"""
+def _fits(rule: Rule, piece: str, end: int) -> int:
+    """Where what it fits before the end of the line is over; 0 where it fits nothing."""
     for found in rule.pattern.finditer(piece, timeout=_SECONDS):
         if found.start() > end:
-            return False
+            return 0
         value = found.groupdict().get("value")
         if value is None or _real(value, rule):
-            return True
-    return False
+            return int(found.end())
+    return 0
 
 
 def _real(value: str, rule: Rule) -> bool:
