@@ -47,8 +47,7 @@ def conclude(args: Mapping[str, Any], memories: Memories, room: int) -> dict[str
         mark=lambda one: dismissals.maker.of_said(one),
         dismissed=dismissed,
     )
-    gone = [dismissed_json(one, dismissed[one.mark]) for one in ended.dismissed]
-    gone = gone[:_MOST_DISMISSED]
+    gone = [dismissed_json(one, dismissed[one.mark]) for one in ended.dismissed[:_MOST_DISMISSED]]
     shown, cut = _fitting(ended.findings, room - _ROOM - len(json_bytes(gone)))
     told = replace(ended, findings=shown, unreadable=ended.unreadable[:_MOST_UNREADABLE])
     return {
@@ -58,7 +57,7 @@ def conclude(args: Mapping[str, Any], memories: Memories, room: int) -> dict[str
         "blocking": ended.blocking or args.get("blocked", False),
         "unreadable": [{"line": one.line, "text": _short(one.text)} for one in told.unreadable],
         "files": len(args["files"]),
-        "truncated": cut or args.get("cut", False),
+        "truncated": cut or len(gone) < len(ended.dismissed) or args.get("cut", False),
         "text": plain_lines(told.text),
         "dismissed": gone,
     }

@@ -17,6 +17,7 @@ from offices import Agent, Office
 from executor.home import Home
 from mcl.acts.work.trace import trace_work
 from mcl.agents.trace import TraceLine
+from mcl.agents.writes import recovering
 from mcl.agents.writes.callers import Callers
 from mcl.agents.writes.recovering import recover
 from mcl.cli.main import main
@@ -97,6 +98,21 @@ def test_the_next_call_by_either_door_signs_it_first(office, monkeypatch, capsys
     monkeypatch.chdir(office.root)
     assert main(["intents", "trace"]) == 0
     assert capsys.readouterr().out.count("recovered") == 1
+
+
+def test_open_calls_of_the_living_keep_no_dead_one_waiting(office, monkeypatch) -> None:
+    monkeypatch.setattr(recovering, "_MOST", 1)
+    agent = working(office)
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "_traced", lambda *args, **named: None)
+        agent.write("src/b.py", "one\n")
+        agent.call("release_active_intent")
+        living = office.face
+        working(office).write("src/a.py", "one\n")
+    assert office.face is not living
+    office.face._session.here.callers.close()
+    (line,) = recover(office.home, office.root, Callers(office.home))
+    assert (line.change.file, line.change.recovered) == ("src/a.py", True)
 
 
 def test_of_a_killed_call_that_had_written_nothing_there_is_no_line(office, monkeypatch) -> None:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +29,7 @@ from mcl.agents.writes.images import Caller, call_of_row, forget
 from mcl.agents.writes.table import TABLES
 from mcl.agents.writes.tracing import lines_of, within
 
-_MOST: Final = 100  # calls that are looked at in one go; the others have their turn at the next call
+_MOST: Final = 100  # calls that are traced in one go; the others have their turn at the next call
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def recover(home: Home, root: Path, callers: Callers) -> tuple[TraceLine, ...]:
         HomeError. JournalError: a record that cannot be believed.
     """
     found: tuple[TraceLine, ...] = ()
-    for one in list(_of_the_dead(home, root, callers)):
+    for one in list(islice(_of_the_dead(home, root, callers), _MOST)):
         call = call_of_row(home, one.intent, one.node)
         changes = list(_changes(home, root, one, call)) if call is not None else []
         if changes:
@@ -62,11 +63,9 @@ def recover(home: Home, root: Path, callers: Callers) -> tuple[TraceLine, ...]:
 
 def _of_the_dead(home: Home, root: Path, callers: Callers) -> Iterator[_Open]:
     home.db.migrate("agent_writes", TABLES)
-    sql = (
-        "SELECT intent, node, caller FROM agent_kept WHERE caller != '' AND root = ? ORDER BY number LIMIT ?"
-    )
+    sql = "SELECT intent, node, caller FROM agent_kept WHERE caller != '' AND root = ? ORDER BY number"
     alive: dict[str, bool] = {}
-    for intent, node, said in home.db.read(sql, (str(root), _MOST)):
+    for intent, node, said in home.db.read(sql, (str(root),)):
         caller = Caller(*json.loads(said))
         if caller.process not in alive:
             alive[caller.process] = callers.lives(caller.process)

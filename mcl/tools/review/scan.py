@@ -69,6 +69,8 @@ def _answer(found: Scanned, room: int) -> dict[str, object]:
         "counts": {label: count for label, count in sorted(found.counts.items()) if count},
         "files": found.files,
         "skipped": skipped,
-        "truncated": found.truncated or kept < len(found.findings) or len(skipped) < len(found.skipped),
+        "truncated": found.truncated
+        or (kept, len(skipped), len(dismissed))
+        != (len(found.findings), len(found.skipped), len(found.dismissed)),
         "text": f"{told(found)}\n\n{write_findings(findings)}",
     }
