@@ -26,6 +26,7 @@ from executor.clock import Clock
 from executor.database import explain_os
 from executor.errors import KeyringError
 from executor.keys.keyfile import KeyFile, exclusive, read_document, seal_secret, write_document
+from executor.keys.marking import make_marking_secret
 from ir import PublicKey, Role, did_of, key_of
 
 ROLES: Final[tuple[Role, ...]] = ("user", "agent")
@@ -112,6 +113,7 @@ class Keyring:
                 path = folder / f"{role}.json"
                 if not path.exists():
                     write_document(path, _fresh(role, clock.now(), passphrase, ()).to_json())
+            make_marking_secret(folder)
         return cls.open(folder, clock=clock, passphrase=passphrase)
 
     @property

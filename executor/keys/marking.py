@@ -1,6 +1,7 @@
 """A secret of the home with which marks are made: what is known by a mark cannot be guessed from it.
 
-keys/marking.json   32 random bytes, mode 0600; made when first asked for. It signs nothing.
+keys/marking.json   32 random bytes, mode 0600; made with the home, in one of before when first asked for. It
+                    signs nothing.
 """
 
 from __future__ import annotations
@@ -24,8 +25,7 @@ def marking_secret(folder: Path) -> bytes:
     place = folder / _FILE
     if not place.exists():
         with exclusive(folder):
-            if not place.exists():
-                write_document(place, {"v": 1, "secret": secrets.token_hex(_BYTES)})
+            make_marking_secret(folder)
     try:
         found = bytes.fromhex(read_document(place)["secret"])
     except (KeyError, TypeError, ValueError) as error:
@@ -33,6 +33,13 @@ def marking_secret(folder: Path) -> bytes:
     if len(found) != _BYTES:
         raise _corrupt(place)
     return found
+
+
+def make_marking_secret(folder: Path) -> None:
+    """Make the secret where there is none; for whoever holds the folder (`exclusive`). Raises HomeError."""
+    place = folder / _FILE
+    if not place.exists():
+        write_document(place, {"v": 1, "secret": secrets.token_hex(_BYTES)})
 
 
 def _corrupt(place: Path) -> KeyringError:

@@ -125,6 +125,7 @@ def test_a_tool_that_does_what_it_says_is_sound(probed: Probed) -> None:
         ("asks-another-port", "CONNECTED_ELSEWHERE", "127.0.0.1:9"),
         ("leaves-temporary-files", "LEFT_BEHIND", "tmp"),
         ("reads-the-keys", "READ_ELSEWHERE", "keys in the home of mcl"),
+        ("reads-the-keys", "READ_ELSEWHERE", "keys/marking.json in the home of mcl"),
         ("remembers", "WROTE_UNDECLARED", "kept.json in the home of mcl"),
         ("remembers-in-the-database", "WROTE_UNDECLARED", "in the home of mcl"),
     ),

@@ -24,6 +24,8 @@ _SYSTEM: Final = (
 _SANDBOX: Final = "bwrap"  # declared by nobody: what is confined is what runs behind it
 _TRIAL: Final = "/bin/true"  # what the sandbox is tried with
 _MOST: Final = 5  # of a kind that are told of one example
+_MARKING: Final = "keys/marking.json"  # signs nothing; findings are known again by it, so reviews read it
+_REVIEWS: Final = "mcl:review/"
 _OUTSIDE: Final = {"beside": "beside the workspace", "home": "in the person's home"}
 
 
@@ -118,6 +120,8 @@ def _seen(manifest: Manifest, told: Mapping[str, Any], place: Path, host: str) -
             yield "WROTE_ELSEWHERE", what
         elif kind == "read" and area in _OUTSIDE:
             yield "READ_ELSEWHERE", f"{below} {_OUTSIDE[area]}"
+        elif kind == "read" and (area, below) == ("mcl", _MARKING) and manifest.name.startswith(_REVIEWS):
+            continue
         elif kind == "read" and area == "mcl" and _is_below(below, ("keys",)):
             yield "READ_ELSEWHERE", f"{below} in the home of mcl"
         elif kind == "read" and not area and not _is_below(what, _known()):
