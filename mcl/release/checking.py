@@ -94,7 +94,8 @@ class Release:
         if not files:
             return Check(looked, "does not apply", "no Python files")
         flaws = compile_flaws(self.tree, release_rules(), _of(step, looked))
-        return _made(looked, flaws, f"{len(files):,} Python files", of=f"in {len(files):,} files")
+        said = _many(len(files), "Python file")
+        return _made(looked, flaws, said, of=f"in {said}")
 
     def _drift(self, looked: Looked, step: Step) -> Check:
         flaws = [one for part in _ELSEWHERE for one in self.drift.of(part)]
@@ -135,7 +136,8 @@ class Release:
         files = len(found.target.pieces) if found.target else 0
         since = f"changed since {found.since}" if found.since else "in all"
         flaws = scan_flaws(found, release_rules(), _of(step, looked), self.memories.dismissals.known())
-        return _made(looked, flaws, f"{files:,} files {since}", of=f"in {files:,} files {since}")
+        said = f"{_many(files, 'file')} {since}"
+        return _made(looked, flaws, said, of=f"in {said}")
 
 
 def _made(looked: Looked, flaws: Iterable[Flaw], said: str, *, of: str = "") -> Check:
@@ -146,6 +148,10 @@ def _made(looked: Looked, flaws: Iterable[Flaw], said: str, *, of: str = "") -> 
     told = bounded(found, release_rules().flaws, more="MORE_FLAWS")
     count = f"{len(found):,} flaw{'s' if len(found) > 1 else ''}"
     return Check(looked, status_of(found), f"{count} {of}".rstrip(), told)
+
+
+def _many(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
 def _of(step: Step, looked: Looked) -> Callable[[int, int, str], None]:

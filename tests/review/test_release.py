@@ -320,7 +320,9 @@ def test_since_a_tag_only_what_changed_is_scanned(shop: Path, home: Home) -> Non
     assert check(check_release(shop, tests=False, home=home), "scan").said == "0 files changed since v1.3.0"
     write(shop, "shop/new.py", danger)
     commit(shop)
-    assert told(check_release(shop, tests=False, home=home), "scan") == [("SCAN_FINDING", "shop/new.py:2")]
+    report = check_release(shop, tests=False, home=home)
+    assert told(report, "scan") == [("SCAN_FINDING", "shop/new.py:2")]
+    assert check(report, "scan").said == "1 flaw in 1 file changed since v1.3.0"
 
 
 def test_what_a_clone_was_made_without_is_to_be_fetched(shop: Path, home: Home) -> None:

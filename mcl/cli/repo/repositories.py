@@ -102,6 +102,6 @@ def _changed(changed: "ChangedRepository", what: str, *, as_json: bool) -> None:
         return
     write_line(f"{what} {one.key}: {one.path}")
     if active is None:
-        note("none is active now; choose one: mcl repo switch KEY")
+        note("none is active now; choose one, or name one: mcl repo switch KEY, mcl repo add KEY PATH")
     elif what == "added":
         note("it is the active one" if active == one else f"the active one is {active.key}")
