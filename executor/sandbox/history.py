@@ -11,7 +11,6 @@ looked at, as open descriptors: it does not read ``.git`` again.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import stat
 import sys
@@ -23,7 +22,7 @@ from typing import Final, NoReturn
 
 from executor.errors import ScopeError, ToolError
 from executor.sandbox.files import open_plain, read_up_to, status_of
-from executor.sandbox.known import Known
+from executor.sandbox.known import KEY, Known
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import walk_to
 
@@ -33,7 +32,6 @@ _ABOVE: Final = "../.."  # what git itself writes; it follows that from the desc
 _MOVED: Final = (
     "where a work tree was moved: git worktree repair; else use a clone with a .git folder of its own"
 )
-_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")  # of `mcl repo add`
 _WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -176,7 +174,7 @@ def _require_known(workspace: Workspace, path: str, here: Path, found: History, 
     if known.lets_write(repository, here) or (not writes and known.lets_read(repository, here)):
         return
     shown = shlex.quote(str(repository))
-    add = f"mcl repo add {repository.name if _KEY.match(repository.name) else 'KEY'} {shown}"
+    add = f"mcl repo add {repository.name if KEY.match(repository.name) else 'KEY'} {shown}"
     if writes and known.lets_read(repository, here):
         elsewhere(path, f"its history lies in {repository}, which may be read and not written", fix=add)
     elsewhere(

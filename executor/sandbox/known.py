@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")  # what a person may name a repository
 
 
 @dataclass(frozen=True, slots=True)

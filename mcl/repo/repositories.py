@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,12 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from executor.errors import ScopeError
+from executor.sandbox.known import KEY
 from mcl.errors import RepoError
 from mcl.replacing import replacing
 
 REPOS: Final = "repos.json"  # key -> absolute path
 STATE: Final = "state.json"  # {"active": key}
-KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
 _MOST: Final = 1000  # repositories
 _MAX_FILE: Final = 1 << 20  # bytes

@@ -69,8 +69,8 @@ def concluded(
     readings: list[Reading] = [read_findings(text, labels=labels) for text in texts]
     told = without_repeats([one for reading in readings for one in reading.findings])
     said = in_order(replace(one, mark=mark(one)) for one in told)
-    gone = [one for one in said if _is_in(one, dismissed)]
-    said = tuple(one for one in said if not _is_in(one, dismissed))
+    gone = [one for one in said if one.marked_in(dismissed)]
+    said = tuple(one for one in said if not one.marked_in(dismissed))
     if most is not None:
         said = _worst(said, most)
     findings = in_order(without_repeats([*found, *gone, *said]))
@@ -80,14 +80,10 @@ def concluded(
         for text, reading in zip(texts, readings, strict=True)
         if not reading.findings and not reading.unreadable and text.strip() not in ("", NO_FINDINGS)
     )
-    gone = [one for one in findings if _is_in(one, dismissed)]
+    gone = [one for one in findings if one.marked_in(dismissed)]
     return Conclusion(
-        tuple(one for one in findings if not _is_in(one, dismissed)), unreadable, raw, tuple(gone)
+        tuple(one for one in findings if not one.marked_in(dismissed)), unreadable, raw, tuple(gone)
     )
-
-
-def _is_in(one: Finding, marks: Container[str]) -> bool:
-    return bool(one.mark) and one.mark in marks
 
 
 def _worst(ordered: Iterable[Finding], most: int) -> tuple[Finding, ...]:

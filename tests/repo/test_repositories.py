@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from executor.sandbox.known import KEY
 from ir import MclError
 from mcl.errors import RepoError
-from mcl.repo.repositories import KEY, Repositories, Repository
+from mcl.repo.repositories import Repositories, Repository
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """One thing that a review found."""
 
 import textwrap
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from mcl.errors import ReviewError
@@ -62,6 +63,10 @@ class Finding:
     def blocking(self) -> bool:
         """Whether its label stops what is reviewed."""
         return self.severity in BLOCKING
+
+    def marked_in(self, marks: Container[str]) -> bool:
+        """Is its mark one of these?"""
+        return bool(self.mark) and self.mark in marks
 
     def to_json(self) -> dict[str, object]:
         """The finding as a JSON object, with its rule and mark where it has them."""

@@ -58,12 +58,12 @@ class Review:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The findings that fitted, in order of severity."""
-        return in_order(one for one in _findings(self.file, self.kept) if not _is_in(one, self.gone))
+        return in_order(one for one in _findings(self.file, self.kept) if not one.marked_in(self.gone))
 
     @cached_property
     def dismissed(self) -> tuple[Finding, ...]:
         """What was found and is dismissed by now."""
-        return tuple(one for one in _findings(self.file, self.kept) if _is_in(one, self.gone))
+        return tuple(one for one in _findings(self.file, self.kept) if one.marked_in(self.gone))
 
     @property
     def blocking(self) -> int:
@@ -119,8 +119,8 @@ class History:
         CortexError MEMORY_SHAPE, HomeError.
         """
         name, gone = file_name(file), self._gone()
-        there = in_order(one for one in findings if not _is_in(one, gone))
-        ordered = (*there, *in_order(one for one in findings if _is_in(one, gone)))
+        there = in_order(one for one in findings if not one.marked_in(gone))
+        ordered = (*there, *in_order(one for one in findings if one.marked_in(gone)))
         text, kept = _written(name, mode, ordered, len(there), content)
         counts = Counter(one.severity for one in (*there, *ordered[len(there) : kept]))
         severities = {one: counts[one] for one in SEVERITIES if counts[one]}
@@ -203,15 +203,11 @@ def _short(body: str) -> str:
     return body if len(body) <= LONGEST_BODY else body[: LONGEST_BODY - len(_CUT)].rstrip() + _CUT
 
 
-def _is_in(one: Finding, marks: Collection[str]) -> bool:
-    return bool(one.mark) and one.mark in marks
-
-
 def _read(memory: Memory, gone: Collection[str]) -> Review:
     data = dict(memory.data)
     file, counts = data.get("file", ""), Counter(dict(_counts(data.get("severities", ""))))
     if gone:
-        counts.subtract(one.severity for one in _findings(file, memory.text) if _is_in(one, gone))
+        counts.subtract(one.severity for one in _findings(file, memory.text) if one.marked_in(gone))
     return Review(
         file=file,
         mode=data.get("mode", ""),
