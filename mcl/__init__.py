@@ -2,9 +2,11 @@
 
     from mcl import accept, compile_goal, run
 
-    compiled = compile_goal("which files in notes mention invoice")
+    compiled = compile_goal("which files in notes mention invoice").require()
     accept(compiled.intent.id)
-    outcome = run(compiled.intent.id)
+    outcome = run(compiled.intent.id).require()
+
+In a program with an event loop: `from mcl import aio`, and `await aio.run(…)`.
 
 Importing this loads nothing: each name is fetched from its module at first use.
 """

@@ -1,9 +1,11 @@
 """What becomes of a goal: an Intent with its plan, questions, or a refusal."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from ir import ClarifyQuestion, Intent, PlanTree
+from ir.errors import CLARIFY, REFUSED
+from mcl.errors import InputError
 from mcl.stages.extract import NO_PROMPT, Prompt
 
 if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
@@ -29,6 +31,10 @@ class Compiled:
     attempts: "tuple[Attempt, ...]" = ()
     cached: bool = False
 
+    def require(self) -> "Compiled":
+        """This, as a goal that was compiled; what else becomes of a goal raises here."""
+        return self
+
 
 @dataclass(frozen=True)
 class Clarify:
@@ -40,6 +46,18 @@ class Clarify:
     ms: float
     prompt: Prompt = NO_PROMPT
     cached: bool = False
+
+    def require(self) -> NoReturn:
+        """Raise InputError QUESTIONS_OPEN, with the questions (`data["questions"]`)."""
+        asked = "; ".join(f"{one.unknown_id}: {one.prompt}" for one in self.questions)
+        raise InputError(
+            "QUESTIONS_OPEN",
+            f"something must be known first: {asked}",
+            place=self.intent.id,
+            fix=f"answer them: mcl.answer({self.intent.id!r}, {{…}})",
+            exit=CLARIFY,
+            data={"questions": [asdict(one) for one in self.questions]},
+        )
 
 
 @dataclass(frozen=True)
@@ -55,6 +73,18 @@ class Refused:
     ms: float
     attempts: "tuple[Attempt, ...]" = ()
     cached: bool = False
+
+    def require(self) -> NoReturn:
+        """Raise InputError GOAL_REFUSED, with the reason and the nearest skills in its `data`."""
+        near = f" (the nearest: {', '.join(self.nearest)})" if self.nearest else ""
+        raise InputError(
+            "GOAL_REFUSED",
+            self.message,
+            place=self.id,
+            fix=f"say it in other words, or name a skill: skill=…{near}",
+            exit=REFUSED,
+            data={"reason": self.reason, "nearest": list(self.nearest)},
+        )
 
 
 Outcome: TypeAlias = Compiled | Clarify | Refused

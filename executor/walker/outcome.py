@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from executor.engine.protocol import Failure
+from executor.errors import WalkError
 from executor.walker.predicates import Criterion
 from executor.walker.preflight import Verdict
 
@@ -57,6 +58,18 @@ class Outcome:
     def exit(self) -> int:
         """The exit code of the command line: 0 done, 4 refused or cancelled, 5 failed, 10 corrected."""
         return _EXITS[self.state]
+
+    def require(self) -> Outcome:
+        """This, of a run that completed. Raises WalkError with the code of what went wrong."""
+        if self.state == "completed":
+            return self
+        why = self.failure or Failure(f"RUN_{self.state.upper()}", f"the run was {self.state}", self._next())
+        place = why.node_id or self.intent_id
+        raise WalkError(why.code, why.message, place=place, fix=why.fix, exit=self.exit)
+
+    def _next(self) -> str:
+        corrected = f"accept it again: mcl accept {self.intent_id}"
+        return corrected if self.state == "corrected" else f"mcl log {self.intent_id} says why"
 
     def to_json(self) -> dict[str, object]:
         """The outcome as a JSON object."""

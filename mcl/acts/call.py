@@ -20,6 +20,7 @@ from mcl.acts.plan import Planned, plan
 from mcl.acts.run import run
 from mcl.acts.tools import find_manifest, short_name, tools_of
 from mcl.home import open_home
+from mcl.loops import outside_loop
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
@@ -73,6 +74,7 @@ def call_tool(
         InputError: TOOL_UNKNOWN, BAD_ARGUMENT, SECRET_INLINE, UNCALLABLE (nothing is in the journal then).
         What accept and run raise.
     """
+    outside_loop("call_tool")
     home = home or open_home()
     place = workspace or Path.cwd()
     manifest = find_manifest(name, tools_of(home))

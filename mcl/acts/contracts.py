@@ -9,6 +9,7 @@ from pathlib import Path
 from executor.errors import ManifestError
 from executor.tools.manifest import Manifest
 from mcl.errors import InputError
+from mcl.loops import outside_loop
 from mcl.replacing import replacing
 from mcl.tools.contracts import (
     JSON_FILE,
@@ -103,6 +104,7 @@ def verify_contracts(
     Raises:
         InputError: PROBE_FAILED.
     """
+    outside_loop("verify_contracts")
     from mcl.tools.probing.calling import Tools
 
     try:

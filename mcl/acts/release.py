@@ -1,10 +1,9 @@
 """`mcl release check`: may this repository be released as it is?"""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import anyio
 
 from executor.errors import ToolError
 from executor.gate.known import workspace_of
@@ -14,6 +13,7 @@ from executor.project.suites import detect
 from executor.sandbox.paths import Workspace
 from mcl.acts.call import Called, call_tool
 from mcl.home import open_home
+from mcl.loops import at_once, outside_loop
 from mcl.release.checking import Release, Step, Tested
 from mcl.release.report import ReleaseReport
 from mcl.release.rules import release_rules
@@ -52,10 +52,11 @@ def check_release(
     Raises:
         ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
     """
+    outside_loop("check_release")
     home = home or open_home()
     place = workspace_of(home, workspace or Path.cwd())
     try:
-        tree = anyio.run(look, place, home.clock)
+        tree = at_once(partial(look, place, home.clock))
         memories = Memories(home, place.root)
         drift = find_drift(
             tree,

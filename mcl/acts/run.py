@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio
 from anyio import to_thread
 
 from executor.home import Home
@@ -22,6 +21,7 @@ from mcl.acts.skills import installed, the_skill
 from mcl.errors import SkillError
 from mcl.failures import SkillFailures
 from mcl.home import open_home
+from mcl.loops import at_once, outside_loop
 from mcl.mtx.core import core_of
 from mcl.reasoner import CurrentPrompts, ModelReasoner
 from mcl.skills import Skill, mtx_digest
@@ -51,10 +51,12 @@ def run(
 
     people: who decides at gates; None: nobody, so every gate is denied. listener: is told of every node's
     state. resume: go on after an interruption. model, ai, skills: as of compile_goal, for step nodes. What
-    goes wrong with the plan is in the Outcome. Raises InputError; WalkError NOT_ACCEPTED, NO_PLAN,
-    RUN_INTERRUPTED, ALREADY_RUNNING and VERIFICATION_FAILED (a row, signature or hash does not hold;
-    nothing was run); SkillError SKILL_CHANGED (the prompts are not those of the compile); ScopeError.
+    goes wrong with the plan is in the Outcome. Raises InputError (in an event loop IN_EVENT_LOOP: await
+    `mcl.aio.run`); WalkError NOT_ACCEPTED, NO_PLAN, RUN_INTERRUPTED, ALREADY_RUNNING and VERIFICATION_FAILED
+    (a row, signature or hash does not hold; nothing was run); SkillError SKILL_CHANGED (the prompts are not
+    those of the compile); ScopeError.
     """
+    outside_loop("run")
     home = home or open_home()
     id = find_intent(home, intent)
 
@@ -73,7 +75,7 @@ def run(
                 skills=skills,
             )
 
-    return anyio.run(walk)
+    return at_once(walk)
 
 
 async def walk_plan(

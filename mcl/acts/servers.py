@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,7 @@ from executor.gate.grants import Grants
 from executor.home import Home
 from mcl.errors import McpError
 from mcl.home import open_home
+from mcl.loops import at_once
 from mcl.mcp.servers import Server, Servers
 
 if TYPE_CHECKING:
@@ -133,11 +135,9 @@ def check_servers(*names: str, home: Home | None = None) -> tuple[Checked, ...]:
     Raises:
         McpError: SERVER_UNKNOWN. InputError: MCP_MISSING.
     """
-    import anyio
-
     home = home or open_home()
     wanted = names or tuple(one.name for one in Servers(home).list())
-    return anyio.run(_check_all, home, wanted)
+    return at_once(partial(_check_all, home, wanted))
 
 
 async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:

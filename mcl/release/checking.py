@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
-
-import anyio
 
 from executor.clock import Clock
 from executor.errors import ScopeError, ToolError
 from mcl.errors import ReviewError
+from mcl.loops import at_once
 from mcl.release.compiling import compile_flaws, python_files
 from mcl.release.licence import licence_file, licence_flaws
 from mcl.release.report import Check, ReleaseReport, Status, status_of
@@ -129,7 +129,7 @@ class Release:
 
     def _scan(self, looked: Looked, step: Step) -> Check:
         try:
-            found = anyio.run(changed, self.tree, self.clock)
+            found = at_once(partial(changed, self.tree, self.clock))
         except (ReviewError, ScopeError, ToolError) as problem:
             flaw = release_rules().flaws.flaw("SCAN_PARTIAL", ".", problem.message, fix=problem.fix)
             return _made(looked, [flaw], "")

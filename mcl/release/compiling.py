@@ -11,13 +11,13 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-import anyio
-
 from executor.errors import ScopeError
 from executor.sandbox.process import run_command
+from mcl.loops import at_once
 from mcl.release.rules import ReleaseRules
 from mcl.review.drift.declared import Project
 from mcl.review.drift.rules import Flaw
@@ -50,7 +50,7 @@ def compile_flaws(tree: Tree, rules: ReleaseRules, progress: Progress = quiet) -
     """Python files that do not compile with this Python; warnings where the project wants a newer one."""
     wants, here = Project(tree).python_needed, sys.version_info[:2]
     newer = f" (the project wants Python 3.{wants}, this is 3.{here[1]})" if (3, wants) > here else ""
-    for one in anyio.run(failures, tree, python_files(tree), progress):
+    for one in at_once(partial(failures, tree, python_files(tree), progress)):
         place = f"{one.path}:{one.line}" if one.line else one.path
         code = "DOES_NOT_COMPILE" if one.tried else "NOT_COMPILED"
         mild = bool(newer) or rules.places.is_mild(one.path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ PYTHON = re.compile(
 )
 EXAMPLES = [
     pytest.param(found["code"], found["prints"], id=f"{page.stem}-{number}")
-    for page in PAGES
+    for page in (*PAGES, ROOT / "README.md")
     for number, found in enumerate(PYTHON.finditer(page.read_text()), 1)
 ]
 MENTION = re.compile(r"^\$ (mcl .*)$|`(mcl [^`\n]+)`", re.MULTILINE)
@@ -131,9 +133,21 @@ def test_an_example_in_python_prints_what_the_page_says(
     monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["example.py"])
+    (tmp_path / "notes").mkdir()  # which goals of examples look for
     exec(compile(code, "example.py", "exec"), {"__name__": "example"})
     if prints is not None:
         assert capsys.readouterr().out == prints
+
+
+def test_the_examples_in_python_are_typed_as_a_strict_program_is(tmp_path: Path) -> None:
+    for example in EXAMPLES:
+        name = str(example.id).replace("-", "_").lower()
+        (tmp_path / f"{name}.py").write_text(str(example.values[0]))
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", *map(str, sorted(tmp_path.glob("*.py")))],
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_the_check_by_hand_believes_a_row_and_nothing_that_was_changed(

@@ -10,7 +10,7 @@ import pytest
 from orchards import WHO, begun, commit, git, orchard, write
 
 from executor.sandbox.paths import Workspace
-from mcl.review.maps.building import at_once
+from mcl.loops import at_once
 from mcl.review.maps.ownership import Changes, Log, _commits, head_of, read_log, uncommitted
 
 

@@ -1,6 +1,7 @@
 """`mcl repo run` and `mcl repo exec`: a contract is signed, judged by the gate, walked and kept."""
 
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from mcl.acts.run import run
 from mcl.errors import RepoError
 from mcl.failures import as_told
 from mcl.home import open_home
+from mcl.loops import outside_loop
 from mcl.repo.contract import RepoIntent
 from mcl.repo.planning import REFUSED
 from mcl.skills import load_skill
@@ -112,6 +114,7 @@ def run_contract(
 
     Raises what `draft_contract` raises; RepoError of exit 2 with the gate's code; what accept and run raise.
     """
+    outside_loop("run_contract")
     home = home or open_home()
     with keeping_refusals(home, said or prose.encode(errors="surrogatepass"), contract):
         made = draft_contract(contract, prose=prose, home=home, here=here, strict=strict, every=every)
@@ -123,7 +126,7 @@ def run_contract(
     began(made)
     try:
         outcome = run(id, workspace=made.workspace, people=people, home=home)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, CancelledError):
         cancel(id, reason="interrupted", home=home)
         raise
     return ContractRun(made, outcome)

@@ -13,8 +13,9 @@ from executor.home import Home
 from executor.sandbox.paths import Workspace
 from mcl.errors import ReviewError
 from mcl.home import open_home
+from mcl.loops import at_once
 from mcl.review.maps.aged import Aged
-from mcl.review.maps.building import Progress, at_once, survey
+from mcl.review.maps.building import Progress, survey
 from mcl.review.maps.differing import differing
 from mcl.review.maps.files import read_all
 from mcl.review.maps.loading import load

@@ -2,10 +2,9 @@
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
-
-import anyio
 
 import skills as shipped
 from executor.gate.known import workspace_of
@@ -19,6 +18,7 @@ from ir.inline_secrets import find_secret
 from mcl.acts.models import BUNDLED, Models
 from mcl.errors import ReviewError, SkillError
 from mcl.home import open_home
+from mcl.loops import at_once, outside_loop
 from mcl.mtx.cache import Cache
 from mcl.plans.planner import Tools, make_plan
 from mcl.review.contracts import Mode, contract
@@ -105,12 +105,13 @@ def draft_review(
     NOTHING_NAMED, TWO_TARGETS, NOT_FOUND, NOT_TEXT, NO_SOURCE, NOTHING_CHANGED, NOT_A_REPOSITORY,
     UNKNOWN_REVISION, LOOKS_LIKE_OPTION, SECRET_INLINE, NOT_PLANNED; ScopeError; ToolError; ModelError.
     """
+    outside_loop("draft_review")
     bound = contract(mode)
     home, root = home or open_home(), (workspace or Path.cwd())
     place = workspace_of(home, root)
     try:
         path = _inside(target, place.root) if target else ""
-        seen = anyio.run(_looked, Bench(place, home.clock, "read", 1 << 20, ""), path, base, staged)
+        seen = at_once(partial(_looked, Bench(place, home.clock, "read", 1 << 20, ""), path, base, staged))
     except MclError as problem:
         if (told := _told(problem, place.root)) is None:
             raise

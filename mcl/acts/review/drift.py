@@ -1,12 +1,12 @@
 """`mcl review drift`: what a repository says of itself and is not so any more."""
 
+from functools import partial
 from pathlib import Path
-
-import anyio
 
 from executor.gate.known import workspace_of
 from executor.home import Home
 from mcl.home import open_home
+from mcl.loops import at_once, outside_loop
 from mcl.review.drift.drift import DriftReport, find_drift
 from mcl.review.drift.tree import Progress, look, quiet
 from mcl.review.memory import Memories
@@ -24,10 +24,11 @@ def review_drift(
     Raises:
         ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
     """
+    outside_loop("review_drift")
     home = home or open_home()
     place = workspace_of(home, workspace or Path.cwd())
     try:
-        tree = anyio.run(look, place, home.clock)
+        tree = at_once(partial(look, place, home.clock))
         return find_drift(
             tree,
             contracts=contracts_of(registry()),

@@ -7,7 +7,8 @@ from pathlib import Path
 from executor.gate.known import workspace_of
 from executor.home import Home
 from mcl.home import open_home
-from mcl.review.maps.building import Progress, at_once, survey
+from mcl.loops import at_once
+from mcl.review.maps.building import Progress, survey
 from mcl.review.maps.order import Due, due
 from mcl.review.maps.ownership import uncommitted
 from mcl.review.maps.reviewed import reviews_of

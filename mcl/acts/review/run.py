@@ -17,6 +17,7 @@ from mcl.acts.run import run
 from mcl.errors import ReviewError
 from mcl.failures import as_told
 from mcl.home import open_home
+from mcl.loops import outside_loop
 from mcl.review.conclusion import finding_of
 from mcl.review.findings import Finding
 from mcl.skills import load_skill
@@ -186,6 +187,7 @@ def review_code(
 
     Raises what `draft_review` raises; ReviewError with the gate's code; what accept and run raise.
     """
+    outside_loop("review_code")
     home = home or open_home()
     made = draft_review(
         target,

@@ -12,6 +12,7 @@ from mcl.agents.work.names import agent_name
 from mcl.agents.work.root import find_root
 from mcl.agents.work.store import Work
 from mcl.home import open_home
+from mcl.loops import outside_loop
 
 
 def complete_work(
@@ -32,6 +33,7 @@ def complete_work(
     What a program looks at may take as long as an address takes to answer. Raises what
     `mcl.agents.work.completing.complete` raises; WorkError BAD_AGENT_NAME.
     """
+    outside_loop("complete_work")
     home, name = home or open_home(), agent_name(agent)
     work = Work(home)
     place = find_root(work, root or Path.cwd())

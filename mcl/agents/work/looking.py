@@ -35,6 +35,7 @@ from ir import (
     Predicate,
 )
 from mcl.acts.tools import tools_of
+from mcl.loops import at_once
 
 _REQUEST: Final = "matrix://tool/http/request@1.0.0"
 
@@ -102,7 +103,7 @@ def _seen(home: Home, workspace: Workspace, intent: Intent, place: int, url: str
             )
 
     try:
-        answer = anyio.run(fetch)
+        answer = at_once(fetch)
     except TimeoutError:
         return _Seen(reason="TIMEOUT: no answer in time")
     except MclError as problem:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import anyio
 from anyio import from_thread, to_thread
 
 from executor.sandbox.paths import Workspace
+from mcl.loops import at_once
 from mcl.review.maps.cache import MapCache
 from mcl.review.maps.files import Source, Sources, listed, read_all
 from mcl.review.maps.imports import Importing, importers
@@ -116,24 +115,6 @@ def tree_of(files: Mapping[str, Source]) -> str:
     for path in sorted(files):
         total.update(f"{path}\0{files[path].size}\0{files[path].sha256}\n".encode())
     return total.hexdigest()
-
-
-def at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
-    """Wait for work, also where an event loop runs in this thread: it then stands still for so long."""
-    answers: list[Answer] = []
-
-    async def told() -> None:
-        # Not returned: asyncio writes out what its task returns, for a message that nobody reads.
-        answers.append(await work())
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        anyio.run(told)
-    else:
-        with ThreadPoolExecutor(1) as other:
-            other.submit(anyio.run, told).result()
-    return answers[0]
 
 
 def _mapped(path: str, one: Source, imported: int, changes: Changes | None, reviewed: str) -> Mapped:

@@ -8,7 +8,7 @@ from pathlib import Path
 from anyio import from_thread, to_thread
 
 from executor.sandbox.paths import Workspace
-from mcl.review.maps.building import at_once
+from mcl.loops import at_once
 from mcl.review.maps.cache import MapCache
 from mcl.review.maps.files import listed, read_all
 from mcl.review.maps.maps import Maps, Stale

@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ import anyio
 from executor.sandbox.process import Finished, run_command
 from ir.errors import FAILED
 from mcl.errors import InputError
+from mcl.loops import at_once
 from mcl.tools.probing.results import probed_of
 from mcl.tools.probing.told import PLAN, RESULTS, Probed
 
@@ -52,7 +54,7 @@ def probe(
     """
     place = Path(tempfile.mkdtemp(prefix="mcl-probe-")).resolve()
     try:
-        return anyio.run(_probe, place, source, sorted(only), progress, limit_s)
+        return at_once(partial(_probe, place, source, sorted(only), progress, limit_s))
     finally:
         shutil.rmtree(place, ignore_errors=True)
 

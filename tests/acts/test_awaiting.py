@@ -1,0 +1,194 @@
+"""Acts in programs with an event loop: each has a twin to be awaited, and none holds a loop up unasked. What
+becomes of a goal either is what was wanted, or an error that says what to do."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import mcl
+from executor.errors import WalkError
+from ir import MclError, canonical_bytes
+from mcl import aio
+from mcl.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+ACTS = [name for name in mcl.__all__ if inspect.isfunction(getattr(mcl, name))]
+GOAL = "find the word invoice in the folder notes"
+# What waits for a program, an address or a walk, with what it takes to be called at all.
+WAITING: dict[str, tuple[Any, ...]] = {
+    "call_tool": ("fs/list", {}),
+    "check_release": (),
+    "complete_work": (),
+    "draft_review": (),
+    "review_code": (),
+    "review_drift": (),
+    "run": ("@last",),
+    "run_contract": (None,),
+    "verify_contracts": (),
+}
+
+
+@pytest.fixture
+def yard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a note, to stand in; with a home of its own."""
+    monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
+    (tmp_path / "yard" / "notes").mkdir(parents=True)
+    (tmp_path / "yard" / "notes" / "a.txt").write_text("an invoice\n")
+    monkeypatch.chdir(tmp_path / "yard")
+    return tmp_path / "yard"
+
+
+def test_every_act_has_a_twin_and_type_checkers_see_the_same() -> None:
+    assert sorted(aio.__all__) == sorted(ACTS) == sorted(dir(aio))
+    assert aio.TYPE_CHECKING is False
+    assert not hasattr(aio, "nonsense")
+    tree = ast.parse((ROOT / "mcl" / "aio.py").read_text())
+    [block] = [node for node in tree.body if isinstance(node, ast.If)]
+    made = [ast.unparse(one) for one in block.body if isinstance(one, ast.Assign)]
+    assert made == [f"{name} = {kind(name)}(mcl.{name})" for name in ACTS]
+    for name in ACTS:
+        twin = getattr(aio, name)
+        awaited = inspect.isasyncgenfunction if kind(name) == "each" else inspect.iscoroutinefunction
+        assert awaited(twin), name
+        assert inspect.signature(twin) == inspect.signature(getattr(mcl, name)), name
+
+
+def kind(name: str) -> str:
+    said = str(inspect.signature(getattr(mcl, name)).return_annotation)
+    return "each" if "Iterator[" in said else "twin"
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_an_act_that_waits_is_refused_in_an_event_loop_and_names_its_twin(yard: Path, name: str) -> None:
+    async def called() -> None:
+        getattr(mcl, name)(*WAITING[name], **({"agree": bool} if name == "call_tool" else {}))
+
+    with pytest.raises(InputError) as caught:
+        asyncio.run(called())
+    assert (caught.value.code, caught.value.place) == ("IN_EVENT_LOOP", name)
+    assert f"aio.{name}(" in caught.value.fix
+    assert not (yard.parent / "home").exists()  # nothing was opened, signed or made
+
+
+def test_no_act_opens_a_loop_by_another_door() -> None:
+    own = {"mcl/loops.py", "mcl/mcp/serve/command.py", "mcl/agents/guard/dirty.py"}  # programs of their own
+    probes = {"mcl/tools/probing/host.py", "mcl/tools/probing/calling.py"}
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "mcl").rglob("*.py")
+        if any(door in path.read_text() for door in ("anyio.run(", "asyncio.run("))
+    }
+    assert found == own | probes
+
+
+def test_a_goal_is_compiled_signed_run_and_replayed_in_an_event_loop(yard: Path) -> None:
+    async def whole() -> tuple[str, bool, list[str]]:
+        compiled = (await aio.compile_goal(GOAL, ai=False)).require()
+        await aio.accept(compiled.intent.id)
+        outcome = (await aio.run(compiled.intent.id)).require()
+        (yard / "intent.json").write_bytes(canonical_bytes(compiled.intent))
+        checked = [one.kind async for one in aio.verify([yard / "intent.json"])]
+        return outcome.state, (await aio.replay(compiled.intent.id)).same, checked
+
+    assert asyncio.run(whole()) == ("completed", True, ["intent"])
+
+
+def test_many_acts_at_the_same_time_do_not_wait_for_one_another(yard: Path) -> None:
+    """More than there are threads for: a walk needs some itself."""
+    home = mcl.open_home()
+
+    async def one() -> str:
+        return (await aio.call_tool("fs/list", {"path": "notes"}, agree=lambda _: True, home=home)).intent_id
+
+    async def all_of_them() -> list[str]:
+        with anyio.fail_after(60):
+            return await asyncio.gather(*(one() for _ in range(45)))
+
+    assert len(set(asyncio.run(all_of_them()))) == 45
+    home.close()
+
+
+def _by_task(work: Any) -> None:
+    async def cut() -> None:
+        task = asyncio.create_task(work())
+        await asyncio.sleep(0.5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cut())
+
+
+def _by_scope(work: Any) -> None:
+    async def cut() -> None:
+        with anyio.move_on_after(0.5) as scope:
+            await work()
+        assert scope.cancelled_caught
+
+    anyio.run(cut)
+
+
+@pytest.mark.parametrize("cancelled", [_by_task, _by_scope])
+def test_a_cancel_ends_what_an_awaited_act_waits_for(yard: Path, cancelled: Callable[[Any], None]) -> None:
+    home = mcl.open_home()
+    before = threading.active_count()
+
+    async def watched() -> None:
+        waits = {"path": "notes", "seconds": 600}
+        await aio.call_tool("fs/watch", waits, agree=lambda _: True, home=home)
+
+    cancelled(watched)
+    [last] = mcl.list_intents(home=home)[:1]
+    assert last.state == "executing"  # as after Ctrl-C: `resume` goes on
+    assert threading.active_count() <= before + 1  # no thread holds on to it
+    home.close()
+
+
+# ---- what becomes of a goal ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("goal", "code", "exit"),
+    [(GOAL, "", 0), ("search the notes", "QUESTIONS_OPEN", 3), ("hello", "GOAL_REFUSED", 4)],
+)
+def test_what_becomes_of_a_goal_is_the_goal_or_an_error_with_a_way_out(
+    yard: Path, goal: str, code: str, exit: int
+) -> None:
+    result = mcl.compile_goal(goal, ai=False)
+    if not code:
+        assert result.require() is result
+        return
+    with pytest.raises(MclError) as caught:
+        result.require()
+    error = caught.value
+    assert (error.code, error.exit) == (code, exit)
+    assert all((error.message, error.place, error.fix))
+    if code == "QUESTIONS_OPEN":
+        asked = error.data["questions"]
+        assert isinstance(asked, list)
+        assert f"{asked[0]['unknown_id']}: {asked[0]['prompt']}" in error.message
+        assert error.fix.startswith("answer them: mcl.answer(")
+
+
+@pytest.mark.parametrize(
+    ("state", "exit"), [("failed", 5), ("denied", 4), ("cancelled", 4), ("corrected", 10)]
+)
+@pytest.mark.parametrize("told", [True, False])
+def test_a_run_that_did_not_complete_is_an_error_with_a_way_out(state: Any, exit: int, told: bool) -> None:
+    from executor.engine.protocol import Failure
+
+    failure = Failure("SOME_CODE", "was wrong", "mend it", "n1") if told else None
+    with pytest.raises(WalkError) as caught:
+        mcl.Outcome("01K", state, failure=failure).require()
+    error = caught.value
+    assert (error.exit, bool(error.message), bool(error.fix)) == (exit, True, True)
+    assert (error.code, error.place) == (("SOME_CODE", "n1") if told else (f"RUN_{state.upper()}", "01K"))
