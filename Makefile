@@ -20,9 +20,11 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mcl needs Python 3.11 or newer (PYTHON=... picks one)")'
 	$(PYTHON) -m venv $(VENV)
 
+# Once the distribution was called mcl; two of them in one venv would share their files.
 $(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
 	@echo "installing (llama.cpp is compiled once, about 3 minutes)"
 	$(PIP) --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip --disable-pip-version-check uninstall --quiet --yes mcl 2>/dev/null
 	$(PIP) --no-deps --editable .
 	@touch $@
 
@@ -87,7 +89,7 @@ model: $(VENV)/.dev      ## train the bundled model again (about 1.5 h on 2 core
 lock: | $(BIN)/python    ## lock files from the ranges in pyproject.toml
 	$(PIP) uv
 	$(BIN)/uv pip compile -q --universal --generate-hashes --custom-compile-command "make lock" \
-	  pyproject.toml -o requirements.lock
+	  pyproject.toml --extra mcp -o requirements.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --custom-compile-command "make lock" \
 	  pyproject.toml --group dev -o requirements-dev.lock
 

@@ -38,8 +38,8 @@ def tune_model(
     """Teach the model in use your own skills, from examples.
 
     Takes minutes, on the CPU. The new model is kept only where it does better on held-out examples and has
-    forgotten nothing; the old one always stays. Needs: pip install "mcl[train]". Exit code 4 when it is no
-    better.
+    forgotten nothing; the old one always stays. Needs the extra `train`: where it is missing, the command
+    says how to install it. Exit code 4 when it is no better.
     """
     from mcl.acts.models import Models
     from mcl.acts.tuning import tune

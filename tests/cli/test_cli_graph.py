@@ -107,7 +107,7 @@ def test_no_program_to_draw_with_is_said_with_the_way_out(monkeypatch, mcl):
     monkeypatch.setattr(drawing.shutil, "which", lambda name, path=None: None)
     mcl.compiled()
     refused = mcl("plan", "@last", "--graph", "svg")
-    assert (refused.code, "GRAPH_NO_PROGRAM" in refused.err, "mcl[graph]" in refused.err) == (5, True, True)
+    assert (refused.code, "GRAPH_NO_PROGRAM" in refused.err, "[graph]'" in refused.err) == (5, True, True)
     assert mcl("plan", "@last", "--graph", "mermaid").out.startswith("%% ")
 
 

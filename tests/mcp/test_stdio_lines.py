@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mcl.distribution import install_line
 from mcl.errors import InputError
 from mcl.mcp.serve.command import require_sdk
 from mcl.mcp.serve.stdio import Incoming
@@ -86,4 +87,4 @@ def test_without_what_speaks_the_protocol_it_says_what_to_install(monkeypatch: p
     with pytest.raises(InputError) as caught:
         require_sdk()
     assert caught.value.code == "MCP_MISSING"
-    assert caught.value.fix == 'pip install "mcl[mcp]"'
+    assert caught.value.fix == install_line("mcp")

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-pytest.importorskip("torch", reason="training needs torch: pip install 'mcl[train]'")
+pytest.importorskip("torch", reason="training needs torch")
 
 from training import corpora, vocabulary
 from training.corpora import Corpus, Skill, Utterance

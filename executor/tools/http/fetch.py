@@ -175,6 +175,6 @@ def _said(problem: Exception) -> str:
 
 def _version() -> str:
     try:
-        return version("mcl")
+        return version("mcl-intent")
     except PackageNotFoundError:  # run from its sources
         return "0"

@@ -25,6 +25,7 @@ from mcl.acts.skills import installed
 from mcl.acts.tuning.card import card
 from mcl.acts.tuning.lessons import Lesson, lessons_of
 from mcl.acts.tuning.measure import Figures, measure, without
+from mcl.distribution import install_line
 from mcl.errors import InputError, ModelError
 from mcl.home import open_home
 from mcl.model.files.file import file_digest
@@ -84,7 +85,7 @@ def tuner() -> Tuner:
         raise ModelError(
             "TRAIN_MISSING",
             f"training needs what is not installed here: {error.name or error}",
-            fix='pip install "mcl[train]"',
+            fix=install_line("train"),
         ) from error
     return made  # type: ignore[no-any-return]
 

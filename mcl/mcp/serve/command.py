@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from mcl.cli.output import note
+from mcl.distribution import install_line
 from mcl.errors import InputError
 
 _NEEDED: Final = ("mcp", "bm25s", "uvicorn", "starlette")
@@ -103,5 +104,5 @@ def require_sdk() -> None:
         raise InputError(
             "MCP_MISSING",
             f"the parts that speak MCP are not installed: {', '.join(missing)}",
-            fix='pip install "mcl[mcp]"',
+            fix=install_line("mcp"),
         )

@@ -14,6 +14,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from executor.hashing import json_size
+from mcl.distribution import install_line
 from mcl.errors import InputError, McpError
 from mcl.mcp.channel import SILENT, Channel
 from mcl.mcp.servers import Server, Servers, unknown
@@ -273,6 +274,4 @@ def _named(server: str, tool: str = "") -> Iterator[None]:
 
 def _require_sdk() -> None:
     if find_spec("mcp") is None:
-        raise InputError(
-            "MCP_MISSING", "the parts that speak MCP are not installed", fix='pip install "mcl[mcp]"'
-        )
+        raise InputError("MCP_MISSING", "the parts that speak MCP are not installed", fix=install_line("mcp"))
