@@ -13,6 +13,7 @@ from executor.database import Database
 
 APPROVE = "approve"
 DENY = "deny"
+IN_DOUBT = "matrix://rule/in-doubt"  # why a node is asked about after a crash; then a slash, and its key
 _TABLES = [
     """CREATE TABLE approvals_used (
          gate TEXT PRIMARY KEY, intent TEXT NOT NULL, node TEXT NOT NULL, binding TEXT NOT NULL,

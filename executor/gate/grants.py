@@ -163,7 +163,7 @@ class Grants:
         """All grants of an agent, revoked ones included, in the order they were given."""
         rows = self._database.read(
             "SELECT id, agent, class, since, revoked_at, by, until, max_calls FROM grants"
-            " WHERE agent = ? ORDER BY id",
+            " WHERE agent = ? ORDER BY rowid",
             (agent,),
         )
         return tuple(Grant(*row) for row in rows)
@@ -330,7 +330,7 @@ class Grants:
         return tuple(
             self._database.read(
                 f"SELECT id, agent, {what}, since, revoked_at, by, until FROM grants_{what}s"  # noqa: S608  # fixed
-                " WHERE agent = ? ORDER BY id",
+                " WHERE agent = ? ORDER BY rowid",
                 (agent,),
             )
         )

@@ -171,7 +171,8 @@ def _output(view: View, envelope: Envelope) -> Changes:
 
 def _gate(view: View, envelope: Envelope) -> Changes:
     body: Any = envelope.body
-    return {"gates": having(view.gates, envelope.id, GateState(body.options, body.expires_at, body.node_id))}
+    asked = GateState(body.options, body.expires_at, body.node_id, rule=body.rule_ref)
+    return {"gates": having(view.gates, envelope.id, asked)}
 
 
 def _resolve(view: View, envelope: Envelope) -> Changes:

@@ -13,7 +13,8 @@ from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftB
 
 @dataclass(frozen=True)
 class GateState:
-    """A question to a person. `decision` is empty while it is open; `by`, `at`: who signed it, and when."""
+    """A question to a person. `decision` is empty while it is open; `by`, `at`: who signed it, and when.
+    rule: why it was asked."""
 
     options: tuple[str, ...]
     expires_at: str
@@ -22,6 +23,7 @@ class GateState:
     answer: str = ""
     by: str = ""
     at: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Asking:
         if timeout_ms and not expires_at:
             expires_at = instant(moment(self._clock.now()) + timedelta(milliseconds=timeout_ms))
         shown = visible(self._redactor.text(question)).strip()
-        open_since = None if binding else self._left_open(node_id, options)
+        open_since = None if binding else self._left_open(node_id, options, rule)
         if open_since is not None:
             gate_id, expires_at = open_since
         else:
@@ -91,11 +91,11 @@ class Asking:
             "GATE_TIMEOUT", message, "state the goal again and answer in time", node_id, denied=True
         )
 
-    def _left_open(self, node_id: str, options: tuple[str, ...]) -> tuple[str, str] | None:
+    def _left_open(self, node_id: str, options: tuple[str, ...], rule: str) -> tuple[str, str] | None:
         """The question that a run which died left open here, and when it closes: nobody is asked twice."""
         now = moment(self._clock.now())
         for id, gate in self._ledger.view().gates.items():
-            ours = gate.node_id == node_id and gate.options == options
+            ours = (gate.node_id, gate.options, gate.rule) == (node_id, options, rule)
             if ours and not gate.decision and not (gate.expires_at and moment(gate.expires_at) <= now):
                 return id, gate.expires_at
         return None

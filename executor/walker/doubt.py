@@ -2,11 +2,13 @@
 
 What is idempotent is done again. Anything else may have happened: a person says whether it is to be done
 again, counts as done, or ends the run. Either way the decision is a record of the journal.
+The question names the attempt that it is about by its idempotency key, so no answer counts for another one.
 """
 
 from __future__ import annotations
 
 from executor.engine.protocol import Failure
+from executor.gate.approvals import IN_DOUBT
 from executor.walker.run import Run
 from executor.walker.tree import Place
 
@@ -26,7 +28,7 @@ async def settle(place: Place, run: Run) -> tuple[bool, Failure | None]:
             place.id,
             f"Node {place.id} ({what}) was running when its process ended: "
             "it may have happened. Do it again, count it as done, or stop?",
-            rule="matrix://rule/in-doubt",
+            rule=_rule(place, run),
             options=OPTIONS,
         )
         if isinstance(answer, Failure):
@@ -56,11 +58,21 @@ def _acts(place: Place, run: Run) -> str:
 def _decided(place: Place, run: Run) -> tuple[str, str]:
     """What a person decided about this very start while no run was waiting: gate and decision."""
     begun = run.earlier.begun.get(place.id)
-    for id, gate in reversed(list(run.ledger.view().gates.items())):
-        about = gate.node_id == place.id and gate.options == OPTIONS
-        if about and gate.decision and begun is not None and id > begun.id:
+    gates = run.ledger.view().gates
+    for id in reversed(begun.asked if begun else ()):
+        gate = gates.get(id)
+        if gate is None or gate.options != OPTIONS or not gate.decision:
+            continue
+        # A question of before questions named their attempt: that it stands behind this start must do.
+        if gate.rule in (IN_DOUBT, _rule(place, run)):
             return id, gate.decision
     return "", ""
+
+
+def _rule(place: Place, run: Run) -> str:
+    begun = run.earlier.begun.get(place.id)
+    key = begun.told.get("key") if begun else None
+    return f"{IN_DOUBT}/{key}" if key else IN_DOUBT
 
 
 def _note(place: Place, run: Run, decision: str, gate: str) -> None:

@@ -10,16 +10,18 @@ from typing import Any
 
 from executor.gate.budget import Used
 from executor.lifecycle.view import View
-from ir import Envelope, IntentDispatchBody, PlanStepBody
+from ir import Envelope, IntentDispatchBody, PlanStepBody, PolicyGateBody
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The last time that a node began: id and time of the record, and what it says (attempt, key, …)."""
+    """The last time that a node began: id and time of the record, and what it says (attempt, key, …).
+    asked: the gates of this node that stand behind it in the journal, in that order."""
 
     id: str
     at: str
     told: dict[str, Any]
+    asked: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -61,6 +63,8 @@ def read_earlier(envelopes: Iterable[Envelope], view: View) -> Earlier:
             earlier.started_at = ""
         if isinstance(body, IntentDispatchBody):
             earlier.dispatched.add(body.sub_intent_json)
+        if isinstance(body, PolicyGateBody) and body.node_id in earlier.begun:
+            earlier.begun[body.node_id].asked.append(envelope.id)
         if not isinstance(body, PlanStepBody):
             continue
         node = body.node_id

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from executor import GateError, Home, LifecycleError, Record, Row, View
 from executor.clock import instant
-from executor.gate.approvals import APPROVE, DENY
+from executor.gate.approvals import APPROVE, DENY, IN_DOUBT
 from executor.gate.claim import binding_hash
 from executor.hashing import json_hash
 from executor.journal.record import seal_record
@@ -30,7 +30,6 @@ from mcl.seal import sealed
 
 EXACT_CALL = "matrix://rule/exact-call"
 MAX_REASON = 1000  # characters
-_IN_DOUBT = "matrix://rule/in-doubt"
 _ASKED = "record.gate.asked"
 _LONGEST: Final = timedelta(minutes=1440)  # that a question about a call stays open
 
@@ -172,7 +171,7 @@ def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None
     row, envelope, state, view = named
     found = _gate(home, row, envelope)
     allowed = {APPROVE, DENY, *found.options}
-    if isinstance(envelope.body, PolicyGateBody) and envelope.body.rule_ref == _IN_DOUBT:
+    if isinstance(envelope.body, PolicyGateBody) and envelope.body.rule_ref.startswith(IN_DOUBT):
         allowed = {DENY, *found.options}  # to approve would not say whether it is to be done again
     _check_answer(found.id, decision, reason, allowed)
     _require_open(home, row.id, state, view)
