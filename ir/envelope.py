@@ -1,8 +1,9 @@
 """The signed message: deterministic CBOR with integer keys, an ed25519 signature, one body of fifteen kinds.
 
 Keys: 0 schema_version · 1 protocol · 2 kind · 3 id · 4 at · 5 from · 6 to · 7 intent · 8 correlation_id ·
-9 causation_id · 10 body · 11 signature. 6, 8 and 9 are left out when empty. What is signed is the same map
-without key 11; `self_hash` is the sha256 of those bytes.
+9 causation_id · 10 body · 11 signature · 12 previous. 6, 8, 9 and 12 are left out when empty; 12 is what the
+row before it in a journal hashes to (32 bytes). What is signed is the same map without key 11; `self_hash` is
+the sha256 of those bytes.
 
 Codes of EnvelopeError, in the order of the checks:
 | code | refused because |
@@ -10,7 +11,7 @@ Codes of EnvelopeError, in the order of the checks:
 | CBOR_* (CborError) | not strict, deterministic CBOR |
 | SCHEMA_VERSION | not a map, or another schema version than 1 |
 | PROTOCOL | another protocol than mcl/0.1 |
-| UNKNOWN_FIELD | a key outside 0 to 11 |
+| UNKNOWN_FIELD | a key outside 0 to 12 |
 | HEADER_MISSING | id, at, from or intent is not there |
 | HEADER_SHAPE | a header field is not what it should be |
 | UNKNOWN_KIND | none of the fifteen kinds |
@@ -65,6 +66,8 @@ _INTENT: Final = re.compile(r"matrix://intent/[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _DID: Final = re.compile(r"did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{44}")
 _SIGNATURE_KEY: Final = 11
 _SIGNATURE_LEAD: Final = b"\x0b\x58\x40"  # key 11, then a byte string of 64
+_PREVIOUS_KEY: Final = 12
+_PREVIOUS_SIZE: Final = 35  # bytes of the entry: key 12, the head of a byte string, its 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,8 @@ class PublicKey:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Who says it, when, about which Intent. `intent`: `matrix://intent/<ulid>`; `at`: ISO 8601 in UTC."""
+    """Who says it, when, about which Intent. `intent`: `matrix://intent/<ulid>`; `at`: ISO 8601 in UTC.
+    previous: the hash of the row before it (32 bytes), where it is said at a place in a journal."""
 
     id: str
     at: str
@@ -88,6 +92,7 @@ class Header:
     to: str | None = None
     correlation_id: str | None = None
     causation_id: str | None = None
+    previous: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,7 @@ class Envelope:
     signature: bytes = field(repr=False)
     self_hash: str
     wire: bytes = field(repr=False)
+    previous: bytes = field(default=b"", repr=False)
 
     def to_bytes(self) -> bytes:
         """The wire bytes, signature included."""
@@ -139,10 +145,27 @@ def seal(kind: str, body: Body, header: Header, signing_key: SigningKey) -> Enve
     message[10] = body.to_map()
     if did_of(signing_key.verify_key.encode()) != header.from_:
         raise EnvelopeError("KEY_MISMATCH", "`from` is not the did:key of the signing key", place="from")
+    if header.previous:
+        message[_PREVIOUS_KEY] = header.previous
+        _check_previous(message)
     signed = cbor.encode(message)
     signature = signing_key.sign(signed).signature
-    wire = bytes((signed[0] + 1,)) + signed[1:] + _SIGNATURE_LEAD + signature
-    return _envelope(message, body, signature, signed, wire)
+    return _envelope(
+        message, body, signature, signed, with_signature(signed, signature, previous=bool(header.previous))
+    )
+
+
+def with_signature(signed: bytes, signature: bytes, *, previous: bool) -> bytes:
+    """The wire bytes of a message (envelope or record) from what was signed: the signature stands where its
+    key does, last, or before the hash of the row before, where the message has one (previous)."""
+    end = len(signed) - (_PREVIOUS_SIZE if previous else 0)
+    return bytes((signed[0] + 1,)) + signed[1:end] + _SIGNATURE_LEAD + signature + signed[end:]
+
+
+def without_signature(wire: bytes, *, previous: bool) -> bytes:
+    """The other way round: what was signed. previous: whether the message says which row is before it."""
+    end = len(wire) - (_PREVIOUS_SIZE if previous else 0)
+    return bytes((wire[0] - 1,)) + wire[1 : end - 64 - len(_SIGNATURE_LEAD)] + wire[end:]
 
 
 def open_envelope(
@@ -201,14 +224,14 @@ def _read(wire: bytes) -> tuple[Envelope, bytes]:
         raise EnvelopeError("SCHEMA_VERSION", "not an envelope of schema version 1", place="schema_version")
     if message.get(1) != PROTOCOL:
         raise EnvelopeError("PROTOCOL", f"another protocol than {PROTOCOL}", place="protocol")
-    if max(message) > _SIGNATURE_KEY:
+    if max(message) > _PREVIOUS_KEY:
         raise EnvelopeError("UNKNOWN_FIELD", f"the key {max(message)} is not known", place=str(max(message)))
     _check_header(message)
+    _check_previous(message)
     body = _body_type(message.get(2)).from_map(message.get(10))
     signature = message.pop(_SIGNATURE_KEY, b"")
     if type(signature) is bytes and len(signature) == 64:
-        # The signature has the largest key, so it stands last; without it the map has one entry less.
-        signed = bytes((wire[0] - 1,)) + wire[1 : -64 - len(_SIGNATURE_LEAD)]
+        signed = without_signature(wire, previous=_PREVIOUS_KEY in message)
     else:
         signature, signed = b"", cbor.encode(message)
     return _envelope(message, body, signature, signed, wire), signed
@@ -230,6 +253,7 @@ def _envelope(message: dict[int, Any], body: Body, signature: bytes, signed: byt
         signature=signature,
         self_hash=hashlib.sha256(signed).hexdigest(),
         wire=wire,
+        previous=message.get(_PREVIOUS_KEY, b""),
     )
 
 
@@ -269,6 +293,12 @@ def _examine_header(message: dict[int, Any]) -> None:
     for key, name, _, test, what in _HEADER:
         if key in message and not (type(message[key]) is str and test(message[key])):
             raise EnvelopeError("HEADER_SHAPE", f"is not {what}", place=name)
+
+
+def _check_previous(message: dict[int, Any]) -> None:
+    previous = message.get(_PREVIOUS_KEY)
+    if _PREVIOUS_KEY in message and not (type(previous) is bytes and len(previous) == 32):
+        raise EnvelopeError("HEADER_SHAPE", "is not a hash of 32 bytes", place="previous")
 
 
 def _body_type(kind: object) -> type[Body]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from executor.clock import Clock
 from executor.database import Database
 from executor.errors import JournalError, KeyringError
+from executor.journal.chain import End, Maker, Message, begun, bound, placed
 from executor.journal.merkle import Frontier, consistency_path, inclusion_path
-from executor.journal.record import seal_record
-from executor.journal.rows import COLUMNS, Message, Row, insert, opened, read_tree, row_of
+from executor.journal.record import role_of, seal_record
+from executor.journal.rows import COLUMNS, Row, insert, opened, read_end, read_tree, row_of
 from executor.keys.keyring import Keyring
 from executor.lifecycle.fold import View, advance, fold, intent_id
 from ir import ROLE_OF_KIND, Body, Envelope, Header, open_envelope, seal
@@ -60,7 +61,7 @@ class Journal:
         self._keyring = keyring
         self._clock = clock
         self._views: OrderedDict[str, _Seen] = OrderedDict()
-        self._tree: tuple[Stamp | None, Frontier] = (None, Frontier())  # as it was at that stamp
+        self._end: tuple[Stamp | None, End] = (None, End())  # as it was at that stamp
 
     # ---- writing ----
 
@@ -68,8 +69,9 @@ class Journal:
         """Check and store one envelope or record, durably, or not at all.
 
         Checked: form, key, signature, role, single use of the id, and the lifecycle of its intent as it is at
-        that moment, whatever other processes do. Raises ir.EnvelopeError, ir.CborError,
-        JournalError ID_REUSED or JOURNAL_DAMAGED, LifecycleError, HomeError.
+        that moment, whatever other processes do. What a key of this home signed is signed anew with its place
+        in the chain; behind what others signed stands a record that binds it. Raises ir.EnvelopeError,
+        ir.CborError, JournalError ID_REUSED or JOURNAL_DAMAGED, LifecycleError, HomeError.
         """
         return self.append_many((message,))[0]
 
@@ -84,7 +86,8 @@ class Journal:
 
     def append_many(self, messages: Sequence[Message]) -> tuple[Row, ...]:
         """The same for several, in order, in one commit: all of them or none."""
-        return self._store([opened(message.wire, self._keyring.resolver) for message in messages])
+        checked = [opened(message.wire, self._keyring.resolver) for message in messages]
+        return tuple(row for row, _ in self._store(checked))
 
     def tell(
         self, intent: str, *statements: Statement, holds: Callable[[View], None] | None = None
@@ -98,20 +101,28 @@ class Journal:
         Raises what `append` and `ir.seal` raise, KeyringError where the key is sealed.
         """
         uri = f"matrix://intent/{intent_id(intent)}"
-        agent = self._keyring.agent
-        messages: list[Message] = []
-        for said in statements:
-            id, at = said.id or self._clock.new_id(), said.at or self._clock.now()
-            if isinstance(said.body, Mapping):
-                messages.append(seal_record(said.kind, said.body, id=id, at=at, intent=uri, signer=agent))
-                continue
-            pair = agent if ROLE_OF_KIND.get(said.kind) != "user" else self._keyring.user
-            envelope = seal(said.kind, said.body, Header(id, at, pair.did, uri), pair.signing_key)
+        stored = self._store([self._maker(said, uri) for said in statements], holds)
+        return tuple(message for _, message in stored if isinstance(message, Envelope))
+
+    def _maker(self, said: Statement, uri: str = "") -> Maker:
+        """What signs a statement at its place. Raises JournalError RECORD_SHAPE, KeyringError."""
+        id, at, body = said.id or self._clock.new_id(), said.at or self._clock.now(), said.body
+        if isinstance(body, Mapping):
+            pair = self._keyring.user if role_of(said.kind) == "user" else self._keyring.agent
+        else:
+            pair = self._keyring.user if ROLE_OF_KIND.get(said.kind) == "user" else self._keyring.agent
+        _ = pair.signing_key  # a sealed one is opened before the database is held
+
+        def make(previous: bytes) -> Message:
+            if isinstance(body, Mapping):
+                return seal_record(said.kind, body, id=id, at=at, intent=uri, signer=pair, previous=previous)
+            header = Header(id, at, pair.did, uri, previous=previous)
+            envelope = seal(said.kind, body, header, pair.signing_key)
             if said.kind not in _PLAIN:
                 envelope = open_envelope(envelope.wire, self._keyring.resolver)
-            messages.append(envelope)
-        self._store(messages, holds)
-        return tuple(message for message in messages if isinstance(message, Envelope))
+            return envelope
+
+        return make
 
     def record_many(
         self,
@@ -125,30 +136,30 @@ class Journal:
         to the rows. What was just signed here is not opened again.
         Raises JournalError, ir.CborError, KeyringError where the key is sealed, HomeError.
         """
-        agent, messages = self._keyring.agent, list[Message]()
         for said in statements:
             if not isinstance(said.body, Mapping):
                 raise JournalError("RECORD_SHAPE", f"{said.kind} is not told as a record", place=said.kind)
-            id, at = said.id or self._clock.new_id(), said.at or self._clock.now()
-            messages.append(seal_record(said.kind, said.body, id=id, at=at, signer=agent))
-        return self._store(messages, beside=beside)
+        stored = self._store([self._maker(said) for said in statements], beside=beside)
+        return tuple(row for row, _ in stored)
 
     def _store(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[Message | Maker],
         holds: Callable[[View], None] | None = None,
         *,
         beside: Callable[[sqlite3.Connection, Sequence[Row]], None] | None = None,
-    ) -> tuple[Row, ...]:
+    ) -> list[tuple[Row, Message]]:
+        """Store messages, in one commit; gives the rows and messages, but for those that bind others."""
         views: dict[str, _Seen] = {}
-        rows: list[Row] = []
+        stored: list[tuple[Row, Message]] = []
         nested = self._database.writing
         with self._database.write("journal") as connection:
             # The lock is held: until the commit nobody else writes, so what was so at `before` is so now.
             others, own = now = self._database.stamp("journal")
             before = None if nested else (others, own - 1)
-            tree = self._frontier(connection, before)
-            for message in messages:
+            end = self._end_at(connection, before)
+            tree = end.tree
+            for message, said in self._in_place(messages, end):
                 row = row_of(message, tree.size + 1)
                 if isinstance(message, Envelope):
                     intent = intent_id(message.intent)
@@ -158,29 +169,43 @@ class Journal:
                         holds = None
                     views[intent] = _Seen(now, row.seq, advance(seen.view, message))
                 insert(connection, row)
-                tree.append(row.leaf)
-                rows.append(row)
+                end.add(row.leaf)
+                if said:
+                    stored.append((row, message))
             connection.execute(
                 "UPDATE tree SET size = ?, peaks = ?, root = ?", (tree.size, tree.to_bytes(), tree.root())
             )
             if beside is not None:
-                beside(connection, rows)
-            if any(row.kind in _ENDINGS for row in rows):
+                beside(connection, [row for row, _ in stored])
+            if any(row.kind in _ENDINGS for row, _ in stored):
                 # Of a sealed agent key the head is signed when somebody asks for it.
                 with suppress(KeyringError):
                     self._save_head(connection, self._sign_head(tree))
         if not nested:  # inside a larger transaction nothing is certain yet
-            self._tree = now, tree
+            self._end = now, end
             for intent, seen in views.items():
                 self._remember(intent, seen)
-        return tuple(rows)
+        return stored
 
-    def _frontier(self, connection: sqlite3.Connection, stamp: Stamp | None) -> Frontier:
-        """The tree to add to: the one that we wrote last where nobody wrote since, else read and checked."""
-        known, tree = self._tree
-        if stamp is not None and known == stamp:
-            return Frontier(tree.size, tree.peaks)
-        return read_tree(connection)
+    def _in_place(self, messages: Sequence[Message | Maker], end: End) -> Iterator[tuple[Message, bool]]:
+        """Each message as it is said at the end, and whether it is one of these or binds others."""
+        if not end.chained and (binding := begun(end, self._keyring, self._clock)) is not None:
+            end.chained = True
+            yield binding, False
+        for given in messages:
+            previous = end.leaf if end.chained else b""
+            if callable(given):
+                yield given(previous), True
+                continue
+            message = placed(given, previous, self._keyring) if previous else given
+            yield message, True
+            if previous and not message.previous:
+                yield bound(end.tree.size, end.leaf, self._keyring, self._clock), False
+
+    def _end_at(self, connection: sqlite3.Connection, stamp: Stamp | None) -> End:
+        """The end to add to: the one that we wrote last where nobody wrote since, else read and checked."""
+        known, end = self._end
+        return end.copy() if stamp is not None and known == stamp else read_end(connection)
 
     def record(
         self,
@@ -197,8 +222,8 @@ class Journal:
         Raises what `append` and `seal_record` raise.
         """
         uri = f"matrix://intent/{intent_id(intent)}" if intent else ""
-        at, id = at or self._clock.now(), id or self._clock.new_id()
-        return self.append(seal_record(kind, body, id=id, at=at, intent=uri, signer=self._keyring.agent))
+        said = Statement(kind, body, at or "", id or "")
+        return self._store([self._maker(said, uri)])[0][0]
 
     # ---- reading ----
 

@@ -2,7 +2,8 @@
 
 A gate's decision, a refusal without an intent, a memory that changed, an approval used, a signed head: each a
 record of a kind `record.<name>`. Keys as in an envelope: 0 schema_version · 1 protocol · 2 kind · 3 id ·
-4 at · 5 from · 7 intent (left out when it is about none) · 10 body (a map with text keys) · 11 signature.
+4 at · 5 from · 7 intent (left out when it is about none) · 10 body (a map with text keys) · 11 signature ·
+12 previous (the hash of the row before, in a journal whose rows are chained).
 No kind of record is a kind of envelope, so neither can be taken for the other.
 """
 
@@ -19,14 +20,23 @@ from nacl.signing import VerifyKey
 
 from executor.errors import JournalError
 from executor.keys.keyring import KeyPair
-from ir import PROTOCOL, PublicKey, decode_cbor, encode_cbor, is_instant, is_ulid
+from ir import PROTOCOL, PublicKey, Role, decode_cbor, encode_cbor, is_instant, is_ulid
 from ir.cbor import MAX_BYTES
+from ir.envelope import with_signature, without_signature
 
 _KIND: Final = re.compile(r"record(\.[a-z][a-z0-9_]*)+")
 _VERSION: Final = {0: 1, 1: PROTOCOL}
+BY_PERSON: Final = frozenset(
+    {
+        "record.journal.break_accepted",
+        "record.journal.restored",
+        "record.key.trusted",
+        "record.key.revoked",
+        "record.key.replaced",
+    }
+)
 _INTENT_SCHEME: Final = "matrix://intent/"
-_SIGNATURE_LEAD: Final = b"\x0b\x58\x40"  # key 11, then 64 bytes
-_LONGEST: Final = MAX_BYTES - len(_SIGNATURE_LEAD) - 64  # bytes that are signed, so that the whole is read
+_LONGEST: Final = MAX_BYTES - 67  # bytes that are signed, so that the whole is read
 
 
 def _is_intent(text: str) -> bool:
@@ -41,6 +51,7 @@ _SHAPES: Final[Mapping[int, tuple[str, Callable[[Any], bool]]]] = {
     7: ("intent", lambda value: type(value) is str and _is_intent(value)),
     10: ("body", lambda value: isinstance(value, dict) and all(type(key) is str for key in value)),
     11: ("signature", lambda value: type(value) is bytes and len(value) == 64),
+    12: ("previous", lambda value: type(value) is bytes and len(value) == 32),
 }
 
 
@@ -57,26 +68,41 @@ class Record:
     signature: bytes = field(repr=False)
     self_hash: str
     wire: bytes = field(repr=False)
+    previous: bytes = field(default=b"", repr=False)
 
 
 def seal_record(
-    kind: str, body: Mapping[str, Any], *, id: str, at: str, intent: str = "", signer: KeyPair
+    kind: str,
+    body: Mapping[str, Any],
+    *,
+    id: str,
+    at: str,
+    intent: str = "",
+    signer: KeyPair,
+    previous: bytes = b"",
 ) -> Record:
     """Make and sign a record.
 
-    kind: `record.<name>`; body: CBOR values under text keys; intent: `matrix://intent/<id>` or "".
+    kind: `record.<name>`; body: CBOR values under text keys; intent: `matrix://intent/<id>` or "". previous:
+    the hash of the row before it, where it is told at a place in a journal.
     Raises JournalError RECORD_SHAPE; ir.CborError for values that have no CBOR form or are too large.
     """
     about = {7: intent} if intent else {}
     message: dict[int, Any] = {**_VERSION, 2: kind, 3: id, 4: at, 5: signer.did, **about, 10: dict(body)}
+    if previous:
+        message[12] = previous
     _check_shapes(message, _SHAPES.keys() - {11})
     signed = encode_cbor(message)
-    if len(signed) > _LONGEST:
-        raise JournalError("RECORD_SHAPE", f"a record of {len(signed)} bytes; {_LONGEST} are the most")
+    longest = _LONGEST if previous else _LONGEST - 35  # so that it can be told at a place, too
+    if len(signed) > longest:
+        raise JournalError("RECORD_SHAPE", f"a record of {len(signed)} bytes; {longest} are the most")
     signature = signer.signing_key.sign(signed).signature
-    # The same map with one more key, which is the last of all.
-    wire = bytes((signed[0] + 1,)) + signed[1:] + _SIGNATURE_LEAD + signature
-    return _record(message, signature, signed, wire)
+    return _record(message, signature, signed, with_signature(signed, signature, previous=bool(previous)))
+
+
+def role_of(kind: str) -> Role:
+    """Who signs records of a kind: the agent, but for what a person says about the keys and the journal."""
+    return "user" if kind in BY_PERSON else "agent"
 
 
 def is_record(wire: bytes) -> bool:
@@ -103,8 +129,8 @@ def open_record(wire: bytes, resolver: Callable[[str], PublicKey | None]) -> Rec
         VerifyKey(key.verify_key).verify(signed, record.signature)
     except BadSignatureError as error:
         raise _flaw("BAD_SIGNATURE", "the signature is wrong", record) from error
-    if key.role != "agent":
-        raise _flaw("WRONG_ROLE", f"{record.kind} is signed by the agent, not the {key.role}", record)
+    if key.role != (role := role_of(record.kind)):
+        raise _flaw("WRONG_ROLE", f"{record.kind} is signed by the {role}, not the {key.role}", record)
     return record
 
 
@@ -121,15 +147,15 @@ def _read(wire: bytes) -> tuple[Record, bytes]:
         raise JournalError("RECORD_SHAPE", f"has the unknown keys {sorted(unknown)}")
     _check_shapes(message, _SHAPES)
     signature = message.pop(11)
-    # These bytes are the one encoding of the message, so without its last key they are what was signed.
-    signed = bytes((wire[0] - 1,)) + wire[1 : -len(_SIGNATURE_LEAD) - 64]
+    # These bytes are the one encoding of the message, so without that key they are what was signed.
+    signed = without_signature(wire, previous=12 in message)
     return _record(message, signature, signed, wire), signed
 
 
 def _check_shapes(message: Mapping[int, Any], keys: Iterable[int]) -> None:
     for key in keys:
         name, fits = _SHAPES[key]
-        if not (fits(message[key]) if key in message else key == 7):
+        if not (fits(message[key]) if key in message else key in (7, 12)):
             raise JournalError("RECORD_SHAPE", f"{name} is missing or not what it should be", place=name)
 
 
@@ -144,6 +170,7 @@ def _record(message: Mapping[int, Any], signature: bytes, signed: bytes, wire: b
         signature=signature,
         self_hash=sha256(signed).hexdigest(),
         wire=wire,
+        previous=message.get(12, b""),
     )
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
 from executor.errors import JournalError
+from executor.journal.chain import FIRST, End, Message
 from executor.journal.merkle import Frontier, leaf_hash
-from executor.journal.record import Record, is_record, open_record
+from executor.journal.record import is_record, open_record
 from executor.lifecycle.view import intent_id
-from ir import Envelope, PublicKey, open_envelope
-
-Message: TypeAlias = Envelope | Record
+from ir import PublicKey, decode_cbor, open_envelope
 
 # self_hash: lowercase hex; leaf: 32 bytes; intent: the ULID alone. `tree` has one row, for all leaves.
 TABLES: Final = (
@@ -75,6 +74,15 @@ def insert(connection: sqlite3.Connection, row: Row) -> None:
                 fix="use a fresh ULID",
             ) from error
         raise _damaged(f"row {row.seq} is there already") from error
+
+
+def read_end(connection: sqlite3.Connection) -> End:
+    """The end of the journal, as it is stored. Raises JournalError JOURNAL_DAMAGED, ir.CborError."""
+    tree = read_tree(connection)
+    if not tree.size:
+        return End(tree, FIRST)
+    wire = connection.execute("SELECT wire FROM journal WHERE seq = ?", (tree.size,)).fetchone()[0]
+    return End(tree, leaf_hash(wire), 12 in decode_cbor(wire))
 
 
 def read_tree(connection: sqlite3.Connection) -> Frontier:

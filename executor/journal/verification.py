@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from executor.errors import LifecycleError
+from executor.journal.chain import Links, Message
 from executor.journal.merkle import Frontier, leaf_hash
 from executor.journal.proofs import Head
 from executor.journal.record import is_record, open_record
@@ -117,7 +118,7 @@ class _Check:
         """All rows, the sequence, the tree, the heads."""
         self._many = True
         roots = self._read_heads(heads)
-        tree = Frontier()
+        tree, links = Frontier(), Links()
         self._compare_heads(roots.pop(0, []), tree)
         for row in self._rows("", ()):
             if row[0] != tree.size + 1:
@@ -125,10 +126,12 @@ class _Check:
                     "SEQUENCE", f"row {row[0]} stands where {tree.size + 1} should be", seq=tree.size + 1
                 )
             leaf = leaf_hash(bytes(row[7]))
-            self._row(leaf, *row)
+            message = self._row(leaf, *row)
+            self._links(links.next(message, leaf, tree))
             tree.append(leaf)
             if tree.size in roots:
                 self._compare_heads(roots.pop(tree.size), tree)
+        self._links(links.end())
         self.report.root = tree.root()
         for size in sorted(roots):
             self._add("TRUNCATED", f"a signed head says {size} rows; there are {tree.size}", seq=tree.size)
@@ -151,7 +154,7 @@ class _Check:
         hash: bytes,
         leaf: bytes,
         wire: bytes,
-    ) -> None:
+    ) -> Message | None:
         self.seq = seq
         self.report.rows += 1
         if leaf != true_leaf:
@@ -161,7 +164,7 @@ class _Check:
         except MclError as error:
             self._add(error.code, str(error))
             self._views[(intent or b"").decode(errors="replace")] = None
-            return
+            return None
         about = intent_id(message.intent) or None
         stated = (id, kind, intent, at, hash)
         true = (message.id, message.kind, about, message.at, message.self_hash)
@@ -175,6 +178,13 @@ class _Check:
             self._add("KEY_REVOKED", f"the key {message.from_} was revoked at {signer.revoked_at}")
         if isinstance(message, Envelope):
             self._transition(message)
+        return message
+
+    def _links(self, flaws: list[tuple[int, str]]) -> None:
+        for seq, flaw in flaws:
+            # Of a row that is not what it was, or that follows such a one, enough is told already.
+            if not any(finding.seq in (seq, seq - 1) for finding in self.report.findings):
+                self._add("CHAIN_BROKEN", flaw, seq=seq)
 
     def _compare_columns(self, stated: tuple[bytes | None, ...], true: tuple[str | None, ...]) -> None:
         names = ("id", "kind", "intent", "at", "self_hash")

@@ -146,7 +146,7 @@ def test_there_are_fifteen_kinds_and_each_has_one_role() -> None:
         (resigned(lambda m: m.update({0: True})), "SCHEMA_VERSION"),
         (resigned(lambda m: m.pop(0)), "SCHEMA_VERSION"),
         (resigned(lambda m: m.update({1: "mcl/0.2"})), "PROTOCOL"),
-        (resigned(lambda m: m.update({12: "more"})), "UNKNOWN_FIELD"),
+        (resigned(lambda m: m.update({13: "more"})), "UNKNOWN_FIELD"),
         (resigned(lambda m: m.pop(3)), "HEADER_MISSING"),
         (resigned(lambda m: m.pop(4)), "HEADER_MISSING"),
         (resigned(lambda m: m.pop(5)), "HEADER_MISSING"),
@@ -158,6 +158,9 @@ def test_there_are_fifteen_kinds_and_each_has_one_role() -> None:
         (resigned(lambda m: m.update({6: ""})), "HEADER_SHAPE"),
         (resigned(lambda m: m.update({7: "matrix://intent/1"})), "HEADER_SHAPE"),
         (resigned(lambda m: m.update({9: None})), "HEADER_SHAPE"),
+        (resigned(lambda m: m.update({12: bytes(31)})), "HEADER_SHAPE"),
+        (resigned(lambda m: m.update({12: "0" * 32})), "HEADER_SHAPE"),
+        (resigned(lambda m: m.update({12: None})), "HEADER_SHAPE"),
         (resigned(lambda m: m.update({2: "chat.message"})), "UNKNOWN_KIND"),
         (resigned(lambda m: m.pop(2)), "UNKNOWN_KIND"),
         (resigned(lambda m: m.pop(10)), "BODY_SHAPE"),
@@ -224,11 +227,11 @@ def test_an_id_is_used_once() -> None:
 
 def test_the_first_failing_check_in_the_documented_order_decides() -> None:
     """All is wrong at once; mending one thing after another shows the next reason."""
-    message: dict[int, Any] = {0: 2, 1: "other", 2: "chat", 5: did(STRANGER), 10: {}, 12: 0}
+    message: dict[int, Any] = {0: 2, 1: "other", 2: "chat", 5: did(STRANGER), 10: {}, 13: 0}
     mends: list[tuple[str, dict[int, Any]]] = [
         ("SCHEMA_VERSION", {0: 1}),
         ("PROTOCOL", {1: "mcl/0.1"}),
-        ("UNKNOWN_FIELD", {12: None}),
+        ("UNKNOWN_FIELD", {13: None}),
         ("HEADER_MISSING", {3: "x", 4: AT, 7: f"matrix://intent/{ULID}"}),
         ("HEADER_SHAPE", {3: ULID}),
         ("UNKNOWN_KIND", {2: "intent.draft"}),
