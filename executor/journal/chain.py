@@ -103,6 +103,7 @@ class Links:
     def __init__(self, seq: int = 0, leaf: bytes = FIRST, *, chained: bool = False) -> None:
         self.seq, self.leaf, self.chained = seq, leaf, chained
         self._loose = 0  # a row that has yet to be bound
+        self._unread = False  # whether the last row could not be read, which is told of itself
 
     def next(
         self, message: Message | None, leaf: bytes, tree: Frontier | None = None
@@ -112,6 +113,7 @@ class Links:
         flaws: list[tuple[int, str]] = []
         loose, before = self._loose, self.leaf
         self.seq, self.leaf, self._loose = self.seq + 1, leaf, 0
+        unread, self._unread = self._unread, message is None
         if message is None:
             return [(loose, _UNBOUND)] if loose else []
         if loose and not (
@@ -121,9 +123,9 @@ class Links:
         ):
             flaws.append((loose, _UNBOUND))
         if message.previous:
-            if message.previous != before:
+            if message.previous != before and not unread:
                 flaws.append((self.seq, "the row before it is not the one that it was signed behind"))
-            elif not self.chained and self.seq > 1 and not _binds(message, self.seq - 1, tree):
+            elif not (self.chained or unread) and self.seq > 1 and not _binds(message, self.seq - 1, tree):
                 flaws.append((self.seq, "the rows before it are chained by nothing"))
             self.chained = True
         elif self.chained:

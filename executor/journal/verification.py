@@ -182,9 +182,7 @@ class _Check:
 
     def _links(self, flaws: list[tuple[int, str]]) -> None:
         for seq, flaw in flaws:
-            # Of a row that is not what it was, or that follows such a one, enough is told already.
-            if not any(finding.seq in (seq, seq - 1) for finding in self.report.findings):
-                self._add("CHAIN_BROKEN", flaw, seq=seq)
+            self._add("CHAIN_BROKEN", flaw, seq=seq)
 
     def _compare_columns(self, stated: tuple[bytes | None, ...], true: tuple[str | None, ...]) -> None:
         names = ("id", "kind", "intent", "at", "self_hash")
