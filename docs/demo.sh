@@ -6,6 +6,7 @@ place=${1:-"$(dirname "$0")/../demo"}
 rm -rf "$place" && mkdir -p "$place/notes" && cd "$place"
 export MCL_HOME="$PWD/.mcl"
 export COLUMNS="${COLUMNS:-100}"
+mcl init --unattended > /dev/null 2>&1 # nobody types here: without this accepting wants a person at a terminal
 printf 'Call the plumber about the kitchen sink.\nInvoice 4711 is due on Friday.\n' > notes/monday.txt
 printf 'Invoice 4712 came in, nobody has checked it.\nBuy coffee.\n' > notes/tuesday.md
 

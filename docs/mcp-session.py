@@ -111,7 +111,7 @@ def main() -> None:
         folder = Path(sys.argv[1] if sys.argv[1:] else made)
         folder.mkdir(parents=True, exist_ok=True)
         repository(folder)
-        shell(folder, "mcl init", show=False)
+        shell(folder, "mcl init --unattended", show=False)  # no person types here
         shell(folder, "mcl server add git -- mcp-server-git")
         shell(folder, "mcl server check git")
         shell(folder, "mcl tool approve git:git_diff_unstaged git:git_add --yes")

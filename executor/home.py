@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
+
+from nacl.exceptions import BadSignatureError
+from nacl.signing import VerifyKey
 
 from executor.clock import Clock, SystemClock
 from executor.database import Database, explain_os, is_writable
@@ -14,6 +17,14 @@ from executor.journal.journal import Journal
 from executor.journal.rows import TABLES
 from executor.keys.keyfile import exclusive
 from executor.keys.keyring import Keyring
+from ir import Envelope, MclError, key_of
+from ir.errors import REFUSED
+
+UNATTENDED: Final = "record.home.unattended"  # the first row of a home that no person sits at
+
+
+def _said_at_birth(user: str, agent: str) -> bytes:
+    return f"mcl/0.1 unattended home\0{user}\0{agent}".encode()
 
 
 class Home:
@@ -40,6 +51,37 @@ class Home:
         self.journal = journal
         self.keyring = keyring
         self.clock = clock
+        self._unattended: bool | None = None
+
+    @property
+    def unattended(self) -> bool:
+        """Whether this home was made for programs: then nobody need have looked at what it signs.
+
+        Its first row says so, signed with both its keys; no later one can. Raises HomeError where the
+        database cannot be read.
+        """
+        if self._unattended is None and self.journal.size():
+            self._unattended = self._begins_unattended()
+        return bool(self._unattended)
+
+    @property
+    def marks(self) -> Mapping[str, object]:
+        """What goes into all that is told of this home's signatures: `unattended`, where it is."""
+        return {"unattended": True} if self.unattended else {}
+
+    def _begins_unattended(self) -> bool:
+        for row in self.journal.rows(kind=UNATTENDED, limit=1):
+            try:
+                record = self.journal.open(row.wire)
+                if isinstance(record, Envelope):
+                    return False
+                user, signature = str(record.body["user"]), record.body["signature"]
+                VerifyKey(key_of(user)).verify(_said_at_birth(user, record.from_), signature)
+            except (MclError, KeyError, TypeError, ValueError, BadSignatureError):
+                return False  # nobody's word
+            own = [one for one in self.keyring.entries() if one.origin != "trusted"]
+            return row.seq == 1 and any((one.did, one.role) == (user, "user") for one in own)
+        return False
 
     @classmethod
     def open(
@@ -47,6 +89,7 @@ class Home:
         path: Path,
         *,
         passphrase: bytes | None = None,
+        unattended: bool = False,
         clock: Clock | None = None,
         allowed: tuple[str, ...] = (),
         repositories: Callable[[], tuple[str, ...]] = tuple,
@@ -54,10 +97,12 @@ class Home:
         """Open the home in folder `path`; make it (0700), its database and keys where they are missing.
 
         Several processes may do so at once, also the first time: all get the same keys. passphrase: seals new
-        keys, opens sealed ones. allowed: folders that tools may read beside the workspace; they are judged
-        when a call is (``executor.gate.roots``). repositories: as of the class. Raises HomeError
-        HOME_READ_ONLY, HOME_UNREADABLE, DISK_FULL, DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_BUSY;
-        KeyringError KEY_MISSING, KEY_FILE_CORRUPT, KEY_FILE_EXPOSED.
+        keys, opens sealed ones. unattended: a home that is made now is for programs, and says so for good.
+        allowed: folders that tools may read beside the workspace; they are judged when a call is
+        (``executor.gate.roots``). repositories: as of the class. Raises HomeError HOME_ATTENDED where the
+        home was there, and was made for a person, HOME_READ_ONLY, HOME_UNREADABLE, DISK_FULL,
+        DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_BUSY; KeyringError KEY_MISSING, KEY_FILE_CORRUPT,
+        KEY_FILE_EXPOSED.
         """
         clock = clock or SystemClock()
         path, keys = path.absolute(), path.absolute() / "keys"
@@ -66,7 +111,7 @@ class Home:
         except OSError as error:  # a folder on the way that may not be entered, a name too long
             raise explain_os(error, path) from error
         if not complete:
-            _make(path, keys, clock, passphrase)
+            _make(path, keys, clock, passphrase, unattended=unattended)
         if not is_writable(path):
             raise HomeError(
                 "HOME_READ_ONLY",
@@ -81,7 +126,17 @@ class Home:
         except BaseException:
             db.close()
             raise
-        return cls(path, db, Journal(db, keyring, clock), keyring, clock, allowed, repositories)
+        home = cls(path, db, Journal(db, keyring, clock), keyring, clock, allowed, repositories)
+        if unattended and not home.unattended:
+            home.close()
+            raise HomeError(
+                "HOME_ATTENDED",
+                "this home was made for a person; only a new one can be made without",
+                place=str(path),
+                fix="name a folder that is not there yet (MCL_HOME), or leave --unattended out",
+                exit=REFUSED,
+            )
+        return home
 
     def close(self) -> None:
         """Close the database."""
@@ -96,7 +151,7 @@ class Home:
         self.close()
 
 
-def _make(path: Path, keys: Path, clock: Clock, passphrase: bytes | None) -> None:
+def _make(path: Path, keys: Path, clock: Clock, passphrase: bytes | None, *, unattended: bool) -> None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         keys.mkdir(mode=0o700, exist_ok=True)
@@ -109,13 +164,17 @@ def _make(path: Path, keys: Path, clock: Clock, passphrase: bytes | None) -> Non
         try:
             db.migrate("journal", TABLES)
             written = db.read("SELECT size FROM tree")[0][0]
+            if written:
+                raise KeyringError(
+                    "KEY_MISSING",
+                    f"the journal of this home has {written} rows, but its keys are gone",
+                    place=str(keys),
+                    fix="restore the keys folder from a backup, or start with an empty home (MCL_HOME)",
+                )
+            keyring = Keyring.create(keys, clock=clock, passphrase=passphrase)
+            if unattended:  # whoever dies or is overtaken before this has made a home for a person
+                user = keyring.user
+                signature = user.signing_key.sign(_said_at_birth(user.did, keyring.agent.did)).signature
+                Journal(db, keyring, clock).record(UNATTENDED, {"user": user.did, "signature": signature})
         finally:
             db.close()
-        if written:
-            raise KeyringError(
-                "KEY_MISSING",
-                f"the journal of this home has {written} rows, but its keys are gone",
-                place=str(keys),
-                fix="restore the keys folder from a backup, or start with an empty home (MCL_HOME)",
-            )
-        Keyring.create(keys, clock=clock, passphrase=passphrase)

@@ -14,6 +14,11 @@ def locate() -> Path:
     """The folder of the home: $MCL_HOME, else the platform's folder for a user's data."""
     if named := os.environ.get("MCL_HOME"):
         return Path(named).expanduser().absolute()
+    return own_place()
+
+
+def own_place() -> Path:
+    """The platform's folder for the home of whoever runs this process."""
     from platformdirs import user_data_path
 
     return user_data_path("mcl", appauthor=False)
@@ -23,26 +28,35 @@ def open_home(
     path: Path | None = None,
     *,
     passphrase: bytes | None = None,
+    unattended: bool = False,
     announce: Callable[[str], None] | None = None,
     allowed: tuple[str, ...] = (),
 ) -> Home:
     """Open the home at `path` (default: `locate()`); first use makes keys for user and agent, and grants.
 
-    passphrase: opens sealed keys, and seals those that first use makes. announce: is told what first use
-    made. allowed: folders that tools may read beside the workspace. Raises HomeError, KeyringError.
+    passphrase: opens sealed keys, and seals those that first use makes. unattended: makes a home for
+    programs, which its first row says for good; HomeError HOME_ATTENDED where there is one for a person.
+    announce: is told what first use made. allowed: folders that tools may read beside the workspace. Raises
+    HomeError, KeyringError.
     """
     path = path or locate()
     fresh = not (path / "mcl.db").exists()
     home = Home.open(
-        path, passphrase=passphrase, allowed=allowed, repositories=partial(named_repositories, path)
+        path,
+        passphrase=passphrase,
+        unattended=unattended,
+        allowed=allowed,
+        repositories=partial(named_repositories, path),
     )
     grants, agent = Grants(home.db, home.clock), home.keyring.agent.did
     if not grants.list(agent):
         grants.ensure_default(agent)
     if fresh and announce is not None:
         classes = " and ".join(sorted(grants.classes(agent)))
-        sealed = "sealed with a passphrase" if passphrase else "not sealed (mcl init --passphrase would have)"
+        sealed = "sealed with a passphrase" if passphrase else "not sealed: mcl key seal"
         announce(f"first use: made the home {home.path}")
+        if home.unattended:
+            announce("  unattended: programs may do here what else only a person does; all it signs says so")
         announce(f"  user key   {home.keyring.user.did}, {sealed}")
         announce(f"  agent key  {agent}, may {classes} in the workspace of an accepted plan (mcl grants)")
     return home

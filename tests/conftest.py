@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from executor.home import Home
+
 # A busy machine is no failure: property tests run without a clock. On CI they try the same examples each
 # time, so that a change is judged by what it does; everywhere else they look further each time. 50 examples
 # are what a test tries that says nothing of its own.
@@ -67,6 +69,37 @@ def few_descriptors() -> Iterator[None]:
     open_now = Path("/proc/self/fd")
     if open_now.is_dir() and sum(1 for _ in open_now.iterdir()) > _MANY:
         gc.collect()
+
+
+_BELOW_DOORS = ("executor", "cortex")  # folders whose tests count rows, and give no command
+_made = Home.open
+
+
+def _unattended(path: Path, **given: Any) -> Home:
+    if not (path / "mcl.db").exists():
+        given["unattended"] = True
+    return _made(path, **given)
+
+
+@pytest.fixture(autouse=True)
+def unattended_homes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Homes that a test makes are those of `mcl init --unattended`: no person sits at a test. What is tried
+    with a person's home has the mark `attended`.
+    """
+    if request.node.get_closest_marker("attended") or request.path.parent.name in _BELOW_DOORS:
+        return
+    import mcl.home
+    from mcl.authority import door
+
+    monkeypatch.setattr(Home, "open", _unattended)
+    monkeypatch.setattr(door, "_home", lambda: mcl.home.open_home())
+
+
+def make_home(path: Path) -> Path:
+    """The same for commands that run in a process of their own: make the home first, where there is none."""
+    if not (path / "mcl.db").exists():
+        Home.open(path, unattended=True).close()
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -166,6 +166,20 @@ class Keyring:
             write_document(self._folder / f"{role}.json", fresh.to_json())
         return self._current(role)
 
+    def seal(self, role: Role, passphrase: bytes) -> KeyPair:
+        """Seal the own key of a role with a passphrase; it stays the same key, and a sealed one is opened
+        first. What was read of it before is not unread: `new` replaces it.
+
+        Raises KeyringError KEY_SEALED, KEY_PASSPHRASE_WRONG; HomeError.
+        """
+        with self._changing():
+            old = self._read(role)
+            seed = bytes(self._pairs[role].signing_key)
+            sealed = replace(old, sealing=seal_secret(seed, passphrase))
+            write_document(self._folder / f"{role}.json", sealed.to_json())
+            self._passphrase = passphrase
+        return self._current(role)
+
     def trust(self, did: str, role: Role, *, label: str = "") -> KeyEntry:
         """Accept what `did` signs in `role`. Signed by the user's key.
 

@@ -24,8 +24,12 @@ class Handed:
     did: str
 
 
-def read_answer(wire: bytes, handed: Handed, keyring: Keyring, now: str) -> Envelope:
+def read_answer(
+    wire: bytes, handed: Handed, keyring: Keyring, now: str, *, unattended: bool = False
+) -> Envelope:
     """The signed intent.attest or intent.fail of that agent, about that Intent, to this very dispatch.
+
+    unattended: whether the own home is one; only there an answer counts that says it is of such a home.
 
     Raises:
         MclError: what ``open_envelope`` says (among them UNKNOWN_KEY where another key signed, BAD_SIGNATURE,
@@ -45,6 +49,7 @@ def read_answer(wire: bytes, handed: Handed, keyring: Keyring, now: str) -> Enve
             (f"it is about {envelope.intent}", envelope.intent == handed.intent),
             ("it answers another dispatch", envelope.causation_id == asked.id),
             (f"it is addressed to {envelope.to}", envelope.to in (None, asked.from_)),
+            ("it is of a home that no person attends", unattended or not says_unattended(body)),
             ("it is older than the dispatch", _moment(envelope.at) >= _moment(asked.at) - MAX_SKEW),
         )
         if not holds
@@ -57,6 +62,14 @@ def read_answer(wire: bytes, handed: Handed, keyring: Keyring, now: str) -> Enve
             fix="do not trust this agent, or ask its operator",
         )
     return envelope
+
+
+def says_unattended(body: object) -> bool:
+    """Whether the end of a run says that it was signed in a home that no person attends."""
+    if not isinstance(body, IntentAttestBody | IntentFailBody):
+        return False
+    evidence = _evidence(body.evidence_json)
+    return isinstance(evidence, dict) and evidence.get("unattended") is True
 
 
 def told(envelope: Envelope) -> dict[str, object]:

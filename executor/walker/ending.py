@@ -142,6 +142,7 @@ def close(
         "plan_hash": mandate.plan_hash,
         "criteria": [criterion.to_json() for criterion in criteria],
         **({"failure": failure.to_json()} if failure else {}),
+        **ledger.marks,
     }
     cited = tuple(
         f"file:{one.evidence['artifact']}"

@@ -182,6 +182,11 @@ class Ledger:
         self._write()
         self._home.journal.record(f"record.gate.{kind}", _cbor(body), intent=self.intent_id)
 
+    @property
+    def marks(self) -> Mapping[str, object]:
+        """What the end of a run says of this home."""
+        return self._home.marks
+
     def attest(self, evidence: object, cited: tuple[str, ...]) -> Envelope:
         """The run reached its goal."""
         now = self._home.clock.now()

@@ -54,6 +54,8 @@ def accept_command(
             out.tell(["", *plan_view(seen, out.people)])
         else:
             out.tell(["", plain("No plan: this skill only understands; there is nothing to run.", "dim")])
+    if home.unattended:
+        note("this home is unattended: what is signed here, nobody need have read")
     if not yes and not _agreed():
         note("not accepted; nothing was signed")
         return REFUSED
@@ -61,7 +63,7 @@ def accept_command(
     signed = accept(
         found.id, home=home, intent_hash=found.intent.hash, plan_hash=seen_hash, skills=skills or ()
     )
-    out.document({**asdict(signed), "next": f"mcl run {found.id}"})
+    out.document({**asdict(signed), **home.marks, "next": f"mcl run {found.id}"})
     if not as_json:
         out.tell(["", plain(f"accepted, signed by {signed.signed_by}", "green")])
         out.tell(plain(f"remembered {uri}", "dim") for uri in signed.remembered)

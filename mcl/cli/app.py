@@ -1,10 +1,13 @@
 """The commands of `mcl` by name. Nothing heavy is imported before a command runs, and of the commands
 themselves only what the first word asks for."""
 
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
+import typer.main
 
 from mcl.cli.arguments import example
 
@@ -58,6 +61,40 @@ def app_for(word: str = "") -> typer.Typer:
     for noun in [noun for noun, names in NOUNS.items() if word in names] or NOUNS:
         import_module(f"mcl.cli.{noun}").register(app)
     return app
+
+
+def command_for(word: str = "") -> Any:
+    """The same with its doors: each command that is a person's asks for one before it does anything."""
+    command = typer.main.get_command(app_for(word))
+    _with_doors(command, ())
+    return command
+
+
+def _with_doors(command: Any, path: tuple[str, ...]) -> None:
+    for name, below in getattr(command, "commands", {}).items():
+        _with_doors(below, (*path, name))
+    if path and command.callback is not None and not hasattr(command, "commands"):
+        command.callback = _guarded(command, " ".join(path))
+
+
+def _guarded(command: Any, path: str) -> Callable[..., Any]:
+    run = command.callback
+
+    @wraps(run)
+    def guarded(**given: Any) -> Any:
+        from mcl.authority.commands import commands
+        from mcl.cli.home import a_persons
+
+        options = [option for one in command.params if given.get(one.name) for option in one.opts]
+        if not commands()[path].is_persons(options):
+            return run(**given)
+        from mcl.authority.door import require_person
+
+        require_person(f"mcl {path}")
+        with a_persons():
+            return run(**given)
+
+    return guarded
 
 
 def show_version(asked: bool) -> None:

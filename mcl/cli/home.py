@@ -2,6 +2,9 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from mcl.cli.output import note
@@ -11,25 +14,35 @@ if TYPE_CHECKING:
 
 PASSPHRASE = "MCL_PASSPHRASE"  # noqa: S105  # the name of the variable
 ALLOWED = "MCL_ALLOWED_PATHS"
+_PERSONS: ContextVar[bool] = ContextVar("a person's command", default=False)
+
+
+@contextmanager
+def a_persons() -> Iterator[None]:
+    """While a person's command runs: what it signs, a sealed key signs for who types its passphrase."""
+    before = _PERSONS.set(True)
+    try:
+        yield
+    finally:
+        _PERSONS.reset(before)
 
 
 def use_home(*, signs: bool = False) -> "Home":
     """Open the home of this process; its first use is said on standard error.
 
     signs: the command will sign something, so a sealed key needs its passphrase, from $MCL_PASSPHRASE or
-    asked for on the terminal.
+    asked for on the terminal. Of a person's command it is always asked for, but in an unattended home: what
+    stands in the environment is known to all that was started there.
     """
     from mcl.home import locate, open_home
 
     given = os.environ.get(PASSPHRASE)
     passphrase = given.encode() if given else None
     home = open_home(locate(), passphrase=passphrase, announce=note, allowed=allowed_paths())
-    sealed = (
-        signs
-        and passphrase is None
-        and any(key.sealed for key in home.keyring.entries() if key.origin == "own")
-    )
-    if not sealed or not sys.stdin.isatty():
+    if not any(key.sealed for key in home.keyring.entries() if key.origin == "own"):
+        return home
+    persons = _PERSONS.get() and not home.unattended
+    if not persons and (not signs or passphrase is not None or not sys.stdin.isatty()):
         return home
     home.close()
     phrase = ask_passphrase("passphrase of the keys: ")

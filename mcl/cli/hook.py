@@ -86,10 +86,14 @@ def install(
 
     from mcl.agents.hook.install import change_of, names_in, settings_for
     from mcl.agents.hosts.host import host_named
+    from mcl.cli.init import propose_seal
     from mcl.cli.views.mcp import written_view
+    from mcl.home import locate, open_home
     from mcl.install.writing import write as write_change
 
     out, known = Output(as_json), host_named(host)
+    if not as_json and (locate() / "mcl.db").exists():
+        propose_seal(open_home())
     place, other = (folder / known.settings for folder in (Path.home(), Path.cwd()))
     if project:
         place, other = other, place

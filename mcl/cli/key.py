@@ -17,6 +17,7 @@ class Role(StrEnum):
 
 
 Did = Annotated[str, typer.Argument(metavar="DID", help="A did:key:z6Mk… .")]
+_LONGEST = 1 << 16  # bytes of an exported key
 
 
 def register(app: typer.Typer) -> None:
@@ -24,6 +25,7 @@ def register(app: typer.Typer) -> None:
     keys = typer.Typer(name="key", help="Keys: whose signatures count.", rich_markup_mode=None)
     keys.command("list", epilog=example("mcl key list"))(list_keys)
     keys.command("new", epilog=example("mcl key new --role agent"))(new_key)
+    keys.command("seal", epilog=example("mcl key seal"))(seal_key)
     keys.command("export", epilog=example("mcl key export --role user > ada.key.json"))(export_key)
     keys.command("trust", epilog=example("mcl key trust did:key:z6Mk… --role agent --label laptop"))(
         trust_key
@@ -74,6 +76,22 @@ def new_key(
         print(pair.did)
 
 
+def seal_key(
+    role: Annotated[Role, typer.Option("--role", help="Whose key to seal.")] = Role.user,
+    as_json: AsJson = False,
+) -> None:
+    """Seal an own key with a passphrase, which is asked for whenever something is signed with it.
+
+    It stays the same key. If a program may have read it before, replace it: mcl key new.
+    """
+    from mcl.cli.home import ask_passphrase, use_home
+
+    home = use_home(signs=True)
+    pair = home.keyring.seal(role.value, ask_passphrase("new passphrase: ", again="once more: "))
+    Output(as_json).document({"did": pair.did, "role": pair.role, "sealed": True})
+    note(f"sealed: {pair.did}")
+
+
 def export_key(
     did: Annotated[
         str, typer.Argument(metavar="DID", help="Which key; without it the own key of --role.")
@@ -83,21 +101,29 @@ def export_key(
     """Write the public half of a key as JSON, for others to trust."""
     from mcl.cli.home import use_home
 
-    keyring = use_home().keyring
-    own = keyring.user if role is Role.user else keyring.agent
-    Output(as_json=True).document(keyring.export(did or own.did))
+    home = use_home()
+    own = home.keyring.user if role is Role.user else home.keyring.agent
+    Output(as_json=True).document({**home.keyring.export(did or own.did), **home.marks})
 
 
 def trust_key(
-    did: Did,
+    did: Annotated[
+        str, typer.Argument(metavar="DID|FILE", help="A did:key:z6Mk…, or what mcl key export wrote.")
+    ],
     role: Annotated[Role, typer.Option("--role", help="What this key may sign.")],
     label: Annotated[str, typer.Option("--label", metavar="TEXT", help="A name for people.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Believe what another key signs, in one role."""
+    """Believe what another key signs, in one role.
+
+    A key of a home that no person attends, which its exported file says, is no user's here.
+    """
     from mcl.cli.home import use_home
 
-    entry = use_home().keyring.trust(did, role.value, label=label)
+    home = use_home()
+    if not did.startswith("did:"):
+        did = _exported(did, role, unattended=home.unattended)
+    entry = home.keyring.trust(did, role.value, label=label)
     Output(as_json).document(vars(entry))
     note(f"trusted as {entry.role}: {entry.did}")
 
@@ -109,3 +135,30 @@ def revoke_key(did: Did, as_json: AsJson = False) -> None:
     entry = use_home().keyring.revoke(did)
     Output(as_json).document(vars(entry))
     note(f"revoked: {entry.did}")
+
+
+def _exported(file: str, role: Role, *, unattended: bool) -> str:
+    """The DID of an exported key. Raises KeyringError BAD_KEY_FILE, KEY_UNATTENDED; OSError."""
+    from pathlib import Path
+
+    from executor.errors import KeyringError
+    from ir import DocumentError, parse_json
+
+    with Path(file).open("rb") as source:
+        data = source.read(_LONGEST)
+    try:
+        said = parse_json(data)
+    except DocumentError:
+        said = None
+    if not isinstance(said, dict) or not isinstance(did := said.get("did"), str):
+        raise KeyringError(
+            "BAD_KEY_FILE", "this is no exported key", place=file, fix="write one: mcl key export > FILE"
+        )
+    if role is Role.user and said.get("unattended") and not unattended:
+        raise KeyringError(
+            "KEY_UNATTENDED",
+            "this key is of a home that no person attends; its signatures are nobody's word here",
+            place=file,
+            fix="ask for the key of a person's own home",
+        )
+    return did

@@ -60,6 +60,7 @@ def run_command(
     from mcl.acts.run import run
     from mcl.acts.show import show
     from mcl.acts.undo import not_covered
+    from mcl.authority.door import may_answer
     from mcl.cli.events import Events
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import commands
@@ -69,6 +70,9 @@ def run_command(
     if yes_gates + deny_gates + wait_gates > 1:
         raise typer.BadParameter("--yes-gates, --deny-gates and --wait-gates exclude each other")
     home, out = use_home(signs=True), Output(as_json)
+    answers = yes_gates or deny_gates or wait_gates or may_answer(home)
+    if not answers:
+        note("no person can answer here, so each question is refused; mcl gate answers with --wait-gates")
     found = show(intent, home=home)
     tree = _with_plans_below(found, home, workspace, skills)
     display, listener = _display(found.id, tree, out)
@@ -78,7 +82,7 @@ def run_command(
                 found.id,
                 home=home,
                 workspace=workspace or Path.cwd(),
-                people=_people(listener, yes=yes_gates, no=deny_gates, wait=wait_gates),
+                people=_people(listener, yes=yes_gates, no=deny_gates or not answers, wait=wait_gates),
                 listener=listener,
                 resume=resume,
                 model=model,

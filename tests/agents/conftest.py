@@ -129,7 +129,7 @@ class Project:
 def made_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with its keys and first grants, to be copied: to make one takes longer than most tests."""
     folder = tmp_path_factory.mktemp("made") / "home"
-    open_home(folder).close()
+    open_home(folder, unattended=True).close()
     return folder
 
 

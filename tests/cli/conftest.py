@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import pytest
 
 from mcl.cli.main import main
+from tests.conftest import make_home
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,6 +76,7 @@ class Shell:
 
     def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a command in another process and do not wait."""
+        make_home(self.home)
         self._last = subprocess.Popen(
             [sys.executable, "-m", "mcl", *arguments],
             cwd=self.folder,

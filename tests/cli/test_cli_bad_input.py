@@ -43,7 +43,7 @@ def refused(done, code: int, name: str) -> None:
         (("list", "--limit", "-1"), 2, "USAGE"),
         (("show", "@last"), 2, "INTENT_UNKNOWN"),
         (("accept", "01K", "--yes"), 2, "INTENT_UNKNOWN"),
-        (("log", "prove", "1"), 6, "ROW_UNKNOWN"),
+        (("log", "prove", "2"), 6, "ROW_UNKNOWN"),
         (("key", "trust", "did:key:nonsense", "--role", "user"), 2, "DID_NOT_ED25519"),
         (("key", "revoke", "did:key:z6MkfKJcduERTc6a1Q39pXmphXpG3iXqGVo1d4BXbo323rdm"), 4, "KEY_UNKNOWN"),
         (("skill", "show", "nosuch"), 2, "SKILL_UNKNOWN"),

@@ -17,7 +17,9 @@ SHOWN = {
 
 def test_every_command_writes_the_document_that_programs_rely_on(mcl):
     made = mcl("init", "--json")
-    assert made.document.keys() == {"home", "created", "user", "agent", "grants"}
+    assert made.document.keys() == {
+        *("home", "created", "user", "agent", "grants", "unattended", "sealed"),
+    }
     done = mcl(*mcl.COMPILE, "--json")
     assert done.document.keys() == COMPILED
     assert done.err == ""
@@ -27,7 +29,7 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
         ("list",): {"intents"},
         ("accept", id, "--yes"): {
             *("intent_id", "intent_hash", "plan_hash", "signed_by", "accepted_at", "envelope"),
-            *("remembered", "next"),
+            *("remembered", "unattended", "next"),
         },
         ("plan", id): {"intent", "state", "accepted", "plan", "verdicts"},
         ("replay", id): {"intent", "same", "items"},
@@ -38,7 +40,7 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
         ("log", "prove", "1", "--since", "2"): {"head", "inclusion", "consistency"},
         ("gate", "list"): {"gates"},
         ("key", "list"): {"keys"},
-        ("key", "export"): {"did", "role", "label"},
+        ("key", "export"): {"did", "role", "label", "unattended"},
         ("plan", "check", id): {
             *("plan", "hash", "verb", "verb_from", "signed", "verdict", "exit", "flaws", "nodes"),
         },

@@ -66,7 +66,7 @@ def test_each_change_is_a_record_in_the_journal(mcl: Any) -> None:
     mcl("revoke", "shell")
     mcl("grants")
     rows = mcl("log", "--json").document["rows"]
-    assert [row["kind"] for row in rows] == ["record.grant.given", "record.grant.taken"]
+    assert [row["kind"] for row in rows[1:]] == ["record.grant.given", "record.grant.taken"]
     assert mcl("log", "verify").code == 0
 
 
@@ -101,7 +101,7 @@ def test_what_cannot_be_given_or_taken_changes_nothing(mcl: Any, words: tuple[st
     refused = mcl(*words)
     assert (refused.code, f"code  {code}" in refused.err) == (2, True), refused.err
     assert mcl("grants", "--json").document == before
-    assert mcl("log", "--json").document["rows"] == []
+    assert [row["kind"] for row in mcl("log", "--json").document["rows"]] == ["record.home.unattended"]
 
 
 @pytest.mark.parametrize("width", ["40", "60", "80", "100", "200"])

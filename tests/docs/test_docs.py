@@ -122,6 +122,7 @@ def test_every_link_on_a_page_leads_somewhere(page: Path) -> None:
             assert heading in plain, target
 
 
+@pytest.mark.attended  # who writes a program uses a home of their own
 @pytest.mark.parametrize(("code", "prints"), EXAMPLES)
 def test_an_example_in_python_prints_what_the_page_says(
     code: str,

@@ -28,6 +28,7 @@ from mcl.mcp.foreign.outside import Outside
 from mcl.mcp.foreign.pseudo import is_pseudo
 from mcl.mcp.servers import Servers
 from mcl.mcp.upstream import Upstreams
+from tests.conftest import make_home
 
 PEERS = Path(__file__).parent / "peers"
 PATIENCE = 60  # seconds; a busy machine is no failure
@@ -109,6 +110,8 @@ class Desk:
 
     def __call__(self, *arguments: str, stdin: str = "", expect: int | None = 0) -> Ended:
         """Run mcl as a process of its own. expect: the exit code that it must have; None takes any."""
+        if "install" not in arguments or "--write" in arguments:
+            make_home(Path(self.environment["MCL_HOME"]))
         done = subprocess.run(
             [sys.executable, "-m", "mcl", *arguments],
             cwd=self.workspace, env=self.environment, input=stdin,

@@ -25,7 +25,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a repository `shop` and a home, to be copied: making them takes longer."""
     place = tmp_path_factory.mktemp("built")
     repository(place / "shop")
-    open_home(place / "home").close()
+    open_home(place / "home", unattended=True).close()
     return place
 
 

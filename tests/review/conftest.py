@@ -25,7 +25,7 @@ def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     yard = Yard(place / "yard", None)  # type: ignore[arg-type]  # no command is run here
     yard.git("init", "-q", "-b", "main", "--template=")
     yard.commit(app__py=APP)
-    open_home(place / "home").close()
+    open_home(place / "home", unattended=True).close()
     return place
 
 

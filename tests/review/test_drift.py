@@ -169,7 +169,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sound repository and a home, to be copied."""
     place = tmp_path_factory.mktemp("sound")
     sound(place / "shop")
-    open_home(place / "home").close()
+    open_home(place / "home", unattended=True).close()
     return place
 
 

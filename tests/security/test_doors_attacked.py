@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from executor import Home
 from ir import Header, PlanStepBody, seal
 from mcl.cli.main import main
+from tests.conftest import make_home
 
 SECRET = "the-secret-outside"
 
@@ -344,6 +345,7 @@ def test_modules_of_the_workspace_are_not_imported(shell: Path) -> None:
         "tomllib",
     ):
         (shell / "work" / f"{name}.py").write_text(f"open({str(shell / 'mark')!r}, 'w')\n")
+    make_home(shell / "home")
     for words in (("tool", "call", "calendar/list", "path=a.ics", "--yes"), ("plan", "@last")):
         done = subprocess.run(
             [program, *words], capture_output=True, cwd=shell / "work", stdin=subprocess.DEVNULL

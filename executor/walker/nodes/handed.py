@@ -79,7 +79,7 @@ async def _exchange(
     wire = bytes.fromhex(str(said["answer"]))
     handed = Handed(dispatch, f"matrix://intent/{intent.id}", did)
     try:
-        answer = read_answer(wire, handed, home.keyring, context.clock.now())
+        answer = read_answer(wire, handed, home.keyring, context.clock.now(), unattended=home.unattended)
     except MclError as problem:
         why = {"node": place.id, "code": problem.code, "sha256": sha256(wire).hexdigest(), "bytes": len(wire)}
         run.ledger.note("answer_refused", {**why, "message": visible(run.redactor.text(problem.message))})

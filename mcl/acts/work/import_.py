@@ -8,6 +8,7 @@ from pathlib import Path
 
 from executor.home import Home
 from executor.sandbox.paths import Workspace
+from mcl.agents.work.elsewhere import require_not_governed_elsewhere
 from mcl.agents.work.file import read_bytes
 from mcl.agents.work.importing import ImportPlan, plan_import, sign_import
 from mcl.agents.work.leases import Leases
@@ -45,13 +46,15 @@ def import_work(
     root: a folder in it (default: this one).
 
     Raises:
-        WorkError: FILE_UNREADABLE, INVALID_FILE, INVALID_TRANSITION, LEASED, SECRET_INLINE, IMPORT_CHANGED.
-        ScopeError where tools may not work in the folder. KeyringError where a key is sealed; HomeError.
+        WorkError: FILE_UNREADABLE, INVALID_FILE, INVALID_TRANSITION, LEASED, SECRET_INLINE, IMPORT_CHANGED,
+            GOVERNED_ELSEWHERE. ScopeError where tools may not work in the folder. KeyringError where a key
+            is sealed; HomeError.
     """
     home = home or open_home()
     work = Work(home)
     leases = Leases(home, work)
     place = root_to_sign(work, root or Path.cwd())
+    require_not_governed_elsewhere(home, place)
     Workspace(place, forbidden=[home.path]).close()  # where nothing may be worked on, nothing is signed
     data = read_bytes(place)
     plan = plan_import(work, leases, place, data)

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 from mcl.agents.guard.contents import shows_unnamed
 from mcl.agents.guard.lines import Command, NotPlainError, read_line
 from mcl.agents.guard.places import Reach, lexical, reach_of
+from mcl.authority.commands import command_in, plain_options
 
 # reads: of this folder, and nothing secret. leave: it may read elsewhere, or whole folders. secret: it names
 # what is protected. person: only a person does that. named: it speaks for another agent than its own.
@@ -148,18 +149,20 @@ def _is_bare(cwd: str) -> bool:
 
 
 def _mcl(words: Sequence[str], cwd: str, shell: Shell) -> Finding:
-    row, said = _table()["mcl"], " ".join(words)
     if words and words[0] in ("--version", "--help", "-h"):
         return "reads"
-    if _begins(said, row["people"]):
+    row = command_in(words)
+    options = [word.partition("=")[0] for word in words if word.startswith("-")]
+    if row is None:
+        raise NotPlainError("this command of mcl is not known")
+    if row.as_ == "host" or row.is_persons(options):
         return "person"
-    acts = _begins(said, row["agents"])
-    if not acts and not _begins(said, row["reads"]):
+    if row.who == "agent" and not row.as_:
         raise NotPlainError("this command of mcl is not known to be harmless")
-    if acts and _for_another(words, shell, must_say=_begins(said, row["named"])):
+    if row.as_ and _for_another(words, shell, must_say=row.as_ == "named"):
         return "named"
-    for option in (word.partition("=")[0] for word in words if word.startswith("-")):
-        if option not in row["options"]:
+    for option in options:
+        if option not in plain_options():
             raise NotPlainError(f"mcl {option} is not known to write nothing")
     files = (word.partition("=")[2] or word for word in words)  # any word may be one that it shows
     return max((_reached(one, cwd, shell) for one in files), key=_ORDER.index, default="reads")
@@ -174,10 +177,6 @@ def _for_another(words: Sequence[str], shell: Shell, *, must_say: bool) -> bool:
     if cut or any(one != [shell.agent] for one in given):
         return True
     return must_say and not given and not shell.told
-
-
-def _begins(said: str, commands: Sequence[str]) -> bool:
-    return any(said == one or said.startswith(f"{one} ") for one in commands)
 
 
 def _operands(row: Mapping[str, Any], words: Sequence[str], cwd: str, shell: Shell) -> Finding:

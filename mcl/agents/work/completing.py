@@ -156,7 +156,8 @@ def _done(
     looked: tuple[Looked, ...],
     said: dict[str, object],
 ) -> CompleteResult:
-    evidence = json_bytes({"criteria": said["criteria"], "notes": said["notes"], "agent": agent})
+    told = {"criteria": said["criteria"], "notes": said["notes"], "agent": agent, **home.marks}
+    evidence = json_bytes(told)
     cited = tuple(
         f"file:{one.found.evidence['artifact']}"
         for one in looked

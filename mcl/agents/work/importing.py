@@ -200,7 +200,7 @@ def _standing(home: Home, change: Change, intent: str, at: str) -> Iterator[Reco
         updated_at=instant(entry.updated_at),
     )
     if change.after == "DONE":  # only of what nobody had signed before
-        evidence = json_bytes({"declared": _ALREADY})
+        evidence = json_bytes({"declared": _ALREADY, **home.marks})
         body = IntentAttestBody(outcome="success", completed_at=at, evidence_json=evidence)
         yield sealed(home, "intent.attest", body, intent=intent, at=at)
 

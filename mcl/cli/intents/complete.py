@@ -49,14 +49,14 @@ def complete(
     from ir.errors import REFUSED
     from mcl.acts.work.complete import complete_work
     from mcl.agents.work.names import AGENT_VARIABLE
+    from mcl.authority.door import may_answer
     from mcl.cli.home import use_home
     from mcl.cli.safe import safe
 
-    out = Output(as_json)
-    person = not agent and not os.environ.get(AGENT_VARIABLE) and sys.stdin.isatty()
-    found = complete_work(
-        label, notes=notes, agent=agent, ask=_ask if person else None, root=root, home=use_home(signs=True)
-    )
+    out, home = Output(as_json), use_home(signs=True)
+    person = not agent and not os.environ.get(AGENT_VARIABLE) and sys.stdin.isatty() and may_answer(home)
+    ask = _ask if person else None
+    found = complete_work(label, notes=notes, agent=agent, ask=ask, root=root, home=home)
     out.document(found.to_json())
     out.view(_view(found))
     for warning in found.warnings:

@@ -47,7 +47,9 @@ def import_(
         return yes or agreed("Sign this work?")
 
     done = import_work(agree=agree, root=root, home=home)
-    out.document(done.to_json())
+    out.document({**done.to_json(), **home.marks})
+    if home.unattended:
+        note("this home is unattended: what is signed here, nobody need have read")
     for finding in done.plan.report.warnings:
         note(safe(f"warning: {finding.intent_id or 'file'}: {finding.message}"))
     if done.plan.nothing:

@@ -1,0 +1,42 @@
+"""What another home governs: there an unattended one signs nothing."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from executor.home import Home
+from mcl.errors import WorkError
+from mcl.home import own_place
+
+
+def require_not_governed_elsewhere(home: Home, root: Path) -> None:
+    """Keep an unattended home from signing for a folder that the person's own home governs.
+
+    Only the home at the platform's place is known to others; one that MCL_HOME names is not found from here.
+    Raises WorkError GOVERNED_ELSEWHERE.
+    """
+    other = own_place()
+    if not home.unattended or os.path.realpath(other) == os.path.realpath(home.path):
+        return
+    real = Path(os.path.realpath(root))
+    for governed in map(Path, _roots(other / "mcl.db")):
+        if real.is_relative_to(governed) or governed.is_relative_to(real):
+            raise WorkError(
+                "GOVERNED_ELSEWHERE",
+                f"work in {governed} is signed in {other}, and this home is unattended: it signs none there",
+                place=str(root),
+                fix="a person signs it there: mcl intents import, without MCL_HOME",
+            )
+
+
+def _roots(database: Path) -> list[str]:
+    if not database.exists():
+        return []
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=5)) as connection:
+            return [str(root) for (root,) in connection.execute("SELECT root FROM work_roots")]
+    except sqlite3.Error:  # nothing was signed there, or nobody can tell what
+        return []
