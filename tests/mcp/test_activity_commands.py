@@ -27,6 +27,8 @@ from mcl.cli.main import main
 from mcl.home import open_home
 from mcl.mcp.activity import OPERATIONS, SENSITIVITIES, VERDICTS, Activity, Entry
 
+pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
+
 ROOT = Path(__file__).resolve().parents[2]
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\uff1d1", "|calc")
 CALLS = (

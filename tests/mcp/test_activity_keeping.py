@@ -26,6 +26,8 @@ from mcl.home import open_home
 from mcl.mcp.activity import Activity, Entry, Reader
 from mcl.mcp.activity.storing import body_of
 
+pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
+
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "ghp_" + "a1B2" * 9
 CALL = Entry("github", "create_issue", "allowed", args={"title": "A bug"})

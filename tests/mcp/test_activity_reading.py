@@ -24,6 +24,8 @@ from mcl.home import open_home
 from mcl.mcp.activity import NAMES, Activity, CallRecord, Entry, Filters, Flaw, Reader, parse_filters
 from mcl.mcp.activity.stats import GROUPS, stats
 
+pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
+
 NOW = "2026-11-21T12:00:00.000Z"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 INTENTS = ("", "01M7Y6X0000000000000000009", "01M7Y6X000000000000000000A", "01M8000000000000000000000B")

@@ -23,6 +23,8 @@ from mcl.mcp.questions.asked import AskedCall, asked_calls
 from mcl.mcp.questions.people import GatePeople
 from mcl.mcp.questions.questions import MAX_OPEN, MAX_REFUSED, Approved, Pending
 
+pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
+
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Room]:

@@ -24,6 +24,8 @@ from mcl.mcp.questions.asked import AskedCall, asked_calls
 from mcl.mcp.questions.questions import Approved, Questions
 from mcl.mcp.questions.states import States
 
+pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
+
 SIGNED = ["intent.draft", "intent.compiled", "plan.proposed", "intent.accept", "policy.gate"]
 
 

@@ -14,6 +14,8 @@ from executor import Home
 from mcl.errors import McpError
 from mcl.mcp.servers import Servers
 
+pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
+
 
 def kinds(home: Home) -> list[str]:
     return [row.kind for row in home.journal.rows()]

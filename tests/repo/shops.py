@@ -105,9 +105,9 @@ class Shop:
         return git(self.folder, "branch", "--show-current")
 
     def kinds(self) -> list[str]:
-        """The kinds of the journal's rows, oldest first."""
+        """The kinds of the journal's rows, oldest first, but for the one that the home is unattended."""
         with self.home() as home:
-            return [row.kind for row in home.journal.rows()]
+            return [row.kind for row in home.journal.rows(after=1)]
 
     @contextmanager
     def terminal(self, *answers: bytes) -> Iterator[list[str]]:
