@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from executor.home import Home
 from executor.lifecycle.transitions import NEW
 from executor.lifecycle.view import View
+from executor.lifecycle.ways import way_on
 from ir.scalars import ULID_PATTERN
 from mcl.errors import InputError
 from mcl.pipeline import Pipeline
@@ -118,8 +119,8 @@ def _by_field(view: View, id: str, answers: Mapping[str, str]) -> dict[str, str]
     """The answers by the fields of the open questions."""
     if not view.questions:
         state = f"it is {view.state}" if view.state != NEW else "there is no such intent"
-        fix = "mcl show tells what it waits for"
-        raise InputError("NOT_CLARIFYING", f"this intent has no open question: {state}", place=id, fix=fix)
+        why = f"this intent has no open question: {state}"
+        raise InputError("NOT_CLARIFYING", why, place=id, fix=way_on(view.state, id))
     fields = {
         name: question.field for question in view.questions for name in (question.unknown_id, question.field)
     }

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 
 from executor.errors import LifecycleError
 from executor.lifecycle.persistent import PersistentMap, having
-from executor.lifecycle.transitions import TERMINAL
 from executor.lifecycle.view import GateState, View, intent_id
+from executor.lifecycle.ways import way_on
 from ir import Envelope, Intent, MclError, PlanTree, canonical_bytes, content_hash
 
 MAX_ROUNDS: Final = 3
@@ -280,7 +280,5 @@ def _past(limit: str, at: str) -> bool:
 def illegal(view: View, envelope: Envelope, code: str, message: str, *, fix: str = "") -> LifecycleError:
     """The error for an event that is refused, with what would be legal."""
     legal = view.legal()
-    if not fix:
-        ended = view.state in TERMINAL  # nothing that a person could add
-        fix = "it has ended; state the goal again" if ended else f"legal now: {', '.join(legal)}"
+    fix = fix or way_on(view.state, envelope.intent)
     return LifecycleError(code, message, place=envelope.intent, fix=fix, state=view.state, legal=legal)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 
 import anyio
 from anyio import to_thread
+
+from executor.sandbox import scratch
 
 _SYSTEM = ("/usr/local/bin", "/usr/bin", "/bin")
 _FIXED = {
@@ -36,7 +35,7 @@ async def private_environment(root: Path, own: Mapping[str, str]) -> AsyncIterat
         root: the workspace; no program of it is found by name alone.
         own: the variables of this process. Only PATH, and where Rust keeps its compilers, go on from it.
     """
-    place = Path(tempfile.mkdtemp(prefix="mcl-"))
+    place, held = await to_thread.run_sync(scratch.make)
     home = place / "home"
     try:
         home.mkdir(mode=0o700)
@@ -48,7 +47,7 @@ async def private_environment(root: Path, own: Mapping[str, str]) -> AsyncIterat
         yield {**_FIXED, **found}
     finally:
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(partial(shutil.rmtree, place, ignore_errors=True))
+            await to_thread.run_sync(scratch.drop, place, held)
 
 
 def safe_path(path: str, root: Path) -> str:

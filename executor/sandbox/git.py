@@ -11,15 +11,14 @@ import os
 import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 
 from anyio import CancelScope, to_thread
 
 from executor.errors import ScopeError, ToolError
+from executor.sandbox import scratch
 from executor.sandbox.environment import safe_path
 from executor.sandbox.history import History, elsewhere, history
 from executor.sandbox.paths import Workspace
@@ -132,16 +131,16 @@ class Git:
         if arguments[0] != "diff" or "--cached" in arguments or not place.is_file():
             yield {}
             return
-        folder = await to_thread.run_sync(partial(tempfile.mkdtemp, prefix="mcl-"))
+        folder, held = await to_thread.run_sync(scratch.make)
         try:
             # With its time: git takes files that are as new as the index for possibly changed.
             copy = await to_thread.run_sync(shutil.copy2, place, folder)
             if by_content:
                 os.utime(copy, (1, 1))  # all are newer than that
-            yield {"GIT_INDEX_FILE": str(Path(folder, "index"))}
+            yield {"GIT_INDEX_FILE": str(folder / "index")}
         finally:
             with CancelScope(shield=True):
-                await to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
+                await to_thread.run_sync(scratch.drop, folder, held)
 
     async def answer(
         self, *arguments: str, max_output: int = _MAX_OUTPUT, by_content: bool = False

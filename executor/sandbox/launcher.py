@@ -1,11 +1,14 @@
 """Runs one program as a child, and ends it with all that it started: when it ends, when told to, or when the
 owner is gone.
 
-Run as a program of its own (``python -I -S launcher.py LIFE LOCALE PROGRAM ARGUMENTS…``), with nothing but
+Run as a program of its own (``python -I -S launcher.py LIFE FLAGS PROGRAM ARGUMENTS…``), with nothing but
 the standard library. LIFE is one end of a pipe or socket whose other end only the owner holds: when the owner
 ends in whatever way, the kernel closes it. Where the program cannot be started, a socket is told why: the
-number of the error. LOCALE says whether the program is meant to have LC_CTYPE, which Python adds to an
-environment without a locale.
+number of the error. FLAGS are letters: ``l``, the program is meant to have LC_CTYPE, which Python adds to an
+environment without a locale; ``r``, it may raise its rights (sudo and the like).
+
+The program gets none of the capabilities with which the owner's variables and memory could be read, not even
+as root.
 
 What the program starts and leaves behind becomes a child of this process (Linux): nothing outlives it.
 Ends with the program's status, or by the signal that ended it.
@@ -18,13 +21,16 @@ import sys
 import time
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36  # linux/prctl.h
+_PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 24, 38, 47, 4
+_CAPABILITIES_V3 = 0x20080522  # linux/capability.h: two words of 32 bits a set
+_PRYING = (19, 21, 38)  # CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON: each reads /proc/PID/environ of others
 _GRACE = 0.5  # seconds between the polite signal and the final one
 _LAST = 5.0  # seconds until what cannot be killed is left
 
 
 def main() -> None:
     """Start the program, wait for its end or the owner's, leave nothing behind."""
-    life, keeps_locale, command = int(sys.argv[1]), sys.argv[2] == "1", sys.argv[3:]
+    life, flags, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
     os.set_inheritable(life, False)
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -41,7 +47,7 @@ def main() -> None:
         os._exit(143)
     program = os.fork()
     if program == 0:
-        _become(command, keeps_locale, life)
+        _become(command, flags, life)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # held open here, they would never end for the owner
         os.dup2(nothing, stream)
@@ -60,7 +66,7 @@ def main() -> None:
     os._exit(status if status is not None and status >= 0 else 143)
 
 
-def _become(command: list[str], keeps_locale: bool, life: int) -> None:
+def _become(command: list[str], flags: str, life: int) -> None:
     try:
         os.setsid()
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -68,8 +74,9 @@ def _become(command: list[str], keeps_locale: bool, life: int) -> None:
         for name in ("SIGCHLD", "SIGTERM", "SIGINT", "SIGHUP", "SIGPIPE", "SIGXFSZ"):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
         environment = {
-            name: value for name, value in os.environ.items() if keeps_locale or name != "LC_CTYPE"
+            name: value for name, value in os.environ.items() if "l" in flags or name != "LC_CTYPE"
         }
+        _give_up(raises="r" in flags)
         os.execve(command[0], command, environment)  # noqa: S606  # a program and its arguments, no shell
     except OSError as problem:
         said = f"{command[0]} could not be started: {problem.strerror}\n"
@@ -80,6 +87,27 @@ def _become(command: list[str], keeps_locale: bool, life: int) -> None:
                 pass
     finally:
         os._exit(127)
+
+
+def _give_up(*, raises: bool) -> None:
+    """Give up the capabilities that read other processes, for good: root gets them back with the next program
+    that it starts, unless they leave the bounding set, or no program may raise rights."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    system = ctypes.CDLL(None)
+    system.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    bound = [system.prctl(_PR_CAPBSET_DROP, one, 0, 0, 0) == 0 for one in _PRYING]
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable, twice
+    if system.capget(header, sets) == 0:
+        for one in _PRYING:
+            for place in range(3):
+                sets[3 * (one // 32) + place] &= ~(1 << one % 32)
+        system.capset(header, sets)
+    if not raises or (os.geteuid() == 0 and not all(bound)):
+        system.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def _reap(program: int) -> tuple[int | None, bool]:

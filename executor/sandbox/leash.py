@@ -26,10 +26,13 @@ _LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 _CLOSED: Final = -1
 
 
-def launched(argv: Sequence[str], life: int, environment: Mapping[str, str]) -> list[str]:
-    """The argument list that runs a program below a launcher, which inherits the descriptor ``life``."""
-    keeps_locale = str(int("LC_CTYPE" in environment))
-    return [sys.executable, "-I", "-S", str(_LAUNCHER), str(life), keeps_locale, *argv]
+def launched(
+    argv: Sequence[str], life: int, environment: Mapping[str, str], *, raises: bool = False
+) -> list[str]:
+    """The argument list that runs a program below a launcher, which inherits the descriptor ``life``. raises:
+    may it start programs with more rights than it has (sudo)?"""
+    flags = f"-{'l' * ('LC_CTYPE' in environment)}{'r' * raises}"
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), str(life), flags, *argv]
 
 
 def unlaunched(argv: Sequence[str]) -> tuple[str, ...]:

@@ -29,7 +29,8 @@ from executor.gate.verdict import Deny
 from executor.home import Home
 from executor.keys.personal import is_personal
 from executor.lifecycle.fold import View, intent_id
-from executor.lifecycle.transitions import TERMINAL
+from executor.lifecycle.ways import way_on
+from executor.sandbox import taken
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.tools.registry import Registry
@@ -101,8 +102,9 @@ class Walker:
         self._listener = listener or Silent()
         self._prompts = prompts
         self._failures = failures
+        shown = taken.variables() if environment is None else environment
         variables = os.environ if environment is None else environment
-        self._redactor, self._credentials = Redactor(variables), Credentials(variables)
+        self._redactor, self._credentials = Redactor(shown), Credentials(variables)
         self._engine = engine or LocalEngine()
         self._sub_skills = sub_skills
         self._workspace: Workspace | None = None
@@ -157,7 +159,8 @@ class Walker:
 
         Args:
             intent: its ULID or ``matrix://intent/<ulid>``.
-            resume: go on with a run that was interrupted; completed nodes are not run again.
+            resume: go on with a run that was interrupted; completed nodes are not run again. Of one that had
+                completed the outcome is given once more.
 
         Raises:
             WalkError: VERIFICATION_FAILED (the journal does not hold; exit 6), NOT_ACCEPTED, NO_PLAN,
@@ -167,7 +170,7 @@ class Walker:
         known = intent_id(intent)
         with lease(self._home.path, known):
             while True:
-                mandate, view = self._mandate(known)
+                mandate, view = self._mandate(known, completed=resume)
                 earlier = Earlier(restarts=view.restarts)
                 if view.state == "executing" and not resume:
                     raise WalkError(
@@ -176,14 +179,19 @@ class Walker:
                         place=known,
                         fix=f"go on with it: mcl run {known} --resume",
                     )
-                if view.state == "executing" or view.corrections:
+                if view.state in ("executing", "completed") or view.corrections:
                     earlier = read_earlier(self._home.journal.envelopes(known), view)
+                if view.state == "completed":
+                    return Outcome(
+                        known, "completed", earlier.states, earlier.outputs, envelope_id=view.last_id
+                    )
                 if (outcome := await self._walk(mandate, earlier)) is not None:
                     return outcome
                 resume = True  # a correction has some of it run again
 
-    def _mandate(self, intent: str) -> tuple[Mandate, View]:
-        """What the person signed, with every signature and hash on the way checked again from the bytes."""
+    def _mandate(self, intent: str, *, completed: bool = False) -> tuple[Mandate, View]:
+        """What the person signed, with every signature and hash on the way checked again from the bytes.
+        completed: may it have completed already?"""
         report = self._home.journal.verify(intent=intent)
         if not report.ok:
             first = report.findings[0]
@@ -197,12 +205,12 @@ class Walker:
             )
         view = self._home.journal.view(intent)  # goes on from the rows that were just checked
         mandate = Mandate.of(view)
-        if view.state not in RUNNABLE:
+        if view.state not in RUNNABLE and not (completed and view.state == "completed"):
             raise WalkError(
                 "NOT_ACCEPTED",
                 f"the intent is {view.state}",
                 place=intent,
-                fix="it has ended; state the goal again" if view.state in TERMINAL else "mcl accept signs it",
+                fix=way_on(view.state, intent),
                 data={"state": view.state},
             )
         if mandate is None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from executor.errors import LifecycleError
 from executor.home import Home
+from executor.lifecycle.ways import way_on
 from ir import Intent, IntentAcceptBody
 from mcl.acts.ids import find_intent
 from mcl.acts.remember import keep_accepted
@@ -86,9 +87,7 @@ def acceptable(intent: str, *, home: Home) -> Acceptable:
             "NOT_COMPILED" if found.intent is None else "ILLEGAL_EVENT",
             f"this intent is {found.state}: there is nothing to accept",
             place=found.id,
-            fix=f"mcl answer {found.id} …"
-            if found.questions
-            else f"mcl show {found.id} says what can be done",
+            fix=way_on(found.state, found.id),
             state=found.state,
             legal=legal,
         )

@@ -12,6 +12,7 @@ from executor.journal.journal import Statement
 from executor.lifecycle.correcting import Correction, correction, target_of
 from executor.lifecycle.patches import MAX_BYTES, PatchFlaw, read_patches
 from executor.lifecycle.view import View
+from executor.lifecycle.ways import way_on
 from executor.materiality import Change
 from ir import (
     Intent,
@@ -220,18 +221,12 @@ def _running(view: View, id: str) -> View:
 
 
 def _none_runs(view: View, id: str) -> LifecycleError:
-    goal = "cancel it and state the goal as it is meant"
-    ways = {
-        "draft": "state the goal as it is meant: mcl compile",
-        "clarifying": f"answer its questions: mcl answer {id}",
-        "proposed": f"accept it (mcl accept {id}), or {goal}",
-        "accepted": f"nothing of it has run: {goal}, or run it (mcl run {id})",
-    }
+    other = "" if view.terminal else f"; or state the goal as it is meant: mcl cancel {id}"
     return LifecycleError(
         "ILLEGAL_EVENT",
         f"the intent is {view.state}: there is no run to correct",
         place=id,
-        fix=ways.get(view.state, "it has ended; state the goal again"),
+        fix=f"{way_on(view.state, id)}{other}",
         state=view.state,
         legal=view.legal(),
     )

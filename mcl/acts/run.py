@@ -50,8 +50,10 @@ def run(
     """Run the accepted plan of an intent in `workspace` (default: the current folder).
 
     people: who decides at gates; None: nobody, so every gate is denied. listener: is told of every node's
-    state. resume: go on after an interruption. model, ai, skills: as of compile_goal, for step nodes. What
-    goes wrong with the plan is in the Outcome. Raises InputError (in an event loop IN_EVENT_LOOP: await
+    state. resume: go on after an interruption; of what had completed, the outcome again. model, ai, skills:
+    as of compile_goal, for step nodes. What goes wrong with the plan is in the Outcome.
+
+    Raises InputError (in an event loop IN_EVENT_LOOP: await
     `mcl.aio.run`); WalkError NOT_ACCEPTED, NO_PLAN, RUN_INTERRUPTED, ALREADY_RUNNING and VERIFICATION_FAILED
     (a row, signature or hash does not hold; nothing was run); SkillError SKILL_CHANGED (the prompts are not
     those of the compile); ScopeError.
@@ -126,6 +128,8 @@ async def walk_plan(
     )
     async with walker:
         outcome = await walker.run(id, resume=resume)
+    if found.state == "completed":
+        return outcome  # and is remembered already
     await to_thread.run_sync(keep_outcome, home, found.view, outcome, lambda: installed(home.path, skills))
     if found.intent is not None and is_review(found):
         from mcl.acts.review.remembering import keep_review

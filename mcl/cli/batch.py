@@ -29,15 +29,13 @@ def check_options(batch: Path | None, with_batch: dict[str, object], without: di
 def compile_lines(source: Path, out: Path | None, *, as_json: bool, **settings: Any) -> int:
     """Compile all of `source`, with a progress bar on a terminal, and say what came of it. settings: those of
     `compile_batch`. The exit code is 0 whatever the goals were: each line says its own."""
-    import os
-
     from mcl.acts.batch import compile_batch
-    from mcl.cli.home import PASSPHRASE, use_home
+    from mcl.cli.home import given_passphrase, use_home
 
     if out is None:
         raise typer.BadParameter("--batch needs --out, a file or - for standard output")
     with use_home(signs=bool(settings["store"])) as home, _bar(quiet=as_json) as progress:
-        passphrase = os.environ.get(PASSPHRASE, "")
+        passphrase = given_passphrase().decode()
         summary = compile_batch(source, out, home=home, passphrase=passphrase, progress=progress, **settings)
     if as_json and out != _STANDARD:
         write_document(summary.to_json())

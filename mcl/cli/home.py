@@ -12,7 +12,6 @@ from mcl.cli.output import note
 if TYPE_CHECKING:
     from executor.home import Home
 
-PASSPHRASE = "MCL_PASSPHRASE"  # noqa: S105  # the name of the variable
 ALLOWED = "MCL_ALLOWED_PATHS"
 _PERSONS: ContextVar[bool] = ContextVar("a person's command", default=False)
 
@@ -36,8 +35,7 @@ def use_home(*, signs: bool = False) -> "Home":
     """
     from mcl.home import locate, open_home
 
-    given = os.environ.get(PASSPHRASE)
-    passphrase = given.encode() if given else None
+    passphrase = given_passphrase() or None
     home = open_home(locate(), passphrase=passphrase, announce=note, allowed=allowed_paths())
     if not any(key.sealed for key in home.keyring.entries() if key.origin == "own"):
         return home
@@ -47,6 +45,14 @@ def use_home(*, signs: bool = False) -> "Home":
     home.close()
     phrase = ask_passphrase("passphrase of the keys: ")
     return open_home(locate(), passphrase=phrase, allowed=allowed_paths())
+
+
+def given_passphrase() -> bytes:
+    """$MCL_PASSPHRASE as it stood in the environment that this command was given; b"" where it did not."""
+    from executor.sandbox.taken import taken
+    from mcl.cli.main import PASSPHRASE
+
+    return taken(PASSPHRASE).encode()
 
 
 def allowed_paths() -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """`mcl init`: make the home."""
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -44,13 +43,13 @@ def init_command(
     """
     from executor.gate.grants import Grants
     from mcl.authority.door import require_own_place
-    from mcl.cli.home import PASSPHRASE, ask_passphrase
+    from mcl.cli.home import ask_passphrase, given_passphrase
     from mcl.home import locate, open_home
 
     if unattended:
         require_own_place("mcl init --unattended")
     fresh = not (locate() / "mcl.db").exists()
-    given = os.environ.get(PASSPHRASE, "").encode()
+    given = given_passphrase()
     if passphrase and fresh and not given:
         given = ask_passphrase("passphrase for the new keys: ", again="once more: ")
     home = open_home(passphrase=given or None, unattended=unattended, announce=note)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from ir import MclError
 
+PASSPHRASE = "MCL_PASSPHRASE"  # noqa: S105  # the name of the variable
+_TAKEN = "executor.sandbox.taken"
 INTERNAL, INTERRUPTED = 70, 130
 _OBJECTS = 200_000  # made between two collections, of which one takes 10 ms; more than a compile makes
 
@@ -28,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["hook"] and (code := _hook(given[1:])) is not None:
         return code
+    if PASSPHRASE in os.environ or _TAKEN in sys.modules:
+        from executor.sandbox.taken import take
+
+        take(PASSPHRASE)
     as_json = "--json" in given
     _prepare_streams(as_json=as_json)
     gc.set_threshold(_OBJECTS)

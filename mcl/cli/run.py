@@ -53,8 +53,8 @@ def run_command(
 
     Every call is judged by the gate and kept in the journal.
 
-    Exit codes: 0 done, 4 refused or cancelled, 5 failed, 6 the journal does not hold, 10 corrected: accept
-    it again. With --json: one line an event, the outcome last.
+    Exit codes: 0 done (with --resume also where it was done before), 4 refused or cancelled, 5 failed, 6 the
+    journal does not hold, 10 corrected: accept it again. With --json: one line an event, the outcome last.
     """
     from mcl.acts.review.again import review_exit
     from mcl.acts.run import run
@@ -74,6 +74,8 @@ def run_command(
     if not answers:
         note("no person can answer here, so each question is refused; mcl gate answers with --wait-gates")
     found = show(intent, home=home)
+    if resume and found.state == "completed":
+        note(f"this run had completed already; nothing is run again: {found.id}")
     tree = _with_plans_below(found, home, workspace, skills)
     display, listener = _display(found.id, tree, out)
     try:

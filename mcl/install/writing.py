@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
 import tomllib
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
 from mcl.errors import McpError
 from mcl.install.entry import Entry
@@ -40,7 +40,7 @@ class Change:
     def diff(self) -> str:
         """The lines that change, and no others: those beside them may hold secrets of other servers."""
         old, new, place = (self.before or "").splitlines(), self.after.splitlines(), str(self.place)
-        redact = Redactor(os.environ).text  # a file may be one single line
+        redact = Redactor(taken.variables()).text  # a file may be one single line
         lines = [
             redact(line if len(line) <= _LINE else f"{line[:_LINE]}…")
             for line in difflib.unified_diff(old, new, place, place, n=0, lineterm="")

@@ -21,6 +21,7 @@ from executor.gate.roots import allowed_roots
 from executor.gate.shared_locks import SharedLocks
 from executor.home import Home
 from executor.keys.personal import is_personal
+from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
@@ -87,8 +88,9 @@ class Session:
         self.upstreams = upstreams
         self.definitions = definitions
         self.activity = activity
+        shown = taken.variables() if environment is None else environment
         variables = os.environ if environment is None else environment
-        self.redactor, self.credentials = Redactor(variables), Credentials(variables)
+        self.redactor, self.credentials = Redactor(shown), Credentials(variables)
         self.pins, self.grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
         self._policy = PolicyFile(home.path / "policy.toml")
         self._approvals = Approvals(home.db, home.clock)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,7 @@ from typing import Final
 
 from executor.errors import ScopeError
 from executor.sandbox.process import run_command
+from executor.sandbox.scratch import scratch
 from mcl.loops import at_once
 from mcl.release.rules import ReleaseRules
 from mcl.review.drift.declared import Project
@@ -110,7 +110,7 @@ async def _compiled(sources: Sequence[bytes]) -> tuple[list[tuple[int, int, str]
     """(number, line, why) of each that does not compile; and at which one the process ended, if it did."""
     if not sources:
         return [], None
-    with tempfile.TemporaryDirectory(prefix="mcl-compile-") as folder:
+    with scratch("compile-") as folder:
         place, at = Path(folder) / "sources", Path(folder) / "at"
         place.write_text("\n".join(one.hex() for one in sources), encoding="ascii")
         argv = [sys.executable, "-I", "-S", "-B", str(_CHILD), str(place)]

@@ -54,10 +54,13 @@ class Shell:
     folder: Path
     home: Path
     capture: pytest.CaptureFixture[str]
+    passphrase: str = ""
 
     def __call__(self, *arguments: str) -> Ended:
         """Run a command in this process."""
         self.capture.readouterr()
+        if self.passphrase:  # which each command takes out of the environment
+            os.environ["MCL_PASSPHRASE"] = self.passphrase
         code = main(arguments)
         said = self.capture.readouterr()
         return Ended(code, said.out, said.err)

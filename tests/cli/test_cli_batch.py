@@ -388,15 +388,13 @@ def test_the_library_does_the_same_as_the_command(
 
 
 @pytest.mark.slow  # each process takes a second to open the key
-def test_a_sealed_key_signs_in_every_process_and_its_absence_is_told(
-    mcl: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MCL_PASSPHRASE", "open sesame")
+def test_a_sealed_key_signs_in_every_process_and_its_absence_is_told(mcl: Any, tmp_path: Path) -> None:
+    mcl.passphrase = "open sesame"
     assert mcl("init", "--passphrase").code == 0
     source = write(tmp_path / "in", GOALS)
     run(mcl, source, tmp_path / "out", "--jobs", "2")
     assert all("intent" in one for one in read(tmp_path / "out"))
-    monkeypatch.delenv("MCL_PASSPHRASE")
+    mcl.passphrase = ""
     for jobs in ("1", "2"):
         given = ("--batch", str(source), "--out", str(tmp_path / f"none{jobs}"), "--jobs", jobs)
         done = mcl("compile", *given, "--no-ai", "--json")

@@ -181,17 +181,17 @@ def test_a_gate_can_be_decided_from_another_terminal(mcl, word, code):
     assert (late.code, "GATE_RESOLVED" in late.err) == (4, True)
 
 
-def test_sealed_keys_sign_with_their_passphrase_only(mcl, monkeypatch):
-    monkeypatch.setenv("MCL_PASSPHRASE", "correct horse")
+def test_sealed_keys_sign_with_their_passphrase_only(mcl):
+    mcl.passphrase = "correct horse"
     assert mcl("init").code == 0
     assert json.loads(mcl("key", "list", "--json").out)["keys"][0]["sealed"]
     id = mcl.compiled()
-    monkeypatch.delenv("MCL_PASSPHRASE")
+    mcl.passphrase = ""
     refused = mcl("accept", id, "--yes")
     assert (refused.code, "KEY_SEALED" in refused.err) == (4, True)
-    monkeypatch.setenv("MCL_PASSPHRASE", "wrong")
+    mcl.passphrase = "wrong"
     assert "KEY_PASSPHRASE_WRONG" in mcl("accept", id, "--yes").err
-    monkeypatch.setenv("MCL_PASSPHRASE", "correct horse")
+    mcl.passphrase = "correct horse"
     assert mcl("accept", id, "--yes").code == 0
     assert mcl("run", id).code == 0
 

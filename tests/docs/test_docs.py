@@ -28,7 +28,19 @@ EXAMPLES = [
     for number, found in enumerate(PYTHON.finditer(page.read_text()), 1)
 ]
 MENTION = re.compile(r"^\$ (mcl .*)$|`(mcl [^`\n]+)`", re.MULTILINE)
-NOT_CODES = {"INTENT", "COLUMNS", "NO_COLOR", "MCL_HOME", "MCL_PASSPHRASE", "MCL_DEBUG", "PT20M", "P7D"}
+NOT_CODES = {
+    "CAP_PERFMON",
+    "CAP_SYS_ADMIN",
+    "CAP_SYS_PTRACE",
+    "INTENT",
+    "COLUMNS",
+    "NO_COLOR",
+    "MCL_HOME",
+    "MCL_PASSPHRASE",
+    "MCL_DEBUG",
+    "PT20M",
+    "P7D",
+}
 HELP = {"-h", "--help"}
 
 

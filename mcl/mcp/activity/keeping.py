@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from executor.home import Home
 from executor.journal.journal import Statement
 from executor.journal.rows import Row
+from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
 from ir import is_instant
 from mcl.mcp.activity.entry import KIND, Entry
@@ -40,7 +40,7 @@ class Activity:
 
     def __init__(self, home: Home, *, redactor: Redactor | None = None) -> None:
         self._home = home
-        self._redactor = redactor or Redactor(os.environ)
+        self._redactor = redactor or Redactor(taken.variables())
         self._index = Index(home)
         self._waiting: list[tuple[str, dict[str, Any], asyncio.Future[Kept]]] = []
 

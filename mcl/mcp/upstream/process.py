@@ -157,7 +157,7 @@ async def _start(argv: list[str], folder: str, environment: Mapping[str, str]) -
         # Shielded: a cancel between the fork and here would leave a process that nobody knows of.
         with anyio.CancelScope(shield=True):
             process = await anyio.open_process(
-                launched(argv, life, environment),
+                launched(argv, life, environment, raises=True),
                 stdin=in_,
                 stdout=out,
                 stderr=err,

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Final
 import anyio
 
 from executor.sandbox.process import Finished, run_command
+from executor.sandbox.scratch import scratch
 from ir.errors import FAILED
 from mcl.errors import InputError
 from mcl.loops import at_once
@@ -52,11 +51,8 @@ def probe(
     Raises:
         InputError: PROBE_FAILED, the process of the examples did not come to its end. OSError.
     """
-    place = Path(tempfile.mkdtemp(prefix="mcl-probe-")).resolve()
-    try:
-        return at_once(partial(_probe, place, source, sorted(only), progress, limit_s))
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+    with scratch("probe-") as place:
+        return at_once(partial(_probe, place.resolve(), source, sorted(only), progress, limit_s))
 
 
 async def _probe(
