@@ -14,6 +14,8 @@ MAX_BYTES = 64 << 10
 
 _FIELDS = ("schema", "intent", "repo", "command", "args", "message")
 _OPTIONAL = {"risk_level": str, "rollback_plan": str, "requires_confirmation": bool}
+RISKS = ("low", "medium", "high", "critical")
+"""What `risk_level` may say."""
 _SHOWN = 60
 
 
@@ -61,7 +63,8 @@ def refusal(why: str) -> RepoIntent:
 def read_contract(data: bytes | str) -> RepoIntent:
     """What a document asks for; `refuse`, with the reason in `why`, where it breaks any rule. Never raises.
 
-    data: exactly one JSON object (blanks around it are no part of it), at most 64 KiB of UTF-8.
+    data: exactly one JSON object (blanks around it are no part of it), at most 64 KiB of UTF-8. An optional
+    field that is null is one that is not there.
     """
     size = len(data) if isinstance(data, bytes) else len(data.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
@@ -73,7 +76,7 @@ def read_contract(data: bytes | str) -> RepoIntent:
     wrong = _wrong(document)
     if wrong:
         return refusal(wrong)
-    given = {name: document[name] for name in _OPTIONAL if name in document}
+    given = {name: document[name] for name in _OPTIONAL if document.get(name) is not None}
     return RepoIntent(
         document["intent"],
         document["repo"],
@@ -108,7 +111,7 @@ def _wrong_type(document: dict[str, Any]) -> str:
     if not isinstance(args, list) or not all(isinstance(one, str) for one in args):
         return "'args' is no list of texts"
     for name, kind in _OPTIONAL.items():
-        if name in document and not isinstance(document[name], kind):
+        if document.get(name) is not None and not isinstance(document[name], kind):
             return f"{name!r} is not of the type {kind.__name__}"
     return ""
 
@@ -118,6 +121,8 @@ def _wrong_value(document: dict[str, Any]) -> str:
         return f"the schema is {shown(document['schema'])}, not {SCHEMA!r}"
     if document["intent"] not in intent_types():
         return f"there is no intent {shown(document['intent'])}"
+    if (risk := document.get("risk_level")) and risk not in RISKS:
+        return f"'risk_level' is {shown(risk)}, not one of {', '.join(RISKS)}"
     for name, value in (("repo", document["repo"]), ("command", document["command"])):
         if value is not None and _has_control(value):
             return f"{name!r} holds a control character"

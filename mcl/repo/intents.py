@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 COMMANDS = ("doctor", "release-check", "selftest", "perf", "system-check", "demo")
 """What mqlaunch may be run with."""
 REFUSE = "refuse"
+SEARCH = "grep_repo"
 
 Effect: TypeAlias = Literal["read-only", "state-write", "executes", "repo-write", "safety"]
 Naming: TypeAlias = Literal["optional", "required", "unused"]

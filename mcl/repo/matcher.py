@@ -3,8 +3,10 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from mcl.repo.contract import RepoIntent, read_contract, refusal
+from mcl.repo.contract import RepoIntent, read_contract, refusal, shown
 from mcl.repo.intents import COMMANDS, Language, intent_types
+from mcl.repo.judging import judge
+from mcl.repo.query import asks_where, leads_to_text, query_of
 from mcl.repo.rules import Rule, Words, rules
 from mcl.repo.wording import (
     Named,
@@ -50,41 +52,131 @@ def match(prompt: str, keys: Collection[str], *, compat: bool = False) -> RepoIn
     if not compat and (several := several_wishes(said, keys)) is not None:
         return several
     words = words_of(said)
-    named = named_in(words, keys)
-    fit = _substring_fit(said, words, named) if compat else _word_fit(words, named)
+    words, fit = (words, _substring_fit(said, words, named_in(words, keys))) if compat else _asked(said, keys)
     if fit is None:
         return None
+    named = named_in(words, keys)
     named = [one for one in named if words[one.word].start not in fit.places]
     contract = _contract(said, words, named, fit, strict=not compat)
     # What was made here is read like anybody's: what the contract does not hold is refused there.
     return contract if contract.why else read_contract(contract.text)
 
 
-def several_wishes(prompt: str, keys: Collection[str]) -> RepoIntent | None:
-    """The refusal of a prompt whose clauses fit rules of two intents; None where they do not.
+def exact(prompt: str, keys: Collection[str]) -> RepoIntent | None:
+    """The contract of a prompt that a rule knows from its first word to its last, which no doubt of a model
+    undoes: it begins as a search does, or says one thing and what it is about; None of any other."""
+    said = normal(prompt)
+    words, fit = _asked(said, keys) if len(said) <= LONGEST_PROMPT else ([], None)
+    named = named_in(words, keys)
+    contract = match(prompt, keys) if fit else None
+    if fit is None or contract is None or judge(contract) is not None:
+        return None
+    if fit.rule.whole:
+        return contract
+    lists = rules()[1]
+    left = [index for index, word in enumerate(words) if word.start not in fit.places]
+    left = without(left, words, named, lists)
+    left = [index for index in left if index >= begin(words, lists)]
+    if contract.args:
+        return contract if len(_left(words, named, fit, lists)) == 1 else None
+    return contract if _is_aside([words[index] for index in left], (), lists) else None
 
-    The first clause may say it anywhere; another one only counts where a wish begins it, so that "grep foo
-    and bar" is one, and "what has changed, in which files".
+
+def several_wishes(prompt: str, keys: Collection[str]) -> RepoIntent | None:
+    """The refusal of a prompt that is joined of several clauses and asks in them for more than one thing, or
+    for one that is not understood; None of any other. Nothing is done by halves.
+
+    The first clause that asks for something may say it anywhere, and may be for a model to understand; of
+    another one a wish must begin it, the same one again. What is searched for may be joined as it likes, but
+    by what joins commands, and another wish or a change behind it is none of it.
     """
     _, lists = rules()
     prompt = normal(prompt)
     words = words_of(prompt) if len(prompt) <= LONGEST_PROMPT else []
-    found: dict[str, str] = {}
     clauses = clauses_of(prompt, words, lists)
-    for place, clause in enumerate(clauses if len(clauses) > 1 else ()):
-        said = [words[index] for index in clause]
+    first: tuple[str, _Fit | None] | None = None
+    for clause in clauses if len(clauses) > 1 else ():
+        said = [words[index] for index in clause.words]
         named = named_in(said, keys)
-        fit = _first(said, said, named) if place == 0 else _begun(said, named)
-        if fit is None or any(word.quoted for word in said if word.start in fit.places):
+        if _is_aside(said, named, lists):
             continue
-        if place == 0 and fit.rule.whole:
-            return None
-        text = " ".join(word.text for word in said if word.start in fit.places)
-        found.setdefault(fit.rule.intent, text)
-    if len(found) < 2:
-        return None
-    told = " and ".join(f"{intent} ({text})" for intent, text in list(found.items())[:2])
-    return refusal(f"it asks for two things, {told}, and one is meant: ask for one after the other")
+        text = prompt[said[0].start : said[-1].end]
+        if first is None:
+            first = text, _unquoted(_first(said, said, named), said)
+            continue
+        fit = _unquoted(_begun(said, named), said)
+        before = first[1]
+        if before is not None and before.rule.whole:
+            clear = fit is not None and (len(fit.places) > 1 or fit.rule.where == "start")
+            if not (clause.command or clear or change_of(said, lists)):
+                continue
+        elif before and fit and fit.rule.intent == before.rule.intent and not _takes(fit):
+            continue
+        return _two(first[0], before, text, fit, words)
+    return None
+
+
+def _asked(prompt: str, keys: Collection[str]) -> tuple[list[Word], _Fit | None]:
+    """The words of a prompt without those that are aside of its wish, and the rule that fits them. Behind a
+    search all words are its text."""
+    lists, words = rules()[1], words_of(prompt)
+    parts: list[tuple[list[int], bool]] = []
+    for clause in clauses_of(prompt, words, lists):
+        said = [words[index] for index in clause.words]
+        named = named_in(said, keys)
+        parts.append((clause.words, not named and _is_aside(said, named, lists)))
+    kept = [indices for indices, aside in parts if not aside]
+    if not kept:
+        return words, _word_fit(words, named_in(words, keys))
+    whole = words[kept[0][0] :]
+    fit = _word_fit(whole, named_in(whole, keys))
+    if fit is not None and fit.rule.whole:
+        return whole, fit
+    gone = {index for indices, aside in parts if aside for index in indices}
+    asked = [words[index] for index in range(kept[0][0], kept[-1][-1] + 1) if index not in gone]
+    return asked, _word_fit(asked, named_in(asked, keys))
+
+
+def _two(first: str, before: _Fit | None, second: str, fit: _Fit | None, words: Sequence[Word]) -> RepoIntent:
+    """The refusal of a prompt that says two things."""
+    if before is not None and fit is not None and fit.rule.intent != before.rule.intent:
+        told = " and ".join(f"{one.rule.intent} ({_phrase(one, words)})" for one in (before, fit))
+        return refusal(f"it asks for two things, {told}, and one is meant: ask for one after the other")
+    strange = second if before is not None else first
+    return refusal(
+        f"it also says {shown(strange)}, which is not understood beside the rest, and nothing is done by "
+        "halves: ask for one thing, and put what is one text in quotes"
+    )
+
+
+def _takes(fit: _Fit) -> bool:
+    return bool(intent_types()[fit.rule.intent].arguments)
+
+
+def _phrase(fit: _Fit, words: Sequence[Word]) -> str:
+    return " ".join(word.text for word in words if word.start in fit.places)
+
+
+def _unquoted(fit: _Fit | None, said: Sequence[Word]) -> _Fit | None:
+    """A rule that fits, unless by words in quotes."""
+    quoted = fit is not None and any(word.quoted for word in said if word.start in fit.places)
+    return None if quoted else fit
+
+
+def _is_aside(said: Sequence[Word], named: Sequence[Named], lists: Words) -> bool:
+    """Whether a clause asks for nothing: politeness, and which repository is meant."""
+    keys = {one.word for one in named}
+    at = 0
+    while at < len(said):
+        phrases = (*lists.aside, *lists.openings, *lists.tails)
+        ends = (phrase_at(said, at, phrase, lists.between) for phrase in phrases)
+        end = max((end for end in ends if end is not None), default=None)
+        if end is None and (at in keys or said[at].folded in lists.before_key | lists.after_key):
+            end = at + 1
+        if end is None or said[at].quoted:
+            return False
+        at = end
+    return True
 
 
 # ---- which rule ------------------------------------------------------------------------------------------
@@ -143,7 +235,8 @@ def _fits(rule: Rule, said: Sequence[Word], lists: Words, only: int | None = Non
     for phrase, language in rule.phrases:
         for at in places:
             behind = phrase_at(said, at, phrase, lists.between)
-            if behind is not None:
+            # Half of it in quotes is no phrase: run "tests; and more".
+            if behind is not None and len({word.quoted for word in said[at:behind]}) == 1:
                 return _fit(rule, language, said[at:behind])
     return None
 
@@ -167,6 +260,8 @@ def _has_needed(fit: _Fit, words: Sequence[Word], named: Sequence[Named], lists:
     if fit.rule.needs == "no key":
         return all(words[one.word].start in fit.places for one in named)
     left = _left(words, keys, fit, lists)
+    if fit.rule.needs in ("thing", "end"):
+        return leads_to_text(words, left) if fit.rule.needs == "thing" else asks_where(words, left)
     return len(left) <= (0 if keys else 1) if fit.rule.needs == "name" else bool(keys) and not left
 
 
@@ -231,10 +326,13 @@ def _contract(
     kind = intent_types()[fit.rule.intent]
     behind = [one for one in named if words[one.word].start >= fit.end]
     left = _left(words, behind, fit, lists) if kind.arguments or fit.rule.needs else []
+    place = ""
+    if fit.rule.whole and strict:
+        left, place = query_of(words, left, [word for word in words if word.start in fit.places])
     said = argument_of(text_of(prompt, words, left))
     if not fit.rule.needs and not kind.arguments:
         said = unknown_in(words, lists)  # nobody works in the active repository who names another
-    repo = keys[0] if keys else (said or None) if not kind.arguments else None
+    repo = keys[0] if keys else (said or None) if not kind.arguments else place or None
     command = fit.commands[0] if fit.commands else None
     swedish = any(word.folded in lists.swedish or not {*"åäö"}.isdisjoint(word.folded) for word in words)
     message = kind.message["sv" if swedish else fit.language]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -75,6 +76,10 @@ class Repositories:
         key = self._active_key()
         return next((one for one in self.all() if one.key == key), None)
 
+    def standing(self, here: Path) -> Repository | None:
+        """The one that a folder lies in; None where it lies in none that is known."""
+        return self._around(here)[0]
+
     def add(self, key: str, path: Path) -> Repository:
         """Name a folder; the first one becomes the active one. The same again changes nothing.
 
@@ -129,14 +134,17 @@ class Repositories:
             self._write(STATE, {"active": key})
         return found
 
-    def resolve(self, key: str | None, *, kind: str, strict: bool = False) -> Resolved:
+    def resolve(
+        self, key: str | None, *, kind: str, strict: bool = False, here: Path | None = None
+    ) -> Resolved:
         """The repository that an intent is about.
 
         Args:
-            key: as the contract names it; None: the active one.
+            key: as the contract names it; None: the one that `here` lies in, else the active one.
             kind: the intent. Unless it changes or runs something there, the active repository stands in for
                 one that is not known, and the note says so.
             strict: never does it stand in.
+            here: the folder that somebody stands in; None: in none.
 
         Raises:
             RepoError: UNKNOWN_REPOSITORY (exit 2), NO_REPOSITORY, REPOSITORY_GONE, REPOSITORY_CLOSED
@@ -150,6 +158,18 @@ class Repositories:
             if strict or kind in _NEVER_ANOTHER:
                 raise self._unknown(key)
         active = self.active()
+        if key is None and here is not None:
+            standing, strange = self._around(here)
+            if standing is not None:
+                other = f"{standing.key}, where you stand; the active one is {active.key}" if active else ""
+                found = self._there(standing)
+                return Resolved(found.key, found.path, other if active != standing else "")
+            if strange is not None and active is not None:
+                if strict or kind in _NEVER_ANOTHER:
+                    raise _unnamed(strange)
+                note = (
+                    f"{strange}, where you stand, has no name here; {active.key}, the active one, stands in"
+                )
         if active is None:
             raise RepoError(
                 "NO_REPOSITORY",
@@ -163,6 +183,17 @@ class Repositories:
         if key is not None:
             note = f"there is no repository {key[:80]!r}; the active one, {active.key}, stands in for it"
         return Resolved(active.key, self._there(active).path, note)
+
+    def _around(self, here: Path) -> tuple[Repository | None, Path | None]:
+        """The repository that a folder lies in, by its name; else the folder of one that has none, if any."""
+        here = here.resolve()
+        inside = [one for one in self.all() if here.is_relative_to(one.path)]
+        known = max(inside, key=lambda one: len(one.path.parts), default=None)
+        above = (one for one in (here, *here.parents) if os.path.lexists(one / ".git"))
+        nearest = next(above, None)
+        if known is not None and (nearest is None or known.path.is_relative_to(nearest)):
+            return known, None
+        return None, nearest  # of a repository within another one, the inner one is meant
 
     def _known(self, key: str) -> Repository:
         found = next((one for one in self.all() if one.key == key), None)
@@ -308,6 +339,16 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(name: str) -> object:
     raise ValueError(f"{name} is no number")
+
+
+def _unnamed(folder: Path) -> RepoError:
+    key = folder.name if KEY.match(folder.name) else "KEY"
+    return RepoError(
+        "UNKNOWN_REPOSITORY",
+        f"you stand in {folder}, a repository that has no name here, and nothing is done in another one",
+        place=str(folder),
+        fix=f"name it: mcl repo add {key} {shlex.quote(str(folder))}; or say which one is meant: --repo KEY",
+    )
 
 
 def _no_path(path: object) -> str:

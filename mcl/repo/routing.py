@@ -7,7 +7,8 @@ from typing import Literal
 from mcl.errors import ModelError, RepoError
 from mcl.model.protocol import Model
 from mcl.repo.contract import RepoIntent
-from mcl.repo.matcher import match, several_wishes
+from mcl.repo.intents import REFUSE, SEARCH
+from mcl.repo.matcher import exact, match, several_wishes
 
 NO_ROUTE = 1  # the exit status of a prompt that nothing is known to answer
 
@@ -29,7 +30,8 @@ def route(
     keys: the known repositories. model: None asks none (--no-ai). strict: where the model is unsure or
     cannot be asked, nobody stands in for it. compat: the matcher looks at plain substrings.
     Raises RepoError NO_ROUTE (exit 1) where no model is asked and no rule fits; ModelError where a model
-    cannot be asked, strict or no rule fits. A prompt of two wishes is refused before any model is asked.
+    cannot be asked, strict or no rule fits. A prompt of two wishes is refused before any model is asked. What
+    an exact rule says stands against the refusal of a model, and a search against anything else.
     """
     if model is None:
         found = match(prompt, keys, compat=compat)
@@ -54,9 +56,19 @@ def route(
         if found is None:
             raise
         return Routed(found, "matcher", f"the model could not be asked ({error.code}): the matcher answered")
-    if answer.sure or strict:
+    if strict:
+        return Routed(answer.contract, "model")
+    known = None if compat else exact(prompt, keys)
+    if known is not None and _is_beaten(answer.contract, known):
+        return Routed(known, "matcher", "the model took it for something else: the matcher answered")
+    if answer.sure:
         return Routed(answer.contract, "model")
     found = match(prompt, keys, compat=compat)
     if found is None:
         return Routed(answer.contract, "model", "the model was unsure, and no rule fits")
     return Routed(found, "matcher", "the model was unsure: the matcher answered")
+
+
+def _is_beaten(said: RepoIntent, known: RepoIntent) -> bool:
+    """Whether the exact rule's contract stands against what a model said."""
+    return said.intent == REFUSE or (known.intent == SEARCH and said.intent != SEARCH)

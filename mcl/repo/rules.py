@@ -2,9 +2,10 @@
 
 import functools
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from mcl.repo.intents import Language
 
@@ -34,6 +35,8 @@ class Words:
 
     openings: tuple[Phrase, ...]
     joins: frozenset[str]
+    commands: frozenset[str]
+    aside: tuple[Phrase, ...]
     since: frozenset[str]
     showing: frozenset[str]
     between: frozenset[str]
@@ -49,11 +52,13 @@ class Words:
 @functools.cache
 def rules() -> tuple[tuple[Rule, ...], Words]:
     """All rules in their order, and the words."""
-    table = tomllib.loads(_FILE.read_text("utf-8"))
+    table = _table()
     words = table["words"]
     return tuple(map(_rule, table["rule"])), Words(
         openings=_phrases(words["openings"]),
         joins=frozenset(words["joins"]),
+        commands=frozenset(words["commands"]),
+        aside=_phrases(words["aside"]),
         since=frozenset(words["since"]),
         showing=frozenset(words["showing"]),
         between=frozenset(words["between"]),
@@ -68,6 +73,12 @@ def rules() -> tuple[tuple[Rule, ...], Words]:
 
 
 @functools.cache
+def search_words() -> Mapping[str, frozenset[str]]:
+    """What stands around the text of a search, by what it is: `rules.toml` says what each list means."""
+    return {name: frozenset(words) for name, words in _table()["search"].items()}
+
+
+@functools.cache
 def phrase_words() -> frozenset[str]:
     """All words of all phrases: none of them is the name of a repository that is not known."""
     return frozenset(word for rule in rules()[0] for phrase, _ in rule.phrases for word in phrase)
@@ -78,6 +89,11 @@ def words_before(intent: str) -> frozenset[str]:
     own = [rule for rule in rules()[0] if rule.intent == intent]
     phrases = {word for rule in own for phrase, _ in rule.phrases for word in phrase}
     return frozenset(phrases).union(rules()[1].between, *(rule.leads for rule in own))
+
+
+@functools.cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(_FILE.read_text("utf-8"))
 
 
 def _rule(row: dict[str, object]) -> Rule:

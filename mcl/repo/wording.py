@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from mcl.repo.rules import Phrase, Words, phrase_words
@@ -13,7 +13,9 @@ _ENDS = ".,;:!?"  # what ends a sentence and no argument
 _BREAKS = ",;.!?"  # behind which another wish may begin
 _QUOTES = "\"'”`"
 _MOST_BETWEEN = 3
-_KEY_OR_PATH = re.compile(r"[A-Za-z0-9._/~-]{1,200}")
+KEY_OR_PATH = re.compile(r"[A-Za-z0-9._/~-]{1,200}")
+_GLUED = re.compile(r"(?<=[^\s;&|])(?:;+|&&|\|\|)(?=[^\s;&|])")  # commands joined without a blank
+_LINE = re.compile(r"[;\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # between two words: what joins two commands
 _CODE = re.compile(r"[/_.\\]|\d|[a-zåäö][A-ZÅÄÖ]|^[A-ZÅÄÖ]{2,}$")
 
 
@@ -26,6 +28,14 @@ class Word(NamedTuple):
     start: int
     end: int
     quoted: bool
+
+
+class Clause(NamedTuple):
+    """The words of a part of a prompt, by index. command: it stands behind what joins commands (`;`, `&&`, a
+    new line), not behind a word or a comma."""
+
+    words: list[int]
+    command: bool
 
 
 class Named(NamedTuple):
@@ -45,32 +55,58 @@ def words_of(prompt: str) -> list[Word]:
     quotes = [match.span() for match in _QUOTED.finditer(prompt)]
     found: list[Word] = []
     at = 0  # of the quotes, the first that may still hold a word
-    for match in re.finditer(r"\S+", prompt):
-        text = match[0].strip(_EDGES) or match[0].strip(_ENDS)
+    for start, end in _runs(prompt, quotes):
+        raw = prompt[start:end]
+        text = raw.strip(_EDGES) or raw.strip(_ENDS)
         if not text:
             continue
-        middle = match.start() + match[0].index(text)
+        middle = start + raw.index(text)
         while at < len(quotes) and quotes[at][1] <= middle:
             at += 1
         quoted = at < len(quotes) and quotes[at][0] <= middle
-        found.append(Word(text, text.casefold(), *match.span(), quoted))
+        found.append(Word(text, text.casefold(), start, end, quoted))
     return found
 
 
-def clauses_of(prompt: str, words: Sequence[Word], lists: Words) -> list[list[int]]:
-    """The words of a prompt, by index, as it joins them: by a word such as "and", or by punctuation. What
-    stands in quotes is not looked at."""
-    found: list[list[int]] = [[]]
+def _runs(prompt: str, quotes: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The runs without blanks, by their places; "status;rm" is two, unless it stands in quotes."""
+    joins = [match.span() for match in _GLUED.finditer(prompt)]
+    joins = [one for one in joins if not any(start < one[0] < end for start, end in quotes)]
+    at = 0
+    for match in re.finditer(r"\S+", prompt):
+        start, end = match.span()
+        while at < len(joins) and joins[at][0] < end:
+            yield start, joins[at][0]
+            start = joins[at][1]
+            at += 1
+        yield start, end
+
+
+def clauses_of(prompt: str, words: Sequence[Word], lists: Words) -> list[Clause]:
+    """The parts of a prompt as it joins them: by a word such as "and", by punctuation, or as commands are.
+    What stands in quotes is not looked at."""
+    found: list[Clause] = [Clause([], command=False)]
     for index, word in enumerate(words):
-        if _joins(words, index, lists):
-            found.append([])
-            continue
-        found[-1].append(index)
         raw = prompt[word.start : word.end]
+        edge = word.start + raw.index(word.text)
+        between = prompt[words[index - 1].end : edge] if index else ""
+        within = index > 0 and word.quoted and words[index - 1].quoted
+        glued = _GLUED.search(prompt, words[index - 1].end - 1, word.start + 1) if index else None
+        if not within and (glued or _LINE.search(between)):
+            found.append(Clause([], command=True))
+        if _joins(words, index, lists):
+            found.append(Clause([], command=word.folded in lists.commands or _is_open(found)))
+            continue
+        found[-1].words.append(index)
         inside = word.quoted and raw[-2:-1] not in _QUOTES  # and a comma is one of what is quoted
-        if raw[-1] in _BREAKS and not inside:
-            found.append([])
-    return [clause for clause in found if clause]
+        if raw[-1] in _BREAKS and not inside and not _since(words, index + 1, lists):
+            found.append(Clause([], command=raw[-1] == ";"))
+    return [clause for clause in found if clause.words]
+
+
+def _is_open(found: Sequence[Clause]) -> bool:
+    """Whether a clause of commands was just begun: "; and then"."""
+    return found[-1].command and not found[-1].words
 
 
 def _joins(words: Sequence[Word], index: int, lists: Words) -> bool:
@@ -78,9 +114,14 @@ def _joins(words: Sequence[Word], index: int, lists: Words) -> bool:
     word = words[index]
     if word.quoted or word.folded not in lists.joins:
         return False
-    behind = words[index + 1].folded if index + 1 < len(words) else ""
     joined = index > 0 and words[index - 1].folded in lists.joins  # "och sedan" is no since
-    return joined or word.folded not in ("sedan", "sen") or behind not in lists.since
+    return joined or not _since(words, index, lists)
+
+
+def _since(words: Sequence[Word], index: int, lists: Words) -> bool:
+    """Whether a "sedan" says since when."""
+    said = [word.folded for word in words[index : index + 2]]
+    return len(said) == 2 and said[0] in ("sedan", "sen") and said[1] in lists.since
 
 
 def is_name(word: Word) -> bool:
@@ -152,7 +193,7 @@ def unknown_in(words: Sequence[Word], lists: Words) -> str:
         return ""
     last, before = words[left[-1]], words[left[-2]].folded
     common = lists.about | lists.between | lists.before_key | phrase_words()
-    if (last.folded in common and not last.quoted) or not _KEY_OR_PATH.fullmatch(last.text):
+    if (last.folded in common and not last.quoted) or not KEY_OR_PATH.fullmatch(last.text):
         return ""
     return last.text if before in lists.before_key - lists.between else ""
 

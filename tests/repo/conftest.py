@@ -30,9 +30,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(built: Path, tmp_path: Path) -> Iterator[Home]:
-    """A home that knows the repository `shop` beside it."""
+def home(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """A home that knows the repository `shop` beside it. Who asks stands in no repository."""
     shutil.copytree(built, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     Repositories(tmp_path / "home").add("shop", tmp_path / "shop")
     with Home.open(tmp_path / "home") as found:
         yield found

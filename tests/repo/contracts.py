@@ -54,7 +54,7 @@ VALID = (
     '"args":["feature/hal-router"],"message":"Skapar branch."}',
 )
 
-_SCHEMA = {
+_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "schema": {"const": "mq-hal.intent.v1"},
@@ -63,13 +63,14 @@ _SCHEMA = {
         "command": {"type": ["string", "null"]},
         "args": {"type": "array", "items": {"type": "string"}},
         "message": {"type": "string"},
-        "risk_level": {"type": "string"},
-        "rollback_plan": {"type": "string"},
-        "requires_confirmation": {"type": "boolean"},
+        "risk_level": {"enum": ["", "low", "medium", "high", "critical", None]},
+        "rollback_plan": {"type": ["string", "null"]},
+        "requires_confirmation": {"type": ["boolean", "null"]},
     },
     "required": ["schema", "intent", "repo", "command", "args", "message"],
     "additionalProperties": False,
 }
+SCHEMA_FIELDS = tuple(_SCHEMA["properties"])
 _VALIDATOR = Draft202012Validator(_SCHEMA)
 
 

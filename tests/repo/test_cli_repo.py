@@ -235,7 +235,7 @@ def test_with_confirm_every_step_is_asked_about(shop: Shop) -> None:
 
 def test_words_of_a_contract_drive_no_terminal(shop: Shop) -> None:
     wanted = contract(
-        "git_log", message="\x1b[2J\u202egnp", requires_confirmation=True, risk_level="\x1b]0;x\x07"
+        "git_log", message="\x1b[2J\u202egnp", requires_confirmation=True, rollback_plan="\x1b]0;x\x07"
     )
     with shop.terminal(b"y\n") as shown:
         told = shop.fed(wanted, "exec", "-")
@@ -243,7 +243,7 @@ def test_words_of_a_contract_drive_no_terminal(shop: Shop) -> None:
     for text in (told.out, told.err, "".join(shown)):
         assert "\x1b" not in text
         assert "\u202e" not in text
-    assert "risk, as it says: \\x1b]0;x" in "".join(shown)
+    assert "way back, as it says: \\x1b]0;x" in "".join(shown)
 
 
 def test_the_words_of_a_refusal_are_told_in_short(shop: Shop) -> None:
@@ -292,6 +292,7 @@ def test_repositories_are_added_listed_switched_and_removed(shop: Shop, tmp_path
         ("shop", False),
     ]
     assert shop("remove", "depot", "--json").document["active"] == ""
+    shop.patch.chdir(tmp_path)
     told = shop("run", "git log", "--no-ai")
     assert (told.code, "NO_REPOSITORY" in told.err, "mcl repo switch" in told.err) == (1, True, True)
     assert [kind for kind in shop.kinds() if kind.startswith("record.repo.")] == [

@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 
 import pytest
-from contracts import COMMANDS, INTENTS, VALID, document, keeps_the_rules, mutated, watched
+from contracts import COMMANDS, INTENTS, SCHEMA_FIELDS, VALID, document, keeps_the_rules, mutated, watched
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grammars
-from mcl.repo.contract import MAX_BYTES, SCHEMA, RepoIntent, read_contract
+from mcl.repo.contract import MAX_BYTES, RISKS, SCHEMA, RepoIntent, read_contract
 from mcl.repo.intents import COMMANDS as OURS
 from mcl.repo.intents import intent_types
 from mcl.repo.judging import judge
@@ -119,7 +119,7 @@ def test_what_is_not_exactly_one_json_object_becomes_refuse(said):
         ),
         *({"args": None}, {"args": "x"}, {"args": [1]}, {"args": [None]}, {"args": [["x"]]}, {"args": {}}),
         *({"message": None}, {"message": 3}, {"extra": 1}, {"Intent": "help"}, {"path": "x"}),
-        *({"risk_level": 1}, {"rollback_plan": None}, {"requires_confirmation": "yes"}),
+        *({"risk_level": 1}, {"rollback_plan": 0}, {"requires_confirmation": "yes"}),
         *({"requires_confirmation": 1}, {"args": ["a\nb"]}, {"args": ["\x00"]}, {"args": ["\u2028"]}),
         *({"repo": "a\x1b[31m"}, {"command": "doctor\n"}, {"args": ["\x7f"]}),
     ],
@@ -173,6 +173,43 @@ def test_the_optional_fields_are_kept_where_they_say_something():
     assert contract.requires_confirmation
     assert contract.to_json() == document(**given_fields)
     assert read_contract(text(risk_level="", requires_confirmation=False)).to_json() == document()
+
+
+# Each field with what it may say (null: it says nothing, where it may be left out) and what it may not.
+FIELDS: dict[str, tuple[tuple[object, ...], tuple[object, ...]]] = {
+    "schema": ((SCHEMA,), (None, "", "mq-hal.intent.v2", SCHEMA.upper(), 1, [SCHEMA])),
+    "intent": (INTENTS, (None, "", "rm_rf", "HELP", " help", 1, ["help"], True)),
+    "repo": ((None, "shop", "unheard-of"), (0, False, ["shop"], {}, "a\nb")),
+    "command": ((None, *COMMANDS), (0, False, ["doctor"], {}, "doctor\x00")),
+    "args": (([], ["x"], ["x", "y"]), (None, "x", [None], [1], {}, ["a\u2028b"], 0)),
+    "message": (("", "Hej."), (None, 0, True, ["x"], {})),
+    "risk_level": (
+        (None, *RISKS),
+        (0, False, ["low"], {}, "Low", "LOW", " low", "none", "extreme", "low\n", "lów", "any text at all"),
+    ),
+    "rollback_plan": ((None, "delete it"), (0, False, ["x"], {})),
+    "requires_confirmation": ((None, True, False), (0, 1, "", "true", "false", [], {})),
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_each_field_holds_what_its_list_or_type_allows_and_nothing_else(field):
+    allowed, forbidden = FIELDS[field]
+    for value in allowed:
+        contract = read_contract(text(**{field: value}))
+        assert contract.why == "", value
+        again = document(**{field: value})
+        if value is None and field not in ("repo", "command"):
+            del again[field]  # null is absent
+        assert contract == read_contract(json.dumps(again))
+    for value in forbidden:
+        contract = read_contract(text(**{field: value}))
+        assert contract.intent == "refuse", value
+        assert contract.why, value
+
+
+def test_the_fields_of_the_table_are_all_there_are():
+    assert {*FIELDS} == {*SCHEMA_FIELDS}
 
 
 def test_a_contract_is_written_with_its_fields_in_order_and_on_one_line():

@@ -65,7 +65,7 @@ def test_compat_is_passed_on_to_the_matcher():
 
 
 def test_a_sure_model_answers_though_a_rule_fits():
-    routed = route("anything modified? run tests", KEYS, model=Sure("git_status", 1 - 1e-9))
+    routed = route("anything modified by run tests", KEYS, model=Sure("git_status", 1 - 1e-9))
     assert (routed.contract.intent, routed.by) == ("git_status", "model")
 
 
@@ -78,19 +78,19 @@ def test_of_two_wishes_no_model_chooses_one():
 
 
 def test_where_the_model_is_unsure_the_matcher_stands_in_and_says_so():
-    routed = route("git thing and doctor thing maybe", KEYS, model=Sure("pwd", 0.99))
+    routed = route("git thing with doctor thing maybe", KEYS, model=Sure("pwd", 0.99))
     assert (routed.contract.command, routed.by) == ("doctor", "matcher")
     assert "unsure" in routed.note
 
 
 def test_where_the_model_is_unsure_and_no_rule_fits_nothing_is_guessed():
-    routed = route("git thing and other thing maybe", KEYS, model=Sure("pwd", 0.99))
+    routed = route("git thing with other thing maybe", KEYS, model=Sure("pwd", 0.99))
     assert (routed.contract.intent, routed.by) == ("refuse", "model")
     assert routed.note
 
 
 def test_strict_lets_nobody_stand_in_for_an_unsure_model():
-    routed = route("git thing and doctor thing maybe", KEYS, model=Sure("pwd", 0.99), strict=True)
+    routed = route("git thing with doctor thing maybe", KEYS, model=Sure("pwd", 0.99), strict=True)
     assert (routed.contract.intent, routed.by) == ("refuse", "model")
 
 

@@ -53,7 +53,7 @@ def test_a_person_sees_the_form_and_what_could_not_be_read(parse):
 @pytest.mark.parametrize(
     ("said", "code"),
     [
-        ("", 0),
+        ("", 4),
         ("No findings.", 0),
         ("[NOTE] a.py:3\nx", 0),
         ("[WARNING] a.py:3\nx", 1),
@@ -62,6 +62,54 @@ def test_a_person_sees_the_form_and_what_could_not_be_read(parse):
 )
 def test_the_exit_code_is_one_where_something_blocks(parse, said, code):
     assert parse(said)[0] == parse(said, "--json")[0] == code
+
+
+_NOTHING = [
+    *(
+        "",
+        " ",
+        "\n\n",
+        "\t \r\n",
+        "\ufeff",
+        "\u200b\u2060",
+        "\u3000\u00a0",
+        "```\n```",
+        "```json\n\n```\n",
+        "~~~\n~~~",
+    ),
+    *(
+        "````text\n````",
+        "  ```\n  ```  ",
+        "---",
+        "***",
+        "- ",
+        "#",
+        ">",
+        "...",
+        "[]",
+        "{}",
+        '""',
+        "null",
+        "```json\nnull\n```",
+    ),
+    *("&nbsp;", "\x00\x00", "\u2800", "| | |\n|-|-|", "```json\n[]\n```", "`", "\x1b[0m".replace("0m", "")),
+]
+
+
+@pytest.mark.parametrize("said", _NOTHING, ids=repr)
+def test_what_says_nothing_is_no_clean_review(parse, said):
+    for options in ((), ("--json",), ("--mode", "security")):
+        code, out, err = parse(said, *options)
+        assert code == 4
+        assert "REVIEW_EMPTY" in out + err
+        assert "No findings" not in out
+
+
+@pytest.mark.parametrize(
+    "said", ["No findings.", "LGTM", "```\nNo findings.\n```", "inga fynd", "没有发现", "0"]
+)
+def test_what_says_something_is_read(parse, said):
+    assert parse(said)[0] == 0
 
 
 def test_nothing_found_is_said(parse):
@@ -104,7 +152,7 @@ def test_bytes_that_are_no_text_hide_nothing(parse, said):
 
 
 def test_a_text_has_at_most_four_mebibytes(parse):
-    assert parse(b" " * MAX_BYTES)[0] == 0
+    assert parse(b"ok" + b"\n" * (MAX_BYTES - 2))[0] == 0
     code, told, _ = parse(b" " * (MAX_BYTES + 1), "--json")
     assert (code, json.loads(told)["error"]["code"]) == (4, "REVIEW_TOO_LONG")
 

@@ -22,6 +22,7 @@ from mcl.tools.foreign import all_tools
 
 PACK = Path(shipped.__file__).parent / "repo" / "repo-contract"
 _RUNS = "shell"  # the class of what runs a program
+_TELLS_WHICH = "pwd"  # it names no repository, and tells which one is meant
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ def draft_contract(
 ) -> DraftedContract:
     """Judge a contract, find its repository, plan it, and ask the gate.
 
-    prose: what was asked for, in the asker's words. here: the workspace of what is about no repository
-    (default: the current folder).
+    prose: what was asked for, in the asker's words. here: where the asker stands (default: the current
+    folder): the repository that is meant where none is named, and the workspace of what is about none.
     strict: the active repository never stands in for another. every: a person is asked before every step.
 
     Raises RepoError: of exit 2 what is refused (the codes of `judge` and of `plan_contract`,
@@ -65,9 +66,9 @@ def draft_contract(
     """
     if (wrong := rejected(contract)) is not None:
         raise wrong
-    home = home or open_home()
-    repository = _repository(contract, home, strict=strict)
-    workspace = repository.path if repository else here or Path.cwd()
+    home, here = home or open_home(), here or Path.cwd()
+    repository = _repository(contract, home, here, strict=strict)
+    workspace = repository.path if repository else here
     keyring, clock, tools = home.keyring, home.clock, all_tools(home)
     intent, plan = plan_contract(
         contract,
@@ -87,10 +88,12 @@ def draft_contract(
     return DraftedContract(contract, repository, workspace, intent, plan, tuple(verdicts))
 
 
-def _repository(contract: RepoIntent, home: Home, *, strict: bool) -> Resolved | None:
+def _repository(contract: RepoIntent, home: Home, here: Path, *, strict: bool) -> Resolved | None:
+    known = Repositories(home.path)
     if intent_types()[contract.intent].repo == "unused":
-        return None
-    return Repositories(home.path).resolve(contract.repo, kind=contract.intent, strict=strict)
+        found = known.standing(here) if contract.intent == _TELLS_WHICH else None
+        return Resolved(found.key, found.path) if found else None
+    return known.resolve(contract.repo, kind=contract.intent, strict=strict, here=here)
 
 
 def _has_ripgrep(home: Home) -> bool:

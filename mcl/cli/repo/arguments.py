@@ -1,6 +1,6 @@
 """The arguments and options that the verbs of `mcl repo` share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
@@ -19,6 +19,18 @@ def complete_key(incomplete: str) -> Iterator[tuple[str, str]]:
     for one in known:
         if one.key.startswith(incomplete):
             yield one.key, str(one.path)
+
+
+def prompt_of(arguments: Sequence[str]) -> str:
+    """A prompt of the arguments of a command line: the shell took the quotes off one of several words, and
+    they are put back where it does not stand first."""
+    parts = [*arguments[:1], *map(_quoted, arguments[1:])]
+    return " ".join(parts)
+
+
+def _quoted(argument: str) -> str:
+    several = len(argument.split()) > 1 and argument.isprintable()
+    return f'"{argument}"' if several and '"' not in argument else argument
 
 
 Prompt = Annotated[

@@ -3,7 +3,7 @@
 import typer
 
 from mcl.cli.arguments import AsJson, ModelPath, NoAi, example
-from mcl.cli.repo.arguments import Compat, Confirm, InRepo, Prompt, Strict
+from mcl.cli.repo.arguments import Compat, Confirm, InRepo, Prompt, Strict, prompt_of
 
 
 def register(repo: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def explain_command(
     from mcl.cli.repo.doing import Asked, explained
     from mcl.cli.repo.route import Way
 
-    home, words = use_home(), " ".join(prompt)
+    home, words = use_home(), prompt_of(prompt)
     routed = Way(repo, model, not no_ai, strict, compat).route(words, home)
     asked = Asked(routed.contract, words, by=routed.by, note=routed.note, strict=strict, every=confirm)
     return explained(asked, home, as_json=as_json)

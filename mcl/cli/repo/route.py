@@ -8,7 +8,7 @@ import typer
 
 from mcl.cli.arguments import AsJson, ModelPath, NoAi, example
 from mcl.cli.output import note, note_error, write_text
-from mcl.cli.repo.arguments import Compat, InRepo, Prompt, Strict
+from mcl.cli.repo.arguments import Compat, InRepo, Prompt, Strict, prompt_of
 
 if TYPE_CHECKING:
     from executor.home import Home
@@ -68,7 +68,7 @@ def route_command(
     from mcl.acts.repo.refusing import rejected
     from mcl.cli.safe import safe, safe_json
 
-    routed = Way(repo, model, not no_ai, strict, compat).route(" ".join(prompt))
+    routed = Way(repo, model, not no_ai, strict, compat).route(prompt_of(prompt))
     write_text(safe_json(routed.contract.text) + "\n")
     if routed.note:
         note(safe(routed.note))

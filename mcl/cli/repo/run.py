@@ -3,7 +3,7 @@
 import typer
 
 from mcl.cli.arguments import AsJson, ModelPath, NoAi, example
-from mcl.cli.repo.arguments import Compat, Confirm, DryRun, InRepo, Prompt, Strict, YesGates
+from mcl.cli.repo.arguments import Compat, Confirm, DryRun, InRepo, Prompt, Strict, YesGates, prompt_of
 
 
 def register(repo: typer.Typer) -> None:
@@ -45,7 +45,7 @@ def run_command(
     from mcl.cli.repo.doing import Asked, done, explained
     from mcl.cli.repo.route import Way
 
-    home, words = use_home(signs=not dry_run), " ".join(prompt)
+    home, words = use_home(signs=not dry_run), prompt_of(prompt)
     way = Way(repo, model, not no_ai, strict, compat)
     if dry_run:
         routed = way.route(words, home)

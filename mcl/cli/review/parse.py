@@ -41,9 +41,10 @@ def parse_command(
 ) -> int:
     """Read the findings of a text: once each, the worst first. What looks like one and cannot be read blocks.
 
-    Exit codes: 0 nothing that blocks, 1 blocking findings or lines that cannot be read, 4 refused.
+    Exit codes: 0 nothing that blocks, 1 blocking findings or lines that cannot be read, 4 refused: also a
+    text that says nothing.
     """
-    from mcl.review.findings import read_findings
+    from mcl.review.findings import read_findings, says_nothing
     from mcl.review.findings.reading import settled
 
     labels = None
@@ -51,7 +52,10 @@ def parse_command(
         from mcl.review.contracts import contract
 
         labels = contract(mode).labels
-    found = settled(read_findings(_read(file).decode("utf-8-sig", errors="replace"), labels=labels))
+    text = _read(file).decode("utf-8-sig", errors="replace")
+    if says_nothing(text):
+        raise _refused("REVIEW_EMPTY", "it says nothing, and that is no review without findings", file)
+    found = settled(read_findings(text, labels=labels))
     if as_json:
         write_document(found.to_json())
     else:

@@ -2,7 +2,7 @@
 
 from mcl.review.findings.finding import Finding
 from mcl.review.findings.ordering import in_order
-from mcl.review.findings.reading import Reading, Unreadable, read_findings
+from mcl.review.findings.reading import Reading, Unreadable, read_findings, says_nothing
 from mcl.review.findings.repeats import without_repeats
 from mcl.review.findings.sarif import to_sarif
 from mcl.review.findings.severity import BLOCKING, SEVERITIES, Severity
@@ -18,6 +18,7 @@ __all__ = [
     "Unreadable",
     "in_order",
     "read_findings",
+    "says_nothing",
     "to_sarif",
     "without_repeats",
     "write_finding",

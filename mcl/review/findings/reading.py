@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from mcl.review.findings.characters import folded, visible
 from mcl.review.findings.finding import Finding, canonical_body
 from mcl.review.findings.lines import Head, head_of, looks_like_a_finding
 from mcl.review.findings.ordering import in_order
@@ -13,6 +14,7 @@ from mcl.review.findings.repeats import without_repeats
 from mcl.review.findings.severity import Severity
 
 MAX_TOLD: Final = 500  # characters of a line that cannot be read
+_FENCES: Final = ("```", "~~~")
 _ESCAPED: Final = re.compile(r'"(?:\\u[0-9a-f]{4})++"')
 
 
@@ -81,6 +83,14 @@ def read_findings(text: str, *, labels: Collection[Severity] | None = None) -> R
         Finding(head.severity, head.file, head.line, _body(head, lines)) for head, lines in heads
     )
     return Reading(findings, tuple(unreadable), _outside(findings, labels))
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text has no words: it is empty, of blanks, unseen characters and marks alone, a fence around
+    nothing, or JSON's null. Nobody reviewed anything who said so."""
+    lines = (folded(visible(line)).strip() for line in text.splitlines())
+    said = "".join(line for line in lines if not line.startswith(_FENCES))
+    return said.casefold() == "null" or not any(map(str.isalnum, said))
 
 
 def settled(reading: Reading) -> Reading:

@@ -9,6 +9,7 @@ from mcl.review.findings import (
     Finding,
     in_order,
     read_findings,
+    says_nothing,
     without_repeats,
     write_findings,
 )
@@ -30,7 +31,8 @@ def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lam
     be read as findings is given as it was said, with all the others, so that who reads it can refuse it. For
     the structure: a part for each file, headed by its name.
 
-    goes_on: asked before each question; after a no there is none. Raises ModelError.
+    goes_on: asked before each question; after a no there is none. Raises ModelError; MODEL_SILENT where it
+    says nothing at all about the findings: that is no review without any.
     """
     if question.asked.name == "structure":
         parts = [
@@ -46,6 +48,12 @@ def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lam
     for piece in question.pieces:
         mine: list[Finding] = []
         for answer in _answers(model, question, piece, goes_on):
+            if says_nothing(answer):
+                raise ModelError(
+                    "MODEL_SILENT",
+                    f"the model said nothing of {piece.path}, not even that there are no findings",
+                    fix="ask another model: --model PATH; or review by the rules alone: --no-ai",
+                )
             reading = read_findings(answer, labels=question.contract.labels)
             raw.append(answer.strip())
             plain = plain and not reading.unreadable and (bool(reading.findings) or raw[-1] == NO_FINDINGS)
