@@ -248,7 +248,8 @@ class IntentCancelBody(Body):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PolicyGateBody(Body):
-    """A question that a person must decide before the walk goes on."""
+    """A question that a person must decide before the walk goes on. refuses: those of its options that do;
+    () in rows from before options said so."""
 
     rule_ref: str = _at(0, TEXT)
     question: str = _at(3, NAME)
@@ -256,16 +257,23 @@ class PolicyGateBody(Body):
     node_id: str = _at(2, TEXT, "")
     options: tuple[str, ...] = _at(4, texts, ())
     expires_at: str = _at(5, INSTANT, "")
+    refuses: tuple[str, ...] = _at(6, texts, ())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PolicyGateResolveBody(Body):
-    """The decision on the gate whose envelope has the id `gate_of`."""
+    """The decision on the gate whose envelope has the id `gate_of`: the option that was chosen, and why.
+
+    answer: of an exact call what the approval is bound to, else the option again, where options were listed.
+    unseen: nobody looked, or nobody knows who did (over MCP, by --yes-gates, in an unattended home).
+    """
 
     gate_of: str = _at(0, NAME)
     decision: str = _at(1, NAME)
     resolved_at: str = _at(3, INSTANT)
     answer: str = _at(2, TEXT, "")
+    reason: str = _at(4, TEXT, "")
+    unseen: bool = _at(5, FLAG, False)
 
 
 BODY_OF_KIND: Final[Mapping[str, type[Body]]] = {

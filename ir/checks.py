@@ -21,6 +21,8 @@
 | STEP_EMPTY | a step with no prompt_name, no inputs and no expected_outputs |
 | STEP_KIND_UNKNOWN | a step kind outside the closed set |
 | QUESTION_BLANK | a gate that asks nothing |
+| OPTION_INVALID | an option that nobody can type or tell apart, or that does not do what it says |
+| OPTIONS_ALL_REFUSE | no option of a gate goes on |
 | REFERENCE_UNKNOWN | `${node.output}` names no node of this plan |
 | REFERENCE_NOT_EARLIER | it names a node that has not finished when this one starts |
 | REFERENCE_PARALLEL | it names a node that may run at the same time |
@@ -43,10 +45,13 @@ from ir.plan import (
     BRANCH_KINDS,
     MAX_DEPTH,
     MAX_NODES,
+    NO,
     NODE_KINDS,
     SIDE_EFFECTS,
     STEP_KINDS,
     TERMINAL_KINDS,
+    YES,
+    Gate,
     PlanNode,
     PlanTree,
     Step,
@@ -195,6 +200,27 @@ def _payload_flaws(node: PlanNode, skill: SkillScope | None) -> Iterator[Finding
         yield Finding(
             "QUESTION_BLANK", node.id, "the gate asks nothing", "write the question a person can decide"
         )
+    if node.gate is not None:
+        yield from _option_flaws(node.id, node.gate)
+
+
+def _option_flaws(node_id: str, gate: Gate) -> Iterator[Finding]:
+    """Answers that cannot be given as they are written, or that would not do what they say."""
+    for place, option in enumerate(gate.options):
+        why = "is written twice" if option in gate.options[:place] else ""
+        if not option.isprintable() or option != option.strip() or not option:
+            why = "is empty, or has blanks around it or characters that are not seen"
+        elif option in gate.refuses and option in YES:
+            why = "is a word for yes, and is said to refuse"
+        if why:
+            yield Finding("OPTION_INVALID", node_id, f"the option {option!r} {why}", "give it another name")
+    for option in gate.refuses:
+        if option not in gate.options:
+            message = f"{option!r} is said to refuse, and is no option"
+            yield Finding("OPTION_INVALID", node_id, message, "list it among the options")
+    if gate.options and all(one in gate.refuses or one in NO for one in gate.options):
+        fix = "list an option that goes on"
+        yield Finding("OPTIONS_ALL_REFUSE", node_id, "each option of the gate refuses", fix)
 
 
 def _step_flaws(node_id: str, step: Step) -> Iterator[Finding]:

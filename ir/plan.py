@@ -17,6 +17,9 @@ TERMINAL_KINDS: Final = ("step", "tool_call", "sub_dispatch", "gate")
 NODE_KINDS: Final = BRANCH_KINDS + TERMINAL_KINDS
 STEP_KINDS: Final = ("reason", "code", "summarize", "write", "transform", "classify", "hard_reason")
 SIDE_EFFECTS: Final = ("read", "write", "network", "shell", "chain")
+# Words of every question that is answered with yes or no; an option that is spelled so does what it says.
+YES: Final = ("approve", "yes", "y")
+NO: Final = ("deny", "no", "n")
 MAX_DEPTH: Final = 64
 MAX_NODES: Final = 10_000
 
@@ -49,12 +52,14 @@ class SubDispatch(Document):
 
 
 class Gate(Document):
-    """A question to a person. No `options`: free text. 0 ms: no limit."""
+    """A question to a person. No `options`: approve or deny. refuses: those of them that refuse; every other
+    one goes on. 0 ms: no limit."""
 
     rule_ref: Text = ""
     question: Text = ""
     options: tuple[Text, ...] = ()
     timeout_ms: Count = 0
+    refuses: tuple[Text, ...] = ()
 
 
 class PlanNode(Document):

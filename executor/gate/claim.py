@@ -96,7 +96,7 @@ def _consumed() -> Deny:
 
 
 def _refused(gate: GateState) -> Deny:
-    why = f": {gate.answer}" if gate.answer and gate.decision == DENY else ""
+    why = f": {gate.why}" if gate.why and gate.decision == DENY else ""
     return Deny(
         "GATE_DENIED",
         f"{gate.by} refused this call at {gate.at}{why}",

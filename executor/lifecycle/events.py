@@ -171,7 +171,7 @@ def _output(view: View, envelope: Envelope) -> Changes:
 
 def _gate(view: View, envelope: Envelope) -> Changes:
     body: Any = envelope.body
-    asked = GateState(body.options, body.expires_at, body.node_id, rule=body.rule_ref)
+    asked = GateState(body.options, body.expires_at, body.node_id, rule=body.rule_ref, refuses=body.refuses)
     return {"gates": having(view.gates, envelope.id, asked)}
 
 
@@ -190,7 +190,13 @@ def _resolve(view: View, envelope: Envelope) -> Changes:
     if _past(gate.expires_at, max(envelope.at, body.resolved_at, key=_moment)):
         raise illegal(view, envelope, "GATE_EXPIRED", f"the gate {body.gate_of} closed at {gate.expires_at}")
     decided = replace(
-        gate, decision=body.decision, answer=body.answer, by=envelope.from_, at=body.resolved_at
+        gate,
+        decision=body.decision,
+        answer=body.answer,
+        by=envelope.from_,
+        at=body.resolved_at,
+        reason=body.reason,
+        unseen=body.unseen,
     )
     return {"gates": having(view.gates, body.gate_of, decided)}
 

@@ -14,7 +14,7 @@ from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftB
 @dataclass(frozen=True)
 class GateState:
     """A question to a person. `decision` is empty while it is open; `by`, `at`: who signed it, and when.
-    rule: why it was asked."""
+    rule: why it was asked. refuses: those of its options that do. unseen: nobody looked when signing it."""
 
     options: tuple[str, ...]
     expires_at: str
@@ -24,6 +24,14 @@ class GateState:
     by: str = ""
     at: str = ""
     rule: str = ""
+    refuses: tuple[str, ...] = ()
+    reason: str = ""
+    unseen: bool = False
+
+    @property
+    def why(self) -> str:
+        """Why it was decided so; rows from before reasons had a place of their own say it as the answer."""
+        return self.reason or (self.answer if self.answer != self.decision else "")
 
 
 @dataclass(frozen=True)

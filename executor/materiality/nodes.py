@@ -151,7 +151,9 @@ def _gates(old: Gate, new: Gate, place: str) -> Iterator[Change]:
         was, now_is = getattr(old, name), getattr(new, name)
         if was == now_is:
             continue
-        if name == "options":
+        if name == "refuses":
+            code = "GATE_OPTIONS_NARROWER" if set(was) <= set(now_is) else "GATE_OPTIONS_WIDER"
+        elif name == "options":
             code = _options(set(was), set(now_is))
         elif name in ("question", "rule_ref"):
             code = "GATE_CHANGED"

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from executor.engine.protocol import Failure
 from executor.gate.approvals import IN_DOUBT
+from executor.gate.offer import Offer
 from executor.walker.run import Run
 from executor.walker.tree import Place
 
 _RETRY, _DONE, _STOP = OPTIONS = ("retry", "done", "stop")
+_OFFER = Offer(OPTIONS, (_STOP,))
 
 
 async def settle(place: Place, run: Run) -> tuple[bool, Failure | None]:
@@ -29,7 +31,7 @@ async def settle(place: Place, run: Run) -> tuple[bool, Failure | None]:
             f"Node {place.id} ({what}) was running when its process ended: "
             "it may have happened. Do it again, count it as done, or stop?",
             rule=_rule(place, run),
-            options=OPTIONS,
+            offer=_OFFER,
         )
         if isinstance(answer, Failure):
             return True, answer

@@ -11,6 +11,7 @@ from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.decide import Allow, decide
 from executor.gate.examples import EXAMPLES
+from executor.gate.offer import Offer
 from executor.gate.verdict import Ask, Deny
 from executor.walker.asking import Asking
 
@@ -24,7 +25,7 @@ async def get_leave(call: Call, context: Context, asking: Asking) -> tuple[Call,
             call.node_id,
             reply.question,
             rule="matrix://rule/exact-call",
-            options=(APPROVE, DENY),
+            offer=Offer.of((APPROVE, DENY)),
             expires_at=reply.expires_at,
             tool_ref=call.tool_ref,
             args=call.args,

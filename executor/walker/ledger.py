@@ -10,11 +10,13 @@ from typing import Any, Final
 
 from executor.errors import LifecycleError
 from executor.gate.mandate import Mandate
+from executor.gate.offer import Offer
 from executor.hashing import json_bytes, json_hash
 from executor.home import Home
 from executor.journal.journal import Statement
 from executor.lifecycle.fold import View
 from executor.walker.pausing import Superseded
+from executor.walker.people import GateAnswer
 from ir import (
     Body,
     Envelope,
@@ -132,11 +134,10 @@ class Ledger:
                 *(Statement("plan.step", PlanStepBody(self.plan.id, node, state)) for node in node_ids)
             )
 
-    def ask(
-        self, node_id: str, question: str, *, rule: str, options: tuple[str, ...], expires_at: str
-    ) -> Envelope:
+    def ask(self, node_id: str, question: str, *, rule: str, offer: Offer, expires_at: str) -> Envelope:
         """A question to a person (policy.gate)."""
-        body = PolicyGateBody(rule, question, self.plan.id, node_id, options, expires_at)
+        plan = self.plan.id
+        body = PolicyGateBody(rule, question, plan, node_id, offer.options, expires_at, offer.refuses)
         return self._append("policy.gate", body)
 
     def dispatch(self, intent: Intent, scope_uri: str) -> Envelope:
@@ -166,9 +167,11 @@ class Ledger:
         self._write()
         self._home.journal.record(ANSWERED, told, intent=self.intent_id)
 
-    def resolve(self, gate_id: str, decision: str, answer: str) -> None:
-        """A person's decision, given at this process and signed with the user's key."""
-        body = PolicyGateResolveBody(gate_id, decision, self._home.clock.now(), answer)
+    def resolve(self, gate_id: str, given: GateAnswer, answer: str) -> None:
+        """A person's decision, given at this process and signed with the user's key. answer: the binding of
+        an approved call, or the option."""
+        now = self._home.clock.now()
+        body = PolicyGateResolveBody(gate_id, given.decision, now, answer, given.reason, given.unseen)
         self._append("policy.gate.resolve", body)
 
     def take(self, envelope: Envelope) -> None:

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from executor import GateError, Home, LifecycleError, Record, Row, View
 from executor.clock import instant
-from executor.gate.approvals import APPROVE, DENY, IN_DOUBT
+from executor.gate.approvals import APPROVE, DENY
 from executor.gate.claim import binding_hash
+from executor.gate.offer import Offer
 from executor.hashing import json_hash
-from executor.journal.record import seal_record
 from executor.lifecycle.fold import GateState
+from executor.walker.asking import listed
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.acts.direct import NODE
 from mcl.acts.tools import tools_of
@@ -38,7 +39,8 @@ _LONGEST: Final = timedelta(minutes=1440)  # that a question about a call stays 
 class OpenGate:
     """A question nobody has decided.
 
-    options: listed answers; empty: approve or deny. expires_at: ISO 8601, "" = no limit. binding: what an
+    options: listed answers; empty: approve or deny. refuses: those of them that refuse. expires_at:
+    ISO 8601, "" = no limit. binding: what an
     approval of one exact call is bound to, "" for any other question. call: of a call over MCP that no plan
     holds, the tool as ``server:tool``; its intent begins with the decision.
     """
@@ -52,6 +54,12 @@ class OpenGate:
     asked_at: str
     binding: str
     call: str = ""
+    refuses: tuple[str, ...] = ()
+
+    @property
+    def offer(self) -> Offer:
+        """What may be answered."""
+        return Offer(self.options, self.refuses)
 
 
 @dataclass(frozen=True)
@@ -138,7 +146,7 @@ def show_gate(gate: str, *, home: Home | None = None) -> ShownGate:
         state=view.state,
         standing=_standing(home, row.id, state, view),
         decision=state.decision,
-        reason=state.answer if state.answer not in (found.binding, state.decision) else "",
+        reason=state.why if state.why != found.binding else "",
         by=state.by,
         decided_at=state.at,
         tool=str(asked.get("tool", "")),
@@ -150,12 +158,16 @@ def show_gate(gate: str, *, home: Home | None = None) -> ShownGate:
     )
 
 
-def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None = None) -> Decided:
+def decide_gate(
+    gate: str, decision: str, *, reason: str = "", approves: bool | None = None, home: Home | None = None
+) -> Decided:
     """Decide a question, signed with the user's key; the run that asked it goes on, or stops.
 
     Args:
-        gate: its id or a unique beginning of it. decision: "approve", "deny", or a listed option.
-        reason: why, at most 1,000 characters; it is kept, and a run that is refused says it.
+        gate: its id or a unique beginning of it. decision: one of its answers, or "deny"; of a question
+            that is answered with yes or no also such a word. reason: why, at most 1,000 characters; it is
+            signed with the decision, and a run that is refused says it. approves: whether the decision is
+            meant to go on, or to refuse; None: whatever it does.
 
     Raises:
         InputError: GATE_UNKNOWN, NOT_AN_OPTION, REASON_TOO_LONG.
@@ -167,16 +179,13 @@ def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None
     home = home or open_home()
     named = _named(home, gate)
     if isinstance(named, AskedCall):
-        return _decide_call(home, named, decision, reason)
+        return _decide_call(home, named, decision, reason, approves)
     row, envelope, state, view = named
     found = _gate(home, row, envelope)
-    allowed = {APPROVE, DENY, *found.options}
-    if isinstance(envelope.body, PolicyGateBody) and envelope.body.rule_ref.startswith(IN_DOUBT):
-        allowed = {DENY, *found.options}  # to approve would not say whether it is to be done again
-    _check_answer(found.id, decision, reason, allowed)
+    decision = _checked(found, decision, reason, approves)
     _require_open(home, row.id, state, view)
     at = home.clock.now()
-    bound = bool(found.binding) and decision == APPROVE
+    bound = bool(found.binding) and found.offer.approves(decision)
     if bound and not show_gate(found.id, home=home).holds:
         raise GateError(
             "APPROVAL_MISMATCH",
@@ -184,14 +193,13 @@ def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None
             place=found.id,
             fix="deny it, and look at who writes to this journal: mcl log verify",
         )
-    answer = found.binding if bound else reason or (decision if decision in found.options else "")
-    body = PolicyGateResolveBody(gate_of=found.id, decision=decision, resolved_at=at, answer=answer)
+    answer = found.binding if bound else listed(decision, found.options)
+    body = PolicyGateResolveBody(
+        gate_of=found.id, decision=decision, resolved_at=at, answer=answer, reason=reason
+    )
     signed = sealed(home, "policy.gate.resolve", body, intent=found.intent_id, at=at, causation=found.id)
-    messages: list[Envelope | Record] = [signed]
-    if bound and reason:  # what such an approval says is its binding, and nothing else
-        messages.append(_why(home, found, reason, signed))
     try:
-        home.journal.append_many(messages)
+        home.journal.append_many([signed])
     except LifecycleError as problem:
         # Somebody was first after all, or it ended meanwhile: the journal says which.
         view = home.journal.view(found.intent_id)
@@ -200,17 +208,26 @@ def decide_gate(gate: str, decision: str, *, reason: str = "", home: Home | None
     return Decided(found, decision, reason, signed.from_, at, signed.id)
 
 
-def _check_answer(gate: str, decision: str, reason: str, allowed: set[str]) -> None:
-    if decision not in allowed:
-        message, fix = f"{decision!r} is no answer to this", f"one of: {', '.join(sorted(allowed))}"
-        raise InputError("NOT_AN_OPTION", message, place=gate, fix=fix)
+def _checked(gate: OpenGate, text: str, reason: str, approves: bool | None) -> str:
+    """The answer that a text is, by its name."""
+    offer = gate.offer
+    decision = offer.read(text)
+    if not decision:
+        going, refusing = ", ".join(offer.continuing), ", ".join(offer.refusing) or DENY
+        fix = f"mcl gate approve --option, one of: {going}; or mcl gate deny: {refusing}"
+        raise InputError("NOT_AN_OPTION", f"{text!r} is no answer to this", place=gate.id, fix=fix)
+    if approves not in (None, offer.approves(decision)):
+        what, verb = ("refuses", "deny") if approves else ("goes on", "approve")
+        fix = f"mcl gate {verb} {gate.id} --option"
+        raise InputError("NOT_AN_OPTION", f"{decision!r} {what}", place=gate.id, fix=fix)
     if len(reason) > MAX_REASON:
         message = f"the reason has {len(reason)} characters"
         raise InputError("REASON_TOO_LONG", message, place="reason", fix=f"at most {MAX_REASON}")
+    return decision
 
 
-def _decide_call(home: Home, asked: AskedCall, decision: str, reason: str) -> Decided:
-    _check_answer(asked.id, decision, reason, {APPROVE, DENY})
+def _decide_call(home: Home, asked: AskedCall, decision: str, reason: str, approves: bool | None) -> Decided:
+    decision = _checked(_of_call(asked), decision, reason, approves)
     deciding.require_open(home, asked)
     if decision == APPROVE:
         deciding.require_same(home, asked, tools_of(home))
@@ -229,6 +246,7 @@ def _of_call(asked: AskedCall) -> OpenGate:
         asked.at,
         asked.binding,
         asked.name,
+        (DENY,),
     )
 
 
@@ -262,18 +280,6 @@ def _show_call(home: Home, asked: AskedCall) -> ShownGate:
         effects=asked.effects,
         said=declared_of(asked),
         flaw=flaw if now == "open" else "",
-    )
-
-
-def _why(home: Home, gate: OpenGate, reason: str, signed: Envelope) -> Record:
-    body = {"gate": gate.id, "by": signed.from_, "resolve": signed.id, "reason": reason}
-    return seal_record(
-        "record.gate.reason",
-        body,
-        id=home.clock.new_id(),
-        at=signed.at,
-        intent=signed.intent,
-        signer=home.keyring.agent,
     )
 
 
@@ -371,8 +377,9 @@ def _gate(home: Home, row: Row, envelope: Envelope) -> OpenGate:
     binding = str(_asked(home, row, body.node_id).get("binding", "")) if exact else ""
     intent = row.intent or ""
     return OpenGate(
-        row.id, intent, body.node_id, body.question, body.options, body.expires_at, row.at, binding
-    )
+        row.id, intent, body.node_id, body.question, body.options, body.expires_at, row.at, binding,
+        refuses=body.refuses,
+    )  # fmt: skip
 
 
 def _asked(home: Home, gate: Row, node_id: str) -> Mapping[str, Any]:

@@ -153,6 +153,8 @@ def of_question_asked(gate: "GateQuestion") -> dict[str, object]:
         "kind": gate.kind,
         "question": gate.question,
         "options": list(gate.options),
+        "refuses": list(gate.offer.refusing),
+        "again": gate.again,
         "expires_at": gate.expires_at,
         "tool": gate.tool_ref,
         "args": dict(gate.args),

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from mcl.acts.gates import ShownGate
 
 GateId = Annotated[str, typer.Argument(metavar="GATE", help="Id of a gate, or a unique beginning of it.")]
+Option = Annotated[
+    str, typer.Option("--option", metavar="WORD", help="A listed answer; needed where several would do.")
+]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")]
 
 
@@ -25,7 +28,10 @@ def register(app: typer.Typer) -> None:
     gates.command("approve", epilog=example("mcl gate approve 01K", "mcl gate approve 01K --option retry"))(
         approve_gate
     )
-    gates.command("deny", epilog=example('mcl gate deny 01K --reason "not this file"'))(deny_gate)
+    gates.command(
+        "deny",
+        epilog=example('mcl gate deny 01K --reason "not this file"', "mcl gate deny 01K --option stop"),
+    )(deny_gate)
     app.add_typer(gates)
 
 
@@ -43,7 +49,7 @@ def list_gates(as_json: AsJson = False) -> None:
             (gate.id, ""),
             (gate.node_id, DIM),
             (moment(gate.expires_at) if gate.expires_at else "", DIM),
-            (one_line(f"{gate.question} {' / '.join(gate.options)}", 400), ""),
+            (one_line(f"{gate.question} {' / '.join(gate.offer.names)}", 400), ""),
         )
         for gate in found
     ]
@@ -67,31 +73,32 @@ def show_one(gate: GateId, as_json: AsJson = False) -> None:
 
 def approve_gate(
     gate: GateId,
-    option: Annotated[str, typer.Option("--option", metavar="WORD", help="A listed answer.")] = "approve",
+    option: Option = "",
     reason: Reason = "",
     as_json: AsJson = False,
 ) -> None:
-    """Approve, signed with your key.
+    """Approve, signed with your key: with one of the listed answers, where there are any.
 
     Exit code 4 when somebody was first, when it is too late, or when the intent has ended.
     """
-    _decide(gate, option, reason, as_json)
+    _decide(gate, option, reason, as_json, approves=True)
 
 
-def deny_gate(gate: GateId, reason: Reason = "", as_json: AsJson = False) -> None:
+def deny_gate(gate: GateId, option: Option = "", reason: Reason = "", as_json: AsJson = False) -> None:
     """Refuse, signed with your key.
 
     Exit code 4 when somebody was first, when it is too late, or when the intent has ended.
     """
-    _decide(gate, "deny", reason, as_json)
+    _decide(gate, option, reason, as_json, approves=False)
 
 
-def _decide(gate: str, decision: str, reason: str, as_json: bool) -> None:
+def _decide(gate: str, option: str, reason: str, as_json: bool, *, approves: bool) -> None:
     from mcl.acts.gates import decide_gate
     from mcl.cli.home import use_home
     from mcl.cli.safe import safe
 
-    done = decide_gate(gate, decision, reason=reason, home=use_home(signs=True))
+    chosen = option or ("approve" if approves else "deny")
+    done = decide_gate(gate, chosen, reason=reason, approves=approves, home=use_home(signs=True))
     Output(as_json).document(
         {
             "gate": done.gate.id,
@@ -103,8 +110,8 @@ def _decide(gate: str, decision: str, reason: str, as_json: bool) -> None:
             "envelope": done.envelope,
         }
     )
-    note(safe(f"{decision}: {done.gate.question}"))
-    if done.gate.call and decision == "approve":
+    note(safe(f"{done.decision}: {done.gate.question}"))
+    if done.gate.call and approves:
         note(f"who asked makes the call now; if they are gone: mcl run {done.gate.intent_id}")
 
 

@@ -1,4 +1,4 @@
-"""Asking the person at the terminal: one line in, and only an exact approval approves."""
+"""Asking the person at the terminal: one line in, which is exactly one of the answers or is asked again."""
 
 import json
 import os
@@ -9,9 +9,8 @@ from dataclasses import replace
 
 from anyio import get_cancelled_exc_class, sleep_forever, wait_readable
 
-from executor.gate.approvals import APPROVE
 from executor.walker.people import GateAnswer, GateQuestion
-from mcl.cli.safe import safe
+from mcl.cli.safe import one_line, safe
 
 _SHOWN = 2000  # characters of a question, and of each argument
 
@@ -111,5 +110,7 @@ def question_text(gate: GateQuestion) -> str:
     unsaid = {name: value for name, value in gate.args.items() if not _says(gate.question, name, value)}
     lines += [f"  {name} = {_short(json.dumps(value, ensure_ascii=False))}" for name, value in unsaid.items()]
     until = f" (until {gate.expires_at[:16].replace('T', ' ')} UTC)" if gate.expires_at else ""
-    choice = " / ".join(gate.options) if gate.options else APPROVE
-    return safe("\n".join(lines)) + f"\n  type {safe(choice)}; anything else refuses{until}: "
+    again = f"  {one_line(gate.again)}\n" if gate.again else ""
+    text = safe("\n".join(lines))
+    short = " (or y / n)" if gate.offer.is_yes_no else ""
+    return f"{again}{text}\n  type {one_line(gate.offer.words, _SHOWN)}{short}; no answer refuses{until}: "

@@ -15,6 +15,7 @@ this file, errors but for those marked:
 | OUTPUT_UNKNOWN | a reference to what the tool of that node does not give |
 | EFFECT_UNDECLARED | the tool does more than the node's side_effect_class says |
 | VERB_TOO_WEAK | no verb of the case may do what the node does |
+| OPTIONS_NONE_REFUSES | (warning) no option of a gate says that it refuses; mcl adds one |
 | TOOL_UNUSED, SUB_SKILL_UNUSED | (warning, in SKILL.mtx) no plan uses it |
 """
 
@@ -27,6 +28,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from executor.gate.effects import COVERS, over_ceiling
+from executor.gate.offer import Offer
 from executor.references import typed_args
 from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, check_plan, parse_references
 from ir import Finding as Flaw
@@ -57,6 +59,8 @@ _PLACES: Mapping[str, tuple[Steps, ...]] = {
     "PROMPT_UNKNOWN": (("step", "prompt_name"),),
     "OUTPUT_UNDECLARED": (("step", "expected_outputs"),),
     "QUESTION_BLANK": (("gate",),),
+    "OPTION_INVALID": (("gate", "options"), ("gate",)),
+    "OPTIONS_ALL_REFUSE": (("gate", "options"),),
     "SECRET_INLINE": (("tool_call", "args"), ("step", "inputs")),
 }
 
@@ -158,6 +162,11 @@ class _Case:
             self.outputs(node, steps, manifests)
             if node.tool_call is not None:
                 self.call(node, (*steps, "tool_call"), manifests.get(node.id))
+            gate = node.gate
+            if gate is not None and Offer.of(gate.options, gate.refuses).options != gate.options:
+                hint = "options: [{name: …, continues: false}]; without one mcl adds 'deny'"
+                message = "none of these options says that it refuses"
+                self.add((*steps, "gate", "options"), "OPTIONS_NONE_REFUSES", message, hint, warning=True)
 
     def plan(self, root: Any, steps: Steps) -> PlanTree | None:
         """The case as a PlanTree with its slots filled; None (and findings) where its shape is wrong."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ir import VERBS, MclError, canonical_bytes
+from ir.plan import NO
 from mcl.mtx.finding import Finding, nearest
 from mcl.mtx.source import MAX_FINDINGS
 from mcl.plans.document import Steps, YamlFile, read_yaml
@@ -129,9 +130,33 @@ class _Check:
         for key, value in node.items():
             if key == "children" and isinstance(value, list):
                 plain[key] = [self.node(child, (*steps, key, index)) for index, child in enumerate(value)]
+            elif key == "gate" and isinstance(value, dict):
+                plain[key] = self.gate(value, (*steps, key))
             else:
                 plain[str(key)] = self.value(value, (*steps, key), free=key in _FREE_TEXT)
         return plain
+
+    def gate(self, gate: dict[Any, Any], steps: Steps) -> dict[str, Any]:
+        """A question: of options that say what they do, their names, and which of them refuse."""
+        if "refuses" in gate:
+            hint = "options: [{name: …, continues: false}]"
+            self.wrong((*steps, "refuses"), "an option says itself that it refuses", hint=hint, key=True)
+        options, names, refuses = gate.get("options"), [], []
+        for place, option in enumerate(options if isinstance(options, list) else ()):
+            name, goes_on = option, None
+            if isinstance(option, dict):
+                name, goes_on = option.get("name"), option.get("continues", True)
+                if set(option) - {"name", "continues"} or not isinstance(goes_on, bool):
+                    message = "an option is a text, or has the keys name and continues (true or false)"
+                    self.wrong((*steps, "options", place), message)
+            if goes_on and name in NO:
+                message = f"the option {name!r} is a word for no, and cannot go on"
+                self.wrong((*steps, "options", place), message, hint="give it another name", text=str(name))
+            names.append(name)
+            if goes_on is False:
+                refuses.append(name)
+        plain: dict[str, Any] = self.value({**gate, "options": names} if names else gate, steps, free=False)
+        return {**plain, "refuses": [str(name) for name in refuses]} if refuses else plain
 
     def value(self, value: Any, steps: Steps, *, free: bool) -> Any:
         """Any value below a node: maps and lists as they are, leaves checked for places.

@@ -115,7 +115,7 @@ def test_a_gate_is_asked_at_the_terminal_and_only_the_exact_word_approves(mcl):
         return done.document["id"]
 
     written = lambda id: (mcl.folder / "mcl-notes" / f"{id}.md").exists()  # noqa: E731
-    for typed, code in ((b"", 4), (b"yes\n", 4), (b"approve!\n", 4), (b"approve\n", 0)):
+    for typed, code in ((b"", 4), (b"no\n", 4), (b"approve!\n", 4), (b"approve\n", 0), (b"yes\n", 0)):
         id = note()
         ran = mcl.fed(typed, "run", id)
         assert ran.code == code, ran.out + ran.err

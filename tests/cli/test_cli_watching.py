@@ -184,6 +184,7 @@ def test_a_run_with_json_is_one_line_an_event_with_these_keys(mcl):
         },
         "question": {
             *("event", "gate", "node", "kind", "question", "options", "expires_at", "tool", "args", "at"),
+            *("refuses", "again"),
         },
     }
     for event in events[:-1]:

@@ -158,7 +158,8 @@ def test_of_two_walkers_with_one_approval_one_gets_it(walks: Walks) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "text"), [("approve", "new"), ("deny", "hello"), (None, "hello"), ("yes", "hello")]
+    ("answer", "text"),
+    [("approve", "new"), ("deny", "hello"), (None, "hello"), ("yes", "new"), ("Yes", "hello")],
 )
 def test_a_walk_asks_before_it_overwrites_and_obeys(walks: Walks, answer: str | None, text: str) -> None:
     people = Says(answer)
@@ -187,13 +188,17 @@ def test_the_decision_is_signed_by_the_user_and_names_the_exact_call(walks: Walk
         ((), "APPROVE", "denied"),
         ((), " approve", "denied"),
         ((), "", "denied"),
-        ((), "yes", "denied"),
+        ((), "yes", "completed"),
+        ((), "n", "denied"),
         ((), None, "denied"),
         (("red", "blue"), "red", "completed"),
-        (("red", "blue"), "approve", "completed"),
+        (("red", "blue"), "approve", "denied"),
+        (("red", "blue"), "y", "denied"),
+        (("red", "blue"), "deny", "denied"),
+        (("yes", "no"), "y", "completed"),
         (("red", "blue"), "green", "denied"),
         (("yes", "no"), "no", "denied"),
-        (("go", "Stop"), "Stop", "denied"),
+        (("go", "Stop"), "Stop", "completed"),  # no word of an option is interpreted
     ],
 )
 def test_a_gate_opens_for_the_exact_word_or_a_listed_option_only(

@@ -115,7 +115,8 @@ def test_a_chain_call_is_never_approved_in_a_client(here: Room) -> None:
 
     async def whole() -> Any:
         with anyio.fail_after(60):
-            return await here.settle(call, here.caller(elicit=answering(says("approve"), seen=seen)))
+            people = answering(*[says("approve")] * 3, seen=seen)
+            return await here.settle(call, here.caller(elicit=people))
 
     assert code_of(anyio.run(whole)) == "GATE_DENIED"  # it was not offered, so it is no answer
     assert "mcl gate approve" in seen[0].message
@@ -145,14 +146,15 @@ def test_a_sealed_key_signs_nothing_that_was_answered_in_a_client(tmp_path: Path
     with room(tmp_path, sealed=True) as here:
         seen: list[Form] = []
         call = here.overwrite()
-        settled, _ = here.go(call, here.caller(elicit=answering(says("approve"), seen=seen)))
+        settled, _ = here.go(call, here.caller(elicit=answering(*[says("approve")] * 3, seen=seen)))
         assert code_of(settled) == "GATE_DENIED"
         assert "mcl gate approve" in seen[0].message.split("\n")[-1]
         settled, _ = here.go(call, here.caller(elicit=answering(says("deny", reason="not now"))))
         assert "not now" in settled.reason
         assert "intent.cancel" not in here.kinds()  # closed by the agent, signed by nobody else
-        state = here.pending(call).wanted.state
-        settled, _ = here.back(call, state, decision="approve")
+        settled = here.pending(call)
+        for _ in range(3):
+            settled, _ = here.back(call, settled.wanted.state, decision="approve")
         assert code_of(settled) == "GATE_DENIED"
         assert here.text() == "old"
 
@@ -256,9 +258,9 @@ def gate(**more: Any) -> GateQuestion:
         ((), says("deny", reason="no"), "deny"),
         ((), Filled("decline"), "deny"),
         ((), Filled("cancel"), None),
-        ((), says("yes"), None),
+        ((), says("yes"), ""),  # no answer of the form: asked again
         (("retry", "done", "stop"), says("retry"), "retry"),
-        (("retry", "done", "stop"), says("approve"), None),
+        (("retry", "done", "stop"), says("approve"), ""),
     ],
 )
 def test_the_gates_of_a_plan_are_asked_in_the_client_that_runs_it(

@@ -124,7 +124,7 @@ class Shop:
                     return
                 waiting += piece.decode()
                 shown.append(piece.decode())
-                if "[y/N] " in waiting and left:
+                if "[y/n] " in waiting and left:
                     waiting = ""
                     os.write(master, left.pop(0))
 

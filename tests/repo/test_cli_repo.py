@@ -202,16 +202,23 @@ def test_where_it_is_done_is_said_to_whoever_stands_elsewhere(
 
 @pytest.mark.parametrize(
     ("answer", "code", "branch"),
-    [(b"Ja\n", 0, "fix/x"), (b"\n", 130, "main"), (b"yes please\n", 130, "main"), (b"\x04", 130, "main")],
-    ids=["ja", "nothing", "other", "end"],
-)  # fmt: skip
+    [
+        ([b"Ja\n"], 0, "fix/x"),
+        ([b"\n"] * 3, 130, "main"),
+        ([b"yes please\n"] * 3, 130, "main"),
+        ([b"nja\n", b"n\n"], 130, "main"),
+        ([b"perhaps\n", b"y\n"], 0, "fix/x"),
+        ([b"\x04"], 130, "main"),
+    ],
+    ids=["ja", "nothing", "other", "other and no", "other and yes", "end"],
+)
 def test_a_branch_is_made_only_by_a_yes_at_the_terminal(
-    shop: Shop, answer: bytes, code: int, branch: str
+    shop: Shop, answer: list[bytes], code: int, branch: str
 ) -> None:
-    with shop.terminal(answer) as shown:
+    with shop.terminal(*answer) as shown:
         told = shop.fed(b"y\n", "run", "skapa branch fix/x", "--no-ai")  # standard input answers nothing
     assert (told.code, shop.branch) == (code, branch)
-    assert f"Skapa grenen fix/x i shop ({shop.folder}) och byta till den? [y/N]" in "".join(shown)
+    assert f"Skapa grenen fix/x i shop ({shop.folder}) och byta till den? [y/n]" in "".join(shown)
 
 
 def test_without_a_terminal_nobody_agrees(shop: Shop) -> None:
@@ -227,7 +234,7 @@ def test_without_a_terminal_nobody_agrees(shop: Shop) -> None:
 def test_with_confirm_every_step_is_asked_about(shop: Shop) -> None:
     with shop.terminal(b"y\n") as shown:
         told = shop("run", "git log", "--no-ai", "--confirm")
-    assert (told.code, "".join(shown).count("[y/N]")) == (0, 1)
+    assert (told.code, "".join(shown).count("[y/n]")) == (0, 1)
     assert "Open the shop" in told.out
     with shop.terminal(b"n\n"):
         assert shop("run", "git log", "--no-ai", "--confirm").code == 130
@@ -325,7 +332,7 @@ def test_a_contract_in_a_pipe_is_asked_about_at_the_terminal_of_the_process(shop
         "    os.write(write, sys.argv[1].encode()); os.close(write); os.dup2(read, 0)\n"
         "    os.execv(sys.executable, [sys.executable, '-m', 'mcl', 'repo', 'exec', '-'])\n"
         "seen = b''\n"
-        "while b'[y/N]' not in seen: seen += os.read(master, 4096)\n"
+        "while b'[y/n]' not in seen: seen += os.read(master, 4096)\n"
         "os.write(master, b'j\\n')\n"
         "try:\n"
         "    while os.read(master, 4096): pass\n"

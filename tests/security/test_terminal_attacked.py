@@ -137,8 +137,9 @@ def test_the_question_is_not_pushed_off_the_terminal(
     [
         b"\n",
         b"",
-        b"y\n",
-        b"yes\n",
+        b"Y\n",
+        b"yes!\n",
+        b"no\n",
         b"APPROVE\n",
         b"approved\n",
         b"approve deny\n",

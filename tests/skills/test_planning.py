@@ -12,6 +12,7 @@ from executor import Registry
 from executor.references import typed_args
 from ir import Intent, PlanTree, parse_references
 from ir.references import OutputRef
+from mcl.acts.skill.validate import validate_skill
 from mcl.errors import SkillError
 from mcl.plans.planner import make_plan
 from mcl.skills import Skill, load_skill
@@ -216,3 +217,42 @@ def test_a_plan_that_breaks_the_rules_of_plans_is_told_with_all_findings(
 def test_the_same_intent_gives_the_same_plan(skill: Skill) -> None:
     objects = (("what", "x", ""), ("text", "t", ""))
     assert made(skill, "p", *objects).hash == made(skill, "p", *objects).hash
+
+
+ASKING = """version: 1
+plans:
+  - root: {{id: ask, kind: gate, gate: {{question: "Send it?", options: {options}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "names", "refuses", "codes"),
+    [
+        ("[send, {name: drop it, continues: false}]", ("send", "drop it"), ("drop it",), []),
+        ("[{name: send, continues: true}, deny]", ("send", "deny"), (), []),
+        ("[send, nope]", ("send", "nope"), (), ["OPTIONS_NONE_REFUSES"]),
+        ("[send, {name: no, continues: true}]", None, (), ["PLAN_INVALID"]),
+        ("[send, {name: yes, continues: false}]", None, (), ["OPTION_INVALID"]),
+        ("[{name: stop, continues: false}]", None, (), ["OPTIONS_ALL_REFUSE"]),
+        ("[send, {name: stop, continues: perhaps}]", None, (), ["PLAN_INVALID"]),
+        ("[send, {name: stop, refuses: true}]", None, (), ["PLAN_INVALID"]),
+        ("[send, {continues: false}]", None, (), ["PLAN_INVALID"]),
+        ("[send], refuses: [send]", None, (), ["PLAN_INVALID", "PLAN_INVALID"]),
+    ],
+)
+def test_an_option_says_whether_it_goes_on(
+    tmp_path: Path, options: str, names: tuple[str, ...] | None, refuses: tuple[str, ...], codes: list[str]
+) -> None:
+    folder = tmp_path / "one"
+    folder.mkdir()
+    text = SKILL.format(id="one", version="1.0.0")
+    (folder / "SKILL.mtx").write_text(text, encoding="utf-8")
+    (folder / "plan.yaml").write_text(ASKING.format(options=options), encoding="utf-8")
+    [_, report] = validate_skill(folder)
+    found = [*report.errors, *report.warnings]
+    assert sorted({one.code for one in found}) == sorted(set(codes)), found
+    assert all(one.line == 3 for one in found)
+    if names is not None:
+        gate = made(load_skill(folder), "x").root.gate
+        assert gate is not None
+        assert (gate.options, gate.refuses) == (names, refuses)

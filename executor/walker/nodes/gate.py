@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from executor.engine.protocol import Failure
 from executor.errors import UnresolvedError
+from executor.gate.offer import Offer
 from executor.references import as_text, resolve
 from executor.walker.run import Run
 from executor.walker.tree import Place
@@ -18,18 +19,19 @@ async def attempt(place: Place, run: Run) -> Failure | None:
     except UnresolvedError as problem:
         return run.failure(problem, place)
     run.begin(place)
-    state = run.asking.decided(place.id, gate.options)
+    state = run.asking.decided(place.id)
     if state is None:
         answer = await run.asking.ask(
             "gate",
             place.id,
             question,
             rule=gate.rule_ref or "matrix://rule/plan-gate",
-            options=gate.options,
+            offer=Offer.of(gate.options, gate.refuses),
             timeout_ms=gate.timeout_ms,
         )
         state = answer if isinstance(answer, Failure) else answer[1]
     if isinstance(state, Failure):
         return state
-    run.outputs[place.id] = {"decision": state.decision, "answer": state.answer}
+    reason = {"reason": state.reason} if state.reason else {}
+    run.outputs[place.id] = {"decision": state.decision, "answer": state.answer, **reason}
     return None

@@ -92,7 +92,7 @@ def _signed(node: str, words: str, view: View, by: str) -> Looked:
     id, gate = asked[-1] if asked else ("", GateState((), ""))
     why = "a person must sign it off"
     if gate.decision == DENY:
-        why = f"not signed off: {gate.answer}" if gate.answer else "not signed off: a person said no"
+        why = f"not signed off: {gate.why}" if gate.why else "not signed off: a person said no"
     elif by and (gate.decision or by != view.accepted_by):
         why = f"{by} must sign it off"
     return Looked(words, False, person=True, why=why, by=by, node=node, gate="" if gate.decision else id)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from mcl.agents.work.completing import CompleteResult
     from mcl.agents.work.criteria import SignOff
 
-_YES, _NO = ("y", "yes"), ("n", "no")
-
 
 def register(intents: typer.Typer) -> None:
     """Add this verb."""
@@ -68,19 +66,27 @@ def complete(
     return 0
 
 
-def _ask(question: "SignOff") -> bool | None:
-    """The person's answer; anything but yes or no leaves the question open."""
+def _ask(question: "SignOff") -> "bool | None":
+    """The person's answer; nothing leaves the question open, and so does what is no answer three times."""
+    from executor.gate.offer import Offer
+    from executor.walker.asking import TRIES
     from mcl.cli.safe import safe
 
     said = f"\n  the agent {question.agent} says: {question.notes}" if question.notes else ""
     sys.stderr.write(safe(f"\n{question.label}  {question.criterion}{said}\n"))
-    sys.stderr.write("Is this met? [y/n, Enter: later] ")
-    sys.stderr.flush()
-    answer = sys.stdin.readline()
-    if not answer.endswith("\n"):
-        sys.stderr.write("\n")
-    word = answer.strip().lower()
-    return True if word in _YES else False if word in _NO else None
+    offer = Offer()
+    for _ in range(TRIES):
+        sys.stderr.write("Is this met? [y/n, Enter: later] ")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line.endswith("\n"):
+            sys.stderr.write("\n")
+        word = line.strip()
+        if not word:
+            return None
+        if option := offer.read(word):
+            return offer.approves(option)
+    return None
 
 
 def _view(found: "CompleteResult") -> "list[RenderableType]":

@@ -6,21 +6,20 @@ from contextlib import suppress
 
 from anyio import get_cancelled_exc_class, wait_readable
 
-from executor.gate.approvals import APPROVE, DENY
+from executor.gate.approvals import DENY
 from executor.walker.people import GateAnswer, GateQuestion
 from mcl.cli.output import note
 from mcl.cli.people import question_text
-from mcl.cli.safe import safe
+from mcl.cli.safe import one_line, safe
 
 TERMINAL = "/dev/tty"
-_YES = ("y", "yes", "j", "ja", APPROVE)
+_YES = ("y", "yes", "j", "ja")  # in letters of any size, beside what every question of yes or no takes
 
 
 class AtItsTerminal:
     """Puts questions on the terminal that this process belongs to; without one nobody agrees.
 
-    A contract may come on standard input, so no answer is read there. Questions of a plan take y or j for a
-    yes; what needs the approval of an exact call takes the word itself.
+    A contract may come on standard input, so no answer is read there.
     """
 
     async def ask(self, gate: GateQuestion) -> GateAnswer | None:
@@ -29,18 +28,17 @@ class AtItsTerminal:
             device = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
         except OSError:
             note("there is no terminal to ask on, and nobody agrees unasked")
-            return GateAnswer(DENY)
+            return GateAnswer(DENY, unseen=True)
         try:
             with suppress(termios.error):
                 termios.tcflush(device, termios.TCIFLUSH)  # an answer is typed after its question
-            plain = gate.kind == "gate"
+            plain = gate.kind == "gate" and gate.offer.is_yes_no
             _write(device, _question(gate) if plain else question_text(gate))
             line = await _line(device)
             if line is None:
                 _write(device, "\n")
                 return None
-            agreed = line.casefold() in _YES if plain else line == APPROVE
-            return GateAnswer(APPROVE if agreed else DENY)
+            return GateAnswer("yes" if plain and line.casefold() in _YES else line)
         except get_cancelled_exc_class():
             _write(device, "\n")
             raise
@@ -62,7 +60,8 @@ async def _line(device: int) -> str | None:
 
 def _question(gate: GateQuestion) -> str:
     first, *more = safe(gate.question).split("\n")
-    return "\n".join([f"? {first}", *(f"  | {line}" for line in more)]) + " [y/N] "
+    again = [f"  {one_line(gate.again)}"] if gate.again else []
+    return "\n".join([*again, f"? {first}", *(f"  | {line}" for line in more)]) + " [y/n] "
 
 
 def _write(device: int, text: str) -> None:

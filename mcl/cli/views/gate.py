@@ -25,7 +25,7 @@ def gate_view(found: "ShownGate") -> Iterator[RenderableType]:
     ]
     if found.expires_at:
         pairs.append(("until", plain(moment(found.expires_at))))
-    pairs.append(("answers", plain(" / ".join(found.options) or "approve / deny")))
+    pairs.append(("answers", plain(found.offer.words)))
     if found.decision:
         pairs.append(("decision", joined(((found.decision, STRONG), (moment(found.decided_at), DIM)))))
         pairs.append(("by", plain(found.by)))

@@ -112,7 +112,8 @@ def _told(body: Body) -> tuple[str, str]:
             return one_line(reason, 160) or "cancelled", "yellow"
         case PolicyGateBody(question=question, node_id=node):
             return one_line(f"{node} {question}", 160), "yellow"
-        case PolicyGateResolveBody(decision=decision, answer=answer):
-            return one_line(f"{decision} {answer}", 160), ""
+        case PolicyGateResolveBody(decision=decision, answer=answer, reason=reason):
+            parts = (decision, reason, "" if answer == decision else answer)
+            return one_line("  ".join(part for part in parts if part), 160), ""
         case _:
             return "", ""

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from executor.gate.offer import Offer
 from executor.gate.verdict import Ask, Deny
 from ir import OutputRef, PlanNode, PlanTree, parse_references
 from ir.plan import BRANCH_KINDS
@@ -137,7 +138,7 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
         if not sub.agent_ref and any(_refers(one.value) for one in objects):
             yield plain("its plan is made, and judged, when what it is given is known", DIM)
     elif (gate := node.gate) is not None:
-        yield joined((("asks", DIM), (gate.question, ""), (" / ".join(gate.options), DIM)))
+        yield joined((("asks", DIM), (gate.question, ""), (Offer.of(gate.options, gate.refuses).words, DIM)))
 
 
 def _refers(text: str) -> bool:

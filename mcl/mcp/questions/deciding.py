@@ -3,16 +3,15 @@ counts, in whatever processes they are tried."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from executor.errors import GateError
-from executor.gate.approvals import APPROVE
+from executor.gate.approvals import APPROVE, DENY
 from executor.gate.policy import PolicyFile
 from executor.home import Home
 from executor.journal.journal import Statement
-from executor.journal.record import Record, seal_record
+from executor.journal.record import Record
 from executor.keys.personal import is_personal
 from executor.lifecycle.fold import View
 from executor.tools.registry import Registry
@@ -96,16 +95,12 @@ def approve(home: Home, asked: AskedCall, *, reason: str = "") -> Decision:
     agreed = IntentAcceptBody(asked.intent.hash, at, plan_hash=asked.plan.hash)
     accept = sealed(home, "intent.accept", agreed, intent=id, at=at, causation=made[-1].id)
     question = PolicyGateBody(
-        EXACT_CALL, asked.question, asked.plan.id, NODE, ("approve", "deny"), asked.expires_at
+        EXACT_CALL, asked.question, asked.plan.id, NODE, (APPROVE, DENY), asked.expires_at, (DENY,)
     )
     gate = sealed(home, "policy.gate", question, intent=id, at=at, causation=asked.id)
-    answer = PolicyGateResolveBody(gate.id, APPROVE, at, asked.binding)
+    answer = PolicyGateResolveBody(gate.id, APPROVE, at, asked.binding, reason)
     resolve = sealed(home, "policy.gate.resolve", answer, intent=id, at=at, causation=gate.id)
-    messages: list[Envelope | Record] = [*made, accept, gate, resolve]
-    if reason:  # what an approval of one call says is its binding, and nothing else
-        said = {"gate": gate.id, "by": resolve.from_, "resolve": resolve.id, "reason": reason}
-        messages.append(_record(home, "record.gate.reason", said, at=at, intent=resolve.intent))
-    _commit(home, asked, messages)
+    _commit(home, asked, [*made, accept, gate, resolve])
     return Decision(APPROVE, reason, resolve.from_, at, resolve.id)
 
 
@@ -154,7 +149,7 @@ def decided(home: Home, asked: AskedCall, view: View | None = None) -> Decision:
     view = view or home.journal.view(asked.intent.id)
     for id, gate in view.gates.items():
         if gate.node_id == NODE and gate.decision == APPROVE and gate.answer == asked.binding:
-            return Decision(APPROVE, "", gate.by, gate.at, id)
+            return Decision(APPROVE, gate.reason, gate.by, gate.at, id)
     refused = next(iter(home.journal.envelopes(asked.intent.id)))
     return Decision("deny", view.reason, refused.from_, refused.at, view.last_id)
 
@@ -191,10 +186,6 @@ def require_open(home: Home, asked: AskedCall) -> None:
             message = f"the question closed at {asked.expires_at}"
             fix = "whoever wanted the call has to ask again"
             raise GateError("GATE_EXPIRED", message, place=asked.id, fix=fix)
-
-
-def _record(home: Home, kind: str, body: Mapping[str, object], *, at: str, intent: str = "") -> Record:
-    return seal_record(kind, body, id=home.clock.new_id(), at=at, intent=intent, signer=home.keyring.agent)
 
 
 def _untrue(asked: AskedCall) -> GateError:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio import sleep_forever
 
-from executor.gate.approvals import DENY
 from executor.home import Home
 from executor.walker.people import GateAnswer, GateQuestion
 from mcl.mcp.channel import Channel
@@ -65,7 +64,7 @@ class GatePeople:
             else:
                 filled = await filled_by(elicit, gate_form(gate))
             tasks.cancel_scope.cancel()
-        return _answer(gate, filled)
+        return read_gate(gate, filled)
 
 
 async def keep_alive(channel: Channel, gate: str, seconds: float | None = None) -> None:
@@ -85,9 +84,3 @@ def _answerable(gate: GateQuestion, session: Session) -> bool:
     """May an answer in a client count? What acts on a chain needs a person's own key."""
     manifest = session.registry.find(gate.tool_ref) if gate.tool_ref else None
     return signs(session.home) and not (manifest is not None and "chain" in manifest.effects)
-
-
-def _answer(gate: GateQuestion, filled: Filled | None) -> GateAnswer | None:
-    """None where nobody can be said to have decided: that is a no too, but not one signed by the user."""
-    answer = read_gate(gate, filled)
-    return GateAnswer(answer.decision or DENY, answer.reason) if answer is not None else None

@@ -15,11 +15,14 @@ import anyio
 from anyio import get_cancelled_exc_class, sleep_forever
 
 from executor.errors import GateError
+from executor.gate.approvals import APPROVE, DENY
 from executor.gate.call import Call
 from executor.gate.examples import EXAMPLES
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_hash
 from executor.home import Home
+from executor.walker.asking import TRIES
+from executor.walker.people import GateAnswer
 from mcl.errors import McpError
 from mcl.mcp.exchange import Caller, Wanted
 from mcl.mcp.questions import deciding
@@ -27,7 +30,7 @@ from mcl.mcp.questions.asked import AskedCall, asked_call, closing, standing
 from mcl.mcp.questions.making import WITHDRAWN, Made, consumed, make, note
 from mcl.mcp.questions.people import filled_by, keep_alive, signs
 from mcl.mcp.questions.putting import put
-from mcl.mcp.questions.shown import Answer, call_form, read_answer
+from mcl.mcp.questions.shown import WAIT, call_form, read_answer
 from mcl.mcp.questions.states import States
 
 if TYPE_CHECKING:
@@ -96,6 +99,7 @@ class Questions:
         self._home = home
         self.states = States()
         self._waiting: dict[str, AskedCall] = {}
+        self._tries: dict[str, int] = {}  # how often what came back for a question was no answer
         self._refused: dict[str, list[datetime]] = {}
 
     async def settle(self, session: Session, call: Call, ask: Ask, caller: Caller) -> Settled:
@@ -185,21 +189,25 @@ class Questions:
         """Have the client show the form, and do what comes back."""
         elicit, here = caller.elicit, self._signs(asked)
         assert elicit is not None
-        form = call_form(asked, call.args, here=here)
-        filled = await filled_by(elicit, form)
-        self._take(session, asked, read_answer(filled, here=here), here=here)
+        for place in range(TRIES):
+            form = call_form(asked, call.args, here=here, again=place > 0)
+            answer = read_answer(await filled_by(elicit, form), here=here)
+            if answer is None or answer.decision:
+                break
+        self._take(session, asked, answer, here=here)
         answered.set()
 
-    def _take(self, session: Session, asked: AskedCall, answer: Answer, *, here: bool) -> None:
+    def _take(self, session: Session, asked: AskedCall, answer: GateAnswer | None, *, here: bool) -> None:
         """Do what a person answered to a form; where somebody was first that is what counts."""
+        answer = answer or GateAnswer("")
         try:
-            if answer.decision == "approve":
+            if answer.decision == APPROVE:
                 deciding.require_same(self._home, asked, session.registry)
                 deciding.approve(self._home, asked, reason=answer.reason)
-            elif answer.decision == "deny" and here:
+            elif answer.decision == DENY and here:
                 deciding.deny(self._home, asked, reason=answer.reason)
-            elif answer.decision != "wait":
-                clear = answer.decision == "deny"
+            elif answer.decision != WAIT:
+                clear = answer.decision == DENY
                 why = "refused in the client" if clear else "the client gave no clear answer"
                 self._close(asked, f"{why}: {answer.reason}" if answer.reason else why)
         except GateError as problem:
@@ -216,8 +224,8 @@ class Questions:
 
     # ---- the modern era: the call comes again ----
 
-    def _pending(self, asked: AskedCall, call: Call, caller: Caller) -> Pending:
-        form = call_form(asked, call.args, here=self._signs(asked))
+    def _pending(self, asked: AskedCall, call: Call, caller: Caller, *, again: bool = False) -> Pending:
+        form = call_form(asked, call.args, here=self._signs(asked), again=again)
         return Pending(Wanted({FORM: form}, self.states.give(caller, _same(call), gate=asked.id)), asked.id)
 
     async def _again(self, session: Session, call: Call, caller: Caller) -> Settled:
@@ -241,8 +249,12 @@ class Questions:
                 return self._pending(asked, call, caller)
             here = self._signs(asked)
             answer = read_answer(caller.filled[FORM], here=here)
+            if answer is not None and not answer.decision:
+                self._tries[asked.id] = self._tries.get(asked.id, 0) + 1
+                if self._tries[asked.id] < TRIES:
+                    return self._pending(asked, call, caller, again=True)
             self._take(session, asked, answer, here=here)
-            if answer.decision == "wait":
+            if answer is not None and answer.decision == WAIT:
                 self._waiting[asked.id] = asked
                 return await self._wait(session, asked, call, caller, form=False)
         return self._result(asked, call)
@@ -295,6 +307,7 @@ class Questions:
         self, asked: AskedCall, why: str = "", *, code: str = "GATE_DENIED", late: bool = False
     ) -> bool:
         self._waiting.pop(asked.id, None)
+        self._tries.pop(asked.id, None)
         why = why or f"nobody decided before {asked.expires_at}"
         return deciding.close(self._home, asked, why, code=code, late=late)
 

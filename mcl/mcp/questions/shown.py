@@ -7,59 +7,40 @@ text of an argument, a tool or a client can pass for a line of this page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from executor.gate.approvals import APPROVE, DENY
-from executor.walker.people import REFUSALS, GateQuestion
+from executor.walker.people import GateAnswer, GateQuestion
 from mcl.cli.safe import one_line, whole
 from mcl.mcp.exchange import Filled, Form
 from mcl.mcp.questions.asked import AskedCall
 
 MAX_REASON: Final = 1000  # characters
 _SHOWN: Final = 80  # characters of an argument, or of what a client calls itself, in a sentence
-_WAIT: Final = "wait"
+WAIT: Final = "wait"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a person answered to a form: of one call approve, deny, wait, or "no" where it cannot be told
-    what, or they closed it; at a gate of a plan also a listed option."""
-
-    decision: str
-    reason: str = ""
-
-
-def call_form(asked: AskedCall, args: Mapping[str, object], *, here: bool) -> Form:
-    """The form about one call. here: an answer can be signed in this process; else it says where."""
-    lines = [*_page(asked, args), ""]
+def call_form(asked: AskedCall, args: Mapping[str, object], *, here: bool, again: bool = False) -> Form:
+    """The form about one call. here: an answer can be signed in this process; else it says where. again:
+    what came back for it before was no answer."""
+    lines = [*(["That was no answer; it is asked again."] if again else []), *_page(asked, args), ""]
     if here:
         lines.append("Allow exactly this call?")
         return Form("\n".join(lines), _schema(DENY, APPROVE))
     key = "needs a key of yours that no program can use" if asked.chain else "needs your passphrase"
     lines.append(f"To allow it {key}. Decide at a terminal: mcl gate approve {asked.id}")
-    return Form("\n".join(lines), _schema(DENY, _WAIT))
+    return Form("\n".join(lines), _schema(DENY, WAIT))
 
 
-def read_answer(filled: Filled | None, *, here: bool) -> Answer:
-    """What came back for a `call_form`: only the exact word approves, and only where it was offered."""
-    if filled is None:
-        return Answer("no")
-    if filled.action == "decline":
-        return Answer("deny")
-    decision, reason = filled.content.get("decision"), filled.content.get("reason") or ""
-    if filled.action != "accept" or not isinstance(reason, str) or len(reason) > MAX_REASON:
-        return Answer("no")
-    if decision == DENY:
-        return Answer("deny", reason)
-    if decision == APPROVE and here:
-        return Answer("approve", reason)
-    return Answer("wait") if decision == _WAIT and not here else Answer("no")
+def read_answer(filled: Filled | None, *, here: bool) -> GateAnswer | None:
+    """What came back for a `call_form`: approve, deny or wait, where it was offered; else as `read_gate`."""
+    return _read(filled, (DENY, APPROVE) if here else (DENY, WAIT))
 
 
 def gate_form(gate: GateQuestion) -> Form:
     """The form about a gate of a running plan."""
-    lines = ["A plan that you accepted waits for your answer.", ""]
+    lines = [f"{one_line(gate.again)}; it is asked again."] if gate.again else []
+    lines += ["A plan that you accepted waits for your answer.", ""]
     if gate.tool_ref:
         lines.append(f"Tool: {one_line(gate.tool_ref)}")
     lines.append(f"Step: {one_line(gate.node_id) or 'the end'}")
@@ -68,26 +49,31 @@ def gate_form(gate: GateQuestion) -> Form:
     lines += [f"More: mcl gate show {gate.gate_id}", "What is asked:"]
     lines += [f"    | {line}" for line in whole(gate.question)]
     lines += ["Arguments, whole:", *_barred(gate.args)] if gate.args else []
-    return Form("\n".join([*lines, "", "Your answer?"]), _schema(*_answers(gate)))
+    refusing = f"Refuses: {' / '.join(map(one_line, gate.offer.refusing))}"
+    return Form("\n".join([*lines, "", refusing, "Your answer?"]), _schema(*_answers(gate)))
 
 
-def read_gate(gate: GateQuestion, filled: Filled | None) -> Answer | None:
-    """What came back for a `gate_form`; None where it is no answer of anybody."""
+def read_gate(gate: GateQuestion, filled: Filled | None) -> GateAnswer | None:
+    """What came back for a `gate_form`; without an option where the form was sent off with what is no answer,
+    so that it is asked again, None where it was closed."""
+    return _read(filled, _answers(gate))
+
+
+def _read(filled: Filled | None, offered: tuple[str, ...]) -> GateAnswer | None:
+    """The answer in a form; nobody knows whether a person has seen what a client shows."""
     if filled is not None and filled.action == "decline":
-        return Answer(DENY)
+        return GateAnswer(DENY, unseen=True)
     if filled is None or filled.action != "accept":
         return None
     decision, reason = filled.content.get("decision"), filled.content.get("reason") or ""
-    if not isinstance(reason, str) or len(reason) > MAX_REASON or decision not in _answers(gate):
-        return None
-    return Answer(str(decision), reason)
+    if not isinstance(reason, str) or len(reason) > MAX_REASON or decision not in offered:
+        return GateAnswer("", unseen=True)
+    return GateAnswer(str(decision), reason, unseen=True)
 
 
 def _answers(gate: GateQuestion) -> tuple[str, ...]:
     """What may be answered, refusals first."""
-    listed = gate.options or (APPROVE,)
-    refusals = [one for one in listed if one.casefold() in REFUSALS and one != DENY]
-    return (DENY, *refusals, *(one for one in listed if one.casefold() not in REFUSALS))
+    return (*gate.offer.refusing, *gate.offer.continuing)
 
 
 def question_of(name: str, operation: str, effects: tuple[str, ...], client: str) -> str:
