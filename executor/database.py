@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from executor.errors import HomeError
 from ir.errors import UNVERIFIED
@@ -26,8 +29,9 @@ _VERSIONS = "CREATE TABLE IF NOT EXISTS components (name TEXT PRIMARY KEY, versi
 class Database:
     """A connection that threads share under a lock. Open it again after a fork; close it when done."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, read_only: bool = False) -> None:
         self.path = path
+        self.read_only = read_only
         self._connection = connection
         self._lock = threading.RLock()
         self._owner = os.getpid()
@@ -47,6 +51,29 @@ class Database:
         except sqlite3.Error as error:
             raise explain(error, path) from error
 
+    @classmethod
+    def open_read_only(cls, path: Path) -> Database:
+        """Open a file whose folder cannot be written to, such as a copy kept as evidence.
+
+        What still stands in its log counts too: then a private copy of both is read. Raises HomeError.
+        """
+        try:
+            log = path.with_name(f"{path.name}-wal")
+            if log.exists() and log.stat().st_size:
+                with tempfile.TemporaryDirectory(prefix="mcl-read-") as folder:
+                    for one in (path, log):
+                        shutil.copy(one, folder)
+                    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+                    with closing(sqlite3.connect(Path(folder) / path.name)) as copy:
+                        copy.backup(connection)
+            else:
+                connection = _read_only(path)
+            return cls(path, connection, read_only=True)
+        except OSError as error:
+            raise explain_os(error, path) from error
+        except sqlite3.Error as error:
+            raise explain(error, path) from error
+
     @contextmanager
     def write(self, component: str = "") -> Iterator[sqlite3.Connection]:
         """A transaction that holds the write lock from its start; commits durably, or leaves no trace.
@@ -56,6 +83,8 @@ class Database:
         tasks of the thread would join the transaction. Raises HomeError; constraint violations
         (sqlite3.IntegrityError) pass through to the caller, who knows what they mean.
         """
+        if self.read_only:
+            raise HomeError(*_MEANING[sqlite3.SQLITE_READONLY][:2], place=str(self.path), fix=_READ_ONLY_FIX)
         try:
             with self._lock:
                 connection = self._here()
@@ -163,6 +192,11 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """A second connection that sees one moment of the file, whatever others write. Raises HomeError."""
+        if self.read_only:
+            with self._lock:
+                yield self._here()
+                self._connection.text_factory = str
+            return
         with self._explained():
             connection = _connect(self.path)
             try:
@@ -242,6 +276,12 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _read_only(path: Path) -> sqlite3.Connection:
+    # immutable: where no file can be made beside it, SQLite cannot lock, and nobody else can write either.
+    address = f"file:{quote(str(path))}?immutable=1"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+
+
 def _statements(script: str) -> Iterator[str]:
     """The statements of a script; `executescript` would commit the transaction around it."""
     statement = ""
@@ -285,6 +325,7 @@ def _is_full(path: Path) -> bool:
         return False
 
 
+_READ_ONLY_FIX = "make the folder writable, or choose another home (MCL_HOME)"
 _OTHER = ("DATABASE_FAILED", "the home cannot be used", "see the message; try another home (MCL_HOME)", None)
 _MEANING: dict[int, tuple[str, str, str, int | None]] = {
     sqlite3.SQLITE_FULL: (
@@ -296,7 +337,7 @@ _MEANING: dict[int, tuple[str, str, str, int | None]] = {
     sqlite3.SQLITE_READONLY: (
         "HOME_READ_ONLY",
         "the home cannot be written to",
-        "make the folder writable, or choose another home (MCL_HOME)",
+        _READ_ONLY_FIX,
         None,
     ),
     sqlite3.SQLITE_CANTOPEN: (

@@ -15,6 +15,7 @@ from executor.database import Database, explain_os, is_writable
 from executor.errors import HomeError, KeyringError
 from executor.journal.journal import Journal
 from executor.journal.rows import TABLES
+from executor.journal.witness import Witness, state_folder
 from executor.keys.keyfile import exclusive
 from executor.keys.keyring import Keyring
 from ir import Envelope, MclError, key_of
@@ -93,13 +94,16 @@ class Home:
         clock: Clock | None = None,
         allowed: tuple[str, ...] = (),
         repositories: Callable[[], tuple[str, ...]] = tuple,
+        state: Path | None = None,
     ) -> Home:
         """Open the home in folder `path`; make it (0700), its database and keys where they are missing.
 
         Several processes may do so at once, also the first time: all get the same keys. passphrase: seals new
         keys, opens sealed ones. unattended: a home that is made now is for programs, and says so for good.
         allowed: folders that tools may read beside the workspace; they are judged when a call is
-        (``executor.gate.roots``). repositories: as of the class. Raises HomeError HOME_ATTENDED where the
+        (``executor.gate.roots``). repositories: as of the class. state: the folder where this machine keeps
+        what it has seen of journals (else $MCL_STATE, or the user's folder for it). A home that cannot be
+        written to can be read; writing to it raises HOME_READ_ONLY. Raises HomeError HOME_ATTENDED where the
         home was there, and was made for a person, HOME_READ_ONLY, HOME_UNREADABLE, DISK_FULL,
         DATABASE_CORRUPT, DATABASE_NEWER, DATABASE_BUSY; KeyringError KEY_MISSING, KEY_FILE_CORRUPT,
         KEY_FILE_EXPOSED.
@@ -111,22 +115,18 @@ class Home:
         except OSError as error:  # a folder on the way that may not be entered, a name too long
             raise explain_os(error, path) from error
         if not complete:
-            _make(path, keys, clock, passphrase, unattended=unattended)
-        if not is_writable(path):
-            raise HomeError(
-                "HOME_READ_ONLY",
-                "the home cannot be written to",
-                place=str(path),
-                fix="make the folder writable, or choose another home (MCL_HOME)",
-            )
-        db = Database.open(path / "mcl.db")
+            _make(path, keys, clock, passphrase, state, unattended=unattended)
+        writable = is_writable(path)
+        db = Database.open(path / "mcl.db") if writable else Database.open_read_only(path / "mcl.db")
         try:
             db.migrate("journal", TABLES)
             keyring = Keyring.open(keys, clock=clock, passphrase=passphrase)
+            journal = Journal(db, keyring, clock)
+            journal.watch(Witness(state or state_folder(), path, keyring.first), writable=writable)
         except BaseException:
             db.close()
             raise
-        home = cls(path, db, Journal(db, keyring, clock), keyring, clock, allowed, repositories)
+        home = cls(path, db, journal, keyring, clock, allowed, repositories)
         if unattended and not home.unattended:
             home.close()
             raise HomeError(
@@ -151,7 +151,9 @@ class Home:
         self.close()
 
 
-def _make(path: Path, keys: Path, clock: Clock, passphrase: bytes | None, *, unattended: bool) -> None:
+def _make(
+    path: Path, keys: Path, clock: Clock, passphrase: bytes | None, state: Path | None, *, unattended: bool
+) -> None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         keys.mkdir(mode=0o700, exist_ok=True)
@@ -175,6 +177,8 @@ def _make(path: Path, keys: Path, clock: Clock, passphrase: bytes | None, *, una
             if unattended:  # whoever dies or is overtaken before this has made a home for a person
                 user = keyring.user
                 signature = user.signing_key.sign(_said_at_birth(user.did, keyring.agent.did)).signature
-                Journal(db, keyring, clock).record(UNATTENDED, {"user": user.did, "signature": signature})
+                journal = Journal(db, keyring, clock)
+                journal.watch(Witness(state or state_folder(), path, keyring.first))
+                journal.record(UNATTENDED, {"user": user.did, "signature": signature})
         finally:
             db.close()

@@ -48,6 +48,12 @@ def open_home(
         allowed=allowed,
         repositories=partial(named_repositories, path),
     )
+    if announce is not None:
+        if (trouble := home.journal.trouble) is not None:
+            announce(f"{trouble.code}: {trouble.message}; nothing is written or run")
+            announce(f"  way out: {trouble.fix}")
+        elif home.journal.notice:
+            announce(home.journal.notice)
     grants, agent = Grants(home.db, home.clock), home.keyring.agent.did
     if not grants.list(agent):
         grants.ensure_default(agent)

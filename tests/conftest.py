@@ -39,6 +39,10 @@ if not os.environ.get("TMPDIR") and _MEMORY.is_dir() and os.access(_MEMORY, os.W
     if _memory.f_bavail * _memory.f_frsize > _ROOM and not _memory.f_flag & os.ST_NOEXEC:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
+# What this machine has seen of the homes of tests is kept beside them, never in the user's folder for states.
+_states = tempfile.TemporaryDirectory(prefix="mcl-states-", ignore_cleanup_errors=True)
+os.environ["MCL_STATE"] = _states.name
+
 # Tests start mcl in hundreds of processes: what they import is compiled once, also where the machine says
 # that it is not to be kept. The same counts for tests that pytest rewrites.
 sys.dont_write_bytecode = False

@@ -27,6 +27,8 @@ Maker: TypeAlias = Callable[[bytes], Message]  # given the hash of the row befor
 FIRST: Final = bytes(32)  # what row 1 says stands before it
 CHAINED: Final = "record.journal.chained"
 BOUND: Final = "record.journal.bound"
+BREAK_ACCEPTED: Final = "record.journal.break_accepted"  # signed by the person, as the next is
+RESTORED: Final = "record.journal.restored"
 _PREVIOUS: Final = b"\x0c\x58\x20"  # key 12, then 32 bytes
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from executor.clock import Clock
 from executor.database import Database
 from executor.errors import JournalError, KeyringError
-from executor.journal.chain import End, Maker, Message, begun, bound, placed
-from executor.journal.merkle import Frontier, consistency_path, inclusion_path
+from executor.journal.chain import BREAK_ACCEPTED, RESTORED, End, Maker, Message, begun, bound, placed
+from executor.journal.merkle import Frontier, consistency_path, inclusion_path, leaf_hash
 from executor.journal.record import role_of, seal_record
-from executor.journal.rows import COLUMNS, Row, insert, opened, read_end, read_tree, row_of
+from executor.journal.rows import COLUMNS, Row, insert, opened, read_end, read_tree, refit, row_of
+from executor.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN, look
+from executor.journal.witness import Witness, subject
 from executor.keys.keyring import Keyring
 from executor.lifecycle.fold import View, advance, fold, intent_id
 from ir import ROLE_OF_KIND, Body, Envelope, Header, open_envelope, seal
@@ -62,6 +64,140 @@ class Journal:
         self._clock = clock
         self._views: OrderedDict[str, _Seen] = OrderedDict()
         self._end: tuple[Stamp | None, End] = (None, End())  # as it was at that stamp
+        self._witness: Witness | None = None
+        self.trouble: JournalError | None = None  # why nothing is written or run until a person says so
+        self.notice = ""  # what a person is told once of it
+
+    # ---- what this machine has seen of it ----
+
+    def watch(self, witness: Witness, *, writable: bool = True) -> None:
+        """From now on hold the journal against what this machine has seen of it, and see what is new.
+
+        What does not fit is kept in `trouble`: nothing is appended then, and no run begins.
+        """
+        try:
+            unseen = witness.begin() if writable else False
+            if writable or witness.known:
+                self._witness = witness
+                self._look()
+            if unseen and self.trouble is None and (size := self.size()) and self._end_of_now().chained:
+                witness.unsaid = size
+                self.notice = (
+                    f"nothing was known here of this home's journal, which has {size} rows: it is a copy,"
+                    " or the folder of states was lost; it is kept from now on (mcl log verify checks it)"
+                )
+        except OSError as problem:  # then each run checks from row 1
+            self._witness = None
+            self.notice = f"what this machine has seen of the journal cannot be kept: {problem}"
+
+    def _end_of_now(self) -> End:
+        with self._database.snapshot() as connection:
+            return read_end(connection)
+
+    def _look(self, connection: sqlite3.Connection | None = None) -> None:
+        """See what is new since this machine looked last; `trouble` is what does not fit."""
+        if self._witness is None:
+            return
+        try:
+            if connection is not None:
+                look(_reading(connection), self._witness, self._keyring.past_resolver)
+            else:
+                with self._database.snapshot() as moment:
+                    look(_reading(moment), self._witness, self._keyring.past_resolver)
+        except JournalError as problem:
+            self.trouble = problem
+        else:
+            self.trouble = None
+
+    def _require_seen(self, connection: sqlite3.Connection, end: End) -> None:
+        """That the rows to write behind are those that were seen; the lock is held. Raises JournalError."""
+        if self._witness is None:
+            return
+        with suppress(OSError):
+            if self.trouble is not None or self._witness.last() != (
+                end.tree.size,
+                end.leaf if end.tree.size else b"",
+            ):
+                self._look(connection)
+        if self.trouble is not None:
+            raise self.trouble
+
+    def _saw(self, rows: Sequence[Row], head: Head | None = None) -> None:
+        """These rows, and this head over them, were committed."""
+        if self._witness is None:
+            return
+        with suppress(OSError):
+            if rows:
+                self._witness.unsaid = 0
+                self._witness.add(rows[0].seq, [(row.leaf, subject(row.intent, row.kind)) for row in rows])
+            if head is not None:
+                self._witness.keep_head(head.to_json())
+
+    def accept_break(self, seq: int) -> Row:
+        """A person goes on though the journal does not hold in row `seq`; signed, and shown ever after.
+
+        The rows as they are now are numbered anew where one is missing, and the tree is made to fit them.
+        Raises JournalError NO_BREAK; KeyringError where the user's key is sealed.
+        """
+        report = self.verify()
+        codes = sorted({one.code for one in report.findings if one.seq == seq})
+        if not codes:
+            raise JournalError(
+                "NO_BREAK",
+                f"nothing is wrong in row {seq}",
+                place=f"journal:{seq}",
+                fix="mcl log verify tells the rows",
+            )
+        with self._anew(), self._database.write() as connection:
+            refit(connection)
+            end = read_end(connection)
+            body = {"row": seq, "codes": codes, "size": end.tree.size, "root": end.tree.root()}
+            return self.record(BREAK_ACCEPTED, body)
+
+    def restored(self) -> Row:
+        """A person says that the older journal is meant, as a backup of it was restored; signed, and shown
+        ever after.
+
+        Raises JournalError NOT_ROLLED_BACK, JOURNAL_DAMAGED; KeyringError where the user's key is sealed.
+        """
+        self._look()
+        if self._witness is None or self.trouble is None or self.trouble.code not in (ROLLED_BACK, REWRITTEN):
+            raise JournalError(
+                "NOT_ROLLED_BACK",
+                "the journal is not older than what this machine has seen",
+                place="journal",
+                fix="nothing to do",
+            )
+        seen, leaf = self._witness.last()
+        report = self.verify()
+        if flaws := [one for one in report.findings if one.code not in (ROLLED_BACK, REWRITTEN, "TRUNCATED")]:
+            raise JournalError(
+                "JOURNAL_DAMAGED",
+                f"what was restored does not hold: {flaws[0].code} in row {flaws[0].seq}",
+                place=f"journal:{flaws[0].seq}",
+                fix="restore another backup, or see mcl log verify",
+            )
+        with self._anew():
+            return self.record(RESTORED, {"size": report.rows, "seen": seen, "leaf": leaf})
+
+    @contextmanager
+    def _anew(self) -> Iterator[None]:
+        """While a person says that the journal is meant as it is; then what was seen of it is what it is."""
+        witness, self._witness, trouble, self.trouble = self._witness, None, self.trouble, None
+        self._end = None, End()
+        try:
+            yield
+        except BaseException:
+            self.trouble = trouble
+            raise
+        finally:
+            self._witness = witness
+            self._views.clear()
+        if witness is not None:
+            with suppress(OSError):
+                witness.forget()
+                rows = self.rows()
+                witness.add(1, [(leaf_hash(one.wire), subject(one.intent, one.kind)) for one in rows])
 
     # ---- writing ----
 
@@ -158,7 +294,9 @@ class Journal:
             others, own = now = self._database.stamp("journal")
             before = None if nested else (others, own - 1)
             end = self._end_at(connection, before)
-            tree = end.tree
+            if not nested:
+                self._require_seen(connection, end)
+            tree, all_rows, head = end.tree, list[Row](), None
             for message, said in self._in_place(messages, end):
                 row = row_of(message, tree.size + 1)
                 if isinstance(message, Envelope):
@@ -170,6 +308,7 @@ class Journal:
                     views[intent] = _Seen(now, row.seq, advance(seen.view, message))
                 insert(connection, row)
                 end.add(row.leaf)
+                all_rows.append(row)
                 if said:
                     stored.append((row, message))
             connection.execute(
@@ -180,8 +319,10 @@ class Journal:
             if any(row.kind in _ENDINGS for row, _ in stored):
                 # Of a sealed agent key the head is signed when somebody asks for it.
                 with suppress(KeyringError):
-                    self._save_head(connection, self._sign_head(tree))
+                    head = self._sign_head(tree)
+                    self._save_head(connection, head)
         if not nested:  # inside a larger transaction nothing is certain yet
+            self._saw(all_rows, head)
             self._end = now, end
             for intent, seen in views.items():
                 self._remember(intent, seen)
@@ -192,6 +333,9 @@ class Journal:
         if not end.chained and (binding := begun(end, self._keyring, self._clock)) is not None:
             end.chained = True
             yield binding, False
+        if end.chained and self._witness is not None and (rows := self._witness.unsaid):
+            with suppress(KeyringError):
+                yield self._maker(Statement(UNSEEN, {"rows": rows}))(end.leaf), False
         for given in messages:
             previous = end.leaf if end.chained else b""
             if callable(given):
@@ -308,6 +452,7 @@ class Journal:
         with self._database.write("journal") as connection:
             head = self._sign_head(read_tree(connection))
             self._save_head(connection, head)
+        self._saw((), head)
         return head
 
     def prove(self, seq: int, *, size: int | None = None) -> InclusionProof:
@@ -347,9 +492,13 @@ class Journal:
         """
         from executor.journal.verification import verify_rows
 
+        if intent:
+            self._look()
         with self._database.snapshot() as connection:
             only = intent_id(intent) if intent else None
-            report = verify_rows(connection, self._keyring, only=only, heads=heads)
+            report = verify_rows(connection, self._keyring, only=only, heads=heads, witness=self._witness)
+        if only is not None and self.trouble is not None:
+            report.add(self.trouble.code, int(self.trouble.place.rpartition(":")[2]), self.trouble.message)
         if only is not None and report.ok and report.view is not None:  # `view` goes on from there
             self._remember(only, _Seen(None, report.last, report.view))
         return report
@@ -378,6 +527,10 @@ class Journal:
         self._views.move_to_end(intent)
         while len(self._views) > _REMEMBERED:
             self._views.popitem(last=False)
+
+
+def _reading(connection: sqlite3.Connection) -> Callable[[str, tuple[object, ...]], list[tuple[object, ...]]]:
+    return lambda sql, values: connection.execute(sql, values).fetchall()
 
 
 def _no_such_row(message: str, seq: int) -> JournalError:

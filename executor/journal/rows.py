@@ -14,9 +14,12 @@ from executor.journal.record import is_record, open_record
 from executor.lifecycle.view import intent_id
 from ir import PublicKey, decode_cbor, open_envelope
 
+_RULES: Final = (
+    "CREATE TRIGGER journal_keeps BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'append-only'); END",
+    "CREATE TRIGGER journal_stays BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'append-only'); END",
+)
 # self_hash: lowercase hex; leaf: 32 bytes; intent: the ULID alone. `tree` has one row, for all leaves.
-TABLES: Final = (
-    """
+_TABLES: Final = """
     CREATE TABLE journal (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, intent TEXT, at TEXT NOT NULL,
         wire BLOB NOT NULL, self_hash TEXT NOT NULL, leaf BLOB NOT NULL
@@ -26,10 +29,8 @@ TABLES: Final = (
         root BLOB NOT NULL) STRICT;
     INSERT INTO tree VALUES (1, 0, x'', x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
     CREATE TABLE heads (size INTEGER PRIMARY KEY, wire BLOB NOT NULL) STRICT;
-    CREATE TRIGGER journal_keeps BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-    CREATE TRIGGER journal_stays BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-    """,
-)
+    """
+TABLES: Final = (_TABLES + "".join(f"{rule};" for rule in _RULES),)
 COLUMNS: Final = "seq, id, kind, intent, at, self_hash, leaf, wire"
 _INSERT: Final = f"INSERT INTO journal ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?)"  # noqa: S608  # fixed texts
 
@@ -97,6 +98,24 @@ def read_tree(connection: sqlite3.Connection) -> Frontier:
     if tree.root() != root or (last or 0) != size:
         raise _damaged(f"the tree has {size} leaves, the last row is {last}, or its root does not fit")
     return tree
+
+
+def refit(connection: sqlite3.Connection) -> None:
+    """Number the rows anew and make leaves and tree fit them, whatever they are: a break was accepted."""
+    for name in ("journal_keeps", "journal_stays"):
+        connection.execute(f"DROP TRIGGER IF EXISTS {name}")
+    tree = Frontier()
+    rows = connection.execute("SELECT seq, wire FROM journal ORDER BY seq").fetchall()
+    for seq, wire in rows:
+        tree.append(leaf_hash(wire))
+        connection.execute(
+            "UPDATE journal SET seq = ?, leaf = ? WHERE seq = ?", (tree.size, leaf_hash(wire), seq)
+        )
+    for rule in _RULES:
+        connection.execute(rule)
+    connection.execute(
+        "UPDATE tree SET size = ?, peaks = ?, root = ?", (tree.size, tree.to_bytes(), tree.root())
+    )
 
 
 def _damaged(message: str) -> JournalError:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from executor.errors import LifecycleError
-from executor.journal.chain import Links, Message
+from executor.journal.chain import BREAK_ACCEPTED, CHAINED, RESTORED, Links, Message
 from executor.journal.merkle import Frontier, leaf_hash
 from executor.journal.proofs import Head
-from executor.journal.record import is_record, open_record
+from executor.journal.record import Record, is_record, open_record
+from executor.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN
+from executor.journal.witness import Witness, subject
 from executor.keys.keyring import Keyring
 from executor.lifecycle.fold import View, advance, intent_id
 from ir import Envelope, MclError, PublicKey, key_of, open_envelope
@@ -37,12 +40,15 @@ class JournalFinding:
 class Report:
     """What was checked and found; `root`: 32 bytes, computed from the rows (b"" for one intent).
 
+    notes: what is no flaw and is shown ever after, with its row: breaks that a person accepted, a backup that
+    was restored, when the rows of a journal of before were bound, or nothing was known of it.
     For one intent also the last of its rows, and the view that they add up to unless something was found.
     """
 
     rows: int = 0
     root: bytes = b""
     findings: list[JournalFinding] = field(default_factory=list)
+    notes: list[tuple[int, str]] = field(default_factory=list)
     last: int = 0
     view: View | None = field(default=None, repr=False)
 
@@ -59,7 +65,9 @@ class Report:
     def to_json(self) -> dict[str, object]:
         """The report as a JSON object."""
         findings = [finding.to_json() for finding in self.findings]
-        return {"ok": self.ok, "rows": self.rows, "root": self.root.hex(), "findings": findings}
+        notes = [{"seq": seq, "message": message} for seq, message in self.notes]
+        whole = {"ok": self.ok, "rows": self.rows, "root": self.root.hex(), "findings": findings}
+        return {**whole, "notes": notes}
 
 
 def verify_rows(
@@ -68,10 +76,14 @@ def verify_rows(
     *,
     only: str | None,
     heads: Iterable[Head],
+    witness: Witness | None = None,
 ) -> Report:
-    """Check the journal that `connection` sees (a snapshot); see Journal.verify."""
+    """Check the journal that `connection` sees (a snapshot); see Journal.verify.
+
+    witness: what this machine has seen of it.
+    """
     connection.text_factory = bytes  # a flipped byte may no longer be UTF-8
-    check = _Check(connection, keyring)
+    check = _Check(connection, keyring, witness)
     try:
         if only is not None:
             check.one_intent(only)
@@ -84,7 +96,9 @@ def verify_rows(
 
 
 class _Check:
-    def __init__(self, connection: sqlite3.Connection, keyring: Keyring) -> None:
+    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, witness: Witness | None) -> None:
+        self._witness = witness
+        self._accepted: list[tuple[int, int]] = []  # a row, and how many there were
         self.report = Report()
         self.seq = 0
         self._connection = connection
@@ -103,10 +117,13 @@ class _Check:
 
     def one_intent(self, intent: str) -> None:
         """The rows of one intent, and that no row is missing anywhere."""
-        # The column is not believed alone: a row that says elsewhere that it is about this intent counts too.
-        claim = _INTENT_FIELD + f"matrix://intent/{intent}".encode()
-        for row in self._rows("WHERE intent = ? OR instr(wire, ?) > 0", (intent, claim)):
-            self._row(leaf_hash(bytes(row[7])), *row)
+        if self._witness is None:
+            # The column is not believed alone: a row that says elsewhere that it is about it counts too.
+            claim = _INTENT_FIELD + f"matrix://intent/{intent}".encode()
+            for row in self._rows("NOT INDEXED WHERE intent = ? OR instr(wire, ?) > 0", (intent, claim)):
+                self._row(leaf_hash(bytes(row[7])), *row)
+        else:
+            self._as_seen(intent, self._witness)
         self.report.last, self.report.view = self.seq, self._views.get(intent)
         count, last, size = self._connection.execute(
             "SELECT count(*), max(seq), (SELECT size FROM tree) FROM journal"
@@ -114,13 +131,29 @@ class _Check:
         if not count == (last or 0) == size:
             self._add("SEQUENCE", f"{count} rows, the last is {last}, the tree has {size}", seq=0)
 
+    def _as_seen(self, intent: str, witness: Witness) -> None:
+        """The rows of an intent are those that this machine has seen, and those that came since."""
+        seen, size = witness.about(subject(intent, "")), witness.size()
+        there: set[int] = set()
+        where = "WHERE intent = ? OR seq IN (SELECT value FROM json_each(?))"
+        for row in self._rows(where, (intent, json.dumps(list(seen)))):
+            true = leaf_hash(bytes(row[7]))
+            there.add(row[0])
+            self._row(true, *row)
+            if row[0] <= size and seen.get(row[0]) != true:
+                self._add(REWRITTEN, "it is not the row that this machine has seen there")
+        for seq in sorted(seen.keys() - there):
+            self._add(REWRITTEN, "the row that this machine has seen there is gone", seq=seq)
+
     def whole(self, heads: list[Head]) -> None:
         """All rows, the sequence, the tree, the heads."""
         self._many = True
         roots = self._read_heads(heads)
-        tree, links = Frontier(), Links()
+        tree, links, seen = Frontier(), Links(), self._witness.leaves() if self._witness else []
+        other = 0  # the first row that is not the one that was seen
         self._compare_heads(roots.pop(0, []), tree)
-        for row in self._rows("", ()):
+        # NOT INDEXED: the rows themselves are asked, not an index that may have been changed beside them.
+        for row in self._rows("NOT INDEXED", ()):
             if row[0] != tree.size + 1:
                 self._add(
                     "SEQUENCE", f"row {row[0]} stands where {tree.size + 1} should be", seq=tree.size + 1
@@ -128,19 +161,61 @@ class _Check:
             leaf = leaf_hash(bytes(row[7]))
             message = self._row(leaf, *row)
             self._links(links.next(message, leaf, tree))
+            if isinstance(message, Record):
+                self._note(message, tree)
+            if not other and tree.size < len(seen) and seen[tree.size] != leaf:
+                other = tree.size + 1
             tree.append(leaf)
             if tree.size in roots:
                 self._compare_heads(roots.pop(tree.size), tree)
         self._links(links.end())
+        if other:
+            self._add(REWRITTEN, "it is not the row that this machine has seen there", seq=other)
+        if len(seen) > tree.size:
+            self._add(
+                ROLLED_BACK,
+                f"this machine has seen {len(seen)} rows; there are {tree.size}",
+                seq=tree.size + 1,
+            )
         self.report.root = tree.root()
         for size in sorted(roots):
             self._add("TRUNCATED", f"a signed head says {size} rows; there are {tree.size}", seq=tree.size)
         self._compare_tree(tree)
+        self._pass_accepted()
+
+    def _note(self, message: Record, tree: Frontier) -> None:
+        """What is shown ever after. tree: of the rows before."""
+        body, seq = message.body, tree.size + 1
+        if message.kind == CHAINED:
+            self.report.notes.append((seq, f"the {body.get('size')} rows before were bound here, once"))
+        elif message.kind == UNSEEN:
+            self.report.notes.append((seq, f"nothing was known of the {body.get('rows')} rows before"))
+        elif message.kind == RESTORED:
+            told = f"a person restored a backup of {body.get('size')} rows; there had been {body.get('seen')}"
+            self.report.notes.append((seq, told))
+        elif message.kind == BREAK_ACCEPTED:
+            row, codes = body.get("row"), ", ".join(map(str, body.get("codes", ())))
+            fits = body.get("size") == tree.size and body.get("root") == tree.root()
+            if fits and type(row) is int:
+                self._accepted.append((row, tree.size))
+            told = f"a person accepted that row {row} does not hold ({codes})"
+            self.report.notes.append((seq, told if fits else f"{told}; the rows are others since"))
+
+    def _pass_accepted(self) -> None:
+        """What a person accepted, of just these rows, is shown as that and is no flaw any more."""
+        heads = ("HEAD_MISMATCH", "TRUNCATED")
+
+        def passed(one: JournalFinding) -> bool:
+            return any(
+                one.seq == row or (one.code in heads and row <= one.seq <= size)
+                for row, size in self._accepted
+            )
+
+        self.report.findings = [one for one in self.report.findings if not passed(one)]
 
     def _rows(self, where: str, values: tuple[object, ...]) -> Iterator[tuple[Any, ...]]:
         columns = "seq, id, kind, intent, at, self_hash, leaf, wire"
-        # NOT INDEXED: the rows themselves are asked, not an index that may have been changed beside them.
-        sql = f"SELECT {columns} FROM journal NOT INDEXED {where} ORDER BY seq"  # noqa: S608  # fixed texts
+        sql = f"SELECT {columns} FROM journal {where} ORDER BY seq"  # noqa: S608  # fixed texts
         yield from self._connection.execute(sql, values)
 
     def _row(
@@ -207,6 +282,13 @@ class _Check:
 
     def _read_heads(self, given: list[Head]) -> dict[int, list[bytes]]:
         roots: dict[int, list[bytes]] = {}
+        if (kept := self._witness.head() if self._witness else None) is not None:
+            try:
+                given = [*given, Head.from_json(kept, self._keys.get)]
+            except MclError as error:
+                self._add(
+                    "HEAD_" + error.code.removeprefix("HEAD_"), f"the head kept outside: {error}", seq=0
+                )
         for head in given:
             roots.setdefault(head.size, []).append(head.root)
         for size, wire in self._connection.execute("SELECT size, wire FROM heads ORDER BY size"):

@@ -126,6 +126,13 @@ class Keyring:
         """The key of the program that acts for the person."""
         return self._current("agent")
 
+    @property
+    def first(self) -> str:
+        """The did of the first user key that this home had: it names the home."""
+        own = self._current("user").did
+        retired = (one for one in self._entries.values() if one.origin == "retired" and one.role == "user")
+        return next((one.did for one in retired), own)
+
     def resolver(self, did: str) -> PublicKey | None:
         """The public key of a DID with its role, or None for a stranger (`ir.open_envelope` asks this)."""
         if did not in self._public or self._stamp_of("trusted") != self._seen[-1]:

@@ -12,6 +12,7 @@ from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
     from executor.journal.proofs import Head
+    from executor.journal.rows import Row
     from ir import PublicKey
 
 _MAX_HEAD = 1 << 16  # bytes of a file that holds one
@@ -36,6 +37,8 @@ def register(app: typer.Typer) -> None:
     log.command("prove", epilog=example("mcl log prove 7 --json > row7.json", "mcl log prove 7 --since 5"))(
         prove_row
     )
+    log.command("accept-break", epilog=example("mcl log accept-break 7"))(accept_break)
+    log.command("restored", epilog=example("mcl log restored"))(say_restored)
     app.add_typer(log)
 
 
@@ -110,6 +113,7 @@ def verify_log(
             out.tell(
                 [plain(f"{report.rows} rows, nothing wrong", GOOD), plain(f"root {report.root.hex()}", "dim")]
             )
+            out.tell([plain(f"row {seq}: {told}") for seq, told in report.notes])
         else:
             lines = [
                 ((str(finding.seq or "-"), ""), (finding.code, BAD), (finding.message, ""))
@@ -118,6 +122,37 @@ def verify_log(
             out.tell([listing(("row", "code", "what is wrong"), lines), ""])
             out.tell([plain(f"{report.rows} rows, {len(report.findings)} findings", BAD)])
     return 0 if report.ok else UNVERIFIED
+
+
+def accept_break(row: Seq, as_json: AsJson = False) -> None:
+    """Go on though the journal does not hold in a row.
+
+    For a person who looked at what mcl log verify tells of it. It is signed, and shown ever after.
+    """
+    from mcl.acts.journal import accept_break
+    from mcl.cli.home import use_home
+
+    _tell_said(accept_break(row, home=use_home(signs=True)), as_json)
+
+
+def say_restored(as_json: AsJson = False) -> None:
+    """Say that the older journal is meant: a backup was restored.
+
+    What came after it is lost. It is signed, and shown ever after.
+    """
+    from mcl.acts.journal import say_restored
+    from mcl.cli.home import use_home
+
+    _tell_said(say_restored(home=use_home(signs=True)), as_json)
+
+
+def _tell_said(said: "Row", as_json: bool) -> None:
+    from mcl.cli.views.layout import plain
+
+    out = Output(as_json)
+    out.document({"row": said.seq, "id": said.id, "kind": said.kind})
+    if not as_json:
+        out.tell([plain(f"signed as row {said.seq}; mcl log verify shows it from now on")])
 
 
 def sign_head(as_json: AsJson = False) -> None:

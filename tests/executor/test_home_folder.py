@@ -139,7 +139,9 @@ read_only()
 codes = []
 for path in (DISK / "home", DISK / "new"):
     try:
-        Home.open(path)
+        home = Home.open(path)
+        assert home.journal.verify().ok
+        home.journal.record("record.hello", {})
     except HomeError as error:
         codes.append(error.to_json())
 print(json.dumps(codes))

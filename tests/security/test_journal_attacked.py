@@ -193,8 +193,8 @@ def test_a_whole_journal_of_another_home_runs_nothing_here(walks: Walks, tmp_pat
     assert not (walks.workspace / "effect.txt").exists()
 
 
-def test_what_was_cancelled_and_then_cut_off_is_found_by_a_head_kept_elsewhere_only(walks: Walks) -> None:
-    """A limit that docs/security.md names: an older journal is a whole one."""
+def test_what_was_cancelled_and_then_cut_off_is_found_by_what_this_machine_has_seen(walks: Walks) -> None:
+    """An older journal is a whole one: nothing in it shows that more was there."""
     intent = walks.accept(WRITES)
     older = wires(walks.home)
     walks.tell(intent, "intent.cancel", ir.IntentCancelBody(walks.home.clock.now()))
@@ -203,7 +203,11 @@ def test_what_was_cancelled_and_then_cut_off_is_found_by_a_head_kept_elsewhere_o
     with Home.open(walks.home.path) as home:
         assert home.journal.view(intent).state == "accepted"
         found = home.journal.verify(heads=[head])
-        assert {finding.code for finding in found.findings} == {"TRUNCATED"}
+        assert {finding.code for finding in found.findings} == {"TRUNCATED", "JOURNAL_ROLLED_BACK"}
+        with pytest.raises(MclError) as caught:
+            Walks(home, walks.workspace).run(intent)
+        assert (caught.value.code, caught.value.exit) == ("VERIFICATION_FAILED", 6)
+        assert not (walks.workspace / "effect.txt").exists()
 
 
 @pytest.mark.parametrize("what", ["seq", "id", "kind", "intent", "at", "self_hash", "leaf"])

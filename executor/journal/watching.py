@@ -1,0 +1,108 @@
+"""Holding a journal against what this machine has seen of it: rolled back, cut, or rewritten is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from executor.errors import JournalError
+from executor.journal.chain import Links
+from executor.journal.merkle import Frontier, leaf_hash
+from executor.journal.rows import COLUMNS, Row, opened
+from executor.journal.witness import Witness, subject
+from ir import MclError, PublicKey, decode_cbor
+
+ROLLED_BACK: Final = "JOURNAL_ROLLED_BACK"
+REWRITTEN: Final = "JOURNAL_REWRITTEN"
+BROKEN: Final = "CHAIN_BROKEN"
+UNSEEN: Final = "record.journal.unseen"  # nothing was known of it here, though it has rows
+
+Read = Callable[[str, tuple[object, ...]], list[tuple[object, ...]]]
+
+
+def look(read: Read, witness: Witness, resolver: Callable[[str], PublicKey | None]) -> None:
+    """Hold the journal against what was seen of it, and see what is new in it: form, key, signature, chain.
+
+    Raises JournalError JOURNAL_ROLLED_BACK, JOURNAL_REWRITTEN, or a code of `mcl log verify`; OSError.
+    """
+    seen, leaf = witness.last()  # before the rows are: what is seen was committed
+    size = _number(read("SELECT max(seq) FROM journal", ()))
+    if seen > size:
+        raise rolled_back(size, seen)
+    last = _row(read, seen) if seen else None
+    if seen and (last is None or leaf_hash(last.wire) != leaf):
+        raise rewritten(_first_other(read, witness))
+    if size == seen:
+        return
+    chained = last is not None and 12 in decode_cbor(last.wire)
+    links, tree = Links(seen, leaf, chained=chained) if seen else Links(), Frontier()
+    new: list[tuple[bytes, bytes]] = []
+    for row in _rows(read, seen):
+        true = leaf_hash(row.wire)
+        try:
+            if row.seq != links.seq + 1:
+                raise JournalError("SEQUENCE", f"row {links.seq + 1} is missing")
+            message = opened(row.wire, resolver)
+        except MclError as problem:
+            raise _broken(problem.code, links.seq + 1, problem.message) from problem
+        if flaws := links.next(message, true, None if seen else tree):
+            raise _broken(BROKEN, *flaws[0])
+        tree.append(true)
+        new.append((true, subject(message.intent.rpartition("/")[2] or None, message.kind)))
+    if flaws := links.end():
+        raise _broken(BROKEN, *flaws[0])
+    witness.add(seen + 1, new)
+
+
+def rolled_back(size: int, seen: int) -> JournalError:
+    """The refusal of a journal that has fewer rows than were seen."""
+    return JournalError(
+        ROLLED_BACK,
+        f"the journal has {size} rows; this machine has seen {seen}: the others were cut off, or it is an"
+        " older copy",
+        place=f"journal:{size + 1}",
+        fix="put the newer mcl.db back; if the older one is meant, a person says so: mcl log restored",
+    )
+
+
+def rewritten(seq: int) -> JournalError:
+    """The refusal of a journal whose row is not the one that was seen."""
+    return JournalError(
+        REWRITTEN,
+        f"row {seq} is not the one that this machine has seen there",
+        place=f"journal:{seq}",
+        fix=f"restore mcl.db from a backup; a person can go on all the same: mcl log accept-break {seq}",
+    )
+
+
+def _broken(code: str, seq: int, message: str) -> JournalError:
+    return JournalError(
+        code,
+        f"the journal does not hold in row {seq}: {message}",
+        place=f"journal:{seq}",
+        fix=f"see mcl log verify; a person can go on all the same: mcl log accept-break {seq}",
+    )
+
+
+def _first_other(read: Read, witness: Witness) -> int:
+    leaves = witness.leaves()
+    for row, leaf in zip(_rows(read, 0), leaves, strict=False):
+        if leaf_hash(row.wire) != leaf:
+            return row.seq
+    return len(leaves)
+
+
+def _rows(read: Read, after: int) -> list[Row]:
+    sql = f"SELECT {COLUMNS} FROM journal WHERE seq > ? ORDER BY seq"  # noqa: S608  # fixed texts
+    return [Row(*found) for found in read(sql, (after,))]  # type: ignore[arg-type]  # a STRICT table
+
+
+def _row(read: Read, seq: int) -> Row | None:
+    sql = f"SELECT {COLUMNS} FROM journal WHERE seq = ?"  # noqa: S608  # fixed texts
+    found = read(sql, (seq,))
+    return Row(*found[0]) if found else None  # type: ignore[arg-type]  # a STRICT table
+
+
+def _number(found: list[tuple[object, ...]]) -> int:
+    value = found[0][0]
+    return value if isinstance(value, int) else 0
