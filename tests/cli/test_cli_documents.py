@@ -35,7 +35,7 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
         ("replay", id): {"intent", "same", "items"},
         ("log",): {"rows"},
         ("log", id): {"rows"},
-        ("log", "verify"): {"ok", "rows", "root", "findings"},
+        ("log", "verify"): {"ok", "rows", "root", "findings", "notes"},
         ("log", "head"): {"size", "root", "at", "from", "record"},
         ("log", "prove", "1", "--since", "2"): {"head", "inclusion", "consistency"},
         ("gate", "list"): {"gates"},

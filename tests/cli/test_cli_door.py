@@ -120,6 +120,7 @@ ENOUGH = {
     "key revoke": ["did:key:x"],
     "agent add": ["a", "--did", "did:key:x", "--endpoint", "https://e.org/"],
     "agent remove": ["a"],
+    "log accept-break": ["1"],
     "server add": ["a", "--", "true"],
     "server trust": ["a"],
     "server untrust": ["a"],
