@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from executor.errors import UnresolvedError
@@ -13,6 +13,7 @@ from executor.hashing import json_bytes
 from executor.tools.foreign import kind_of, kinds_of
 from executor.tools.manifest import Manifest
 from ir import DocumentError, IrError, OutputRef, parse_json, parse_references
+from ir.json_text import place_in_json
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)", re.ASCII)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
@@ -48,25 +49,40 @@ def resolve(text: str, outputs: Mapping[str, object]) -> object:
 
 
 def typed_args(
-    args: Mapping[str, str], manifest: Manifest | None, outputs: Mapping[str, object] | None
+    args: Mapping[str, str],
+    manifest: Manifest | None,
+    outputs: Mapping[str, object] | None,
+    documents: Collection[str] = (),
 ) -> dict[str, object]:
     """The arguments of a call, each turned once into the type that the schema names.
 
     What does not fit the type stays text; the gate's guard of arguments refuses it. In a JSON document only
     its texts may refer, so that no value becomes part of the document's form. Where the schema names no type,
     or several, a text that is JSON of one of them is that value. ``outputs`` is None before a run: arguments
-    with references are then Deferred.
+    with references are then Deferred. ``documents`` are the arguments that the plan gives as documents: they
+    are JSON texts where the tool takes a text.
 
     Raises:
-        UnresolvedError: as ``resolve``.
+        UnresolvedError: as ``resolve``; PLACE_IN_JSON (a reference in a text that is JSON, where what it
+            holds could become part of the form).
     """
     properties = manifest.properties if manifest else {}
     typed: dict[str, object] = {}
     for name, text in args.items():
         schema = properties.get(name, {})
         kind = schema.get("type")
+        if name not in documents and _refers(text) and _is_formed(text, schema, manifest):
+            raise UnresolvedError(
+                "PLACE_IN_JSON",
+                f"{name} is a text of JSON with a reference in it, which could become more than one value",
+                place=text[:80],
+                fix="give the argument as an object or a list; in plan.yaml without quotes around it",
+            )
         if outputs is None and _refers(text):
             typed[name] = Deferred(text)
+        elif name in documents:
+            document = _document(text, outputs or {})
+            typed[name] = as_text(document) if kind == "string" else document
         elif manifest is not None and manifest.outside is not None and kind not in _ONE:
             typed[name] = _any(text, kinds_of(schema, manifest.args), outputs or {})
         elif kind in ("array", "object") and not _is_reference(text):
@@ -74,6 +90,24 @@ def typed_args(
         else:
             typed[name] = _typed(resolve(text, outputs or {}), kind)
     return typed
+
+
+def _is_formed(text: str, schema: Mapping[str, Any], manifest: Manifest | None) -> bool:
+    """Would references be written into a text of JSON? Not where it is read as JSON before they are."""
+    kind = schema.get("type")
+    if kind in ("array", "object") or not place_in_json(_pieces(text)):
+        return False
+    if manifest is None or manifest.outside is None or kind in _ONE:
+        return True
+    try:
+        value, kinds = parse_json(text), kinds_of(schema, manifest.args)
+    except DocumentError:
+        return True
+    return not (kinds is None or kind_of(value) in kinds or "string" not in kinds)
+
+
+def _pieces(text: str) -> list[str | None]:
+    return [piece if isinstance(piece, str) else None for piece in parse_references(text)]
 
 
 def _any(text: str, kinds: frozenset[str] | None, outputs: Mapping[str, object]) -> object:

@@ -34,12 +34,16 @@ class Step(Document):
 
 
 class ToolCall(Document):
-    """One call of a pinned tool; the tool's schema turns `args` into values. 0 ms: the tool's default."""
+    """One call of a pinned tool; the tool's schema turns `args` into values. 0 ms: the tool's default.
+
+    documents: the arguments that are JSON documents; a reference that is one of their texts is a value.
+    """
 
     tool_ref: Text = ""
     args: FrozenMap = FrozenMap()
     timeout_ms: Count = 0
     side_effect_class: Text = ""
+    documents: tuple[Text, ...] = ()
 
 
 class SubDispatch(Document):

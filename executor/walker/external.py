@@ -74,7 +74,7 @@ async def _look(id: str, context: Context, run: Run) -> _Look:
     planned = context.mandate.criteria[id]
     manifest = run.registry.find(planned.tool_ref)
     try:
-        args = typed_args(planned.args, manifest, run.outputs)
+        args = typed_args(planned.args, manifest, run.outputs, planned.documents)
     except UnresolvedError as problem:
         return _Look(reason=f"{problem.code}: {problem.message}")
     wanted = Call(planned.tool_ref, args, planned.side_effect_class, id)

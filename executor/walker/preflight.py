@@ -176,7 +176,7 @@ def _judge_call(
     """The verdict on one call of the plan, or of a success criterion."""
     manifest = context.tools.find(planned.tool_ref)
     try:
-        args = typed_args(planned.args, manifest, None)
+        args = typed_args(planned.args, manifest, None, planned.documents)
     except UnresolvedError as problem:
         refusal = Deny("INVALID_ARGS", problem.message, problem.fix, guard="arguments")
         return Verdict(id, kind, refusal, planned.tool_ref)

@@ -27,12 +27,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from executor.errors import UnresolvedError
 from executor.gate.effects import COVERS, over_ceiling
 from executor.gate.offer import Offer
 from executor.references import typed_args
-from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, check_plan, parse_references
+from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, ToolCall, check_plan, parse_references
 from ir import Finding as Flaw
 from mcl.mtx.finding import Finding, found, nearest
+from mcl.plans.arguments import as_written
 from mcl.plans.document import Steps, YamlFile
 from mcl.plans.places import PLACE, is_runtime, slot_place
 from mcl.plans.shape import Shape
@@ -225,14 +227,15 @@ class _Case:
                 hint = "a goal compiled with it will not run"
                 self.add(place, "TOOL_MISSING", message, hint, text=call.tool_ref, warning=True)
             return
-        self.arguments(call.args, steps, manifest, call.tool_ref)
+        self.arguments(call, steps, manifest)
         written = _at(self.source.value, (*steps, "args")) or {}
         given = {
             name: _FILLED if _has_places(written.get(name)) else text for name, text in call.args.items()
         }
-        self.effects(given, call.side_effect_class, steps, manifest)
+        self.effects(given, call, steps, manifest)
 
-    def arguments(self, args: Mapping[str, str], steps: Steps, manifest: Manifest, reference: str) -> None:
+    def arguments(self, call: ToolCall, steps: Steps, manifest: Manifest) -> None:
+        args, reference, documents = call.args, call.tool_ref, call.documents
         written = _at(self.source.value, (*steps, "args")) or {}
         takes = f"it takes: {', '.join(manifest.properties) or 'nothing'}"
         # Another server may take more than it tells.
@@ -256,7 +259,10 @@ class _Case:
             for name, text in args.items()
             if name in manifest.properties and not _has_places(written.get(name))
         }
-        known: Any = typed_args(literal, manifest, None)
+        try:
+            known: Any = typed_args(literal, manifest, None, documents)
+        except UnresolvedError:
+            return  # told by the form
         for error in self.tools.args_checker(reference).iter_errors(known):
             if error.absolute_path:
                 name = str(error.absolute_path[0])
@@ -272,10 +278,15 @@ class _Case:
             return "the goal's deadline" if name == "intent.deadline" else ""
         return "" if path[0] in self.filled and not path[1] else f"slot {path[0]!r}"
 
-    def effects(self, args: Mapping[str, str], declared: str, steps: Steps, manifest: Manifest) -> None:
+    def effects(self, args: Mapping[str, str], call: ToolCall, steps: Steps, manifest: Manifest) -> None:
+        declared = call.side_effect_class
         if declared not in COVERS:
             return  # told by the rules of plans
-        effect = manifest.effect(typed_args(args, manifest, None), lambda _: False)
+        try:
+            typed = typed_args(args, manifest, None, call.documents)
+        except UnresolvedError:
+            return  # told by the form
+        effect = manifest.effect(typed, lambda _: False)
         place = (*steps, "side_effect_class")
         if not effect.classes <= COVERS[declared]:
             message = (
@@ -291,6 +302,9 @@ class _Case:
 def _fill(value: Any) -> Any:
     """A plain value of a case as a compile would leave it, each place of a slot filled with a text."""
     if isinstance(value, dict):
+        called = value.get("tool_call")
+        if isinstance(called, dict):
+            value = {**value, "tool_call": as_written(called, _fill)}
         return {key: _fill(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_fill(item) for item in value]
@@ -334,6 +348,8 @@ def _refers(text: str, flaw: Flaw) -> bool:
 
 
 def _has_places(text: object) -> bool:
+    if isinstance(text, dict | list):
+        return any(map(_has_places, text.values() if isinstance(text, dict) else text))
     return isinstance(text, str) and any(match["name"] for match in PLACE.finditer(text))
 
 

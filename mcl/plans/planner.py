@@ -6,16 +6,18 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from ir import Intent, PlanNode, PlanTree, check_plan, with_hash
+from ir import DocumentError, Intent, PlanNode, PlanTree, check_plan, parse_json, with_hash
 from mcl.errors import SkillError
 from mcl.mtx.finding import nearest
 from mcl.mtx.interpret import interpret, objects_by_slot
+from mcl.plans.arguments import NOTHING, as_written
 from mcl.plans.binding import Binder, bind
 from mcl.plans.places import PLACE, is_runtime, slot_place
 from mcl.plans.steps import check_steps
 from mcl.plans.template import Case
 from mcl.skills import Skill
 
+_TYPES: Mapping[str, tuple[type, ...]] = {"uint": (int,), "float": (int, float), "bool": (bool,)}
 _ESCAPED = ("args", "inputs", "question", "sub_intent")  # where the walker reads references
 
 
@@ -122,6 +124,7 @@ class _Filling:
                 if entry.name == name and (entry.value or entry.uri)
             ]
         self.lists = {slot.name for slot in skill.slots if slot.most > 1}
+        self.types = {slot.name: slot.type for slot in skill.slots}
 
     def choose(self) -> Case:
         """The first case that holds."""
@@ -148,6 +151,13 @@ class _Filling:
         """Any value below a node."""
         escaped = escaped or key in _ESCAPED
         if isinstance(value, Mapping):
+            if key == "tool_call" and not escaped:
+                value = as_written(value, self.leaf)
+                kept = set(value.get("documents", ()))
+                args = value.get("args", {})
+                texts = {name: item for name, item in args.items() if name not in kept}
+                filled = {**self.value({**value, "args": texts}, "", escaped=False)}
+                return {**filled, "args": {**filled["args"], **{name: args[name] for name in kept}}}
             filled = {name: self.value(item, name, escaped=escaped) for name, item in value.items()}
             if key == "step" and not escaped and self.kind:  # the procedure says it for all steps
                 filled["kind"] = filled.get("kind") or self.kind
@@ -160,19 +170,43 @@ class _Filling:
             ]
         return self.text(value, escaped=escaped) if isinstance(value, str) else value
 
+    def leaf(self, text: str) -> object:
+        """A text of an argument that is an object or a list: one place alone is the value of its slot."""
+        whole = PLACE.fullmatch(text)
+        path = slot_place(whole["name"]) if whole and whole["name"] else None
+        if path is None:
+            filled = self.text(text, escaped=True)
+            return NOTHING if filled is None else filled
+        slot, uri = path
+        values = [address if uri else value for value, address in self.slots[slot]]
+        if not any(values):
+            return NOTHING
+        typed = [_data(value, escaped=True) if uri else self.typed(slot, value) for value in values]
+        return typed if slot in self.lists else typed[0]
+
+    def typed(self, slot: str, text: str) -> object:
+        """The value of a slot: a number or a truth value where that is its type, else the text."""
+        wanted = _TYPES.get(self.types[slot])
+        if wanted is not None:
+            try:
+                value = parse_json(text)
+            except DocumentError:
+                value = text
+            if type(value) in wanted:
+                return value
+        return _data(text, escaped=True)
+
     def text(self, text: str, *, escaped: bool) -> str | None:
         """A text with its places filled; None when it is one place that nothing fills.
 
         Literal text is gathered between the walker's references and escaped as a whole, so that no two pieces
-        of data can make a reference together. In a JSON document places stand in its texts, and what fills
-        them is written as JSON writes it, so that it stays the text that it is.
+        of data can make a reference together.
         """
         whole = PLACE.fullmatch(text)
         if whole and whole["name"] and (path := slot_place(whole["name"])):
             return self.alone(*path, escaped=escaped)
         if whole and whole["name"] == "intent.deadline" and not self.plain["intent.deadline"]:
             return None
-        quoted = _is_document(text)
         done, literal, end = "", "", 0
         for match in PLACE.finditer(text):
             literal += text[end : match.start()]
@@ -183,8 +217,7 @@ class _Filling:
             elif is_runtime(name):
                 done, literal = done + _data(literal, escaped=escaped) + match.group(), ""
             else:
-                value = self.inline(name)
-                literal += json.dumps(value, ensure_ascii=False)[1:-1] if quoted else value
+                literal += self.inline(name)
         return done + _data(literal + text[end:], escaped=escaped)
 
     def alone(self, slot: str, uri: bool, *, escaped: bool) -> str | None:
@@ -212,14 +245,3 @@ class _Filling:
 def _data(text: str, *, escaped: bool) -> str:
     """Text as the plan holds it: where references are read, none can be read from it."""
     return text.replace("${", "$${") if escaped else text
-
-
-def _is_document(text: str) -> bool:
-    """Is a text of a template, as it is written, a JSON object or list?"""
-    if not text.lstrip().startswith(("{", "[")):
-        return False
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True

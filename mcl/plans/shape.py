@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ir import VERBS, MclError, canonical_bytes
+from ir.json_text import place_in_json
 from ir.plan import NO
 from mcl.mtx.finding import Finding, nearest
 from mcl.mtx.source import MAX_FINDINGS
@@ -49,11 +50,14 @@ class _Check:
         self.slots = {slot.name: slot for slot in scope.slots} if scope else {}
         self.findings: list[Finding] = []
 
-    def wrong(self, steps: Steps, message: str, *, hint: str = "", text: str = "", key: bool = False) -> None:
+    def wrong(
+        self, steps: Steps, message: str, *, hint: str = "", text: str = "", key: bool = False,
+        code: str = "PLAN_INVALID",
+    ) -> None:  # fmt: skip
         if len(self.findings) >= MAX_FINDINGS:
             return
         line, column = self.source.at(steps, key=key)
-        self.findings.append(Finding(line, column, "PLAN_INVALID", message, text[:200], hint))
+        self.findings.append(Finding(line, column, code, message, text[:200], hint))
 
     def document(self, document: Any) -> list[dict[str, Any]]:
         if not isinstance(document, dict) or set(document) != {"version", "plans"}:
@@ -132,6 +136,10 @@ class _Check:
                 plain[key] = [self.node(child, (*steps, key, index)) for index, child in enumerate(value)]
             elif key == "gate" and isinstance(value, dict):
                 plain[key] = self.gate(value, (*steps, key))
+            elif key == "tool_call" and isinstance(value, dict) and isinstance(value.get("args"), dict):
+                place = (*steps, key, "args")
+                args = {str(name): self.argument(one, (*place, name)) for name, one in value["args"].items()}
+                plain[key] = {**self.value({**value, "args": {}}, (*steps, key), free=False), "args": args}
             else:
                 plain[str(key)] = self.value(value, (*steps, key), free=key in _FREE_TEXT)
         return plain
@@ -158,6 +166,34 @@ class _Check:
         plain: dict[str, Any] = self.value({**gate, "options": names} if names else gate, steps, free=False)
         return {**plain, "refuses": [str(name) for name in refuses]} if refuses else plain
 
+    def argument(self, value: Any, steps: Steps, *, inside: bool = False) -> Any:
+        """An argument of a call: a text, or an object or a list, whose values stay what they are."""
+        if isinstance(value, dict):
+            for key in value:
+                if not isinstance(key, str) or "${" in key:
+                    hint = "the names of an object are texts without places"
+                    self.wrong((*steps, key), f"{key!r} is no name", hint=hint, text=str(key), key=True)
+            return {str(key): self.argument(item, (*steps, key), inside=True) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.argument(item, (*steps, place), inside=True) for place, item in enumerate(value)]
+        if inside and value is None:
+            return None
+        text = self.value(value, steps, free=True)
+        if isinstance(value, str):
+            self.json(text, steps, "write the argument as an object or a list, without quotes around it")
+        return value if inside and text else text
+
+    def json(self, text: str, steps: Steps, hint: str) -> None:
+        """Say that a place stands in a text of JSON."""
+        pieces: list[str | None] = []
+        end = 0
+        for match in PLACE.finditer(text):
+            pieces += [text[end : match.start()], None if match["name"] else "${"]
+            end = match.end()
+        if place_in_json([*pieces, text[end:]]):
+            message = "a place in a text of JSON: what fills it could become more than one value"
+            self.wrong(steps, message, hint=hint, text=text, code="PLACE_IN_JSON")
+
     def value(self, value: Any, steps: Steps, *, free: bool) -> Any:
         """Any value below a node: maps and lists as they are, leaves checked for places.
 
@@ -178,6 +214,8 @@ class _Check:
             return text if free else value
         for place, message, hint in self.places(text, free=free):
             self.wrong(steps, message, hint=hint, text=place)
+        if "sub_intent" in steps:
+            self.json(text, steps, "hand each value over as an input of its own")
         return text
 
     def places(self, text: str, *, free: bool) -> Iterator[tuple[str, str, str]]:

@@ -11,6 +11,7 @@
 `${node.output…}` is for the walker; `$${` is a literal `${`. A map entry that is one place which nothing
 fills is left out; inside a longer text that is an error. Places stand in texts only (arguments, inputs,
 questions, descriptions, sub-intents), never in ids, kinds, tools or side effects: what fills them is data.
+An argument may be an object or a list; a place in it is a value (arguments.py).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from mcl.mtx.cache import Cache
 from mcl.mtx.digest import value_digest
 from mcl.plans.places import Scope
 
-VERSION = 2  # of the form; part of the cache key
+VERSION = 3  # of the form; part of the cache key
 
 
 @dataclass(frozen=True)

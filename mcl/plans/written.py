@@ -236,7 +236,7 @@ def _refused(plan: PlanTree, verb: str, tools: Tools) -> Iterator[str]:
         manifest = tools.find(call.tool_ref) if call is not None else None
         if call is None or manifest is None:
             continue
-        args = typed_args(call.args, manifest, None)
+        args = typed_args(call.args, manifest, None, call.documents)
         known: Any = {name: value for name, value in args.items() if not isinstance(value, Deferred)}
         needed = manifest.args.get("required", [])
         for name in needed if isinstance(needed, list) else ():

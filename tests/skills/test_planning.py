@@ -132,7 +132,7 @@ def test_slot_text_never_changes_the_plan_and_never_becomes_a_reference(
 
 @pytest.fixture(scope="module")
 def posting(tmp_path_factory: pytest.TempPathFactory) -> Skill:
-    """A skill whose argument is a JSON document with places in it."""
+    """A skill whose argument is an object with places in it."""
     folder = tmp_path_factory.mktemp("skills") / "one"
     folder.mkdir()
     text = SKILL.format(id="one", version="1.0.0").replace(
@@ -140,7 +140,7 @@ def posting(tmp_path_factory: pytest.TempPathFactory) -> Skill:
     )
     text = text.replace("§TOOLS\nnone", "§TOOLS\nmatrix://tool/http/request@1.0.0")
     (folder / "SKILL.mtx").write_text(text, encoding="utf-8")
-    document = '{"title": "about ${slot.text}!", "tags": ["${slot.text}", "${prose}"], "n": 1}'
+    document = {"title": "about ${slot.text}!", "tags": ["${slot.text}", "${prose}"], "n": 1}
     call = {
         "tool_ref": "matrix://tool/http/request@1.0.0",
         "side_effect_class": "network",
@@ -156,7 +156,8 @@ def posting(tmp_path_factory: pytest.TempPathFactory) -> Skill:
 def test_slot_text_in_a_json_document_stays_a_text_of_it(posting: Skill, text: str, prose: str) -> None:
     (node,) = (node for node, _ in made(posting, prose, ("text", text, "")).root.walk())
     assert node.tool_call
-    args = typed_args(node.tool_call.args, Registry.builtin().find(node.tool_call.tool_ref), {})
+    call, tool = node.tool_call, Registry.builtin().find(node.tool_call.tool_ref)
+    args = typed_args(call.args, tool, {}, call.documents)
     assert args["json"] == {"title": f"about {text}!", "tags": [text, prose], "n": 1}
     assert args["body"] == f"{{{text}}}"
 

@@ -12,6 +12,7 @@ from executor.gate.verdict import Deny
 from executor.hashing import json_bytes
 from executor.references import typed_args
 from executor.tools.manifest import Manifest
+from ir import ToolCall
 
 
 def check(call: Call, context: Context) -> Deny | None:
@@ -47,7 +48,7 @@ def _planned(call: Call, mandate: Mandate, context: Context) -> Deny | None:
         planned is None
         or planned.tool_ref != call.tool_ref
         or planned.side_effect_class != call.declared
-        or not _as_planned(call.args, planned.args, context.manifest(call))
+        or not _as_planned(call.args, planned, context.manifest(call))
     ):
         return Deny(
             "PLAN_HASH_MISMATCH",
@@ -57,10 +58,10 @@ def _planned(call: Call, mandate: Mandate, context: Context) -> Deny | None:
     return None
 
 
-def _as_planned(args: Mapping[str, object], planned: Mapping[str, str], manifest: Manifest | None) -> bool:
+def _as_planned(args: Mapping[str, object], planned: ToolCall, manifest: Manifest | None) -> bool:
     """Whether these are the plan's arguments; of references only the names can be told."""
     try:
-        signed = typed_args(planned, manifest, None)
+        signed = typed_args(planned.args, manifest, None, planned.documents)
     except UnresolvedError:
         return False
     return args.keys() == signed.keys() and all(

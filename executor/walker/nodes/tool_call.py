@@ -26,7 +26,7 @@ async def attempt(place: Place, run: Run) -> Failure | Again | None:
     assert planned is not None
     manifest = run.registry.find(planned.tool_ref)
     try:
-        args = typed_args(planned.args, manifest, run.outputs)
+        args = typed_args(planned.args, manifest, run.outputs, planned.documents)
     except UnresolvedError as problem:
         return run.failure(problem, place)
     call = Call(planned.tool_ref, args, planned.side_effect_class, place.id, planned.timeout_ms)

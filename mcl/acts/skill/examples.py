@@ -200,7 +200,7 @@ class _Bench:
             manifest = self.registry.find(node.tool_call.tool_ref) if node.tool_call else None
             if manifest is None or node.tool_call is None:
                 continue
-            args = typed_args(node.tool_call.args, manifest, None)
+            args = typed_args(node.tool_call.args, manifest, None, node.tool_call.documents)
             known: Any = {name: value for name, value in args.items() if not isinstance(value, Deferred)}
             needed = manifest.args.get("required", [])
             for name in needed if isinstance(needed, list) else ():

@@ -93,12 +93,12 @@ class AskedCall:
 
     def args(self, manifest: Manifest) -> dict[str, object]:
         """The values that the call would be made with. Raises UnresolvedError."""
-        return typed_args(self.call.args, manifest, {})
+        return typed_args(self.call.args, manifest, {}, self.call.documents)
 
     def texts(self, manifest: Manifest | None) -> Mapping[str, object]:
         """The arguments as far as they can be read, whatever became of the tool."""
         try:
-            return typed_args(self.call.args, manifest, {})
+            return typed_args(self.call.args, manifest, {}, self.call.documents)
         except MclError:
             return self.call.args
 
