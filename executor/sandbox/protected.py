@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
+from ir.characters import INVISIBLE, without
+
 PROTECTED_FOLDERS: Final = frozenset(
     {
         *(".git", "git~1", ".hg", ".jj", ".svn"),  # their settings name programs to run; ~1 is a short name
@@ -55,7 +57,7 @@ def readings(part: str) -> tuple[str, ...]:
     """How a file system may read a component: folded, and also without what follows a colon."""
     if not part.isascii():
         part = unicodedata.normalize("NFKC", part)
-        part = "".join(char for char in part if unicodedata.category(char) != "Cf")
+        part = without(part, INVISIBLE | {"format"})
     name = part.casefold().rstrip(". ")
     return (name, name.partition(":")[0].rstrip(". ")) if ":" in name else (name,)
 

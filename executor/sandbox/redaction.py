@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
 from ir import KEY_SHAPES, MclError
+from ir.characters import written_out
 
 # A private key goes with everything up to its end, or to the end of the text where it was cut short.
 WHOLE_KEY = (
@@ -50,9 +51,6 @@ _CUT_TOKEN = re.compile(
     _EDGE + f"(?:{'|'.join(shape.head for shape in KEY_SHAPES if shape.head)})" + r"[A-Za-z0-9_-]{6,}(?=…|\Z)"
 )
 _OF_THE_ENVIRONMENT = "[redacted: value of the environment]"
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 class Redactor:
@@ -120,8 +118,8 @@ def redact_error(problem: MclError, redactor: Redactor) -> None:
 
 
 def visible(text: str) -> str:
-    """Text that a terminal shows and does not obey: controls, directions and half characters are escaped."""
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    """Text that a terminal shows and does not obey: all in it that is not seen as what it is, is escaped."""
+    return written_out(text)
 
 
 def visible_value(value: object) -> object:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from executor.walker.preflight import Verdict
 from ir import PlanNode, PlanTree
+from ir.characters import written_out
 from ir.plan import BRANCH_KINDS
 from mcl.names import skill_named
 
@@ -15,11 +15,6 @@ _ORDER = {"sequential": "one after the other", "parallel": "at the same time"}
 _VERDICTS = {"allow": "may run", "ask": "will ask", "deny": "refused"}
 _LINE = 46  # characters of a line in a box
 _MOST = 3  # lines of one text in a box
-# Controls, and what reorders or hides text; also what XML cannot hold.
-_ACTIVE = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff\ud800-\udfff]"
-    r"|[\U000e0000-\U000e0fff]"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +85,7 @@ def picture_of(
 
 def plain(text: str) -> str:
     """Text on one line, with nothing in it that is obeyed rather than shown."""
-    return _ACTIVE.sub(lambda found: f"\\u{ord(found[0]):04x}", " ".join(text.split()))
+    return written_out(" ".join(text.split()))
 
 
 def _box(node: PlanNode, parent: int, order: int, status: str, tone: str) -> Box:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from ir.characters import INVISIBLE, kind_of
 from mcl.mtx.ast import SCALAR_TYPES, SECTIONS
 from mcl.mtx.finding import nearest
 from mcl.mtx.lexer import Word
@@ -298,6 +299,6 @@ class Recovery:
 
 def _odd(text: str) -> str:
     """The name of a character that looks like a blank or like nothing; "" for any other."""
-    if len(text) == 1 and (text.isspace() or unicodedata.category(text) == "Cf"):
+    if len(text) == 1 and (text.isspace() or kind_of(text) in INVISIBLE | {"format"}):
         return f"U+{ord(text):04X} ({unicodedata.name(text, 'no name').lower()})"
     return ""

@@ -1,11 +1,11 @@
 """The repository contract, read strictly: a document that breaks a rule is a refusal, never an error."""
 
 import json
-import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
 from ir.canonical import parse_json
+from ir.characters import LINE_ENDS, holds
 from ir.errors import DocumentError
 from mcl.repo.intents import REFUSE, intent_types
 
@@ -132,8 +132,7 @@ def _wrong_value(document: dict[str, Any]) -> str:
 
 
 def _has_control(text: str) -> bool:
-    # Zl and Zp break lines as a control character does.
-    return any(unicodedata.category(char) in ("Cc", "Zl", "Zp") for char in text)
+    return holds(text, LINE_ENDS, keep="")
 
 
 def shown(text: str) -> str:

@@ -3,16 +3,13 @@
 import re
 import unicodedata
 
+from ir.characters import MEANINGLESS, without
 from ir.inline_secrets import find_secret
 from mcl.errors import InputError
 
 _BLANKS = re.compile(r"[^\S\n]+")
 _LINES = re.compile(r" ?\n ?")
 _GAPS = re.compile(r"\n{3,}")
-# Directional overrides, invisible separators and tag characters make a text read otherwise than it is.
-_INVISIBLE = re.compile(
-    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
 
 
 def normalise(goal: str | bytes, *, longest: int, truncate: bool = False) -> str:
@@ -26,8 +23,8 @@ def normalise(goal: str | bytes, *, longest: int, truncate: bool = False) -> str
     if "\0" in text:
         raise _binary(f"a NUL at character {text.index(chr(0))}")
     text = unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _INVISIBLE.sub("", text)
-    text = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
+    # Directional overrides, invisible separators and tag characters make a text read otherwise than it is.
+    text = without(text, MEANINGLESS | {"control"})
     text = _GAPS.sub("\n\n", _LINES.sub("\n", _BLANKS.sub(" ", text))).strip()
     text = unicodedata.normalize("NFC", text)  # what was taken out may have kept a mark from its letter
     if not text:

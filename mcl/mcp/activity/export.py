@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ir.characters import written_in_json, written_out
 from mcl.mcp.activity.reading import Flaw, Found
 from mcl.mcp.activity.record import CallRecord
 
@@ -41,11 +42,6 @@ COLUMNS: Final = (
 )
 # What makes a spreadsheet calculate a cell, in the widths that East Asian keyboards have too.
 _FORMULA: Final = re.compile(r"\t|\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
-# What drives a terminal, turns the direction of writing, or is there and cannot be seen.
-_ACTIVE: Final = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
-    r"\u3164\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
 
 
 def written(found: Iterable[Found], form: str, flaws: list[Flaw]) -> Iterator[str]:
@@ -94,10 +90,10 @@ def _line(cells: Iterable[object]) -> str:
 def _cell(value: object) -> object:
     if not isinstance(value, str):
         return value
-    text = _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
+    text = written_out(value)
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _json(call: CallRecord) -> str:
     text = json.dumps(call.to_json(), ensure_ascii=False)
-    return _ACTIVE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return written_in_json(text)

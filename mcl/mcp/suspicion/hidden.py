@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-_TAGS: Final = range(0xE0000, 0xE0080)
+from ir.characters import INVISIBLE, Kinds, escape_of, holds, kind_of
+
+_TAGS: Final = range(0xE0000, 0xE0080)  # those that stand for letters
 _FLAG: Final = "\U0001f3f4"  # of a region: followed by tags, and ended by one
 _END_OF_FLAG: Final = 0xE007F
-_VARIATIONS: Final = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x180B, 0x180E))
 _JOINERS: Final = "\u200c\u200d"
 _MARKS: Final = "\u200e\u200f\u061c"
-# Letters and symbols that have no shape of their own.
-_BLANK: Final = frozenset("\u00ad\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc")
-_DIRECTIONS: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
-# Quick: nothing of all this is in a text of plain characters.
-_SUSPECT: Final = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0"
-    "\ufff0-\uffff\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
-)
+_SUSPECT: Final[Kinds] = INVISIBLE | {"control", "line", "surrogate", "private", "noncharacter"}
+_PLAIN: Final = "\t\n\r"
 
 
 def hidden(text: str) -> Iterator[tuple[str, int, int]]:
@@ -32,9 +25,10 @@ def hidden(text: str) -> Iterator[tuple[str, int, int]]:
     regions and marks of direction in right-to-left text are what they should be.
     """
     found: list[tuple[str, int, int]] = []
-    for match in _SUSPECT.finditer(text):
-        place = match.start()
-        rule = _rule(text, place)
+    if not _is_suspect(text):
+        return iter(())
+    for place in range(len(text)):
+        rule = "" if unhidden(text[place]) else _rule(text, place)
         if not rule:
             continue
         if found and found[-1][0] == rule and found[-1][2] == place:
@@ -49,7 +43,7 @@ def revealed(text: str) -> str:
 
     Tags are written as the letters that they smuggle: ``{tags: say yes}``.
     """
-    if not _SUSPECT.search(text):
+    if not _is_suspect(text):
         return text
     pieces: list[str] = []
     smuggled: list[str] = []
@@ -60,7 +54,7 @@ def revealed(text: str) -> str:
         if smuggled:
             pieces.append(f"{{tags: {''.join(smuggled)}}}")
             smuggled = []
-        pieces.append(_escaped(char) if _SUSPECT.match(char) and _rule(text, place) else char)
+        pieces.append(char if unhidden(char) or not _rule(text, place) else escape_of(char))
     if smuggled:
         pieces.append(f"{{tags: {''.join(smuggled)}}}")
     return "".join(pieces)
@@ -68,7 +62,11 @@ def revealed(text: str) -> str:
 
 def unhidden(char: str) -> bool:
     """Is this a character that stands for something to the eye?"""
-    return not _SUSPECT.match(char)
+    return char in _PLAIN or kind_of(char) not in _SUSPECT
+
+
+def _is_suspect(text: str) -> bool:
+    return holds(text, _SUSPECT, keep=_PLAIN)
 
 
 def _rule(text: str, place: int) -> str:
@@ -77,37 +75,27 @@ def _rule(text: str, place: int) -> str:
     code = ord(char)
     if code in _TAGS:
         return "" if _in_flag(text, place) else "hidden-tags"
-    if any(code in one for one in _VARIATIONS):
-        return "" if _varies(text, place) else "hidden-variation"
     if char in _JOINERS:
         return "" if _joins(text, place) else "hidden-zero-width"
     if char in _MARKS:
         return "" if _is_rtl(text) else "hidden-direction"
-    if _DIRECTIONS.match(char):
-        return "hidden-direction"
-    if char in "\u2028\u2029":
-        return ""  # a line end, by another name
-    kind = unicodedata.category(char)
-    if kind == "Co" or kind == "Cs":
-        return "hidden-private"
-    if kind == "Cc":
-        return "terminal-control"
-    if kind == "Cf" or char in _BLANK:
-        return "hidden-zero-width"
-    return "hidden-private" if _is_noncharacter(code) else ""
-
-
-def _escaped(char: str) -> str:
-    return char.encode("unicode_escape", "surrogatepass").decode()
+    match kind_of(char):
+        case "variation":
+            return "" if _varies(text, place) else "hidden-variation"
+        case "direction":
+            return "hidden-direction"
+        case "line":
+            return ""  # a line end, by another name
+        case "surrogate" | "private" | "noncharacter":
+            return "hidden-private"
+        case "control":
+            return "terminal-control"
+    return "hidden-zero-width"
 
 
 def _letter(tag: str) -> str:
     letter = chr(ord(tag) - _TAGS.start)
     return letter if letter.isprintable() else "·"
-
-
-def _is_noncharacter(code: int) -> bool:
-    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
 def _in_flag(text: str, place: int) -> bool:

@@ -5,12 +5,9 @@ import unicodedata
 from html import unescape
 from typing import Final
 
-# What is not seen: controls but for the tab, soft hyphens, joiners, marks of direction, fillers, variation
-# selectors, byte order marks, tags.
-_INVISIBLE: Final = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    r"\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
+from ir.characters import INVISIBLE, Kinds, without
+
+_NOT_SEEN: Final[Kinds] = INVISIBLE | {"control"}
 _BLANK: Final = re.compile(r"[^\S\t]")
 # Brackets, colons and dashes that the compatibility form leaves as they are.
 _ALIKE: Final = str.maketrans(
@@ -26,7 +23,7 @@ _ALIKE: Final = str.maketrans(
 
 def visible(line: str) -> str:
     """`line` without what is not seen, and with plain blanks."""
-    return _BLANK.sub(" ", _INVISIBLE.sub("", line))
+    return _BLANK.sub(" ", without(line, _NOT_SEEN))
 
 
 def folded(line: str) -> str:

@@ -1,9 +1,9 @@
 """The lines of a piece that one question is about, and how they are shown."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ir.characters import LINE_ENDS, Kinds, without
 from mcl.review.target import Piece, shown
 from mcl.review.target.piece import Removed
 
@@ -11,7 +11,7 @@ MOST_LINES = 240  # shown in one question, whatever a model can hold: more are r
 OVERLAP = 6  # lines that are shown again, for what stands before
 _LONGEST_LINE = 400  # characters shown of a line; a minified file has one of a million
 _MOST_GONE = 40
-_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_ODD: Kinds = LINE_ENDS | {"surrogate"}
 _BESIDE = 3  # lines shown beside those that are to be judged
 
 
@@ -65,7 +65,7 @@ def numbered(piece: Piece, window: Window) -> str:
 
 
 def _line(row: str) -> str:
-    row = _ODD.sub("�", row)
+    row = without(row, _ODD, instead="�")
     return row if len(row) <= _LONGEST_LINE else f"{row[:_LONGEST_LINE]} … ({len(row):,} characters)"
 
 
