@@ -69,7 +69,7 @@ def _seen(text: str) -> str:
 
 
 def _counted(blanks: re.Match[str]) -> str:
-    return r"\s" if len(blanks[0]) == 1 else f"\\s{{{len(blanks[0])}}}"
+    return r"\x20" if len(blanks[0]) == 1 else f"\\s{{{len(blanks[0])}}}"
 
 
 def _spelt(text: str) -> str:

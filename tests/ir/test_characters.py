@@ -88,12 +88,12 @@ def _back(view: str) -> str:
     def meant(found: re.Match[str]) -> str:
         said = found[0]
         if said[1] == "s":
-            return " " * int(said[3:-1] or 1) if len(said) > 2 else " "
+            return " " * int(said[3:-1])
         if said[1] in "xuU":
             return chr(int(said[2:], 16))
         return {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"'}[said[1]]
 
-    escapes = r"\\(?:s\{\d+\}|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[sntr\\\"])"
+    escapes = r"\\(?:s\{\d+\}|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[ntr\\\"])"
     return re.sub(escapes, meant, view)
 
 
@@ -102,6 +102,7 @@ def _back(view: str) -> str:
 @example("x\U000e0100\U000e0155")
 @example("\\s{200}")
 @example("\\")
+@example(" {2}")
 def test_a_view_says_which_text_it_is_of(text: str) -> None:
     view = clear(text)
     assert _back(view) == text
@@ -137,7 +138,7 @@ def test_two_texts_never_look_the_same(one: str, two: str) -> None:
     [
         ("notes/a.md", "notes/a.md"),
         ("a" + " " * 200 + "EVIL", '"a\\s{200}EVIL"'),
-        (" a b ", '"\\sa b\\s"'),
+        (" a b ", '"\\x20a b\\x20"'),
         ("", '""'),
         ("a\nfs/read path=b", '"a\\nfs/read path=b"'),
         ("C:\\dir", '"C:\\\\dir"'),

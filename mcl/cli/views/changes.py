@@ -8,8 +8,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from executor.gate.verdict import Deny
-from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
-from mcl.cli.views.plan import quoted
+from ir.shown import clear, clear_json, quoted
+from mcl.cli.views.exact import Exact, exact, field
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, plain, rows
 
 if TYPE_CHECKING:
     from executor.materiality import Change
@@ -24,12 +25,12 @@ def changes_view(changes: "Sequence[Change]") -> Iterator[RenderableType]:
     for change in ordered:
         style = WARN if change.material else ""
         word = "needs a new accept" if change.material else "goes on"
-        yield joined(((change.place, STRONG), (change.code, style), (word, style or DIM)))
+        yield exact((clear(change.place), STRONG), (change.code, style), (word, style or DIM))
         yield rows(
             [
                 ("was", _value(change.before, BAD)),
                 ("is to be", _value(change.after, GOOD)),
-                ("why", plain(change.why, DIM)),
+                ("why", field(change.why, DIM)),
             ]
         )
 
@@ -50,8 +51,8 @@ def verdict_line(material: bool) -> Text:
     return plain("Not material: no new accept is needed.", GOOD)
 
 
-def _value(value: object, style: str) -> Text:
+def _value(value: object, style: str) -> Exact:
     if value is None:
-        return plain("nothing", DIM)
-    text = quoted(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return plain(text, style)  # this is what a person signs, so nothing is cut
+        return exact(("nothing", DIM))
+    text = quoted(value) if isinstance(value, str) else clear_json(json.dumps(value, ensure_ascii=False))
+    return exact((text, style))

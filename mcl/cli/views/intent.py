@@ -20,11 +20,13 @@ from ir.frame import (
     RuleConstraint,
     SignedOffPredicate,
 )
-from mcl.cli.safe import one_line, safe
-from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, columns, joined, moment, plain, rows
+from ir.shown import beginning, clear, quoted
+from mcl.cli.views.exact import Exact, exact, line_of
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, joined, moment, rows
 
 _LEARNED = "matrix://cortex/Preference/learned-"  # an answer of earlier stands where a question would
 STATE_STYLES = {"completed": GOOD, "failed": BAD, "cancelled": DIM, "clarifying": WARN}
+_QUOTED = 60  # characters of the goal's words beside what was read in them
 _FIELD_STYLES = (
     ("frame.objects", "cyan"),
     ("frame.constraints", "yellow"),
@@ -50,17 +52,15 @@ def intent_view(
 def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[str, RenderableType]]:
     frame = intent.frame
     marks = intent.compile_metadata.spans if intent.compile_metadata else ()
-    yield "goal", marked(intent.prose, marks, written=not coloured(console))
-    yield "verb", plain(frame.verb or "not known", STRONG if frame.verb else WARN)
-    quotes = {mark.field: one_line(intent.prose[mark.start : mark.end], 60) for mark in marks}
-    if frame.objects:
-        cells = [_object(one, quotes, place) for place, one in enumerate(frame.objects)]
-        if not any(said for *_, (said, _) in cells):  # the last column folds: a long value is not cut
-            cells = [cell[:2] for cell in cells]
-        yield "objects", columns(cells)
+    yield "goal", Exact(marked(intent.prose, marks, written=not coloured(console)))
+    yield "verb", exact((clear(frame.verb), STRONG) if frame.verb else ("not known", WARN))
+    quotes = {mark.field: intent.prose[mark.start : mark.end] for mark in marks}
+    names = max((len(clear(one.name)) for one in frame.objects), default=0)
+    for place, entry in enumerate(frame.objects):
+        yield "objects", _object(entry, quotes.get(f"frame.objects[{place}]", ""), names)
     for one in intent.references:
         if one.uri.startswith(_LEARNED):
-            yield "remembered", joined(((one.summary, "cyan"), (one.uri, DIM)))
+            yield "remembered", exact((clear(one.summary), "cyan"), (clear(one.uri), DIM))
     for index, constraint in enumerate(frame.constraints):
         yield (
             "constraints",
@@ -72,25 +72,40 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
             _ruled(predicate_line(predicate), quotes.get(f"frame.success_criteria[{index}]"), "green"),
         )
     for index, preference in enumerate(frame.preferences):
-        yield "preferences", _ruled(preference.prefer, quotes.get(f"frame.preferences[{index}]"), "magenta")
+        yield (
+            "preferences",
+            _ruled(clear(preference.prefer), quotes.get(f"frame.preferences[{index}]"), "magenta"),
+        )
     yield from _limits(intent, quotes)
     if gaps and not intent.unknowns:
-        yield "unknowns", plain("none", DIM)
+        yield "unknowns", exact(("none", DIM))
     for unknown in intent.unknowns if gaps else ():
         yield "unknowns", unknown_line(unknown)
-    yield "confidence", plain(f"{intent.confidence:.2f}", WARN if intent.unknowns else GOOD)
+    yield "confidence", exact((f"{intent.confidence:.2f}", WARN if intent.unknowns else GOOD))
     if (made := intent.compile_metadata) is not None:
-        yield "skill", joined(((f"{made.skill_id}@{made.skill_version}" if made.skill_id else "none", ""),))
-        yield "model", joined(((made.model_version, ""), (made.model_digest[:12], DIM)))
+        yield (
+            "skill",
+            exact((clear(f"{made.skill_id}@{made.skill_version}") if made.skill_id else "none", "")),
+        )
+        yield "model", exact((clear(made.model_version), ""), (made.model_digest[:12], DIM))
     if intent.hash:
-        yield "hash", plain(intent.hash, DIM)
+        yield "hash", exact((intent.hash, DIM))
 
 
-def _object(one: SlotEntry, quotes: Mapping[str, str], place: int) -> list[tuple[str, str]]:
+def _object(one: SlotEntry, quote: str, names: int) -> Exact:
     """What fills a slot, with its address and the words that it was read from where they say it otherwise."""
-    quote = quotes.get(f"frame.objects[{place}]")
-    said = f"“{quote}”" if quote and quote != one_line(one.value, 60) else ""
-    return [(one.name, DIM), (one.value, "cyan"), ("  ".join(text for text in (one.uri, said) if text), DIM)]
+    name = clear(one.name).ljust(names)
+    return exact(
+        (name, DIM),
+        (quoted(one.value) if one.value else "", "cyan"),
+        (clear(one.uri), DIM),
+        _said(quote, one.value),
+    )
+
+
+def _said(quote: str | None, line: str) -> tuple[str, str]:
+    """The words of the goal, where they are others than what was read in them."""
+    return (f"({beginning(quote, _QUOTED)})" if quote and quote != line else "", DIM)
 
 
 def _limits(intent: Intent, quotes: Mapping[str, str]) -> Iterator[tuple[str, RenderableType]]:
@@ -103,16 +118,19 @@ def _limits(intent: Intent, quotes: Mapping[str, str]) -> Iterator[tuple[str, Re
         parts = [part for part in ("" if "budget" in said else cost, budget.max_time, calls, agents) if part]
         if parts:
             words = [quotes[field] for field in ("budget.max_time", "budget.max_calls") if field in quotes]
-            yield "limits", joined([*((part, "yellow") for part in parts), *((f"“{q}”", DIM) for q in words)])
+            yield (
+                "limits",
+                exact(*((clear(part), "yellow") for part in parts), *(_said(q, "") for q in words)),
+            )
     if intent.deadline and "deadline" not in said:
-        yield "deadline", plain(moment(intent.deadline), "yellow")
+        yield "deadline", exact((clear(moment(intent.deadline)), "yellow"))
     if intent.expires_at:
-        yield "expires", plain(moment(intent.expires_at), DIM)
+        yield "expires", exact((clear(moment(intent.expires_at)), DIM))
 
 
-def _ruled(line: str, quote: str | None, style: str) -> Text:
-    """A reading of some words of the goal, with those words."""
-    return joined(((line, style), (f"“{quote}”" if quote and quote != line else "", DIM)))
+def _ruled(line: str, quote: str | None, style: str) -> Exact:
+    """A reading of some words of the goal, a view, with those words."""
+    return exact((line, style), _said(quote, line))
 
 
 def marked(prose: str, marks: Sequence[SpanMark], *, written: bool) -> Text:
@@ -121,64 +139,74 @@ def marked(prose: str, marks: Sequence[SpanMark], *, written: bool) -> Text:
     for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
         if not at <= mark.start < mark.end <= len(prose):
             continue  # inside another span, or outside the text
-        text.append(safe(prose[at : mark.start]))
-        words = safe(prose[mark.start : mark.end])
+        text.append_text(_part(prose, at, mark.start, written))
+        words = _part(prose, mark.start, mark.end, written).plain
         style = next((style for field, style in _FIELD_STYLES if mark.field.startswith(field)), STRONG)
         text.append(f"[{words}]" if written else words, style=f"underline {style}")
         at = mark.end
-    text.append(safe(prose[at:]))
+    text.append_text(_part(prose, at, len(prose), written))
     return text
 
 
+def _part(prose: str, start: int, end: int, written: bool) -> Text:
+    """The view of a part of the goal: a blank at its end is one where the goal goes on behind it."""
+    part, before, after = prose[start:end], prose[:start], prose[end:]
+    head = " " if part[:1] == " " != part[1:2] and before and not before.endswith(" ") else ""
+    part = part[len(head) :]
+    tail = " " if part[-1:] == " " != part[-2:-1] and after and not after.startswith(" ") else ""
+    view = head + clear(part[: len(part) - len(tail)]) + tail
+    return line_of((view.replace("[", "\\[").replace("]", "\\]") if written else view, ""))
+
+
 def constraint_line(constraint: Constraint) -> str:
-    """A constraint in words."""
+    """A constraint in words, as a view."""
     match constraint:
         case BudgetConstraint(max=most):
-            what = f"spend at most {most.value} {most.asset}" if most else "a budget"
+            what = f"spend at most {most.value} {quoted(most.asset)}" if most else "a budget"
         case DeadlineConstraint(by=by):
-            what = f"by {moment(by)}" if by else "a deadline"
+            what = f"by {clear(moment(by))}" if by else "a deadline"
         case JurisdictionConstraint(allow=allow, deny=deny):
-            only = f"only in {' '.join(allow)}" if allow else ""
-            never = f"not in {' '.join(deny)}" if deny else ""
+            only = f"only in {' '.join(map(quoted, allow))}" if allow else ""
+            never = f"not in {' '.join(map(quoted, deny))}" if deny else ""
             what = ", ".join(part for part in (only, never) if part) or "a jurisdiction"
         case QualityConstraint(metric=metric, min=least):
-            what = f"{metric} at least {least:g}"
+            what = f"{quoted(metric)} at least {least:g}"
         case RuleConstraint(rule=rule):
-            what = rule
+            what = quoted(rule)
         case PolicyConstraint(policy=policy):
-            what = policy
+            what = quoted(policy)
         case ExtensionConstraint():
-            what = f"{constraint.type} {constraint.schema} {constraint.data}".strip()
+            what = _extension(constraint.type, constraint.schema, constraint.data)
     return what if constraint.hard else f"{what} (soft)"
 
 
 def predicate_line(predicate: Predicate) -> str:
-    """A success criterion in words."""
+    """A success criterion in words, as a view."""
     match predicate:
         case DeliveredPredicate(artifact=artifact):
-            return f"{artifact} exists"
+            return f"{quoted(artifact)} exists"
         case SignedOffPredicate(by=by):
-            return f"{by} has signed off"
+            return f"{quoted(by)} has signed off"
         case ExternalPredicate(url=url, check=check):
-            return f"{check or 'the check'} holds at {url}"
+            return f"{quoted(check) if check else 'the check'} holds at {quoted(url)}"
         case AttestationPredicate(source=source, topic=topic):
-            return f"{source} has attested {topic}"
+            return f"{quoted(source)} has attested {quoted(topic)}"
         case ExtensionPredicate():
-            return f"{predicate.type} {predicate.schema} {predicate.data}".strip()
+            return _extension(predicate.type, predicate.schema, predicate.data)
 
 
-def unknown_line(unknown: Unknown) -> Text:
+def _extension(type: str, schema: str, data: object) -> str:
+    return " ".join(quoted(text) for text in (type, schema, str(data)) if text)
+
+
+def unknown_line(unknown: Unknown) -> Exact:
     """An open question: id, severity, why, and the answers offered."""
     style = {"blocking": BAD, "preferred": WARN}.get(unknown.severity, DIM)
-    offered = f"one of: {', '.join(unknown.options)}" if unknown.options else ""
-    default = f"default {unknown.default}" if unknown.default else ""
-    return joined(
-        (
-            (unknown.id, STRONG),
-            (unknown.severity, style),
-            (unknown.field, DIM),
-            (unknown.rationale, ""),
-            (offered, DIM),
-            (default, DIM),
-        )
+    return exact(
+        (clear(unknown.id), STRONG),
+        (unknown.severity, style),
+        (clear(unknown.field), DIM),
+        (clear(unknown.rationale), ""),
+        (f"one of: {', '.join(map(quoted, unknown.options))}" if unknown.options else "", DIM),
+        (f"default {quoted(unknown.default)}" if unknown.default else "", DIM),
     )

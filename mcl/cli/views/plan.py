@@ -1,7 +1,5 @@
 """The plan as a tree: what each node does, its side effect, and what the gate says."""
 
-import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +14,8 @@ from executor.gate.offer import Offer
 from executor.gate.verdict import Ask, Deny
 from ir import OutputRef, PlanNode, PlanTree, parse_references
 from ir.plan import BRANCH_KINDS
-from mcl.cli.safe import safe
+from ir.shown import bounded, clear, quoted
+from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
 from mcl.names import skill_named
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 EFFECT_STYLES = {"read": "", "write": WARN, "network": WARN, "shell": BAD, "chain": BAD}
 VERDICT_STYLES = {"allow": GOOD, "ask": WARN, "deny": BAD}
-_PLAIN = re.compile(r"[^\s\"'=\\]+")
 NARROW = 72  # below this many columns the side effect moves under the node's text
 
 
@@ -62,7 +60,7 @@ def plan_table(
     """The tree with one column of words beside it (`cells`, by node id) under `head`."""
     narrow = console.width < NARROW
     table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM, pad_edge=False)
-    table.add_column("node", no_wrap=True)
+    table.add_column("node", max_width=max(console.width // 3, 8))
     table.add_column("what", overflow="fold", ratio=1)
     if not narrow:
         table.add_column("effect", no_wrap=True)
@@ -72,11 +70,10 @@ def plan_table(
         effect = effect_of(node)
         lines = list(_node_lines(node, effect if narrow else ""))
         if cell.remark:
-            lines.append(plain(cell.remark, cell.style))
-        stem = Text(first, style=DIM).append(safe(node.id), style="")
-        for _ in lines[1:]:
-            stem.append("\n" + rest, style=DIM)
-        words: list[RenderableType] = [stem, Text("\n").join(lines)]
+            lines.append(line_of((cell.remark, cell.style)))
+        stem = Text.assemble((first, DIM), line_of((clear(node.id), "")))
+        below = [Text(rest, style=DIM) for _ in lines[1:]]
+        words: list[RenderableType] = [Exact(stem, *below), Exact(*lines)]
         if not narrow:
             words.append(plain(effect, EFFECT_STYLES.get(effect, BAD)))
         table.add_row(*words, plain(cell.word, cell.style))
@@ -97,57 +94,52 @@ def _guided(root: PlanNode) -> Iterator[tuple[PlanNode, str, str]]:
 
 
 def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
-    """The description, then exactly what is called: this is what a person signs, so nothing is cut."""
+    """The description, then exactly what is called, a line a field: this is what a person signs."""
     if node.kind in BRANCH_KINDS:
         how = "one after the other" if node.kind == "sequential" else "at the same time"
-        yield joined(((node.description, STRONG), (how, DIM)))
+        yield line_of((bounded(node.description) if node.description else "", STRONG), (how, DIM))
         return
     if node.description:
-        yield plain(node.description)
+        yield line_of((bounded(node.description), ""))
     if (call := node.tool_call) is not None:
-        pairs = Text("  ").join(
-            Text.assemble((safe(name), DIM), ("=", DIM), quoted(value))
-            for name, value in sorted(call.args.items())
-        )
         tool = call.tool_ref.removeprefix("matrix://tool/")
-        yield Text("  ").join(part for part in (plain(tool, DIM), plain(effect, DIM), pairs) if part.plain)
+        yield line_of((quoted(tool), DIM), (effect, DIM))
+        yield from map(_pair, sorted(call.args.items()))
     elif (step := node.step) is not None:
-        given = " ".join(f"{name}={quoted(value)}" for name, value in sorted(step.inputs.items()))
-        yield joined(
-            (
-                ("model", DIM),
-                (step.kind or "reason", DIM),
-                (given, ""),
-                (f"→ {', '.join(step.expected_outputs)}", DIM),
-            )
-        )
+        gives = f"→ {', '.join(map(quoted, step.expected_outputs))}"
+        yield line_of(("model", DIM), (quoted(step.kind or "reason"), DIM), (gives, DIM))
+        yield from map(_pair, sorted(step.inputs.items()))
     elif (sub := node.sub_dispatch) is not None:
         frame = sub.sub_intent
         objects = [one for one in (frame.objects if frame else ()) if one.value or one.uri]
-        values = (f"{one.name}={quoted(one.value or one.uri)}" for one in objects)
-        yield joined(
-            (
-                ("skill", DIM),
-                (skill_named(sub.skill_ref), ""),
-                (sub.agent_ref, DIM),
-                (frame.verb if frame else "", ""),
-                ("  ".join(values), ""),
-                (sub.scope_uri, DIM),
-            )
+        yield line_of(
+            ("skill", DIM),
+            (_quoted_if(skill_named(sub.skill_ref)), ""),
+            (_quoted_if(sub.agent_ref), DIM),
+            (_quoted_if(frame.verb if frame else ""), ""),
+            (_quoted_if(sub.scope_uri), DIM),
         )
+        yield from (_pair((one.name, one.value or one.uri)) for one in objects)
         if not sub.agent_ref and any(_refers(one.value) for one in objects):
-            yield plain("its plan is made, and judged, when what it is given is known", DIM)
+            yield line_of(("its plan is made, and judged, when what it is given is known", DIM))
     elif (gate := node.gate) is not None:
-        yield joined((("asks", DIM), (gate.question, ""), (Offer.of(gate.options, gate.refuses).words, DIM)))
+        yield line_of(("asks", DIM), (bounded(gate.question), ""))
+        offer = Offer.of(gate.options, gate.refuses)
+        yield line_of(("answers", DIM), (offer.words, DIM))
+
+
+def _pair(pair: tuple[str, str]) -> Text:
+    name, value = pair
+    shown = line_of((quoted(name), DIM))
+    return shown.append("=", style=DIM).append_text(line_of((quoted(value), "")))
+
+
+def _quoted_if(text: str) -> str:
+    return quoted(text) if text else ""
 
 
 def _refers(text: str) -> bool:
     return any(isinstance(piece, OutputRef) for piece in parse_references(text))
-
-
-def quoted(value: str) -> str:
-    """A value on one line that shows where it begins and ends: in quotes wherever that could be in doubt."""
-    return safe(value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False))
 
 
 def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
@@ -156,9 +148,9 @@ def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
     for verdict in verdicts:
         remark = ""
         if isinstance(verdict.reply, Deny):
-            remark = f"{verdict.reply.code}: {verdict.reply.reason}; {verdict.reply.fix}"
+            remark = f"{verdict.reply.code}: {clear(verdict.reply.reason)}; {clear(verdict.reply.fix)}"
         elif isinstance(verdict.reply, Ask) and verdict.kind != "gate":
-            remark = verdict.reply.question
+            remark = verdict.reply.question  # its values are views already
         if verdict.sketched and verdict.below is not None:
             cells |= {node.id: Cell("later", DIM) for node, _ in verdict.below.root.walk()}
         if verdict.decision != "allow" or verdict.node_id not in cells:
@@ -171,7 +163,7 @@ def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
     cells = verdict_cells(planned.verdicts)
     yield plan_head(planned.sketched)
     yield plan_table(planned.sketched, console, cells)
-    yield rows([("plan hash", plain(planned.plan.hash, DIM))])
+    yield rows([("plan hash", exact((planned.plan.hash, DIM)))])
     said = Counter(verdict.decision for verdict in planned.verdicts)
     if said["deny"]:
         yield plain("  The gate will refuse this plan as it stands.", BAD)
@@ -182,5 +174,5 @@ def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
     nodes = {node.id for node, _ in planned.unfolded.root.walk()}
     for id, cell in cells.items():
         if cell.remark and id not in nodes:
-            remark = f"{id}: {cell.remark}" if id else cell.remark
-            yield Padding(plain(remark, cell.style), (0, 0, 0, 2))
+            remark = f"{clear(id)}: {cell.remark}" if id else cell.remark
+            yield Padding(exact((remark, cell.style)), (0, 0, 0, 2))
