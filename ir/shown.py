@@ -6,6 +6,7 @@ Unicode calls another way to write something else. A backslash is doubled. Nothi
 view holds a line end. Letters of two scripts that look alike are not told apart.
 """
 
+import json
 import re
 from typing import Final
 from unicodedata import category, is_normalized
@@ -38,6 +39,14 @@ def quoted(text: str) -> str:
 def beginning(text: str, most: int) -> str:
     """`quoted`, of at most so many characters of the text; what is cut is told behind the quotes."""
     return quoted(text) if len(text) <= most else f"{bounded(text[:most])}… ({len(text):,} characters)"
+
+
+def of_value(value: object, most: int = 0) -> str:
+    """The view of a value of JSON: of a text `quoted`, else as JSON writes it. most: characters; 0 for all."""
+    if isinstance(value, str):
+        return beginning(value, most or len(value))
+    line = clear_json(json.dumps(value, ensure_ascii=False, default=str))
+    return line if not 0 < most < len(line) else f"{bounded(line[:most])}… ({len(line):,} characters)"
 
 
 def lines_of(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Final
 
 from executor.gate.approvals import APPROVE, DENY
 from ir.plan import NO, YES
+from ir.shown import quoted
 
 # What refused in questions of rows that do not say which of their options do. Whoever decided such a one was
 # told so; nothing that is asked today is read by these words.
@@ -58,9 +59,9 @@ class Offer:
 
     @property
     def words(self) -> str:
-        """The answers as they are shown; where they are not yes and no, also which of them refuse."""
-        names = " / ".join(self.names)
-        return names if self.is_yes_no else f"{names}; refuses: {' / '.join(self.refusing)}"
+        """The answers as they are shown, in views; where they are not yes and no, also which of them refuse."""
+        names = " / ".join(map(quoted, self.names))
+        return names if self.is_yes_no else f"{names}; refuses: {' / '.join(map(quoted, self.refusing))}"
 
     def read(self, text: str) -> str:
         """The answer that a text is, by its name; "" where it is none, and has to be asked again."""

@@ -18,6 +18,7 @@ from executor.walker.ledger import Ledger, moment
 from executor.walker.outcome import Failure
 from executor.walker.people import GateAnswer, GateQuestion, People
 from ir import EnvelopeError, PolicyGateResolveBody
+from ir.shown import lines_of
 
 CORRECTED = "CORRECTED"  # code of the failure of a question that a correction made idle
 TRIES = 3  # how often a question is put before what is no answer denies it
@@ -59,7 +60,9 @@ class Asking:
         """
         if timeout_ms and not expires_at:
             expires_at = instant(moment(self._clock.now()) + timedelta(milliseconds=timeout_ms))
-        shown = visible(self._redactor.text(question)).strip()
+        shown = self._redactor.text(question).strip()
+        # The gate's own questions hold views of values; words from elsewhere become one, a line at a time.
+        shown = visible(shown) if kind == "approval" else "\n".join(lines_of(shown))
         open_since = None if binding else self._left_open(node_id, offer, rule)
         if open_since is not None:
             gate_id, expires_at = open_since

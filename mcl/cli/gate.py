@@ -117,22 +117,25 @@ def _decide(gate: str, option: str, reason: str, as_json: bool, *, approves: boo
 
 def _show(found: "ShownGate", out: Output) -> None:
     from mcl.cli.output import write_line
+    from mcl.cli.views.exact import exact
     from mcl.cli.views.gate import gate_view
 
     out.tell(gate_view(found))
-    _write_whole(found.args)
-    for line in found.why:
-        write_line(f"  {line}")
+    _write_whole(found.args, out)
+    for line in found.why:  # its values are views already
+        out.tell([exact((f"  {line}", ""))])
     if found.said:
         write_line("  What the program says, in its own words; nobody has checked them:")
-        _write_whole(found.said)
+        _write_whole(found.said, out)
 
 
-def _write_whole(values: "Mapping[str, object]") -> None:
-    from mcl.cli.output import write_line
-    from mcl.cli.safe import one_line, whole
+def _write_whole(values: "Mapping[str, object]", out: Output) -> None:
+    from rich.padding import Padding
+
+    from ir.shown import clear
+    from mcl.cli.safe import whole
+    from mcl.cli.views.exact import exact
 
     for name, value in values.items():
-        write_line(f"  {one_line(name)}")
-        for line in whole(value):  # not through the layout: it would wrap, and a line must be seen as one
-            write_line(f"    | {line}")
+        out.tell([Padding(exact((clear(name), "")), (0, 0, 0, 2))])
+        out.tell([Padding(exact((f"| {line}", "")), (0, 0, 0, 4)) for line in whole(value)])

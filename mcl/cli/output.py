@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, AnyStr
@@ -86,10 +87,19 @@ def _console(stream: IO[str]) -> "Console":
         def on_broken_pipe(self) -> None:
             hush(stream)
 
-    width = None if stream.isatty() or "COLUMNS" in os.environ else 100
-    console = Quiet(file=stream, markup=False, highlight=False, emoji=False, width=width, soft_wrap=False)
-    console.width = min(max(console.width, MIN_WIDTH), MAX_WIDTH)
+    console = Quiet(file=stream, markup=False, highlight=False, emoji=False, soft_wrap=False)
+    console.width = width_of(stream)
     return console
+
+
+def width_of(stream: IO[str]) -> int:
+    """Columns of what is written to a stream: those of its terminal or of COLUMNS, within limits."""
+    said = os.environ.get("COLUMNS", "")
+    width = int(said) if said.isascii() and said.isdigit() else 100
+    if stream.isatty():
+        with suppress(OSError):
+            width = int(said) if said.isdigit() else os.get_terminal_size(stream.fileno()).columns
+    return min(max(width, MIN_WIDTH), MAX_WIDTH)
 
 
 @dataclass(frozen=True)

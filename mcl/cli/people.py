@@ -1,16 +1,15 @@
 """Asking the person at the terminal: one line in, which is exactly one of the answers or is asked again."""
 
-import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 
 from anyio import get_cancelled_exc_class, sleep_forever, wait_readable
 
 from executor.walker.people import GateAnswer, GateQuestion
-from mcl.cli.safe import one_line, safe
+from ir.shown import clear, of_value, quoted
+from mcl.cli.safe import safe
 
 _SHOWN = 2000  # characters of a question, and of each argument
 
@@ -86,16 +85,6 @@ class Elsewhere:
         return None
 
 
-def _quoted(question: str) -> str:
-    """The question with a mark before each further line: none of it can pass for a question of ours."""
-    return _short(question).replace("\n", "\n  | ")
-
-
-def _says(question: str, name: str, value: object) -> bool:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"{name} = {safe(text)}".replace("\n", "\\n") in question
-
-
 def _short(text: str) -> str:
     """So much that the question itself stays on the terminal."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters; mcl gate show)"
@@ -103,14 +92,25 @@ def _short(text: str) -> str:
 
 def question_text(gate: GateQuestion) -> str:
     """A question as it is put, down to what is to be typed."""
-    gate = replace(gate, question=_quoted(gate.question))
-    named = not gate.node_id or f" {gate.node_id} " in gate.question
-    lines = ["", f"? {gate.question}" if named else f"? {gate.node_id}: {gate.question}"]
+    first, *more = _short(gate.question).split("\n")
+    named = not gate.node_id or f" {gate.node_id} " in first
+    lines = [f"? {first}" if named else f"? {clear(gate.node_id)}: {first}"]
+    lines += [f"  | {line}" for line in more]  # none of it can pass for a question of ours
     # What the question does not say in full already, one argument a line.
-    unsaid = {name: value for name, value in gate.args.items() if not _says(gate.question, name, value)}
-    lines += [f"  {name} = {_short(json.dumps(value, ensure_ascii=False))}" for name, value in unsaid.items()]
+    for name, value in gate.args.items():
+        if f"{quoted(name)} = {of_value(value)}" not in gate.question:
+            lines.append(f"  {quoted(name)} = {of_value(value, _SHOWN)}")
     until = f" (until {gate.expires_at[:16].replace('T', ' ')} UTC)" if gate.expires_at else ""
-    again = f"  {one_line(gate.again)}\n" if gate.again else ""
-    text = safe("\n".join(lines))
+    again = [f"  {clear(gate.again)}"] if gate.again else []
     short = " (or y / n)" if gate.offer.is_yes_no else ""
-    return f"{again}{text}\n  type {one_line(gate.offer.words, _SHOWN)}{short}; no answer refuses{until}: "
+    last = _short(gate.offer.words)
+    return on_terminal([*again, *lines]) + f"  type {last}{short}; no answer refuses{until}: "
+
+
+def on_terminal(lines: Iterable[str]) -> str:
+    """Lines of views, cut where the terminal ends."""
+    from mcl.cli.output import width_of
+    from mcl.cli.views.exact import cut_rows
+
+    width = width_of(sys.stderr)
+    return "\n" + "".join(f"{row}\n" for line in lines for row in cut_rows(line, width))

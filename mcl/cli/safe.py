@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator
 
-from ir.characters import written_in_json, written_out
-from ir.shown import clear_json, lines_of
-
 
 def safe(text: str) -> str:
     """`text` with every character that could drive a terminal or disguise the text written out as an
     escape.
     """
+    from ir.characters import written_out
+
     return written_out(text)
 
 
 def safe_json(document: str) -> str:
     """The same for a written JSON document: its escapes mean what was there, so nothing is lost."""
+    from ir.characters import written_in_json
+
     return written_in_json(document)
 
 
@@ -27,5 +28,6 @@ def one_line(text: str, limit: int = 200) -> str:
 def whole(value: object) -> Iterator[str]:
     """Every line of an argument in the view of what is signed (``ir.shown``)."""
     from executor.hashing import json_bytes
+    from ir.shown import clear_json, lines_of
 
     yield from lines_of(value) if isinstance(value, str) else [clear_json(json_bytes(value).decode())]

@@ -106,7 +106,7 @@ def test_narrow_terminals_lose_nothing(mcl, monkeypatch, width):
     shown = mcl(*mcl.COMPILE)
     assert all(len(line) <= max(30, int(width)) for line in shown.out.splitlines())
     document = mcl("show", "@last", "--json").document
-    together = re.sub(r"\s", "", shown.out)
+    together = re.sub(r"[\s↪]", "", shown.out)
     assert document["intent"]["hash"] in together
     assert f"mclaccept{document['id']}"[:20] in together
 

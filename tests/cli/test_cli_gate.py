@@ -78,8 +78,8 @@ def test_a_gate_is_listed_shown_whole_and_approved_while_the_run_waits_elsewhere
     with running(mcl, accepted(OVERWRITE)) as (process, id):
         [listed] = mcl("gate", "list", "--json").document["gates"]
         assert (listed["id"], listed["node_id"]) == (id, "n1")
-        shown = mcl("gate", "show", id[:20]).out
-        assert f"    | new\\x1b[2J\n    | {'x' * 300}\\x20\\x20\n    | end\n" in shown
+        shown = mcl("gate", "show", id[:20]).out.replace("\n    ↪", "")
+        assert f"    | new\\x1b[2J\n    | {'x' * 300}\\s{{2}}\n    | end\n" in shown
         assert "which no verb and no plan covers" in shown
         document = mcl("gate", "show", id, "--json").document
         assert document["args"]["content"].endswith("  \nend")

@@ -162,7 +162,7 @@ def test_each_value_that_was_read_from_other_words_is_shown_with_them(mcl):
     fixed = ("--at", "2026-11-21T10:00:00Z", "--no-ai", "--skill", "schedule-reminder", "--verb", "schedule")
     assert mcl("compile", goal, *fixed).code == 0
     shown = " ".join(mcl("show", "@last").out.split())
-    assert "when 2026-11-22T09:00:00.000Z “tomorrow at 9 in the morning”" in shown
-    assert "title call Anna" in shown
+    assert 'when 2026-11-22T09:00:00.000Z ("tomorrow at 9 in the morning")' in shown
+    assert 'title "call Anna"' in shown
     assert "“call Anna”" not in shown
-    assert "20 calls “20 calls”" in shown
+    assert '20 calls ("20 calls")' in shown

@@ -61,5 +61,5 @@ def test_a_terminal_without_a_width_loses_nothing(mcl, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", width)
     shown = mcl(*mcl.COMPILE)
     digest = mcl("show", "@last", "--json").document["intent"]["hash"]
-    assert digest in "".join(shown.out.split())
+    assert digest in "".join(shown.out.split()).replace("↪", "")
     assert "invoice" in shown.out

@@ -128,7 +128,7 @@ def test_the_question_is_not_pushed_off_the_terminal(
     long = question("x" * 500_000, content="y" * 4_000_000, path=" " * 10_000 + "? n9: all is well")
     seen, answer = asked(long, b"approve\n", monkeypatch, capsys)
     assert len(seen) < 10_000
-    assert "4,000,002 characters" in seen
+    assert "4,000,000 characters" in seen
     assert answer.decision == "approve"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -20,8 +19,8 @@ from executor.gate.guards.checkout import covered
 from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_bytes
-from executor.sandbox.redaction import visible
 from executor.tools.manifest import Effect, Manifest
+from ir.shown import clear, of_value, quoted
 
 MOST_SHOWN: Final = 3 << 20  # bytes of arguments as JSON; nobody approves what cannot be shown whole
 _SHOWN: Final = 200  # characters of an argument in the question
@@ -100,8 +99,8 @@ def _places(call: Call, context: Context, manifest: Manifest) -> Iterator[str]:
     for place, root in context.roots(context.elsewhere(call, manifest)).items():
         if not root:
             folder = place.rpartition("/")[0] or place
-            always = f"(always: mcl grant read --root {visible(quote(folder))})"
-            yield f"{visible(place)} lies outside the workspace and was not granted {always}."
+            always = f"(always: mcl grant read --root {clear(quote(folder))})"
+            yield f"{quoted(place)} lies outside the workspace and was not granted {always}."
 
 
 def _names_hosts(call: Call, context: Context, manifest: Manifest) -> bool:
@@ -116,7 +115,9 @@ def _question(asked: Call, call: Call, context: Context, why: tuple[str, ...]) -
     manifest = context.manifest(call)
     effect = context.effect(asked, manifest) if manifest else None
     until = datetime.fromisoformat(context.clock.now()) + timedelta(minutes=context.policy.approval_minutes)
-    args = ", ".join(f"{_shown(name)} = {_shown(value)}" for name, value in sorted(call.args.items()))
+    args = ", ".join(
+        f"{of_value(name, _SHOWN)} = {of_value(value, _SHOWN)}" for name, value in sorted(call.args.items())
+    )
     what = f"{effect.operation}: {', '.join(sorted(effect.classes))}" if effect else "unknown"
     expires_at = instant(until)
     said = "".join(f" {one}" for one in (*why, *_reason(call)))
@@ -130,7 +131,7 @@ def _question(asked: Call, call: Call, context: Context, why: tuple[str, ...]) -
 
 def _caller(call: Call, manifest: Manifest | None) -> str:
     """Who wants to call what: a node of a plan, or an agent by a call that it declares."""
-    name = visible(manifest.name) if manifest and manifest.outside else call.tool_ref
+    name = clear(manifest.name) if manifest and manifest.outside else call.tool_ref
     return f"{'An agent' if call.declaration else f'Node {call.node_id}'} wants to call {name}"
 
 
@@ -140,11 +141,4 @@ def _reason(call: Call) -> Iterator[str]:
     if said is not None and said.data_sensitivity in ("public", "internal", "private"):
         yield f"The agent calls the data {said.data_sensitivity}."
     if said is not None and said.reason:
-        yield f"Its reason, in its own words: “{_shown(said.reason)}”."
-
-
-def _shown(value: object) -> str:
-    plain = value is None or isinstance(value, bool | int | float | list | dict)
-    said = json.dumps(value, ensure_ascii=False, default=str) if plain else str(value)
-    text = visible(said).replace("\n", "\\n")
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
+        yield f"Its reason, in its own words: {of_value(said.reason, _SHOWN)}."

@@ -1,5 +1,6 @@
 """`mcl intents import`: a person reads what the file says, and signs it."""
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,9 +64,11 @@ def import_(
 
 
 def _shown(plan: "ImportPlan") -> "Iterator[RenderableType]":
+    from ir.shown import quoted
+    from mcl.cli.views.exact import exact
     from mcl.cli.views.layout import STRONG, plain
 
-    yield plain(f"for the folder {plan.root}", STRONG)
+    yield exact((f"for the folder {quoted(str(plan.root))}", STRONG))
     for change in plan.changes:
         if change.kind != "same":
             yield from _change(change)
@@ -74,11 +77,13 @@ def _shown(plan: "ImportPlan") -> "Iterator[RenderableType]":
 
 
 def _change(change: "Change") -> "Iterator[RenderableType]":
-    from mcl.cli.views.layout import STRONG, joined, plain, rows
+    from ir.shown import clear
+    from mcl.cli.views.exact import exact, field
+    from mcl.cli.views.layout import STRONG, plain, rows
 
     said = {"new": "new", "changed": "is signed anew", "status": "is somewhere else now", "gone": "ends"}
     yield ""
-    yield joined([(change.label, STRONG), (said[change.kind], "")])
+    yield exact((clear(change.label), STRONG), (said[change.kind], ""))
     entry, status = change.entry, change.after
     if change.before and change.before != change.after:
         status = f"{change.before} → {change.after or 'no longer there'}"
@@ -101,12 +106,12 @@ def _change(change: "Change") -> "Iterator[RenderableType]":
         ]
     if entry is not None and entry.blocked_reason:
         facts.append(("because", entry.blocked_reason))
-    yield rows([(name, plain(text)) for name, text in facts])
+    yield rows([(name, field(text)) for name, text in facts])
     if change.kind == "changed" and change.item is not None:
         before = change.item.to_json()
         was = [(name, line) for name in change.fields for line in _lines(before.get(name))]
         yield plain("  was signed as", "dim")
-        yield rows([(name.partition("_")[2] or name, plain(line, "dim")) for name, line in was])
+        yield rows([(name.partition("_")[2] or name, field(line, "dim")) for name, line in was])
 
 
 def _lines(value: object) -> list[str]:
@@ -114,4 +119,4 @@ def _lines(value: object) -> list[str]:
 
 
 def _typed(said: dict[str, str]) -> str:
-    return " ".join(said.values())
+    return " ".join(f"{name}={json.dumps(text, ensure_ascii=False)}" for name, text in said.items())

@@ -8,9 +8,9 @@ from anyio import get_cancelled_exc_class, wait_readable
 
 from executor.gate.approvals import DENY
 from executor.walker.people import GateAnswer, GateQuestion
+from ir.shown import clear
 from mcl.cli.output import note
-from mcl.cli.people import question_text
-from mcl.cli.safe import one_line, safe
+from mcl.cli.people import on_terminal, question_text
 
 TERMINAL = "/dev/tty"
 _YES = ("y", "yes", "j", "ja")  # in letters of any size, beside what every question of yes or no takes
@@ -59,9 +59,9 @@ async def _line(device: int) -> str | None:
 
 
 def _question(gate: GateQuestion) -> str:
-    first, *more = safe(gate.question).split("\n")
-    again = [f"  {one_line(gate.again)}"] if gate.again else []
-    return "\n".join([*again, f"? {first}", *(f"  | {line}" for line in more)]) + " [y/n] "
+    first, *more = gate.question.split("\n")
+    again = [f"  {clear(gate.again)}"] if gate.again else []
+    return on_terminal([*again, f"? {first}", *(f"  | {line}" for line in more)]) + "[y/n] "
 
 
 def _write(device: int, text: str) -> None:

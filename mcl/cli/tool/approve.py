@@ -158,11 +158,12 @@ def _chosen(home: "Home", names: Sequence[str], server: str, every: bool, pin: s
 
 def _shown(found: "KnownTool") -> "Iterator[RenderableType]":
     """All that a person needs to see of a tool before approving it."""
+    from ir.shown import clear
     from mcl.cli.views.definition import change_view, definition_view, findings_view
-    from mcl.cli.views.layout import joined
+    from mcl.cli.views.exact import exact
 
-    name = found.name if found.outside else found.manifest.uri
-    yield joined(((name, "bold"), (found.standing, ""), ("" if found.outside else found.manifest.pin, "dim")))
+    name = clear(found.name if found.outside else found.manifest.uri)
+    yield exact((name, "bold"), (found.standing, ""), ("" if found.outside else found.manifest.pin, "dim"))
     yield from definition_view(found)
     if found.changes:
         yield from change_view(found.changes)

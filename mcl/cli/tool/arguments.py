@@ -56,7 +56,9 @@ ToolNames = Annotated[
 
 def agreed(question: str) -> bool:
     """Whether the person says yes; end of input, nothing, or anything else is no."""
-    sys.stderr.write(f"\n{question} [y/N] ")
+    from ir.characters import UNSEEN, written_out
+
+    sys.stderr.write(f"\n{written_out(question, UNSEEN, keep='')} [y/N] ")
     sys.stderr.flush()
     answer = sys.stdin.readline()
     if not answer.endswith("\n"):

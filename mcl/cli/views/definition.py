@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from ir.shown import bounded, clear, clear_json, pieces, quoted
+from mcl.cli.views.exact import exact, field
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
-from mcl.mcp.suspicion import revealed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,13 +28,13 @@ def definition_view(tool: "KnownTool") -> "Iterator[RenderableType]":
     if outside is None:
         return
     said: dict[str, object] = dict(outside.definition)
-    named: list[tuple[str, RenderableType]] = [("server", plain(outside.server))]
+    named: list[tuple[str, RenderableType]] = [("server", field(outside.server))]
     if title := said.get("title"):
-        named.append(("title", plain(revealed(str(title)))))
+        named.append(("title", field(str(title))))
     hints = said.get("annotations")
     told = ", ".join(hints_said(hints)) if isinstance(hints, Mapping) else ""
-    named.append(("hints", plain(told or "none")))
-    named.append(("pin", plain(tool.manifest.pin, DIM)))
+    named.append(("hints", exact((told or "none", ""))))
+    named.append(("pin", field(tool.manifest.pin, DIM)))
     yield rows(named)
     for part in ("description", "inputSchema", "outputSchema"):
         if part in said:
@@ -45,7 +46,7 @@ def findings_view(findings: "Iterable[Finding]") -> "Iterator[RenderableType]":
     """What is suspicious: the rule, the reason, the place and the words."""
     for one in findings:
         yield joined(((f"  {one.level}", _LEVELS[one.level]), (one.reason, ""), (f"[{one.rule}]", DIM)))
-        yield _indented(f"{one.place}: {one.excerpt}")
+        yield _indented(f"{clear(one.place)}: {clear(one.excerpt)}")
 
 
 def change_view(changes: "Iterable[Change]") -> "Iterator[RenderableType]":
@@ -53,7 +54,7 @@ def change_view(changes: "Iterable[Change]") -> "Iterator[RenderableType]":
     told = False
     for change in changes:
         told = True
-        yield _indented(revealed(change.path), left=2)
+        yield _indented(clear(change.path), left=2)
         for line in _cut(list(_differences(change.before, change.after))):
             style = GOOD if line.startswith("+") else BAD if line.startswith("-") else DIM
             yield _indented(line, style)
@@ -63,6 +64,11 @@ def change_view(changes: "Iterable[Change]") -> "Iterator[RenderableType]":
 
 def _differences(before: object, after: object) -> Iterator[str]:
     one, two = (_lines(value) if value is not None else [] for value in (before, after))
+    if isinstance(before, str) and isinstance(after, str):  # by its lines and sentences
+        one, two = (
+            [part for line in said for piece in pieces(line) for part in _SENTENCE.split(piece)]
+            for said in (one, two)
+        )
     if len(one) <= 1 and len(two) <= 1:
         yield from (f"- {line}" for line in one)
         yield from (f"+ {line}" for line in two)
@@ -75,21 +81,21 @@ def _differences(before: object, after: object) -> Iterator[str]:
 
 
 def _lines(value: object) -> list[str]:
-    """A value in lines: texts by their sentences, JSON indented where it is long."""
+    """The view of a value: a text in one line, JSON in several where it is long."""
     if isinstance(value, str):
-        if "\n" not in value and len(value) <= _SHORT:
-            return [json.dumps(revealed(value), ensure_ascii=False)]
-        return [piece for line in value.splitlines() for piece in _SENTENCE.split(revealed(line))]
+        if len(value) <= _SHORT:
+            return [bounded(value)]
+        return [clear(value)]
     short = json.dumps(value, ensure_ascii=False)
     text = short if len(short) <= _SHORT else json.dumps(value, ensure_ascii=False, indent=2)
-    return [revealed(line) for line in text.splitlines()]
+    return [clear_json(line) for line in text.split("\n")]
 
 
 def _indented(line: str, style: str = "", *, left: int = 4) -> "RenderableType":
-    """A line that stays to the right where it is folded: none of its words can pass for ours."""
+    """A line of a view that stays to the right: none of its words can pass for ours."""
     from rich.padding import Padding
 
-    return Padding(plain(line, style), (0, 0, 0, left))
+    return Padding(exact((line, style)), (0, 0, 0, left))
 
 
 def _cut(lines: list[str]) -> Iterator[str]:
@@ -102,4 +108,4 @@ def hints_said(hints: Mapping[str, object]) -> Iterator[str]:
     """What a server says of a tool's behaviour, name by name, as JSON has it and with nothing hidden."""
     for name, value in hints.items():
         if value is not None:
-            yield f"{revealed(str(name))} = {revealed(json.dumps(value, ensure_ascii=False))}"
+            yield f"{quoted(str(name))} = {clear_json(json.dumps(value, ensure_ascii=False))}"

@@ -11,7 +11,9 @@ from typing import Final
 
 from executor.gate.approvals import APPROVE, DENY
 from executor.walker.people import GateAnswer, GateQuestion
-from mcl.cli.safe import one_line, whole
+from ir.characters import UNSEEN, written_out
+from ir.shown import beginning, bounded, clear, of_value, quoted
+from mcl.cli.safe import one_line, safe, whole
 from mcl.mcp.exchange import Filled, Form
 from mcl.mcp.questions.asked import AskedCall
 
@@ -42,14 +44,14 @@ def gate_form(gate: GateQuestion) -> Form:
     lines = [f"{one_line(gate.again)}; it is asked again."] if gate.again else []
     lines += ["A plan that you accepted waits for your answer.", ""]
     if gate.tool_ref:
-        lines.append(f"Tool: {one_line(gate.tool_ref)}")
-    lines.append(f"Step: {one_line(gate.node_id) or 'the end'}")
+        lines.append(f"Tool: {clear(gate.tool_ref)}")
+    lines.append(f"Step: {clear(gate.node_id) or 'the end'}")
     if gate.expires_at:
         lines.append(f"Until: {_minute(gate.expires_at)}; without an answer it is refused")
     lines += [f"More: mcl gate show {gate.gate_id}", "What is asked:"]
-    lines += [f"    | {line}" for line in whole(gate.question)]
+    lines += [f"    | {line}" for line in safe(gate.question).split("\n")]  # kept as views
     lines += ["Arguments, whole:", *_barred(gate.args)] if gate.args else []
-    refusing = f"Refuses: {' / '.join(map(one_line, gate.offer.refusing))}"
+    refusing = f"Refuses: {' / '.join(map(quoted, gate.offer.refusing))}"
     return Form("\n".join([*lines, "", refusing, "Your answer?"]), _schema(*_answers(gate)))
 
 
@@ -79,14 +81,14 @@ def _answers(gate: GateQuestion) -> tuple[str, ...]:
 def question_of(name: str, operation: str, effects: tuple[str, ...], client: str) -> str:
     """The question in a sentence."""
     return (
-        f"{one_line(client, _SHOWN) or 'A program'} wants to call {one_line(name)} "
+        f"{beginning(client, _SHOWN) if client else 'A program'} wants to call {quoted(name)} "
         f"({operation}: {', '.join(effects)}). Allow exactly this?"
     )
 
 
 def prose_of(name: str, args: Mapping[str, object], *, client: str, said: Mapping[str, str]) -> str:
     """What the Intent of such a call says in words. said: what the program declares, by name."""
-    shown = ", ".join(f"{one_line(one, _SHOWN)} = {_short(value)}" for one, value in args.items())
+    shown = ", ".join(f"{beginning(one, _SHOWN)} = {of_value(value, _SHOWN)}" for one, value in args.items())
     words = "; ".join(f"{what} {one_line(text, MAX_REASON)}" for what, text in said.items() if text)
     asked = f"{one_line(client, _SHOWN) or 'a program'} over MCP"
     return f"call {one_line(name)}{f' with {shown}' if shown else ''}, as {asked} asks" + (
@@ -99,14 +101,14 @@ def _page(asked: AskedCall, args: Mapping[str, object]) -> Iterator[str]:
     own = asked.server == "mcl"
     yield "A program asks to make one call, and only you can allow it."
     yield ""
-    yield f"Tool: {one_line(asked.name)}"
-    yield f"Server: {'mcl itself' if own else f'{one_line(asked.server)} ({trusted})'}"
+    yield f"Tool: {clear(asked.name)}"
+    yield f"Server: {'mcl itself' if own else f'{clear(asked.server)} ({trusted})'}"
     yield f"It does: {asked.operation} ({', '.join(asked.effects)})"
     yield f"Until: {_minute(asked.expires_at)}; without an answer it is refused"
     yield f"More: mcl gate show {asked.id}"
     yield "Why you are asked:"
     for why in asked.why:
-        yield f"  - {one_line(why, MAX_REASON)}"
+        yield f"  - {written_out(why, UNSEEN, keep='')}"  # its values are views already
     yield "Arguments, whole:" if args else "Arguments: none"
     yield from _barred(args)
     yield "What the program says, in its own words; nobody has checked them:"
@@ -127,7 +129,7 @@ def declared_of(asked: AskedCall) -> dict[str, str]:
 
 def _barred(values: Mapping[str, object]) -> Iterator[str]:
     for name, value in values.items():
-        yield f'  "{one_line(name)}"'
+        yield f"  {bounded(name)}"
         for line in whole(value):
             yield f"    | {line}"
 
@@ -146,8 +148,3 @@ def _schema(*decisions: str) -> dict[str, object]:
 
 def _minute(text: str) -> str:
     return f"{text[:19].replace('T', ' ')} UTC"
-
-
-def _short(value: object) -> str:
-    text = one_line(" ".join(whole(value)), _SHOWN)
-    return f'"{text}"' if isinstance(value, str) else text
