@@ -7,6 +7,9 @@ def safe(text: str) -> str:
     """`text` with every character that could drive a terminal or disguise the text written out as an
     escape.
     """
+    if text.isascii() and text.isprintable():
+        return text  # --version loads nothing
+
     from ir.characters import written_out
 
     return written_out(text)
