@@ -42,7 +42,7 @@ def beginning(text: str, most: int) -> str:
 
 
 def of_value(value: object, most: int = 0) -> str:
-    """The view of a value of JSON: of a text `quoted`, else as JSON writes it. most: characters; 0 for all."""
+    """The view of a JSON value: of a text `quoted`, else as JSON has it. most: characters; 0 for all."""
     if isinstance(value, str):
         return beginning(value, most or len(value))
     line = clear_json(json.dumps(value, ensure_ascii=False, default=str))

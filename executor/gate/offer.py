@@ -59,9 +59,10 @@ class Offer:
 
     @property
     def words(self) -> str:
-        """The answers as they are shown, in views; where they are not yes and no, also which of them refuse."""
+        """The answers as views; where they are not yes and no, also which of them refuse."""
         names = " / ".join(map(quoted, self.names))
-        return names if self.is_yes_no else f"{names}; refuses: {' / '.join(map(quoted, self.refusing))}"
+        refusing = " / ".join(map(quoted, self.refusing))
+        return names if self.is_yes_no else f"{names}; refuses: {refusing}"
 
     def read(self, text: str) -> str:
         """The answer that a text is, by its name; "" where it is none, and has to be asked again."""
