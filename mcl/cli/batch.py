@@ -28,7 +28,9 @@ def check_options(batch: Path | None, with_batch: dict[str, object], without: di
 
 def compile_lines(source: Path, out: Path | None, *, as_json: bool, **settings: Any) -> int:
     """Compile all of `source`, with a progress bar on a terminal, and say what came of it. settings: those of
-    `compile_batch`. The exit code is 0 whatever the goals were: each line says its own."""
+    `compile_batch`. The exit code is 0 whatever the goals were, as each line says its own; 5 where none of
+    them could be tried, as each is an error."""
+    from ir.errors import FAILED
     from mcl.acts.batch import compile_batch
     from mcl.cli.home import given_passphrase, use_home
 
@@ -41,7 +43,7 @@ def compile_lines(source: Path, out: Path | None, *, as_json: bool, **settings: 
         write_document(summary.to_json())
     else:
         note(_sentence(summary, out))
-    return 0
+    return FAILED if summary.lines and summary.outcomes["error"] == summary.lines else 0
 
 
 def _sentence(summary: "BatchSummary", out: Path) -> str:

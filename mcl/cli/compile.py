@@ -101,7 +101,8 @@ def compile_command(
 
     On a terminal its questions are asked at once.
 
-    Exit codes: 0 compiled, 3 there are questions (mcl answer), 4 refused.
+    Exit codes: 0 compiled, 3 there are questions (mcl answer), 4 refused. With --batch 0, or 5 where every
+    line is an error.
     """
     from mcl.cli.batch import check_options, compile_lines
 

@@ -73,7 +73,7 @@ def test_examples_are_tried_with_progress_and_without_a_trace(skill: Path, tmp_p
         [tried] = mcl.try_examples(
             [skill], ai=False, home=home, progress=lambda done, total: seen.append((done, total))
         )
-        assert home.journal.size() == 0
+        assert home.journal.intents() == ()
     assert (tried.id, tried.ok, tried.path) == ("shelf-list", True, skill)
     assert seen == [(1, 3), (2, 3), (3, 3)]
     first = tried.examples[0]

@@ -447,3 +447,32 @@ def test_a_skill_that_names_no_verbs_may_be_chosen_with_any(
     results = read(out)
     assert [one for one in results if one["outcome"] == "error"] == []
     assert results[1]["verb"] == "monitor"
+
+
+# ---- what none of it could be tried of ----
+
+BAD_LINES: tuple[Mapping[str, Any] | str, ...] = (
+    *("no json", "[]", '{"id": 1}', '{"id": 1, "prose": ""}', '{"id": 1, "id": 2, "prose": "x"}', "null"),
+    *('{"prose": "find x"}', '{"id": 1, "prose": 7}', '{"id": 1, "prose": "\\ud800"}'),
+    *({"id": 1, "prose": "find x", "skill": "none"}, {"id": 1, "prose": "find x", "verb": "destroy"}),
+    {"id": 1, "prose": "find x", "at": "never"},
+)
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["text", "json"])
+def test_a_batch_of_errors_alone_failed_and_one_with_anything_else_did_not(
+    mcl: Any, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    def code(name: str, *lines: Mapping[str, Any] | str) -> int:
+        source, out = write(tmp_path / f"{name}.in", lines), tmp_path / f"{name}.out"
+        given = ("compile", "--batch", str(source), "--out", str(out), "--no-ai", "--no-store", *more)
+        first = mcl(*given)
+        assert mcl(*given).code == first.code  # what is there already counts as it did
+        return int(first.code)
+
+    for number, line in enumerate(BAD_LINES):
+        assert code(f"bad-{number}", line) == 5, line
+    assert code("all", *BAD_LINES) == 5
+    assert code("some", *BAD_LINES, GOALS[0]) == 0
+    assert code("refused", {"id": 1, "prose": "hello"}) == 0
+    assert code("none") == 0

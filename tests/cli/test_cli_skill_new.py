@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 
 import pytest
+import typer
 from skill_writing import SKILL, write_skill
 
 from ir import VERBS
+from mcl.cli.app import app_for
 
 NO_TABLES = ("--no-ai",)  # the matcher needs no weights
 
 
 def events(done) -> list[dict]:
     return [json.loads(line) for line in done.out.splitlines()]
+
+
+def examples_of_help() -> list[str]:
+    """The lines that the help of `mcl skill new` shows, and more names with each kind of verb."""
+    command = typer.main.get_command(app_for()).commands["skill"].commands["new"]
+    lines = re.findall(r"mcl skill new .*", command.epilog)
+    assert lines
+    names, verbs = ("tidy-up", "shelf-list"), ("monitor", "build")
+    return [*lines, *(f"mcl skill new {name} --verb {verb}" for name in names for verb in verbs)]
 
 
 # ---- new -------------------------------------------------------------------------------------------------
@@ -37,9 +50,20 @@ def test_a_new_skill_validates_is_understood_compiles_and_runs(mcl, verb):
     ran = mcl("run", "@last", *NO_TABLES)
     assert ran.code == 0, ran.out + ran.err
     if verb == "deliver":
-        assert (mcl.folder / "shelf-list.md").read_text().split() == ["notes/monday.txt", "notes/tuesday.md"]
+        assert (mcl.folder / "overview.txt").read_text().split() == ["notes/monday.txt", "notes/tuesday.md"]
     else:
         assert "notes/monday.txt" in ran.out
+
+
+@pytest.mark.parametrize("options", [(), ("--no-ai",)], ids=["bundled", "no-ai"])
+@pytest.mark.parametrize("line", examples_of_help())
+def test_what_the_examples_of_the_help_make_passes_its_own_test(mcl, line, options):
+    made = mcl(*shlex.split(line)[1:], "--json")
+    assert made.code == 0, made.err
+    tried = mcl("skill", "test", made.document["path"], *options, "--json")
+    assert tried.code == 0, tried.out
+    [report] = events(tried)
+    assert [one["text"] for one in report["examples"] if not one["understood"]] == []
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "x:shelve"])
@@ -130,7 +154,9 @@ def test_people_see_what_was_understood_and_what_is_asked(mcl):
     assert done.code == 0
     assert "file=notes/intro.md" in done.out
     assert "asks slot.file" in done.out
-    assert "2 of 2 examples are understood" in done.out
+    assert "1 of 2 examples are understood, 1 asks something" in done.out
+    [report] = events(mcl("skill", "test", "read-page", *NO_TABLES, "--json"))
+    assert [(one["ok"], one["understood"]) for one in report["examples"]] == [(True, True), (True, False)]
 
 
 def test_skills_are_named_by_id_by_folder_or_not_at_all(mcl):

@@ -46,6 +46,16 @@ class TriedExample:
     plan: PlanTree | None = None
     message: str = ""
 
+    @property
+    def asked(self) -> bool:
+        """Whether it is this skill's, and something has to be asked: it is not understood by itself."""
+        return self.ok and self.outcome == "clarify"
+
+    @property
+    def understood(self) -> bool:
+        """Whether it is this skill's, with nothing left to ask."""
+        return self.ok and not self.asked
+
 
 @dataclass(frozen=True)
 class TriedSkill:
@@ -58,7 +68,8 @@ class TriedSkill:
 
     @property
     def ok(self) -> bool:
-        """Whether every example was understood (a skill without examples has none that was not)."""
+        """Whether every example is this skill's, asked about or not (one without examples has none that is
+        not)."""
         return self.error is None and all(example.ok for example in self.examples)
 
 

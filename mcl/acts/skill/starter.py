@@ -23,9 +23,9 @@ def starter(name: str, verb: str, *, writes: bool) -> Starter:
     title = words[:1].upper() + words[1:]
     if writes:
         examples = (
-            f"{words} for the folder notes, save it as {name}.md",
-            f"write the {words} of docs to list.txt",
-            f"{words} for all *.md files here, saved as overview.txt",
+            f"write the {words} of the folder notes to overview.txt",
+            f"{words}: docs to new.txt",
+            f"put the {words} of drafts into report.txt",
         )
         skill, plan = _SKILL.replace("%REPORT%", _REPORT), _WRITING_PLAN
         tools = "matrix://tool/fs/list@1.0.0\nmatrix://tool/fs/write@1.0.0"

@@ -48,7 +48,8 @@ def try_skills(
 ) -> int:
     """Compile every example of a skill: of all skills that are found, this one must be chosen.
 
-    Nothing is stored. With --json one line a skill. Exit code 6 when an example is not understood.
+    Nothing is stored. With --json one line a skill. Exit code 6 when an example is not this skill's; one that
+    asks something is told, and is not counted as understood.
     """
     from ir.errors import UNVERIFIED
     from mcl.acts.skill.examples import try_examples

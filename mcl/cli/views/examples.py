@@ -13,8 +13,7 @@ def tried_view(tried: TriedSkill) -> Iterator[RenderableType]:
     if tried.error is not None:
         yield joined((("BAD", BAD), (tried.id, STRONG), (str(tried.error), "")))
         return
-    passed = sum(example.ok for example in tried.examples)
-    told = f"{passed} of {len(tried.examples)}" if tried.examples else "has no examples"
+    told = _counted([tried]) if tried.examples else "has no examples"
     style = DIM if not tried.examples else GOOD if tried.ok else BAD
     yield joined(((tried.id, STRONG), (told, style)))
     for example in tried.examples:
@@ -25,10 +24,16 @@ def tried_view(tried: TriedSkill) -> Iterator[RenderableType]:
 
 def tried_summary(tried: Sequence[TriedSkill]) -> RenderableType:
     """How many examples were understood."""
-    total = sum(len(one.examples) for one in tried)
-    passed = sum(example.ok for one in tried for example in one.examples)
     ok = all(one.ok for one in tried)
-    return plain(f"{passed} of {total} examples are understood", GOOD if ok else BAD)
+    passed, _, asked = _counted(tried).partition(",")
+    return plain(f"{passed} examples are understood{',' if asked else ''}{asked}", GOOD if ok else BAD)
+
+
+def _counted(tried: Sequence[TriedSkill]) -> str:
+    examples = [example for one in tried for example in one.examples]
+    asked = sum(example.asked for example in examples)
+    also = f", {asked} {'asks' if asked == 1 else 'ask'} something" if asked else ""
+    return f"{sum(example.understood for example in examples)} of {len(examples)}{also}"
 
 
 def tried_document(tried: TriedSkill) -> dict[str, object]:
@@ -42,6 +47,7 @@ def tried_document(tried: TriedSkill) -> dict[str, object]:
             {
                 "text": example.text,
                 "ok": example.ok,
+                "understood": example.understood,
                 "outcome": example.outcome,
                 "chosen": example.chosen,
                 "verb": example.verb,
@@ -57,7 +63,7 @@ def tried_document(tried: TriedSkill) -> dict[str, object]:
 
 def _mark(tried: TriedSkill, example: TriedExample) -> tuple[str, str]:
     if example.ok:
-        return ("asks    ", WARN) if example.outcome == "clarify" else ("ok      ", GOOD)
+        return ("asks    ", WARN) if example.asked else ("ok      ", GOOD)
     return {"refused": "refused ", "failed": "failed  "}.get(example.outcome, "BAD     "), BAD
 
 
