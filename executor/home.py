@@ -123,6 +123,7 @@ class Home:
             keyring = Keyring.open(keys, clock=clock, passphrase=passphrase)
             journal = Journal(db, keyring, clock)
             journal.watch(Witness(state or state_folder(), path, keyring.first), writable=writable)
+            keyring.follow(journal.merged, journal.record)
         except BaseException:
             db.close()
             raise

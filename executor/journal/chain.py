@@ -8,10 +8,10 @@ chained.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from executor.clock import Clock
 from executor.errors import KeyringError
@@ -89,9 +89,10 @@ def bound(seq: int, leaf: bytes, keyring: Keyring, clock: Clock) -> Record:
     return seal_record(BOUND, body, id=id, at=at, signer=keyring.agent, previous=leaf)
 
 
-def begun(end: End, keyring: Keyring, clock: Clock) -> Record | None:
-    """The record that binds all rows of a journal of before; None where the agent's key is sealed."""
-    body = {"size": end.tree.size, "root": end.tree.root()}
+def begun(end: End, keyring: Keyring, clock: Clock, more: Mapping[str, Any]) -> Record | None:
+    """The record that binds all rows of a journal of before; None where the agent's key is sealed. more: what
+    stood beside the journal and is a matter of rows from now on."""
+    body = {"size": end.tree.size, "root": end.tree.root(), **more}
     at, id = clock.now(), clock.new_id()
     try:
         return seal_record(CHAINED, body, id=id, at=at, signer=keyring.agent, previous=end.leaf)

@@ -16,11 +16,12 @@ from executor.journal.chain import BREAK_ACCEPTED, RESTORED, End, Maker, Message
 from executor.journal.merkle import Frontier, consistency_path, inclusion_path, leaf_hash
 from executor.journal.record import role_of, seal_record
 from executor.journal.rows import COLUMNS, Row, insert, opened, read_end, read_tree, refit, row_of
-from executor.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN, look
+from executor.journal.standing import KINDS, Standing, refused, stated
+from executor.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN, heard, look
 from executor.journal.witness import Witness, subject
-from executor.keys.keyring import Keyring
+from executor.keys.keyring import KeyEntry, Keyring
 from executor.lifecycle.fold import View, advance, fold, intent_id
-from ir import ROLE_OF_KIND, Body, Envelope, Header, open_envelope, seal
+from ir import ROLE_OF_KIND, Body, Envelope, Header, PublicKey, key_of, open_envelope, seal
 
 if TYPE_CHECKING:  # proving and verifying are fetched when they are asked for: a compile only appends
     from executor.journal.proofs import ConsistencyProof, Head, InclusionProof
@@ -65,6 +66,7 @@ class Journal:
         self._views: OrderedDict[str, _Seen] = OrderedDict()
         self._end: tuple[Stamp | None, End] = (None, End())  # as it was at that stamp
         self._witness: Witness | None = None
+        self._standing: tuple[int, Standing] | None = None  # of others' commits until then, and ours
         self.trouble: JournalError | None = None  # why nothing is written or run until a person says so
         self.notice = ""  # what a person is told once of it
 
@@ -89,6 +91,23 @@ class Journal:
         except OSError as problem:  # then each run checks from row 1
             self._witness = None
             self.notice = f"what this machine has seen of the journal cannot be kept: {problem}"
+
+    def standing(self, entries: Mapping[str, KeyEntry] | None = None) -> Standing:
+        """What the rows say of keys: who is trusted, and who was revoked where. entries: of the own keys."""
+        others = self._database.stamp("journal")[0]
+        if self._standing is None or self._standing[0] != others:
+            own = {one.did: one for one in self._keyring.entries()} if entries is None else entries
+            keys = {
+                one.did: PublicKey(one.did, one.role, key_of(one.did))
+                for one in own.values()
+                if one.origin != "trusted"
+            }
+            self._standing = others, heard(self._database.read, self._witness, keys.get)
+        return self._standing[1]
+
+    def merged(self, entries: dict[str, KeyEntry]) -> dict[str, KeyEntry]:
+        """What files say of keys, with what the rows say of them."""
+        return self.standing(entries).merged(entries)
 
     def _end_of_now(self) -> End:
         with self._database.snapshot() as connection:
@@ -323,6 +342,8 @@ class Journal:
                     self._save_head(connection, head)
         if not nested:  # inside a larger transaction nothing is certain yet
             self._saw(all_rows, head)
+            if any(row.kind in KINDS for row in all_rows):
+                self._standing = None
             self._end = now, end
             for intent, seen in views.items():
                 self._remember(intent, seen)
@@ -330,7 +351,7 @@ class Journal:
 
     def _in_place(self, messages: Sequence[Message | Maker], end: End) -> Iterator[tuple[Message, bool]]:
         """Each message as it is said at the end, and whether it is one of these or binds others."""
-        if not end.chained and (binding := begun(end, self._keyring, self._clock)) is not None:
+        if not end.chained and (binding := self._binding(end)) is not None:
             end.chained = True
             yield binding, False
         if end.chained and self._witness is not None and (rows := self._witness.unsaid):
@@ -345,6 +366,9 @@ class Journal:
             yield message, True
             if previous and not message.previous:
                 yield bound(end.tree.size, end.leaf, self._keyring, self._clock), False
+
+    def _binding(self, end: End) -> Message | None:
+        return begun(end, self._keyring, self._clock, {"keys": stated(self._keyring.entries())})
 
     def _end_at(self, connection: sqlite3.Connection, stamp: Stamp | None) -> End:
         """The end to add to: the one that we wrote last where nobody wrote since, else read and checked."""
@@ -389,19 +413,20 @@ class Journal:
             raise JournalError("ROW_UNKNOWN", "no row has this id", place=id, fix="mcl log lists the rows")
         return Row(*found[0])
 
-    def open(self, wire: bytes) -> Message:
+    def open(self, wire: bytes, seq: int = 0) -> Message:
         """Read the bytes of a row and check form, key, signature and role.
 
-        What a key signed before its revocation is good. Raises ir.CborError, ir.EnvelopeError, JournalError.
+        seq: where it stands; then also that its key was not revoked in a row before it (0: not judged, as
+        what was appended was). Raises ir.CborError, ir.EnvelopeError, JournalError.
         """
         message = opened(wire, self._keyring.past_resolver)
-        if self._keyring.revoked_by(message.from_, message.at):
+        if seq and refused(message, seq, self.standing(), self._keyring):
             raise JournalError("KEY_REVOKED", f"the key {message.from_} was revoked", place=message.id)
         return message
 
     def envelopes(self, intent: str) -> tuple[Envelope, ...]:
         """The envelopes of an intent in order, each checked as `open` does."""
-        opened = (self.open(row.wire) for row in self.rows(intent))
+        opened = (self.open(row.wire, row.seq) for row in self.rows(intent))
         return tuple(message for message in opened if isinstance(message, Envelope))
 
     def intents(self, prefix: str = "") -> tuple[str, ...]:
@@ -433,7 +458,7 @@ class Journal:
         elif stamp is not None and seen.stamp == stamp:
             return seen
         rows = self.rows(intent, after=seen.seq)
-        messages = [self.open(row.wire) for row in rows]
+        messages = [self.open(row.wire, row.seq) for row in rows]
         envelopes = [message for message in messages if isinstance(message, Envelope)]
         view = fold(envelopes, seen.view)
         return _Seen(stamp, rows[-1].seq if rows else seen.seq, view)
@@ -496,7 +521,10 @@ class Journal:
             self._look()
         with self._database.snapshot() as connection:
             only = intent_id(intent) if intent else None
-            report = verify_rows(connection, self._keyring, only=only, heads=heads, witness=self._witness)
+            standing = self.standing() if only else None
+            report = verify_rows(
+                connection, self._keyring, only=only, heads=heads, witness=self._witness, standing=standing
+            )
         if only is not None and self.trouble is not None:
             report.add(self.trouble.code, int(self.trouble.place.rpartition(":")[2]), self.trouble.message)
         if only is not None and report.ok and report.view is not None:  # `view` goes on from there

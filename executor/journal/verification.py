@@ -13,6 +13,7 @@ from executor.journal.chain import BREAK_ACCEPTED, CHAINED, RESTORED, Links, Mes
 from executor.journal.merkle import Frontier, leaf_hash
 from executor.journal.proofs import Head
 from executor.journal.record import Record, is_record, open_record
+from executor.journal.standing import KINDS, Standing, refused
 from executor.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN
 from executor.journal.witness import Witness, subject
 from executor.keys.keyring import Keyring
@@ -77,13 +78,14 @@ def verify_rows(
     only: str | None,
     heads: Iterable[Head],
     witness: Witness | None = None,
+    standing: Standing | None = None,
 ) -> Report:
     """Check the journal that `connection` sees (a snapshot); see Journal.verify.
 
-    witness: what this machine has seen of it.
+    witness: what this machine has seen of it. standing: of one intent, what the rows say of keys.
     """
     connection.text_factory = bytes  # a flipped byte may no longer be UTF-8
-    check = _Check(connection, keyring, witness)
+    check = _Check(connection, keyring, witness, standing)
     try:
         if only is not None:
             check.one_intent(only)
@@ -96,7 +98,15 @@ def verify_rows(
 
 
 class _Check:
-    def __init__(self, connection: sqlite3.Connection, keyring: Keyring, witness: Witness | None) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        keyring: Keyring,
+        witness: Witness | None,
+        standing: Standing | None,
+    ) -> None:
+        self._keyring, self._standing = keyring, standing or Standing()
+        self._of_before: list[tuple[int, Message]] = []  # rows that are not chained
         self._witness = witness
         self._accepted: list[tuple[int, int]] = []  # a row, and how many there were
         self.report = Report()
@@ -107,7 +117,7 @@ class _Check:
         self._keys = {did: PublicKey(did, entry.role, key_of(did)) for did, entry in self._entries.items()}
         self._views: dict[str, View | None] = {}  # None: a row of it is broken, so its story cannot be told
         self._ids: set[str] = set()
-        self._many = False
+        self._many = self._chained = False
 
     def file(self) -> None:
         """What SQLite says about its pages and indexes."""
@@ -181,6 +191,8 @@ class _Check:
         for size in sorted(roots):
             self._add("TRUNCATED", f"a signed head says {size} rows; there are {tree.size}", seq=tree.size)
         self._compare_tree(tree)
+        self._chained = links.chained
+        self._compare_keys()
         self._pass_accepted()
 
     def _note(self, message: Record, tree: Frontier) -> None:
@@ -248,12 +260,37 @@ class _Check:
         if message.id in self._ids:
             self._add("ID_REUSED", f"the id {message.id} was used before")
         self._ids.add(message.id)
-        signer = self._entries[message.from_]
-        if signer.revoked_by(message.at):
-            self._add("KEY_REVOKED", f"the key {message.from_} was revoked at {signer.revoked_at}")
+        if self._many:
+            self._judge_key(message)
+        elif refused(message, seq, self._standing, self._keyring):
+            self._add("KEY_REVOKED", f"the key {message.from_} was revoked")
         if isinstance(message, Envelope):
             self._transition(message)
         return message
+
+    def _judge_key(self, message: Message) -> None:
+        """Whether the key may sign here, by the rows before this one; and what this one says of keys."""
+        if not message.previous:
+            self._of_before.append((self.seq, message))
+        if self._standing.refuses(message.from_, self.seq, message.at):
+            self._add("KEY_REVOKED", f"the key {message.from_} was revoked before this row")
+            return
+        if isinstance(message, Record) and message.kind in KINDS:
+            self._standing.hear(self.seq, message)
+
+    def _compare_keys(self) -> None:
+        """The rows of before by their moment; and what files say of keys against what rows say."""
+        for seq, message in self._of_before:
+            if message.from_ not in self._standing.revoked:
+                late = self._keyring.revoked_by(message.from_, message.at)
+            else:
+                said = self._standing.revoked[message.from_]
+                late = seq < said.seq and self._standing.refuses(message.from_, seq, message.at)
+            if late:
+                self._add("KEY_REVOKED", f"the key {message.from_} was revoked before this moment", seq=seq)
+        if self._chained:
+            for seq, told in self._standing.unlike(self._keyring.in_files()):
+                self._add("TRUST_CHANGED", told, seq=seq)
 
     def _links(self, flaws: list[tuple[int, str]]) -> None:
         for seq, flaw in flaws:

@@ -8,8 +8,10 @@ from typing import Final
 from executor.errors import JournalError
 from executor.journal.chain import Links
 from executor.journal.merkle import Frontier, leaf_hash
+from executor.journal.record import Record, open_record
 from executor.journal.rows import COLUMNS, Row, opened
-from executor.journal.witness import Witness, subject
+from executor.journal.standing import KINDS, Standing
+from executor.journal.witness import KEYS, Witness, subject
 from ir import MclError, PublicKey, decode_cbor
 
 ROLLED_BACK: Final = "JOURNAL_ROLLED_BACK"
@@ -21,7 +23,8 @@ Read = Callable[[str, tuple[object, ...]], list[tuple[object, ...]]]
 
 
 def look(read: Read, witness: Witness, resolver: Callable[[str], PublicKey | None]) -> None:
-    """Hold the journal against what was seen of it, and see what is new in it: form, key, signature, chain.
+    """Hold the journal against what was seen of it, and see what is new in it: form, key, signature, chain,
+    and that no key that was revoked signed it.
 
     Raises JournalError JOURNAL_ROLLED_BACK, JOURNAL_REWRITTEN, or a code of `mcl log verify`; OSError.
     """
@@ -37,21 +40,50 @@ def look(read: Read, witness: Witness, resolver: Callable[[str], PublicKey | Non
     chained = last is not None and 12 in decode_cbor(last.wire)
     links, tree = Links(seen, leaf, chained=chained) if seen else Links(), Frontier()
     new: list[tuple[bytes, bytes]] = []
-    for row in _rows(read, seen):
-        true = leaf_hash(row.wire)
-        try:
-            if row.seq != links.seq + 1:
-                raise JournalError("SEQUENCE", f"row {links.seq + 1} is missing")
-            message = opened(row.wire, resolver)
-        except MclError as problem:
-            raise _broken(problem.code, links.seq + 1, problem.message) from problem
-        if flaws := links.next(message, true, None if seen else tree):
+    standing = heard(read, witness, resolver) if seen else Standing()
+    try:
+        for row in _rows(read, seen):
+            true = leaf_hash(row.wire)
+            try:
+                if row.seq != links.seq + 1:
+                    raise JournalError("SEQUENCE", f"row {links.seq + 1} is missing")
+                message = opened(row.wire, lambda did: resolver(did) or standing.key(did))
+                if message.previous and standing.refuses(message.from_, row.seq, message.at):
+                    raise JournalError("KEY_REVOKED", f"the key {message.from_} was revoked")
+            except MclError as problem:
+                raise _broken(problem.code, links.seq + 1, problem.message) from problem
+            if flaws := links.next(message, true, None if seen else tree):
+                del new[flaws[0][0] - seen - 1 :]
+                raise _broken(BROKEN, *flaws[0])
+            if isinstance(message, Record) and message.kind in KINDS:
+                standing.hear(row.seq, message)
+            tree.append(true)
+            new.append((true, subject(message.intent.rpartition("/")[2] or None, message.kind)))
+        if flaws := links.end():
+            del new[flaws[0][0] - seen - 1 :]
             raise _broken(BROKEN, *flaws[0])
-        tree.append(true)
-        new.append((true, subject(message.intent.rpartition("/")[2] or None, message.kind)))
-    if flaws := links.end():
-        raise _broken(BROKEN, *flaws[0])
-    witness.add(seen + 1, new)
+    finally:  # what stands before a break is as good as ever
+        witness.add(seen + 1, new)
+
+
+def heard(read: Read, witness: Witness | None, resolver: Callable[[str], PublicKey | None]) -> Standing:
+    """What the rows say of keys: those that were seen to, or all that say so where nothing was kept."""
+    standing = Standing()
+    if witness is not None:
+        seqs = witness.about(subject(None, KEYS))
+        found = [row for seq in sorted(seqs) if (row := _row(read, seq)) and leaf_hash(row.wire) == seqs[seq]]
+    else:
+        marks = ", ".join("?" * len(KINDS))
+        sql = f"SELECT {COLUMNS} FROM journal WHERE kind IN ({marks}) ORDER BY seq"  # noqa: S608  # fixed texts
+        found = [Row(*one) for one in read(sql, KINDS)]  # type: ignore[arg-type]  # a STRICT table
+    for row in found:
+        try:
+            record = open_record(row.wire, resolver)
+        except MclError:
+            continue  # `mcl log verify` tells it
+        if record.kind in KINDS and not standing.refuses(record.from_, row.seq, record.at):
+            standing.hear(row.seq, record)
+    return standing
 
 
 def rolled_back(size: int, seen: int) -> JournalError:

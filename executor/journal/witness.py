@@ -23,6 +23,7 @@ from typing import Final
 _LEAF: Final = 32
 _ROW: Final = _LEAF + 16
 _NOTHING: Final = bytes(_LEAF)  # what a file may end with after the power failed
+KEYS: Final = "record.key"
 VARIABLE: Final = "MCL_STATE"
 
 
@@ -36,8 +37,9 @@ def state_folder() -> Path:
 
 
 def subject(intent: str | None, kind: str) -> bytes:
-    """What a row is about, in 16 bytes: its intent (a ULID), else what kind it is."""
-    return sha256((intent or kind).encode()).digest()[: _ROW - _LEAF]
+    """What a row is about, in 16 bytes: its intent (a ULID), else keys (`KEYS`), else what kind it is."""
+    what = intent or (KEYS if kind.startswith("record.key.") or kind == "record.journal.chained" else kind)
+    return sha256(what.encode()).digest()[: _ROW - _LEAF]
 
 
 class Witness:

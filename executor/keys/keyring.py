@@ -84,8 +84,23 @@ class Keyring:
         self._passphrase = passphrase
         self._pairs: dict[Role, KeyPair] = {}
         self._entries: dict[str, KeyEntry] = {}
+        self._in_files: dict[str, KeyEntry] = {}
         self._public: dict[str, PublicKey] = {}
         self._seen: tuple[Stamp, ...] = ()
+        self._merged: Callable[[dict[str, KeyEntry]], dict[str, KeyEntry]] = dict
+        self._tell: Callable[[str, dict[str, str]], object] = lambda kind, body: None
+
+    def follow(
+        self,
+        merged: Callable[[dict[str, KeyEntry]], dict[str, KeyEntry]],
+        tell: Callable[[str, dict[str, str]], object],
+    ) -> None:
+        """From now on what a journal says of keys counts too, and what is changed here is told there first.
+
+        merged: gives what the files say together with what the rows say.
+        """
+        self._merged, self._tell = merged, tell
+        self._seen = ((0, 0, 0),) * (len(ROLES) + 1)  # no file is like that: all is read again
 
     @classmethod
     def open(cls, folder: Path, *, clock: Clock, passphrase: bytes | None = None) -> Keyring:
@@ -149,10 +164,19 @@ class Keyring:
         entry = self._entries.get(did)
         return entry is not None and entry.revoked_by(at)
 
+    def is_revoked(self, did: str) -> bool:
+        """Whether the key of a DID was revoked at all."""
+        return bool((entry := self._entries.get(did)) and entry.revoked_at)
+
     def entries(self) -> tuple[KeyEntry, ...]:
         """All keys: own, retired, trusted, revoked."""
         self._refresh()
         return tuple(self._entries.values())
+
+    def in_files(self) -> tuple[KeyEntry, ...]:
+        """The same as the files alone have them, whatever the journal says."""
+        self._refresh()
+        return tuple(self._in_files.values())
 
     def export(self, did: str) -> dict[str, str]:
         """The public half for others to trust. Raises KeyringError KEY_UNKNOWN."""
@@ -170,6 +194,7 @@ class Keyring:
                 self._pairs[role].signing_key  # noqa: B018  # a sealed key is replaced only by who can open it
             retired = (*old.retired, {"did": old.did, "added_at": old.created_at})
             fresh = _fresh(role, self._clock.now(), self._passphrase, retired)
+            self._tell("record.key.replaced", {"role": role, "old": old.did, "new": fresh.did})
             write_document(self._folder / f"{role}.json", fresh.to_json())
         return self._current(role)
 
@@ -205,7 +230,10 @@ class Keyring:
                 raise _refusal(
                     "KEY_OWN", did, "is a key of this home", "nothing to do: it is trusted already"
                 )
-            self._write_trusted(KeyEntry(did, role, "trusted", label, self._clock.now()))
+            added = KeyEntry(did, role, "trusted", label, self._clock.now())
+            told = {"did": did, "role": role, "label": label, "added_at": added.added_at}
+            self._tell("record.key.trusted", told)
+            self._write_trusted(added)
         return self._entries[did]
 
     def revoke(self, did: str) -> KeyEntry:
@@ -223,7 +251,9 @@ class Keyring:
                     f"replace it first: mcl key new --role {entry.role}",
                 )
             if not entry.revoked_at:
-                self._write_trusted(replace(entry, revoked_at=self._clock.now()))
+                revoked = replace(entry, revoked_at=self._clock.now())
+                self._tell("record.key.revoked", {"did": did, "revoked_at": revoked.revoked_at})
+                self._write_trusted(revoked)
         return self._entries[did]
 
     # ---- reading and writing the folder ----
@@ -278,6 +308,8 @@ class Keyring:
                 entries[old["did"]] = KeyEntry(old["did"], role, "retired", "", old["added_at"])
         users = [entry.did for entry in entries.values() if entry.role == "user"]
         entries.update(self._read_trusted(users))
+        self._in_files = dict(entries)
+        entries = self._merged(entries)
         self._public = {
             did: PublicKey(did, entry.role, key_of(did), bool(entry.revoked_at))
             for did, entry in entries.items()

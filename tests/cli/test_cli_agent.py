@@ -26,7 +26,12 @@ def test_an_agent_is_entered_listed_and_taken_out(mcl: Any) -> None:
     assert f"mcl key revoke {DID}" in removed.err
     assert mcl("agent", "list", "--json").document == {"agents": []}
     kinds = [row["kind"] for row in mcl("log", "--limit", "0", "--json").document["rows"]]
-    assert kinds[1:] == ["record.agent.added", "record.agent.removed"]
+    assert kinds[1:] == [
+        "record.key.trusted",
+        "record.agent.added",
+        "record.key.revoked",
+        "record.agent.removed",
+    ]
 
 
 def test_a_granted_host_is_not_spoken_of(mcl: Any) -> None:

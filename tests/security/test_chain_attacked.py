@@ -102,6 +102,7 @@ def test_a_row_put_in_that_is_signed_by_nobody_of_ours_is_found(told: Walks) -> 
         assert {("CHAIN_BROKEN", row + 1), ("CHAIN_BROKEN", row + 2)} & found
 
 
+@pytest.mark.attended
 def test_a_journal_of_before_is_bound_once_and_what_follows_is_chained(
     told: Walks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
