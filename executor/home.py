@@ -70,6 +70,11 @@ class Home:
         """What goes into all that is told of this home's signatures: `unattended`, where it is."""
         return {"unattended": True} if self.unattended else {}
 
+    def unseen(self, given: bool = False) -> bool:
+        """Whether what is signed now says that nobody looked: as it was given, and always where this home is
+        unattended."""
+        return given or self.unattended
+
     def _begins_unattended(self) -> bool:
         for row in self.journal.rows(kind=UNATTENDED, limit=1):
             try:

@@ -1,7 +1,8 @@
 """The bodies of the fifteen kinds of envelope, and how each lies in CBOR.
 
 Keys are integers. A field with a default is optional and left out when empty; one without is always there.
-`*_json` and `patches` hold the bytes they were made from: whoever needs the value parses them.
+`*_json` and `patches` hold the bytes they were made from: whoever needs the value parses them. `unseen`, of
+what a user signs: nobody looked, or nobody knows who did (over MCP, by --yes, in an unattended home).
 """
 
 from __future__ import annotations
@@ -154,6 +155,7 @@ class IntentAnswerBody(Body):
 
     patches: bytes = _at(0, DATA)
     answer_of: str = _at(1, NAME)
+    unseen: bool = _at(2, FLAG, False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,6 +166,7 @@ class IntentAcceptBody(Body):
     accepted_at: str = _at(1, INSTANT)
     anchor_requested: bool = _at(2, FLAG, False)
     plan_hash: str = _at(3, DIGEST, "")
+    unseen: bool = _at(4, FLAG, False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,6 +208,7 @@ class IntentCorrectBody(Body):
     patches: bytes = _at(1, DATA)
     reason: str = _at(2, TEXT, "")
     retry_from: str = _at(3, TEXT, "")
+    unseen: bool = _at(4, FLAG, False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -244,6 +248,7 @@ class IntentCancelBody(Body):
 
     cancelled_at: str = _at(1, INSTANT)
     reason: str = _at(0, TEXT, "")
+    unseen: bool = _at(2, FLAG, False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -265,7 +270,6 @@ class PolicyGateResolveBody(Body):
     """The decision on the gate whose envelope has the id `gate_of`: the option that was chosen, and why.
 
     answer: of an exact call what the approval is bound to, else the option again, where options were listed.
-    unseen: nobody looked, or nobody knows who did (over MCP, by --yes-gates, in an unattended home).
     """
 
     gate_of: str = _at(0, NAME)

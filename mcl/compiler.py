@@ -132,6 +132,7 @@ def recompile_with_answers(
     core: Core | None = None,
     registry: Tools | None = None,
     timer: Callable[[], float] = time.monotonic,
+    unseen: bool = False,
 ) -> Outcome:
     """Answer open questions of an intent and compile it again; stores intent.answer and what follows from it.
 
@@ -139,6 +140,7 @@ def recompile_with_answers(
     the field.
     What stays open is asked again, at most as often as the pipeline module allows; then the intent fails as
     ambiguous_request. load_model is called only where the recorded answers of the model do not suffice.
+    unseen: nobody knows whether a person gave these answers.
 
     Raises InputError NOT_CLARIFYING, ANSWER_UNKNOWN, ANSWER_MISSING, ANSWER_TWICE, ANSWER_UNREADABLE and what
     compile_goal raises.
@@ -156,7 +158,7 @@ def recompile_with_answers(
     if isinstance(outcome, Clarify) and view.rounds >= pipeline.rules.rounds:
         outcome = pipeline.too_many_rounds(id, view.rounds)
     moment = moment_of(at) if at else home.clock.now()
-    body = IntentAnswerBody(patches=patches_for(said), answer_of=view.clarify_id)
+    body = IntentAnswerBody(patches_for(said), view.clarify_id, home.unseen(unseen))
     answer = sealed(home, "intent.answer", body, intent=id, at=moment, causation=view.clarify_id)
     _store(home, answer, outcome, moment, recorder)
     return outcome

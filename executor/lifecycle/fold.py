@@ -48,4 +48,6 @@ def advance(view: View, envelope: Envelope) -> View:
         )
     changes = EFFECTS[envelope.kind](view, envelope)
     states = TABLE[view.state][envelope.kind]
+    if getattr(envelope.body, "unseen", False):
+        changes["unseen"] = (*view.unseen, (envelope.kind, envelope.id))
     return view.having({"state": states[0], **changes, "last_id": envelope.id})

@@ -45,6 +45,7 @@ class View:
     intent and plan are as corrected; base_intent and base_plan as they were last accepted. After a correction
     that needs a new accept, walked is the plan that the nodes are of, and retry_from what it says. again:
     nodes whose end does not count, because a correction has them run once more; restarts: how often it did.
+    unseen: kind and id of each envelope of a user that says that nobody looked when it was signed.
     """
 
     state: str = NEW
@@ -73,6 +74,7 @@ class View:
     outcome: str = ""
     reason: str = ""
     last_id: str = ""
+    unseen: tuple[tuple[str, str], ...] = ()
 
     def having(self, changes: Mapping[str, Any]) -> View:
         """The view with these fields changed. (dataclasses.replace would take each field in its hand.)"""
@@ -85,6 +87,11 @@ class View:
     def terminal(self) -> bool:
         """Whether nothing can change it any more."""
         return self.state in TERMINAL
+
+    @property
+    def marks(self) -> Mapping[str, object]:
+        """What goes into all that is told of this intent's end: what was signed `unseen`, if anything."""
+        return {"unseen": [{"kind": kind, "id": id} for kind, id in self.unseen]} if self.unseen else {}
 
     def legal(self) -> tuple[str, ...]:
         """The kinds that the table allows now, sorted."""

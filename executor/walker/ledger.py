@@ -171,7 +171,8 @@ class Ledger:
         """A person's decision, given at this process and signed with the user's key. answer: the binding of
         an approved call, or the option."""
         now = self._home.clock.now()
-        body = PolicyGateResolveBody(gate_id, given.decision, now, answer, given.reason, given.unseen)
+        unseen = self._home.unseen(given.unseen)
+        body = PolicyGateResolveBody(gate_id, given.decision, now, answer, given.reason, unseen)
         self._append("policy.gate.resolve", body)
 
     def take(self, envelope: Envelope) -> None:
@@ -187,8 +188,8 @@ class Ledger:
 
     @property
     def marks(self) -> Mapping[str, object]:
-        """What the end of a run says of this home."""
-        return self._home.marks
+        """What the end of a run says of this home, and of what nobody looked at."""
+        return {**self._home.marks, **self.view().marks}
 
     def attest(self, evidence: object, cited: tuple[str, ...]) -> Envelope:
         """The run reached its goal."""

@@ -24,11 +24,13 @@ def answer(
     ai: bool = True,
     skills: Sequence[Path] = (),
     home: Home | None = None,
+    unseen: bool = False,
 ) -> "Compiled | Clarify | Refused":
     """Answer the open questions of an intent, signed with the user's key, and compile it again.
 
     answers: texts by the id of the question ("u1") or its field; "" drops the field from the goal. The
-    model is opened only where what it said the first time does not suffice. Raises InputError and what
+    model is opened only where what it said the first time does not suffice. unseen: nobody knows whether a
+    person gave them, which the row then says. Raises InputError and what
     compile_goal raises.
     """
     home = home or open_home()
@@ -38,6 +40,7 @@ def answer(
         home=home,
         skills=installed(home.path, skills),
         load_model=lambda: open_model(home, model, ai=ai),
+        unseen=unseen,
     )
 
 

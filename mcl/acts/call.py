@@ -59,6 +59,7 @@ def call_tool(
     listener: "Listener | None" = None,
     timeout_ms: int = 0,
     home: Home | None = None,
+    unseen: bool = False,
 ) -> Called:
     """Make one call of a tool, in `workspace` (default: the current folder).
 
@@ -68,7 +69,7 @@ def call_tool(
         agree: is shown the plan with the gate's verdict; only its True signs and runs it. Where the gate
             refuses, nobody is asked.
         people: who decides where the gate wants this exact call approved; None: nobody, so it is denied.
-        timeout_ms: milliseconds, 0 = the manifest's.
+        timeout_ms: milliseconds, 0 = the manifest's. unseen: nobody looks at what `agree` is shown.
 
     Raises:
         InputError: TOOL_UNKNOWN, BAD_ARGUMENT, SECRET_INLINE, UNCALLABLE (nothing is in the journal then).
@@ -84,7 +85,7 @@ def call_tool(
     if denied is not None or not agree(seen):
         cancel(id, reason=denied.code if denied else "not agreed to", home=home)
         return Called(id, manifest.uri, seen, refused=denied)
-    accept(id, intent_hash=seen.intent.hash, plan_hash=seen.plan.hash, home=home)
+    accept(id, intent_hash=seen.intent.hash, plan_hash=seen.plan.hash, home=home, unseen=unseen)
     outcome = run(id, workspace=place, people=people, listener=listener, home=home)
     return Called(id, manifest.uri, seen, outcome)
 

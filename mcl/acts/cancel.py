@@ -16,8 +16,7 @@ def cancel(intent: str, *, reason: str = "", home: Home | None = None) -> Envelo
     home = home or open_home()
     id, at = find_intent(home, intent), home.clock.now()
     read_view(home, id)
-    envelope = sealed(
-        home, "intent.cancel", IntentCancelBody(reason=reason, cancelled_at=at), intent=id, at=at
-    )
+    body = IntentCancelBody(at, reason, unseen=home.unseen())
+    envelope = sealed(home, "intent.cancel", body, intent=id, at=at)
     home.journal.append(envelope)
     return envelope

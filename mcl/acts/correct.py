@@ -117,9 +117,9 @@ def propose_correction(
     )
 
 
-def sign_correction(proposal: Proposal, *, home: Home | None = None) -> Corrected:
+def sign_correction(proposal: Proposal, *, home: Home | None = None, unseen: bool = False) -> Corrected:
     """Sign a proposal with the user's key; where it is material, the agent proposes the result in the same
-    commit, so that `accept` and `run` go on.
+    commit, so that `accept` and `run` go on. unseen: nobody looked at it.
 
     Raises LifecycleError: what `propose_correction` raises, where the run went on meanwhile, and
     MATERIALITY_CHANGED where it was not material when it was shown and is by now; KeyringError.
@@ -127,7 +127,8 @@ def sign_correction(proposal: Proposal, *, home: Home | None = None) -> Correcte
     home = home or open_home()
     view = _running(read_view(home, proposal.intent_id), proposal.intent_id)
     at = home.clock.now()
-    body = IntentCorrectBody(proposal.target, proposal.patches, proposal.reason, proposal.retry_from)
+    seen = home.unseen(unseen)
+    body = IntentCorrectBody(proposal.target, proposal.patches, proposal.reason, proposal.retry_from, seen)
     found = _judged(view, body, id=proposal.intent_id, at=at)
     if found.material and not proposal.material:
         raise LifecycleError(

@@ -68,9 +68,10 @@ class ShownGate(OpenGate):
 
     goal: the person's words. state: that of the intent. standing: "open", "decided", "expired", "closed" (the
     intent has ended) or "asked again" (a resumed run has put the question once more). decision, reason, by,
-    decided_at: of a decided one. Of an exact call: tool, declared side-effect class, args as they would be
-    passed, why a person is asked, and ``bound``: what an approval is bound to. holds: are these arguments
-    and these hashes what the binding was made of? Where not, the question cannot be trusted.
+    decided_at, unseen (nobody looked when it was signed): of a decided one. Of an exact call: tool, declared
+    side-effect class, args as they would be passed, why a person is asked, and ``bound``: what an approval is
+    bound to. holds: are these arguments and these hashes what the binding was made of? Where not, the
+    question cannot be trusted.
 
     Of a call over MCP also: the server and whether a person trusts it, operation and effects, what the
     program says of itself and of the call (not to be believed), and ``flaw``: why it cannot be approved any
@@ -84,6 +85,7 @@ class ShownGate(OpenGate):
     reason: str = ""
     by: str = ""
     decided_at: str = ""
+    unseen: bool = False
     tool: str = ""
     declared: str = ""
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -149,6 +151,7 @@ def show_gate(gate: str, *, home: Home | None = None) -> ShownGate:
         reason=state.why if state.why != found.binding else "",
         by=state.by,
         decided_at=state.at,
+        unseen=state.unseen,
         tool=str(asked.get("tool", "")),
         declared=str(asked.get("declared", "")),
         args=args,
@@ -194,9 +197,7 @@ def decide_gate(
             fix="deny it, and look at who writes to this journal: mcl log verify",
         )
     answer = found.binding if bound else listed(decision, found.options)
-    body = PolicyGateResolveBody(
-        gate_of=found.id, decision=decision, resolved_at=at, answer=answer, reason=reason
-    )
+    body = PolicyGateResolveBody(found.id, decision, at, answer, reason, home.unseen())
     signed = sealed(home, "policy.gate.resolve", body, intent=found.intent_id, at=at, causation=found.id)
     try:
         home.journal.append_many([signed])
@@ -268,6 +269,7 @@ def _show_call(home: Home, asked: AskedCall) -> ShownGate:
         reason=was.reason if was else "",
         by=was.by if was else "",
         decided_at=was.at if was else "",
+        unseen=was is not None and was.unseen,
         tool=asked.call.tool_ref,
         declared=asked.call.side_effect_class,
         args=args,

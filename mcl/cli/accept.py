@@ -61,7 +61,12 @@ def accept_command(
         return REFUSED
     seen_hash = plan_hash or (None if yes else found.view.plan_hash)
     signed = accept(
-        found.id, home=home, intent_hash=found.intent.hash, plan_hash=seen_hash, skills=skills or ()
+        found.id,
+        home=home,
+        intent_hash=found.intent.hash,
+        plan_hash=seen_hash,
+        skills=skills or (),
+        unseen=yes,
     )
     out.document({**asdict(signed), **home.marks, "next": f"mcl run {found.id}"})
     if not as_json:

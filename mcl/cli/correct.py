@@ -96,7 +96,7 @@ def correct_command(
     if not yes and not _agreed(material=proposal.material):
         note("not corrected; nothing was signed")
         return REFUSED
-    done = sign_correction(proposal, home=home)
+    done = sign_correction(proposal, home=home, unseen=yes)
     out.document({**of_correction(done), "refused": [one.to_json() for one in refused]})
     if not as_json:
         out.tell(["", plain(f"corrected, signed by {home.keyring.user.did}", "green")])

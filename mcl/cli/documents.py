@@ -91,6 +91,7 @@ def of_shown(found: "Shown") -> dict[str, object]:
         "questions": [of_question(question) for question in found.questions],
         "nodes": dict(found.view.nodes),
         "accepted_by": found.accepted_by,
+        "unseen": [{"kind": kind, "id": id} for kind, id in found.view.unseen],
         "reason": found.reason,
         "next": [command for command, _ in next_commands(found.id, found.state, found.questions)],
     }

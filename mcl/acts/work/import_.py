@@ -38,12 +38,16 @@ class ImportedWork:
 
 
 def import_work(
-    *, agree: Callable[[ImportPlan], bool], root: Path | None = None, home: Home | None = None
+    *,
+    agree: Callable[[ImportPlan], bool],
+    root: Path | None = None,
+    home: Home | None = None,
+    unseen: bool = False,
 ) -> ImportedWork:
     """Sign the work that a folder's file describes, with the user's key, all of it in one commit.
 
     agree: is shown what would be signed; only its True signs it. It is not asked where all is signed already.
-    root: a folder in it (default: this one).
+    root: a folder in it (default: this one). unseen: nobody looks at what `agree` is shown.
 
     Raises:
         WorkError: FILE_UNREADABLE, INVALID_FILE, INVALID_TRANSITION, LEASED, SECRET_INLINE, IMPORT_CHANGED,
@@ -62,5 +66,5 @@ def import_work(
         return ImportedWork(plan, agreed=True)
     if not agree(plan):
         return ImportedWork(plan, agreed=False)
-    intents = sign_import(home, work, leases, plan, data)
+    intents = sign_import(home, work, leases, plan, data, unseen=unseen)
     return ImportedWork(plan, True, tuple((intent.goal_id, intent.id) for intent in intents))

@@ -157,6 +157,7 @@ def _done(
     said: dict[str, object],
 ) -> CompleteResult:
     told = {"criteria": said["criteria"], "notes": said["notes"], "agent": agent, **home.marks}
+    told |= home.journal.view(item.intent_id).marks
     evidence = json_bytes(told)
     cited = tuple(
         f"file:{one.found.evidence['artifact']}"

@@ -123,7 +123,7 @@ def _put(home: Home, item: WorkItem, proposal: tuple[str, str], one: Looked, ask
     if said is None:
         return replace(one, gate=gate)
     at = home.clock.now()
-    answer = PolicyGateResolveBody(gate_of=gate, decision=APPROVE if said else DENY, resolved_at=at)
+    answer = PolicyGateResolveBody(gate, APPROVE if said else DENY, at, unseen=home.unseen())
     home.journal.tell(item.intent_id, Statement("policy.gate.resolve", answer, at=at))
     return _signed(one.node, one.criterion, home.journal.view(item.intent_id), one.by)
 

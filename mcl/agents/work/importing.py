@@ -89,8 +89,12 @@ def plan_import(work: Work, leases: Leases, root: Path, data: bytes) -> ImportPl
     return ImportPlan(root, sha256(data).hexdigest(), tuple(changes), report)
 
 
-def sign_import(home: Home, work: Work, leases: Leases, shown: ImportPlan, data: bytes) -> tuple[Intent, ...]:
+def sign_import(
+    home: Home, work: Work, leases: Leases, shown: ImportPlan, data: bytes, *, unseen: bool = False
+) -> tuple[Intent, ...]:
     """Sign what was shown, with the user's key, in one commit: all of it or nothing. Gives the new Intents.
+
+    unseen: it was shown to nobody.
 
     Raises:
         WorkError: IMPORT_CHANGED, what was shown is not what would be signed now; what `plan_import` raises.
@@ -114,11 +118,11 @@ def sign_import(home: Home, work: Work, leases: Leases, shown: ImportPlan, data:
         intents: list[Intent] = []
         messages: list[Envelope | Record] = []
         for change in plan.changes:
-            messages.extend(_cancelled(home, change, at))
+            messages.extend(_cancelled(home, change, at, unseen=unseen))
             if change.label in fresh and change.entry is not None:
                 old = change.item.intent_id if change.item else ""
                 intents.append(intent_of(change.entry, str(plan.root), ids, home, supersedes=old))
-                messages.extend(accepted(home, intents[-1], at))
+                messages.extend(accepted(home, intents[-1], at, unseen=unseen))
             messages.extend(_standing(home, change, ids.get(change.label, ""), at))
         body = {"root": str(plan.root), "intents": [[*pair] for pair in ids.items()], "file": plan.digest}
         record = seal_record(SIGNED, body, id=home.clock.new_id(), at=at, signer=home.keyring.agent)
@@ -173,13 +177,13 @@ def _require_free(change: Change, lease: Lease | None) -> None:
     )
 
 
-def _cancelled(home: Home, change: Change, at: str) -> Iterator[Envelope]:
+def _cancelled(home: Home, change: Change, at: str, *, unseen: bool) -> Iterator[Envelope]:
     """The end of what was signed before. What is done stays done."""
     item = change.item
     if item is None or item.status == "DONE" or change.kind not in ("changed", "gone"):
         return
     reason = "superseded" if change.kind == "changed" else "no longer in the file"
-    body = IntentCancelBody(cancelled_at=at, reason=reason)
+    body = IntentCancelBody(at, reason, unseen=home.unseen(unseen))
     yield sealed(home, "intent.cancel", body, intent=item.intent_id, at=at)
 
 

@@ -87,12 +87,15 @@ def intent_of(entry: Entry, root: str, ids: Mapping[str, str], home: Home, *, su
     )
 
 
-def accepted(home: Home, intent: Intent, at: str) -> list[Envelope]:
-    """Draft, Intent and accept, as they are appended together. Raises KeyringError where a key is sealed."""
+def accepted(home: Home, intent: Intent, at: str, *, unseen: bool = False) -> list[Envelope]:
+    """Draft, Intent and accept, as they are appended together. Raises KeyringError where a key is sealed.
+
+    unseen: nobody looked at what is signed.
+    """
     draft = sealed(home, "intent.draft", IntentDraftBody(intent.prose), intent=intent.id, at=at)
     body = IntentCompiledBody(canonical_bytes(intent))
     compiled = sealed(home, "intent.compiled", body, intent=intent.id, at=at, causation=draft.id)
-    said = IntentAcceptBody(intent_hash=intent.hash, accepted_at=at)
+    said = IntentAcceptBody(intent_hash=intent.hash, accepted_at=at, unseen=home.unseen(unseen))
     return [
         draft,
         compiled,

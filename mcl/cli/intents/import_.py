@@ -47,7 +47,7 @@ def import_(
             out.tell(_shown(plan))
         return yes or agreed("Sign this work?")
 
-    done = import_work(agree=agree, root=root, home=home)
+    done = import_work(agree=agree, root=root, home=home, unseen=yes)
     out.document({**done.to_json(), **home.marks})
     if home.unattended:
         note("this home is unattended: what is signed here, nobody need have read")

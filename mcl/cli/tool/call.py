@@ -84,6 +84,7 @@ def call_tool(
         people=_people(yes=yes_gates, no=deny_gates),
         timeout_ms=timeout,
         home=home,
+        unseen=yes,
     )
     out.document(_document(called))
     return ended(called, out, undone="run")

@@ -28,7 +28,9 @@ def gate_view(found: "ShownGate") -> Iterator[RenderableType]:
         pairs.append(("until", field(moment(found.expires_at))))
     pairs.append(("answers", exact((found.offer.words, ""))))
     if found.decision:
-        pairs.append(("decision", exact((quoted(found.decision), STRONG), (moment(found.decided_at), DIM))))
+        unseen = ("signed unseen", WARN) if found.unseen else ("", "")
+        at = (moment(found.decided_at), DIM)
+        pairs.append(("decision", exact((quoted(found.decision), STRONG), at, unseen)))
         pairs.append(("by", field(found.by)))
     if found.reason:
         pairs.append(("reason", field(found.reason)))

@@ -57,7 +57,8 @@ def _says(journal: Journal, row: Row) -> tuple[str, str]:
         if isinstance(message, Record):
             told = (f"{name}={_short(value)}" for name, value in message.body.items())
             return one_line(" ".join(told), 160), ""
-        return _told(message.body)
+        says, style = _told(message.body)
+        return f"{says}  unseen" if getattr(message.body, "unseen", False) else says, style
     except MclError as error:
         return f"{error.code}: {error.message}", BAD
 

@@ -7,7 +7,7 @@ from rich.console import Console, RenderableType
 
 from mcl.cli.documents import next_commands
 from mcl.cli.views.intent import STATE_STYLES, intent_view
-from mcl.cli.views.layout import BAD, DIM, STRONG, commands, joined, plain, rows
+from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.cli.views.plan import Cell, plan_head, plan_table
 from mcl.cli.views.walk import may_write
 
@@ -29,6 +29,9 @@ def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterat
         yield rows([("goal", plain(found.prose))])
     if found.reason:
         yield rows([("reason", plain(found.reason, BAD))])
+    if found.view.unseen:
+        kinds = ", ".join(dict.fromkeys(kind for kind, _ in found.view.unseen))
+        yield rows([("unseen", plain(f"nobody need have looked when these were signed: {kinds}", WARN))])
     if found.plan is not None:
         cells = {node: Cell(state, _NODE_STYLES.get(state, DIM)) for node, state in found.view.nodes.items()}
         yield ""

@@ -34,13 +34,14 @@ EXACT_CALL = "matrix://rule/exact-call"
 @dataclass(frozen=True)
 class Decision:
     """A person's decision about a call. decision: approve or deny; reason: "" where none was given; envelope:
-    the id of what says it."""
+    the id of what says it; unseen: nobody knows whether a person looked."""
 
     decision: str
     reason: str
     by: str
     at: str
     envelope: str
+    unseen: bool = False
 
 
 def require_same(home: Home, asked: AskedCall, tools: Registry) -> dict[str, object]:
@@ -75,15 +76,17 @@ def require_same(home: Home, asked: AskedCall, tools: Registry) -> dict[str, obj
     return args
 
 
-def approve(home: Home, asked: AskedCall, *, reason: str = "") -> Decision:
+def approve(home: Home, asked: AskedCall, *, reason: str = "", unseen: bool = False) -> Decision:
     """Sign the Intent, its plan and the approval of its call with the user's key.
+
+    unseen: it was answered in a client, and nobody knows whether a person looked.
 
     Raises:
         GateError: GATE_RESOLVED, GATE_EXPIRED, GATE_CLOSED; KEY_NOT_PERSONAL (it acts on a chain, and any
             program here could have signed). KeyringError: the user's key is sealed. Also what appending
             raises.
     """
-    at, id = home.clock.now(), asked.intent.id
+    at, id, unseen = home.clock.now(), asked.intent.id, home.unseen(unseen)
     if asked.chain and not is_personal(home.keyring, home.keyring.user.did):
         raise GateError(
             "KEY_NOT_PERSONAL",
@@ -92,26 +95,26 @@ def approve(home: Home, asked: AskedCall, *, reason: str = "") -> Decision:
             fix="seal it: MCL_PASSPHRASE=… mcl key new --role user; whoever wanted the call has to ask again",
         )
     made = DirectCall(asked.intent, asked.plan).envelopes(home, at)
-    agreed = IntentAcceptBody(asked.intent.hash, at, plan_hash=asked.plan.hash)
+    agreed = IntentAcceptBody(asked.intent.hash, at, plan_hash=asked.plan.hash, unseen=unseen)
     accept = sealed(home, "intent.accept", agreed, intent=id, at=at, causation=made[-1].id)
     question = PolicyGateBody(
         EXACT_CALL, asked.question, asked.plan.id, NODE, (APPROVE, DENY), asked.expires_at, (DENY,)
     )
     gate = sealed(home, "policy.gate", question, intent=id, at=at, causation=asked.id)
-    answer = PolicyGateResolveBody(gate.id, APPROVE, at, asked.binding, reason)
+    answer = PolicyGateResolveBody(gate.id, APPROVE, at, asked.binding, reason, unseen)
     resolve = sealed(home, "policy.gate.resolve", answer, intent=id, at=at, causation=gate.id)
     _commit(home, asked, [*made, accept, gate, resolve])
-    return Decision(APPROVE, reason, resolve.from_, at, resolve.id)
+    return Decision(APPROVE, reason, resolve.from_, at, resolve.id, unseen)
 
 
-def deny(home: Home, asked: AskedCall, *, reason: str = "") -> Decision:
+def deny(home: Home, asked: AskedCall, *, reason: str = "", unseen: bool = False) -> Decision:
     """Refuse the call, signed with the user's key. Raises as `approve`, but for the last of GateError."""
-    at, id = home.clock.now(), asked.intent.id
+    at, id, unseen = home.clock.now(), asked.intent.id, home.unseen(unseen)
     made = DirectCall(asked.intent, asked.plan).envelopes(home, at)
-    said = IntentCancelBody(reason=reason, cancelled_at=at)
+    said = IntentCancelBody(at, reason, unseen)
     cancel = sealed(home, "intent.cancel", said, intent=id, at=at, causation=asked.id)
     _commit(home, asked, [*made, cancel])
-    return Decision("deny", reason, cancel.from_, at, cancel.id)
+    return Decision("deny", reason, cancel.from_, at, cancel.id, unseen)
 
 
 def close(home: Home, asked: AskedCall, why: str, *, code: str = "GATE_DENIED", late: bool = False) -> bool:
@@ -149,9 +152,9 @@ def decided(home: Home, asked: AskedCall, view: View | None = None) -> Decision:
     view = view or home.journal.view(asked.intent.id)
     for id, gate in view.gates.items():
         if gate.node_id == NODE and gate.decision == APPROVE and gate.answer == asked.binding:
-            return Decision(APPROVE, gate.reason, gate.by, gate.at, id)
+            return Decision(APPROVE, gate.reason, gate.by, gate.at, id, gate.unseen)
     refused = next(iter(home.journal.envelopes(asked.intent.id)))
-    return Decision("deny", view.reason, refused.from_, refused.at, view.last_id)
+    return Decision("deny", view.reason, refused.from_, refused.at, view.last_id, bool(view.unseen))
 
 
 def _commit(home: Home, asked: AskedCall, messages: list[Envelope | Record]) -> None:

@@ -203,9 +203,9 @@ class Questions:
         try:
             if answer.decision == APPROVE:
                 deciding.require_same(self._home, asked, session.registry)
-                deciding.approve(self._home, asked, reason=answer.reason)
+                deciding.approve(self._home, asked, reason=answer.reason, unseen=True)
             elif answer.decision == DENY and here:
-                deciding.deny(self._home, asked, reason=answer.reason)
+                deciding.deny(self._home, asked, reason=answer.reason, unseen=True)
             elif answer.decision != WAIT:
                 clear = answer.decision == DENY
                 why = "refused in the client" if clear else "the client gave no clear answer"

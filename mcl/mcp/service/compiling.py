@@ -47,7 +47,10 @@ class Compiling:
         )
 
     async def answer(self, intent: str, answers: Mapping[str, str]) -> Outcome:
-        """Compile an intent again with answers. Raises as ``acts.answer.answer``."""
+        """Compile an intent again with answers; nobody knows who gave them.
+
+        Raises as ``acts.answer.answer``.
+        """
         from mcl.acts.answer import answer
 
         return await self._alone(
@@ -59,6 +62,7 @@ class Compiling:
                 ai=self.ai,
                 skills=self.skills,
                 home=self._home,
+                unseen=True,
             )
         )
 
