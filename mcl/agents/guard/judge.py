@@ -16,7 +16,7 @@ from executor.tools.manifest import Mode
 from ir import MclError
 from mcl.agents.guard import dirty, refusals
 from mcl.agents.guard.calls import Pending, PendingCalls
-from mcl.agents.guard.lines import NotPlainError
+from mcl.agents.guard.lines import NotPlainError, read_line
 from mcl.agents.guard.opening import opened
 from mcl.agents.guard.own import is_own
 from mcl.agents.guard.places import (
@@ -29,6 +29,7 @@ from mcl.agents.guard.places import (
     read_otherwise,
 )
 from mcl.agents.guard.plain import Shell, look_at
+from mcl.agents.guard.reaching import names_mcl, reached
 from mcl.agents.hosts.answer import Verdict
 from mcl.agents.hosts.event import Event
 from mcl.agents.work.checkouts import BoundCheckouts
@@ -42,6 +43,8 @@ from mcl.agents.writes.seen import Seen
 
 REFUSED: Final = "record.agent.refused"
 SHELL_RAN: Final = "what a process does is not undone"
+_NAMES_MCL: Final = "This command names mcl, and more of it cannot be read. Allow it?"
+_STRICTER: Final[tuple[Verdict | str, ...]] = ("allow", "leave", "ask", "deny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,10 +217,11 @@ class Judge:
 
     def _other(self, event: Event, caller: Caller) -> Decision:
         root = self.governed(event, caller)
-        if root is None and event.does == "shell":
-            root = self._named_in(event.command)
-        if root is None:
-            return _LEAVE
+        if root is not None:
+            return self._judged(event, caller, root)
+        return self._outside(event, caller) if event.does == "shell" else _LEAVE
+
+    def _judged(self, event: Event, caller: Caller, root: Path) -> Decision:
         here = self._here(root, caller.agent)
         if refused := self._circuit(event, here):
             return refused
@@ -234,6 +238,30 @@ class Judge:
         self._remember(event, here, here.held, node, {"state": state})
         what = "This command" if event.does == "shell" else event.tool
         return Decision("ask", f"{what} may change more than the files of {here.held.label}. Allow it?")
+
+    def _outside(self, event: Event, caller: Caller) -> Decision:
+        """What becomes of a line that is run in no governed folder: it is judged by each that it reaches.
+
+        What names mcl is looked at wherever it stands; what only stands above a folder, where it may be read.
+        """
+        cwd, roots = os.path.join(event.cwd, event.folder), self._roots()  # noqa: PTH118
+        found = [self._judged(event, caller, root) for root in reached(event.command, cwd, roots)]
+        if not found and names_mcl(event.command, cwd):
+            here = self._here(Path(cwd), caller.agent)
+            found.append(self._command(event, caller, here) or Decision("ask", _NAMES_MCL))
+        if not found and any(root.is_relative_to(os.path.realpath(cwd)) for root in roots):
+            found.append(self._above(event, caller, cwd))
+        strictest = max(found, key=lambda one: _STRICTER.index(one.verdict), default=_LEAVE)
+        return strictest if strictest.verdict != "allow" else _LEAVE  # what is not governed is the host's
+
+    def _above(self, event: Event, caller: Caller, cwd: str) -> Decision:
+        """What becomes of a line that names no governed folder, but is run above one."""
+        try:
+            read_line(event.command)
+        except NotPlainError:
+            return _LEAVE
+        known = self._command(event, caller, self._here(Path(cwd), caller.agent))
+        return known or Decision("ask", "Folders that signed work governs lie below this one. Allow it?")
 
     def _command(self, event: Event, caller: Caller, here: _Here) -> Decision | None:
         """What becomes of a command that only reads, or is mcl's own; None of any other."""
@@ -253,12 +281,12 @@ class Judge:
             return _LEAVE
         return Decision("allow", "reading needs no intent")
 
-    def _named_in(self, command: str) -> Path | None:
-        """A governed folder that a command names in full, from wherever it is run."""
+    def _roots(self) -> tuple[Path, ...]:
+        """All governed folders, by where they really lie."""
         roots = [root for (root,) in self._home.db.read("SELECT root FROM work_roots")]
         roots += map(str, self._work.trees()) if roots else ()
-        named = (root for root in sorted(roots, key=len, reverse=True) if root in command)
-        return next((Path(root) for root in named if self._work.governed(root)), None)
+        governed = (root for root in dict.fromkeys(roots) if self._work.governed(root))
+        return tuple(Path(os.path.realpath(root)) for root in governed)
 
     # ---- what they share ----
 
