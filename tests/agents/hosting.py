@@ -58,6 +58,7 @@ class ClaudeCode:
     name: str = "claude-code"
     pre_name: str = "PreToolUse"
     post_name: str = "PostToolUse"
+    failure_name: str = "PostToolUseFailure"
     calls: int = 0
     _answering: Answering | None = field(default=None, repr=False)
 
@@ -67,13 +68,15 @@ class ClaudeCode:
             "transcript_path": "/home/ada/.claude/projects/x/transcript.jsonl",
             "cwd": str(self.cwd),
             "permission_mode": "default",
-            "hook_event_name": self.pre_name if when == "pre" else self.post_name,
+            "hook_event_name": {"pre": self.pre_name, "post": self.post_name}.get(when, self.failure_name),
             "tool_name": tool,
             "tool_input": given,
             "tool_use_id": f"toolu_{self.calls:03}",
         }
         if when == "post":
             said["tool_response"] = {"success": True}
+        if when == "failed":
+            said |= {"error": "Command failed with exit code 1", "is_interrupt": False}
         return {**said, **more}
 
     def send(self, when: str, data: bytes) -> Told:
@@ -101,6 +104,10 @@ class ClaudeCode:
         """It was used."""
         return self.send("post", json.dumps(self.event("post", tool, given, **more)).encode())
 
+    def failed(self, tool: str, given: object, **more: object) -> Told:
+        """It was used, and ended with an error."""
+        return self.send("post", json.dumps(self.event("failed", tool, given, **more)).encode())
+
     def write(self, path: str | Path, content: str = "new\n") -> Told:
         """Write a file as the host does: asked first, done where that is allowed, told afterwards."""
         given = {"file_path": str(path), "content": content}
@@ -127,6 +134,7 @@ class GeminiCli(ClaudeCode):
     name: str = "gemini-cli"
     pre_name: str = "BeforeTool"
     post_name: str = "AfterTool"
+    failure_name: str = "AfterTool"  # there is no other
 
     def _projects(self) -> tuple[str, str]:
         return "", self.project

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from mcl.agents.guard.judge import Judge
 from mcl.agents.hosts.event import MOST
 from mcl.agents.hosts.host import NAMES, host_named
 from mcl.agents.trace.folder import TRACE
-from tests.agents.hosting import ClaudeCode, GeminiCli, refusals
+from tests.agents.hosting import ClaudeCode, GeminiCli, refusals, trace
+
+NAMED = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
 
 TOOLS = sorted({tool for name in NAMES for tool in host_named(name).tools} | {"mcp__x__y", "Unknown"})
 
@@ -154,3 +157,52 @@ def test_the_workspace_is_not_left_open(project, working):
     if before:
         assert sum(1 for _ in Path("/proc/self/fd").iterdir()) <= before + 2
     Workspace(project.root).close()
+
+
+@pytest.mark.parametrize("kind", [ClaudeCode, GeminiCli])
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("echo evil > README.rst; false", "README.rst"),
+        ("echo fine > src/auth/login.py; exit 3", "src/auth/login.py"),
+        ("pytest", "src/auth/test_new.py"),
+    ],
+)
+def test_what_a_command_wrote_is_noted_however_it_ended(project, working, kind, command, path) -> None:
+    for words in (("init", "-q"), ("add", "."), (*NAMED, "commit", "-qm", "one")):
+        subprocess.run(["git", "-C", str(project.root), *words], check=True, capture_output=True)
+    host = kind(project.home, project.root)
+    given = {"command": command}
+    tool = "Bash" if kind is ClaudeCode else "run_shell_command"
+    assert host.pre(tool, given).verdict == "ask"
+    (project.root / path).write_text("evil\n")
+    told = host.failed(tool, given)
+    assert told.exit == 0
+    (line,) = trace(project)
+    assert (line["file"], line["intent"]) == (path, "INT-001" if path.startswith("src/auth") else "")
+    strayed = project.home.journal.rows(kind="record.agent.strayed")
+    if path.startswith("src/auth"):
+        assert strayed == []
+    else:
+        assert len(strayed) == 1
+        assert told.out["hookSpecificOutput"]["hookEventName"] == host.failure_name
+        assert path in told.context
+    assert host.pre(tool, given).verdict == "ask", "and is no part of what comes next"
+    host.post(tool, given)
+    assert len(trace(project)) == 1
+
+
+def test_who_was_shown_nothing_has_seen_nothing(project, working) -> None:
+    place = project.root / "src/auth/login.py"
+    working.read(place)
+    place.write_text("somebody else's\n")
+    given = {"file_path": str(place)}
+    working.pre("Read", given)
+    working.failed("Read", given)
+    assert "STALE_FILE" in working.write(place).reason
+
+
+def test_an_event_of_the_other_kind_is_none(working) -> None:
+    said = working.event("failed", "Bash", {"command": "x"})
+    assert working.send("pre", json.dumps(said).encode()).exit == 2
+    assert "BAD_EVENT" in working.send("post", json.dumps({**said, "hook_event_name": "Stop"}).encode()).err

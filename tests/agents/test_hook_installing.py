@@ -24,6 +24,20 @@ def test_the_settings_name_both_hooks_and_a_hook_that_cannot_start_refuses(capsy
     assert subprocess.run(["sh", "-c", gone], capture_output=True).returncode == 2
 
 
+def test_calls_that_ended_with_an_error_are_told_of_too_also_where_we_were_installed_before(
+    capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    place = tmp_path / ".claude/settings.json"
+    assert main(["hook", "install", "claude-code", "--write"]) == 0
+    hooks = json.loads(place.read_text())["hooks"]
+    assert hooks["PostToolUseFailure"] == hooks["PostToolUse"]
+    before = {name: hooks[name] for name in ("PreToolUse", "PostToolUse")}
+    place.write_text(json.dumps({"hooks": before, "theme": "dark"}))
+    assert main(["hook", "install", "claude-code", "--write"]) == 0
+    assert json.loads(place.read_text()) == {"hooks": hooks, "theme": "dark"}
+
+
 def test_installing_keeps_other_hooks_and_replaces_older_ones_of_ours(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     place = tmp_path / ".gemini/settings.json"
@@ -58,7 +72,7 @@ def test_a_second_name_takes_the_place_of_the_first_and_says_how_two_agents_are_
     told = capsys.readouterr().err
     assert "one" in told
     assert "MCL_AGENT=worker-2" in told
-    assert (tmp_path / ".claude/settings.json").read_text().count("--agent") == 2
+    assert (tmp_path / ".claude/settings.json").read_text().count("--agent") == 3
     assert main(["hook", "install", "claude-code", "--agent", "worker-2", "--write", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["replaces"] == []
     assert main(["hook", "install", "claude-code", "--write", "--json"]) == 0

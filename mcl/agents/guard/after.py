@@ -40,12 +40,13 @@ class Aftermath:
         """What the model is told about a call that was made; "" nothing. Raises MclError, OSError."""
         call = self._calls.take(event.key, caller.agent)
         if event.does == "reads":
-            self._note_read(event, caller)
+            if not event.failed:  # who was shown nothing has seen nothing
+                self._note_read(event, caller)
         elif call is not None and call.dirty is not None:
             return self._after_command(call)
         elif call is not None:
             return self._after_write(call, event)
-        elif event.does == "writes":
+        elif event.does == "writes" and not event.failed:
             self._unannounced(event, caller)
         return ""
 

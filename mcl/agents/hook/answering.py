@@ -66,7 +66,8 @@ class Answering:
     def _answer(self, parts: Sequence[bytes], data: bytes) -> Answer:
         verb, host, caller = _read(parts)
         if verb == "post":
-            return answer_after(host, self._aftermath.note(read_event(data, host, "post"), caller))
+            event = read_event(data, host, "post")
+            return answer_after(event.name, self._aftermath.note(event, caller))
         event = read_event(data, host, "pre")
         decision = self._judge.decide(event, caller)
         if decision.violation is None:

@@ -31,12 +31,8 @@ def settings_for(host: Host, agent: str, environment: Mapping[str, str]) -> dict
         return [{"hooks": [{"type": "command", "command": command, "timeout": host.timeout}]}]
 
     # Hosts let a call pass where a hook cannot be started; with the 2 they do not.
-    return {
-        "hooks": {
-            host.pre: hook("pre-tool-use", " || exit 2"),
-            host.post: hook("post-tool-use", ""),
-        }
-    }
+    behind = {"pre-tool-use": " || exit 2"}
+    return {"hooks": {event: hook(verb, behind.get(verb, "")) for event, verb in host.events.items()}}
 
 
 def change_of(host: Host, settings: Mapping[str, Any], place: Path) -> Change:
@@ -46,7 +42,7 @@ def change_of(host: Host, settings: Mapping[str, Any], place: Path) -> Change:
     """
 
     def edited(text: str) -> str:
-        for event in (host.pre, host.post):
+        for event in host.events:
             there = _hooks_in(text).get(event, [])
             if not isinstance(there, list):
                 raise ValueError(f"hooks.{event} is no list")

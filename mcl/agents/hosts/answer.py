@@ -41,11 +41,11 @@ def answer_before(host: Host, verdict: Verdict, reason: str = "", context: str =
     return Answer(BLOCK, text, reason + "\n") if verdict == "deny" else Answer(0, text)
 
 
-def answer_after(host: Host, context: str = "") -> Answer:
-    """What is told about a call that was made; it never blocks."""
+def answer_after(event: str, context: str = "") -> Answer:
+    """What is told about a call that was made; it never blocks. event: what the host calls it."""
     if not context:
         return Answer(0, "{}")
-    said = {"hookEventName": host.post, "additionalContext": _shown(context)}
+    said = {"hookEventName": event, "additionalContext": _shown(context)}
     return Answer(0, json.dumps({"hookSpecificOutput": said}))
 
 

@@ -33,7 +33,7 @@ class Event:
     host gives its calls no ids; call: the same for the same tool and arguments, whenever and whoever.
     planning: the host's person asked for a plan, and for nothing to be done yet. own: as of Host. same: our
     tool that does the same, "" none; given: what it would be given for this, without the path. finds: as of
-    HostTool.
+    HostTool. name: what the host calls the event; failed: does it tell of a call that ended with an error?
     """
 
     when: When
@@ -51,6 +51,8 @@ class Event:
     same: str = ""
     finds: bool = False
     given: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    name: str = ""
+    failed: bool = False
 
 
 def read_event(data: bytes, host: Host, when: When) -> Event:
@@ -60,8 +62,10 @@ def read_event(data: bytes, host: Host, when: When) -> Event:
     guessed.
     """
     said = _object(data)
-    if (name := said.get("hook_event_name")) != (wanted := host.pre if when == "pre" else host.post):
-        raise _bad(f"its hook_event_name is {str(name)[:40]!a}, not {wanted}")
+    name = said.get("hook_event_name")
+    wanted = [event for event, verb in host.events.items() if verb == f"{when}-tool-use"]
+    if name not in wanted:
+        raise _bad(f"its hook_event_name is {str(name)[:40]!a}, not {' or '.join(wanted)}")
     tool, cwd, session = (_text(said, field) for field in ("tool_name", "cwd", "session_id"))
     if not cwd.startswith("/"):
         raise _bad("cwd is no absolute path")
@@ -90,6 +94,8 @@ def read_event(data: bytes, host: Host, when: When) -> Event:
         same=known.same if len(paths) < 2 else "",
         finds=known.finds,
         given=_as_ours(given, known),
+        name=str(name),
+        failed=name == host.failed,
     )
 
 

@@ -45,7 +45,8 @@ class HostTool:
 class Host:
     """A host.
 
-    pre, post: what it calls the events. style: how it is answered. ours: how the names of our own MCP tools
+    pre, post: what it calls the events; failed: the one that comes in place of post after a call that ended
+    with an error, "" where there is none. style: how it is answered. ours: how the names of our own MCP tools
     begin there; others: how those of any server begin, and what stands between server and tool; server: where
     an event says which server a tool is of, where names leave that open. settings:
     the file in a project that names hooks. project_variable: the environment variable that names the project.
@@ -64,9 +65,16 @@ class Host:
     settings: str
     project_variable: str
     timeout: int
+    failed: str = ""
     server: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     tools: Mapping[str, HostTool] = field(default_factory=dict)
+
+    @property
+    def events(self) -> Mapping[str, str]:
+        """The events that it tells of calls, each with our verb for it."""
+        after = {name: "post-tool-use" for name in (self.post, self.failed) if name}
+        return {self.pre: "pre-tool-use", **after}
 
     def tool(self, name: str, event: Mapping[str, object]) -> HostTool:
         """What a call of this name is; whatever is not known counts as destructive."""
@@ -128,6 +136,7 @@ def _load(name: str) -> Host:
         settings=settings["file"],
         project_variable=settings["project_variable"],
         timeout=settings["timeout"],
+        failed=table.get("failed", ""),
         server=tuple(table.get("server", ())),
         own=tuple(table.get("own", ())),
         tools={
