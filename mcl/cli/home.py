@@ -44,7 +44,10 @@ def use_home(*, signs: bool = False) -> "Home":
         return home
     home.close()
     phrase = ask_passphrase("passphrase of the keys: ")
-    return open_home(locate(), passphrase=phrase, allowed=allowed_paths())
+    home = open_home(locate(), passphrase=phrase, allowed=allowed_paths())
+    if persons:  # what is signed with the agent's key alone is the person's too
+        home.keyring.user.signing_key  # noqa: B018  # raises where the passphrase is another
+    return home
 
 
 def given_passphrase() -> bytes:
