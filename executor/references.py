@@ -83,13 +83,25 @@ def typed_args(
         elif name in documents:
             document = _document(text, outputs or {})
             typed[name] = as_text(document) if kind == "string" else document
-        elif manifest is not None and manifest.outside is not None and kind not in _ONE:
+        elif manifest is not None and is_open(name, manifest):
             typed[name] = _any(text, kinds_of(schema, manifest.args), outputs or {})
         elif kind in ("array", "object") and not _is_reference(text):
             typed[name] = _document(text, outputs or {})
         else:
             typed[name] = _typed(resolve(text, outputs or {}), kind)
     return typed
+
+
+def is_open(name: str, manifest: Manifest) -> bool:
+    """Does a text of this argument become whatever value it is the JSON of? Its schema, that of a tool of
+    another server, names no type, or several."""
+    return manifest.outside is not None and manifest.properties.get(name, {}).get("type") not in _ONE
+
+
+def may_be_text(name: str, manifest: Manifest) -> bool:
+    """Does such an argument also take a text as it is?"""
+    kinds = kinds_of(manifest.properties.get(name, {}), manifest.args)
+    return kinds is None or "string" in kinds
 
 
 def _is_formed(text: str, schema: Mapping[str, Any], manifest: Manifest | None) -> bool:

@@ -26,7 +26,7 @@ def place_in_json(pieces: Iterable[str | None]) -> bool:
     if _PLACE not in text:
         return False
     whole = text.strip()
-    if whole.startswith("[") and _end(whole, 0) == len(whole):
+    if whole.startswith("[") and whole.endswith("]") and _end(whole, 0) == len(whole):
         return True
     position = 0
     while opening := _OPENING.search(text, position):

@@ -35,6 +35,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "CAPABILITY_DENIED": "mcl grant network --host example.org",
     # 8 arguments
     "INVALID_ARGS": 'fs/read with path = "notes/monday.txt"',
+    "PLACE_IN_JSON": 'args: {body: {text: "${read.output.text}"}}, an object and no text',
     "CREDENTIAL_MISSING": "export SHOP_TOKEN=… before mcl run",
     # 9 scope
     "PROTECTED_PATH": 'path = "docs/settings.md", not ".env"',

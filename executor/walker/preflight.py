@@ -13,6 +13,7 @@ from executor.errors import UnresolvedError, WalkError
 from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, Guard, weigh
+from executor.gate.examples import EXAMPLES
 from executor.gate.verdict import Ask, Deny
 from executor.references import typed_args
 from executor.walker.dispatch import SubSkills, expand, sketch
@@ -178,7 +179,9 @@ def _judge_call(
     try:
         args = typed_args(planned.args, manifest, None, planned.documents)
     except UnresolvedError as problem:
-        refusal = Deny("INVALID_ARGS", problem.message, problem.fix, guard="arguments")
+        code = problem.code if problem.code in EXAMPLES else "INVALID_ARGS"
+        example = EXAMPLES[code]
+        refusal = Deny(code, problem.message, problem.fix, guard="arguments", example=example)
         return Verdict(id, kind, refusal, planned.tool_ref)
     call = Call(planned.tool_ref, args, planned.side_effect_class, id, planned.timeout_ms)
     return _weighed(call, kind, context, guards)

@@ -144,12 +144,18 @@ def verify_tools(*, home: Home | None = None) -> VerifiedTools:
 
 
 def approve_tool(
-    name: str, *, pin: str = "", despite_warnings: bool = False, home: Home | None = None
+    name: str,
+    *,
+    pin: str = "",
+    despite_warnings: bool = False,
+    home: Home | None = None,
+    unseen: bool = False,
 ) -> KnownTool:
     """Approve a tool's manifest as it is now, also after a change or a quarantine; kept in the journal.
 
     pin: what was looked at; anything else is refused ("": whatever is there). despite_warnings: also a tool
-    of another server that says something suspicious of itself. Raises InputError TOOL_UNKNOWN, PIN_MISMATCH;
+    of another server that says something suspicious of itself. unseen: nobody looked, which its record then
+    says. Raises InputError TOOL_UNKNOWN, PIN_MISMATCH;
     McpError TOOL_SUSPICIOUS, TOOL_GONE; KeyringError.
     """
     home = home or open_home()
@@ -158,7 +164,7 @@ def approve_tool(
         from mcl.mcp.foreign import approval
 
         definitions = _definitions(home)
-        approval.approve(definitions, found.name, pin=pin, despite_warnings=despite_warnings)
+        approval.approve(definitions, found.name, pin=pin, despite_warnings=despite_warnings, unseen=unseen)
         return find_tool(found.manifest.uri, home=home)
     if pin and pin != found.manifest.pin:
         raise InputError(
@@ -170,7 +176,8 @@ def approve_tool(
     body = {"uri": found.manifest.uri, "pin": found.manifest.pin, "by": home.keyring.user.did}
     with home.db.write():
         Pins(home.db, home.clock).approve(found.manifest)
-        home.journal.record("record.tool.approved", {**body, "before": found.approved_pin})
+        seen = {"unseen": True} if home.unseen(unseen) else {}
+        home.journal.record("record.tool.approved", {**body, "before": found.approved_pin, **seen})
     return find_tool(found.manifest.uri, home=home)
 
 

@@ -15,19 +15,28 @@ from mcl.errors import SkillError
 NOTHING: Final = object()  # fills a place that nothing fills: the entry is left out
 
 
-def as_written(call: Mapping[str, Any], fill: Callable[[str], object]) -> dict[str, Any]:
+def as_written(
+    call: Mapping[str, Any], fill: Callable[[str], object], exact: Callable[[str, str], bool] | None = None
+) -> dict[str, Any]:
     """A call of a template as a PlanTree has it, its objects and lists as JSON.
 
-    fill: what a text of such an argument becomes, `NOTHING` where it is left out; other texts are left alone.
-    Raises SkillError PLAN_FLAWED for values that are no JSON.
+    fill: what a text of such an argument becomes, `NOTHING` where it is left out. exact: says of the name and
+    text of any other argument whether it is a value too; the rest is left alone. Raises SkillError
+    PLAN_FLAWED for values that are no JSON.
     """
     args = call.get("args")
     if not isinstance(args, Mapping):
         return dict(call)
-    documents = sorted(name for name, value in args.items() if isinstance(value, dict | list))
-    written = {name: _text(name, _filled(args[name], fill)) for name in documents}
+    filled = {
+        name: _filled(value, fill)
+        for name, value in args.items()
+        if isinstance(value, dict | list) or (exact is not None and exact(name, value))
+    }
+    documents = sorted(name for name, value in filled.items() if value is not NOTHING)
+    written = {name: _text(name, filled[name]) for name in documents}
     more = {"documents": documents} if documents else {}
-    return {**call, "args": {**args, **written}, **more}
+    rest = {name: value for name, value in args.items() if name not in filled}
+    return {**call, "args": {**rest, **written}, **more}
 
 
 def _filled(value: Any, fill: Callable[[str], object]) -> Any:

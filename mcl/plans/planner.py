@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from executor.references import is_open, may_be_text
+from executor.tools.manifest import Manifest
 from ir import DocumentError, Intent, PlanNode, PlanTree, check_plan, parse_json, with_hash
 from mcl.errors import SkillError
 from mcl.mtx.finding import nearest
@@ -49,7 +51,7 @@ def make_plan(
     nothing fills), TOOL_MISSING, PLAN_FLAWED (`data["findings"]`, from ir.check_plan), SUB_SKILL_MISSING,
     SUB_SKILL_CYCLE.
     """
-    filling = _Filling(skill, intent)
+    filling = _Filling(skill, intent, registry)
     root = filling.node(filling.choose().root)
     plan = PlanTree.from_json(
         json.dumps(
@@ -95,8 +97,9 @@ def _require_tools(root: PlanNode, registry: Tools, skill: Skill) -> None:
 class _Filling:
     """What fills the places of a template."""
 
-    def __init__(self, skill: Skill, intent: Intent) -> None:
+    def __init__(self, skill: Skill, intent: Intent, tools: Tools | None = None) -> None:
         self.skill = skill
+        self.tools = tools
         self.verb = intent.frame.verb
         meant = interpret(
             skill,
@@ -152,7 +155,8 @@ class _Filling:
         escaped = escaped or key in _ESCAPED
         if isinstance(value, Mapping):
             if key == "tool_call" and not escaped:
-                value = as_written(value, self.leaf)
+                manifest = self.tools.find(str(value.get("tool_ref"))) if self.tools is not None else None
+                value = as_written(value, self.leaf, lambda name, text: _is_read(text, name, manifest))
                 kept = set(value.get("documents", ()))
                 args = value.get("args", {})
                 texts = {name: item for name, item in args.items() if name not in kept}
@@ -240,6 +244,15 @@ class _Filling:
             hint = nearest(path[0], self.slots) and f"say it, or give it with --slot {path[0]}=…"
             raise SkillError("SLOT_EMPTY", message, place=f"slot.{path[0]}", fix=hint, exit=3)
         return text
+
+
+def _is_read(text: object, name: str, manifest: object) -> bool:
+    """Would the text of this argument, once its places are filled, be read as JSON by what it then says?"""
+    if not isinstance(manifest, Manifest) or not isinstance(text, str):
+        return False
+    if not (is_open(name, manifest) and may_be_text(name, manifest)):
+        return False
+    return any(match["name"] and not is_runtime(match["name"]) for match in PLACE.finditer(text))
 
 
 def _data(text: str, *, escaped: bool) -> str:

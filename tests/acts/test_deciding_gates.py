@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from walks import Says, Walks, gate, sequence, tool
 
-from executor import GateAnswer, GateQuestion, Home, Outcome
+from executor import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, Home, Outcome
 from executor.gate.offer import Offer
 from executor.walker.asking import TRIES
 from ir import PlanTree, PolicyGateBody, PolicyGateResolveBody, check_plan
@@ -134,7 +134,7 @@ def test_an_answer_does_the_same_at_every_door(
         ("completed", "completed") if goes_on else ("denied", "skipped")
     )
     if goes_on and options:
-        assert outcome.outputs["n1"] == {"decision": decided, "answer": decided if options else ""}
+        assert outcome.outputs["n1"] == {"decision": decided, "answer": decided, "reason": ""}
 
 
 @pytest.mark.parametrize("door", ["terminal", "library", "mcl gate"])
@@ -145,6 +145,26 @@ def test_yes_and_no_work_where_the_question_is_one(
 ) -> None:
     outcome = DOORS[door](walks, walks.accept(gate("n1", **options)), [word])
     assert outcome.state == ("completed" if word in YES else "denied")
+
+
+@pytest.mark.parametrize(
+    ("options", "decided"),
+    [
+        (WORDS, "send"),
+        ({"options": ["drop it", "later", "send"], "refuses": ["drop it"]}, "later"),
+        ({"options": ["later", "approve", "deny"]}, "approve"),
+        (YES_NO, "approve"),
+    ],
+)
+def test_whoever_approves_unseen_takes_an_option_that_goes_on(
+    walks: Walks, options: dict[str, Any], decided: str
+) -> None:
+    intent = walks.accept(gate("n1", **options))
+    assert walks.run(intent, people=AlwaysApprove()).state == "completed"
+    [state] = walks.home.journal.view(intent).gates.values()
+    assert (state.decision, state.unseen) == (decided, True)
+    refused = walks.accept(gate("n1", **options))
+    assert walks.run(refused, people=AlwaysDeny()).state == "denied"
 
 
 def test_the_reason_never_takes_the_place_of_the_option(walks: Walks) -> None:

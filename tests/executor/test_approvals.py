@@ -268,7 +268,7 @@ def test_a_decision_made_while_no_run_was_waiting_counts_when_the_run_goes_on(wa
     gate_id = next(iter(walks.home.journal.view(intent_id).gates))
     resolve(walks, intent_id, gate_id, "blue", "blue")
     outcome = walks.run(intent_id, resume=True, people=Says())
-    assert outcome.outputs["n1"] == {"decision": "blue", "answer": "blue"}
+    assert outcome.outputs["n1"] == {"decision": "blue", "answer": "blue", "reason": ""}
 
 
 def test_a_decision_signed_elsewhere_is_taken_and_one_signed_by_the_agent_is_not(walks: Walks) -> None:

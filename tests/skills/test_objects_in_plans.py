@@ -17,11 +17,14 @@ from test_finding_skills import SKILL
 from walks import Walks, probe
 
 import ir
-from executor import Bench, Home, Registry
+from executor import Bench, Home, Manifest, Registry
+from executor.references import typed_args
 from ir.json_text import place_in_json
 from mcl.acts.skill.validate import validate_skill
 from mcl.errors import SkillError
+from mcl.mcp.foreign.manifest import manifest_of
 from mcl.plans.planner import make_plan
+from mcl.plans.shape import read_shape
 from mcl.skills import Skill, load_skill
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -279,4 +282,67 @@ def test_a_reference_in_a_text_of_json_is_refused_before_the_run_too(tmp_path: P
         assert outcome.state == "denied"
         assert shop.taken == []
         assert outcome.failure is not None
+        assert (outcome.failure.code, outcome.failure.node_id) == ("PLACE_IN_JSON", "order")
         assert "object or a list" in outcome.failure.fix
+
+
+class Finds:
+    """The tools of a build with one of another server."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+
+    def find(self, reference: str) -> Manifest | None:
+        return self.manifest if reference == self.manifest.uri else None
+
+
+def anything(schema: dict[str, Any]) -> Manifest:
+    names = ("product", "amount", "said")
+    args = {"type": "object", "properties": dict.fromkeys(names, schema)}
+    return manifest_of("shop", {"name": "order", "inputSchema": args}, trusted=True)
+
+
+OPEN: list[dict[str, Any]] = [{}, {"type": ["string", "object", "number"]}]
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Skill:
+    folder = tmp_path_factory.mktemp("skills") / "one"
+    folder.mkdir()
+    uri = anything({}).uri
+    text = SKILL.format(id="one", version="1.0.0").replace("§CORTEX", SLOTS)
+    (folder / "SKILL.mtx").write_text(text.replace("§TOOLS\nnone", f"§TOOLS\n{uri}"), encoding="utf-8")
+    args = {"product": "${slot.product}", "amount": "${slot.amount}", "said": "[${slot.product}"}
+    call = {"tool_ref": uri, "side_effect_class": "network", "args": args}
+    node = {"id": "one", "kind": "tool_call", "tool_call": call}
+    (folder / "plan.yaml").write_text(json.dumps({"version": 1, "plans": [{"root": node}]}), encoding="utf-8")
+    return load_skill(folder)
+
+
+@given(product=hostile | st.sampled_from(['{"$ne": null}', "[1]", "7", '"x"', "null"]))
+@pytest.mark.parametrize("schema", OPEN)
+def test_where_a_tool_takes_anything_a_slot_stays_what_it_is(
+    outside: Skill, schema: dict[str, Any], product: str
+) -> None:
+    manifest = anything(schema)
+    objects = [{"name": "product", "value": product}, {"name": "amount", "value": "7"}]
+    intent = ir.Intent.model_validate(
+        {
+            **{"id": "0" * 26, "v": "mcl/0.1", "actor": "a", "agent": "b", "prose": "order"},
+            **{"state": "proposed", "created_at": "2026-11-21T10:00:00.000Z"},
+            "frame": {"verb": "find", "objects": objects},
+        }
+    )
+    at = {"id": "1" * 26, "created_at": "2026-11-21T10:00:00.000Z", "created_by": "b"}
+    call = make_plan(outside, intent, registry=Finds(manifest), **at).root.tool_call
+    assert call is not None
+    typed = typed_args(call.args, manifest, {}, call.documents)
+    assert typed == {"product": product, "amount": 7, "said": f"[{product}"}
+
+
+def test_json_in_what_is_handed_to_a_skill_below_has_no_places(tmp_path: Path) -> None:
+    frame = {"verb": "find", "objects": [{"name": "what", "value": '{"a": "${slot.product}"}'}]}
+    sub = {"skill_ref": "matrix://skill/x@1.0.0", "sub_intent": frame}
+    node = {"id": "n1", "kind": "sub_dispatch", "sub_dispatch": sub}
+    data = json.dumps({"version": 1, "plans": [{"root": node}]}).encode()
+    assert [flaw.code for flaw in read_shape(data, None).findings] == ["PLACE_IN_JSON"]

@@ -32,6 +32,5 @@ async def attempt(place: Place, run: Run) -> Failure | None:
         state = answer if isinstance(answer, Failure) else answer[1]
     if isinstance(state, Failure):
         return state
-    reason = {"reason": state.reason} if state.reason else {}
-    run.outputs[place.id] = {"decision": state.decision, "answer": state.answer, **reason}
+    run.outputs[place.id] = {"decision": state.decision, "answer": state.answer, "reason": state.reason}
     return None

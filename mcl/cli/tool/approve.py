@@ -84,7 +84,7 @@ def approve_tool(
         try:
             seen = pin or found.manifest.pin
             after = acts.approve_tool(
-                found.manifest.uri, pin=seen, despite_warnings=despite_warnings, home=home
+                found.manifest.uri, pin=seen, despite_warnings=despite_warnings, home=home, unseen=yes
             )
         except MclError as problem:
             if len(chosen) == 1:

@@ -27,12 +27,20 @@ def require(definitions: Definitions, name: str) -> Known:
     return found
 
 
-def approve(definitions: Definitions, name: str, *, pin: str = "", despite_warnings: bool = False) -> Known:
+def approve(
+    definitions: Definitions,
+    name: str,
+    *,
+    pin: str = "",
+    despite_warnings: bool = False,
+    unseen: bool = False,
+) -> Known:
     """Approve a tool as it is described now; kept in the journal.
 
     Args:
         pin: the hash of what was looked at; anything else is refused ("": whatever is there).
         despite_warnings: also where something in what its server says is suspicious.
+        unseen: nobody looked at it.
 
     Raises:
         McpError: UNKNOWN_TOOL, TOOL_GONE, PIN_MISMATCH (it changed since it was looked at), TOOL_SUSPICIOUS
@@ -65,7 +73,8 @@ def approve(definitions: Definitions, name: str, *, pin: str = "", despite_warni
         }
         if found.warnings:
             body["despite"] = " ".join(sorted({one.rule for one in found.warnings}))
-        home.journal.record("record.tool.approved", body)
+        seen = {"unseen": True} if home.unseen(unseen) else {}
+        home.journal.record("record.tool.approved", {**body, **seen})
     return require(definitions, name)
 
 
