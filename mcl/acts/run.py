@@ -18,6 +18,7 @@ from mcl.acts.remember import keep_outcome
 from mcl.acts.review.again import is_review
 from mcl.acts.show import shown
 from mcl.acts.skills import installed, the_skill
+from mcl.authority.elsewhere import require_not_governed_elsewhere
 from mcl.errors import SkillError
 from mcl.failures import SkillFailures
 from mcl.home import open_home
@@ -97,6 +98,7 @@ async def walk_plan(
 
     id: a ULID. tools: all that the plan may call. What takes long is done in threads. Raises as ``run``.
     """
+    require_not_governed_elsewhere(home, workspace)
     found = shown(home, id)
     reasoner: Reasoner
     prompts: Prompts

@@ -40,7 +40,7 @@ def accept_command(
     from ir.errors import REFUSED
     from mcl.acts.accept import accept, acceptable
     from mcl.acts.plan import plan
-    from mcl.cli.home import use_home
+    from mcl.cli.home import tell_unattended, use_home
     from mcl.cli.views.intent import intent_view
     from mcl.cli.views.layout import commands, plain
     from mcl.cli.views.plan import plan_view
@@ -54,8 +54,7 @@ def accept_command(
             out.tell(["", *plan_view(seen, out.people)])
         else:
             out.tell(["", plain("No plan: this skill only understands; there is nothing to run.", "dim")])
-    if home.unattended:
-        note("this home is unattended: what is signed here, nobody need have read")
+    tell_unattended(home)
     if not yes and not _agreed():
         note("not accepted; nothing was signed")
         return REFUSED

@@ -50,6 +50,12 @@ def use_home(*, signs: bool = False) -> "Home":
     return home
 
 
+def tell_unattended(home: "Home") -> None:
+    """Say before something is accepted in an unattended home that it is one."""
+    if home.unattended:
+        note("this home is unattended: what is signed here, nobody need have read")
+
+
 def given_passphrase() -> bytes:
     """$MCL_PASSPHRASE as it stood in the environment that this command was given; b"" where it did not."""
     from executor.sandbox.taken import taken

@@ -364,6 +364,15 @@ def test_where_a_persons_home_governs_an_unattended_one_signs_nothing(tmp_path: 
         root.mkdir(exist_ok=True)
         done = piped(tmp_path / "theirs", "intents", "import", "--yes", "--root", str(root), **around)
         assert (done.returncode, "GOVERNED_ELSEWHERE" in done.stderr) == (4, True), done.stderr
+    theirs = tmp_path / "theirs"
+    (project / "notes").mkdir()
+    call = ["tool", "call", "fs/list", "path=.", "--yes", "--workspace"]
+    for place in (project, project / "notes", tmp_path):
+        done = piped(theirs, *call, str(place), **around)
+        assert (done.returncode, "GOVERNED_ELSEWHERE" in done.stderr) == (4, True), done.stderr
+    (tmp_path / "free").mkdir()
+    done = piped(theirs, *call, str(tmp_path / "free"), **around)
+    assert "GOVERNED_ELSEWHERE" not in done.stderr, done.stderr
 
 
 @pytest.mark.attended

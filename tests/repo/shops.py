@@ -105,9 +105,10 @@ class Shop:
         return git(self.folder, "branch", "--show-current")
 
     def kinds(self) -> list[str]:
-        """The kinds of the journal's rows, oldest first, but for the one that the home is unattended."""
+        """The kinds of the journal's rows, oldest first, but for those about the home itself."""
+        own = ("record.home.", "record.journal.")  # it is unattended, and was copied
         with self.home() as home:
-            return [row.kind for row in home.journal.rows(after=1)]
+            return [row.kind for row in home.journal.rows() if not row.kind.startswith(own)]
 
     @contextmanager
     def terminal(self, *answers: bytes) -> Iterator[list[str]]:

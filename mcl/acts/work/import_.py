@@ -8,12 +8,12 @@ from pathlib import Path
 
 from executor.home import Home
 from executor.sandbox.paths import Workspace
-from mcl.agents.work.elsewhere import require_not_governed_elsewhere
 from mcl.agents.work.file import read_bytes
 from mcl.agents.work.importing import ImportPlan, plan_import, sign_import
 from mcl.agents.work.leases import Leases
 from mcl.agents.work.root import root_to_sign
 from mcl.agents.work.store import Work
+from mcl.authority.elsewhere import require_not_governed_elsewhere
 from mcl.home import open_home
 
 
@@ -50,8 +50,9 @@ def import_work(
     root: a folder in it (default: this one). unseen: nobody looks at what `agree` is shown.
 
     Raises:
-        WorkError: FILE_UNREADABLE, INVALID_FILE, INVALID_TRANSITION, LEASED, SECRET_INLINE, IMPORT_CHANGED,
-            GOVERNED_ELSEWHERE. ScopeError where tools may not work in the folder. KeyringError where a key
+        WorkError: FILE_UNREADABLE, INVALID_FILE, INVALID_TRANSITION, LEASED, SECRET_INLINE, IMPORT_CHANGED.
+        DoorError: GOVERNED_ELSEWHERE.
+        ScopeError where tools may not work in the folder. KeyringError where a key
             is sealed; HomeError.
     """
     home = home or open_home()

@@ -36,7 +36,7 @@ def import_(
     """
     from ir.errors import REFUSED
     from mcl.acts.work.import_ import import_work
-    from mcl.cli.home import use_home
+    from mcl.cli.home import tell_unattended, use_home
     from mcl.cli.safe import safe
     from mcl.cli.tool.arguments import agreed
 
@@ -49,8 +49,7 @@ def import_(
 
     done = import_work(agree=agree, root=root, home=home, unseen=yes)
     out.document({**done.to_json(), **home.marks})
-    if home.unattended:
-        note("this home is unattended: what is signed here, nobody need have read")
+    tell_unattended(home)
     for finding in done.plan.report.warnings:
         note(safe(f"warning: {finding.intent_id or 'file'}: {finding.message}"))
     if done.plan.nothing:

@@ -52,8 +52,9 @@ def explained(asked: Asked, home: "Home", *, as_json: bool) -> int:
 
 def done(asked: Asked, home: "Home", *, unseen: bool, as_json: bool) -> int:
     """Do it and tell what came of it; the exit code. unseen: every question is agreed to."""
-    from executor.walker.people import AlwaysApprove
+    from executor.walker.people import AlwaysApprove, AlwaysDeny
     from mcl.acts.repo.run import run_contract
+    from mcl.authority.door import may_answer
     from mcl.cli.repo.terminal import AtItsTerminal
 
     try:
@@ -62,7 +63,7 @@ def done(asked: Asked, home: "Home", *, unseen: bool, as_json: bool) -> int:
             prose=asked.prose,
             home=home,
             here=Path.cwd(),
-            people=AlwaysApprove() if unseen else AtItsTerminal(),
+            people=AlwaysApprove() if unseen else AtItsTerminal() if may_answer(home) else AlwaysDeny(),
             began=_say_where,
             strict=asked.strict,
             every=asked.every,
@@ -72,7 +73,7 @@ def done(asked: Asked, home: "Home", *, unseen: bool, as_json: bool) -> int:
         note("interrupted")
         raise
     if as_json:
-        write_document({**result.to_json(), **({"by": asked.by} if asked.by else {})})
+        write_document({**result.to_json(), **({"by": asked.by} if asked.by else {}), **home.marks})
     else:
         _tell(result)
     return result.exit

@@ -63,7 +63,7 @@ def call_tool(
     Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
     """
     from mcl.acts import call as acts
-    from mcl.cli.home import use_home
+    from mcl.cli.home import tell_unattended, use_home
     from mcl.cli.views.plan import plan_view
 
     if yes_gates and deny_gates:
@@ -74,6 +74,7 @@ def call_tool(
     def agree(seen: "Planned") -> bool:
         if not (yes and as_json):
             out.tell(plan_view(seen, out.people))
+        tell_unattended(home)
         return yes or agreed("Sign this call and run it?")
 
     called = acts.call_tool(
@@ -86,7 +87,7 @@ def call_tool(
         home=home,
         unseen=yes,
     )
-    out.document(_document(called))
+    out.document({**_document(called), **home.marks})
     return ended(called, out, undone="run")
 
 

@@ -1,4 +1,4 @@
-"""What another home governs: there an unattended one signs nothing."""
+"""What another home governs: there an unattended one signs and runs nothing."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from contextlib import closing
 from pathlib import Path
 
 from executor.home import Home
-from mcl.errors import WorkError
+from mcl.authority.door import DoorError
 from mcl.home import own_place
 
 
 def require_not_governed_elsewhere(home: Home, root: Path) -> None:
-    """Keep an unattended home from signing for a folder that the person's own home governs.
+    """Keep an unattended home from signing or running anything in a folder that the person's own governs.
 
     Only the home at the platform's place is known to others; one that MCL_HOME names is not found from here.
-    Raises WorkError GOVERNED_ELSEWHERE.
+    Raises DoorError GOVERNED_ELSEWHERE.
     """
     other = own_place()
     if not home.unattended or os.path.realpath(other) == os.path.realpath(home.path):
@@ -24,11 +24,11 @@ def require_not_governed_elsewhere(home: Home, root: Path) -> None:
     real = Path(os.path.realpath(root))
     for governed in map(Path, _roots(other / "mcl.db")):
         if real.is_relative_to(governed) or governed.is_relative_to(real):
-            raise WorkError(
+            raise DoorError(
                 "GOVERNED_ELSEWHERE",
-                f"work in {governed} is signed in {other}, and this home is unattended: it signs none there",
+                f"work in {governed} is signed in {other}, where an unattended home counts for nothing",
                 place=str(root),
-                fix="a person signs it there: mcl intents import, without MCL_HOME",
+                fix="a person does it with that home, without MCL_HOME",
             )
 
 
