@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from mcl.acts.work.select import select_work
     from mcl.acts.work.trace import WorkTrace, trace_work
     from mcl.acts.work.validate import ValidatedWork, validate_work
+    from mcl.acts.zone import config_zone
     from mcl.agents.work.completing import CompleteResult
     from mcl.agents.work.item import WorkItem
     from mcl.agents.work.leases import Lease
@@ -226,6 +227,7 @@ __all__ = [
     "compile_batch",
     "compile_goal",
     "complete_work",
+    "config_zone",
     "correct",
     "cortex_find",
     "cortex_forget",
@@ -323,6 +325,7 @@ _HOMES = {
     "mcl.acts.call": ("Called", "call_tool"),
     "mcl.acts.cancel": ("cancel",),
     "mcl.acts.compile": ("compile_goal",),
+    "mcl.acts.zone": ("config_zone",),
     "mcl.acts.contracts": ("VerifiedContracts", "verify_contracts", "write_contracts"),
     "mcl.acts.correct": ("Corrected", "Proposal", "correct", "propose_correction", "sign_correction"),
     "mcl.acts.materiality": ("MaterialityReport", "materiality"),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     check_release = twin(mcl.check_release)
     compile_batch = twin(mcl.compile_batch)
     compile_goal = twin(mcl.compile_goal)
+    config_zone = twin(mcl.config_zone)
     complete_work = twin(mcl.complete_work)
     correct = twin(mcl.correct)
     cortex_find = twin(mcl.cortex_find)

@@ -33,7 +33,7 @@ from ir import (
     canonical_bytes,
 )
 from mcl.errors import CortexError, InputError
-from mcl.given import answered, fresh_id, moment_of, slot_text, zone_of
+from mcl.given import answered, fresh_id, moment_of, slot_text
 from mcl.model.protocol import Model
 from mcl.mtx.core import Core, core_of
 from mcl.outcome import Clarify, Compiled, Outcome, Refused
@@ -45,6 +45,7 @@ from mcl.stages.normalise import normalise, without_secret
 from mcl.stages.request import Request, patches_for
 from mcl.tapes import About, Tapes, Unloaded, with_tapes
 from mcl.trace import Recorder, with_tape
+from mcl.zone import zone_of
 
 __all__ = [
     "Clarify",
@@ -86,9 +87,9 @@ def compile_goal(
     prose: UTF-8 text. tapes: answers of earlier compiles, which a model whose digest says all of it need not
     give again (None: none are used or kept). skill, verb, slots: what the model shall not choose (a list
     slot: values between commas). at: when it was said (ISO 8601; default now). id: a ULID (default: fresh).
-    zone: IANA name that days and times of day are meant in. core: the core modules (default: those that the
-    home uses). registry: the installed tools (default: not compared with the plan). timer: seconds that only
-    grow.
+    zone: IANA name that days and times of day are meant in; the draft says it. core: the core modules
+    (default: those that the home uses). registry: the installed tools (default: not compared with the plan).
+    timer: seconds that only grow.
 
     Raises InputError: GOAL_EMPTY, GOAL_TOO_LONG, GOAL_BINARY, SECRET_INLINE, TIME_INVALID, ID_INVALID,
     ID_USED, ZONE_UNKNOWN, SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN,

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from executor.home import Home
 from executor.lifecycle.transitions import NEW
@@ -49,19 +48,6 @@ def moment_of(text: str) -> str:
             "TIME_INVALID", f"{text!r} is too far away", place="at", fix="write it as 2026-11-21T10:00:00Z"
         )
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def zone_of(name: str) -> str:
-    """The name of a time zone that is one. Raises InputError ZONE_UNKNOWN."""
-    try:
-        return ZoneInfo(name).key
-    except (
-        ValueError,
-        OSError,
-        LookupError,
-    ) as error:  # ZoneInfo raises one of them for what is no zone's name
-        fix = "name it like Europe/Stockholm"
-        raise InputError("ZONE_UNKNOWN", f"there is no time zone {name!r}", place="zone", fix=fix) from error
 
 
 def slot_text(name: str, text: str, pipeline: Pipeline) -> str:

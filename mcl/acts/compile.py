@@ -11,6 +11,7 @@ from mcl.acts.skills import installed
 from mcl.home import open_home
 from mcl.mtx.core import Core, core_of
 from mcl.tapes import Tapes
+from mcl.zone import zone_here
 
 if TYPE_CHECKING:
     from mcl.compiler import Clarify, Compiled, Refused
@@ -29,7 +30,7 @@ def compile_goal(
     dry_run: bool = False,
     at: str | None = None,
     id: str | None = None,
-    zone: str = "UTC",
+    zone: str | None = None,
     truncate: bool = False,
     skills: Sequence[Path] = (),
     home: Home | None = None,
@@ -38,9 +39,10 @@ def compile_goal(
     """Compile a goal; unless it is a dry run, the result is signed and in the journal when this returns.
 
     skill, verb, slots: fixed beforehand. model: a GGUF or an open model (None: the one in use). ai: False
-    for the deterministic matcher. at: ISO 8601. id: a ULID. zone: IANA name that days are meant in. skills:
-    further folders. cache: whether what a file's model answered to the same goal earlier counts, and is kept
-    (see `mcl.tapes`). Raises InputError, SkillError, ModelError, HomeError, KeyringError.
+    for the deterministic matcher. at: ISO 8601. id: a ULID. zone: IANA name that days are meant in (None: the
+    home's, see `config_zone`). skills: further folders. cache: whether what a file's model answered to the
+    same goal earlier counts, and is kept (see `mcl.tapes`). Raises InputError, SkillError, ModelError,
+    HomeError, KeyringError.
     """
     home = home or open_home()
     core = core_of(home.path)
@@ -62,7 +64,7 @@ def compile_goal(
         slots=slots,
         at=at,
         id=id,
-        zone=zone,
+        zone=zone or zone_here(home),
         truncate=truncate,
         dry_run=dry_run,
     )

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from executor.clock import instant
 from executor.gate.grants import Grant, Grants, HostGrant, RootGrant
@@ -15,6 +16,7 @@ from executor.home import Home
 from ir import SIDE_EFFECTS, key_of
 from mcl.errors import InputError
 from mcl.home import open_home
+from mcl.zone import zone_here
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -64,7 +66,7 @@ def grant(
     _require(classes, hosts, roots)
     if max_calls < 0:
         raise InputError("BAD_LIMIT", f"{max_calls} calls are none", place="max_calls", fix="1 or more")
-    end = _moment(until, home.clock.now()) if until else ""
+    end = _moment(until, home.clock.now(), home) if until else ""
     by = home.keyring.user.did
     body: dict[str, object] = {"agent": agent, "by": by, "classes": list(classes), "hosts": list(hosts)}
     body |= {"roots": [str(root) for root in roots], "max_calls": max_calls, "until": end}
@@ -138,14 +140,15 @@ def _require(classes: Collection[str], hosts: Collection[str], roots: Collection
             raise InputError("NEEDS_CLASS", f"a {what} goes with the class {name}", place=what, fix=name)
 
 
-def _moment(text: str, now: str) -> str:
+def _moment(text: str, now: str, home: Home) -> str:
     """The moment that a person means. Raises InputError BAD_UNTIL."""
     from executor.gate.budget import duration
 
     here = datetime.fromisoformat(now)
     try:
         if _DATE.fullmatch(text):
-            found = datetime.fromisoformat(f"{text}T00:00:00+00:00") + timedelta(days=1)
+            day = datetime.fromisoformat(text) + timedelta(days=1)
+            found = day.replace(tzinfo=ZoneInfo(zone_here(home)))
         elif text.startswith("P"):
             found = here + duration(text)
         else:

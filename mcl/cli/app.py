@@ -36,6 +36,7 @@ NOUNS: Final = {
     "skill": ("skill",),
     "model": ("model",),
     "cortex": ("cortex",),
+    "config": ("config",),
     "mcp": ("mcp",),
     "intents": ("intents",),
     "hook": ("hook",),

@@ -85,8 +85,13 @@ def compile_command(
     ] = "",
     id: Annotated[str, typer.Option("--id", metavar="ULID", help="The id of the intent.")] = "",
     zone: Annotated[
-        str, typer.Option("--zone", metavar="ZONE", help="Time zone that dates in the goal are read in.")
-    ] = "UTC",
+        str,
+        typer.Option(
+            "--zone",
+            metavar="ZONE",
+            help="Time zone that dates in the goal are read in (default: mcl config zone).",
+        ),
+    ] = "",
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut a goal that is too long.")] = False,
     skills: SkillDirectories = None,
     batch: Batch = None,
@@ -143,7 +148,7 @@ def compile_command(
         dry_run=dry_run,
         at=at or None,
         id=id or None,
-        zone=zone,
+        zone=zone or None,
         truncate=truncate,
         skills=skills or (),
         cache=not no_cache,

@@ -36,7 +36,7 @@ class Request:
 
     def draft(self) -> IntentDraftBody:
         """The body of the intent.draft that says this request, its answers left out."""
-        reserved = {VERB: self.verb, ZONE: self.zone if self.zone != "UTC" else ""}
+        reserved = {VERB: self.verb, ZONE: self.zone}
         values = {**self.slots, **{key: value for key, value in reserved.items() if value}}
         return IntentDraftBody(prose=self.prose, slot_values=values, preferred_skill=self.skill)
 
@@ -53,7 +53,7 @@ class Request:
     ) -> "Request":
         """The request that a draft and the answers after it say. Raises InputError ANSWER_PATCH."""
         values = dict(draft.slot_values)
-        verb, zone = values.pop(VERB, ""), values.pop(ZONE, "UTC")
+        verb, zone = values.pop(VERB, ""), values.pop(ZONE, "UTC")  # drafts of old left UTC out
         said = cls(id, at, zone, actor, agent, draft.prose, draft.preferred_skill, verb, values)
         document = said.document()
         for answer in answers:

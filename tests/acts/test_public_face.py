@@ -10,7 +10,18 @@ import mcl
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = {
-    *("accept", "answer", "cancel", "compile_goal", "list_intents", "open_home", "plan", "replay", "run"),
+    *(
+        "accept",
+        "answer",
+        "cancel",
+        "compile_goal",
+        "config_zone",
+        "list_intents",
+        "open_home",
+        "plan",
+        "replay",
+        "run",
+    ),
     *("show", "verify", "__version__"),
     *("Acceptance", "Clarify", "Compiled", "FileReport", "Planned", "Refused", "Replay", "Shown", "Summary"),
     *("format_skill", "hash_skill", "new_skill", "publish_skill", "try_examples", "validate_skill"),

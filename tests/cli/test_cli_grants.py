@@ -29,7 +29,7 @@ def test_hosts_are_given_listed_and_taken(mcl: Any) -> None:
 
 
 def test_a_grant_for_so_long_and_so_many_calls_says_so(mcl: Any) -> None:
-    given = mcl("grant", "shell", "network", "--max-calls", "5", "--until", "2199-12-31")
+    given = mcl("grant", "shell", "network", "--max-calls", "5", "--until", "2200-01-01T00:00:00Z")
     assert "network (5 calls in 24 hours, until 2200-01-01 00:00 UTC), read, shell (5 calls" in given.err
     listed = mcl("grants", "--json").document
     shell = next(one for one in listed["grants"] if one["side_effect"] == "shell")
@@ -108,7 +108,16 @@ def test_what_cannot_be_given_or_taken_changes_nothing(mcl: Any, words: tuple[st
 def test_what_was_granted_is_told_in_full_on_terminals_of_any_width(
     mcl: Any, monkeypatch: Any, width: str
 ) -> None:
-    mcl("grant", "network", "--host", "http://localhost:8765", "--max-calls", "7", "--until", "2199-12-31")
+    mcl(
+        "grant",
+        "network",
+        "--host",
+        "http://localhost:8765",
+        "--max-calls",
+        "7",
+        "--until",
+        "2200-01-01T00:00:00Z",
+    )
     monkeypatch.setenv("COLUMNS", width)
     shown = mcl("grants").out
     assert all(len(line) <= int(width) for line in shown.splitlines())

@@ -90,6 +90,7 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("skill new", "skill test", "skill publish", "skill lsp"),
         *("cortex", "cortex put", "cortex find", "cortex show", "cortex list", "cortex forget"),
         *("cortex snapshot", "cortex prove", "cortex verify", "cortex learning"),
+        *("config", "config zone"),
         *("intents", "intents validate", "intents import", "intents export", "intents list", "intents show"),
         *("intents select", "intents complete", "intents release", "intents trace", "intents map"),
         *("hook", "hook pre-tool-use", "hook post-tool-use", "hook install"),

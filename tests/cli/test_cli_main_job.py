@@ -160,6 +160,7 @@ def test_the_readme_goal_with_the_bundled_model_needs_no_help(mcl):
 def test_each_value_that_was_read_from_other_words_is_shown_with_them(mcl):
     goal = "remind me to call Anna tomorrow at 9 in the morning, at most 20 calls"
     fixed = ("--at", "2026-11-21T10:00:00Z", "--no-ai", "--skill", "schedule-reminder", "--verb", "schedule")
+    fixed += ("--zone", "UTC")
     assert mcl("compile", goal, *fixed).code == 0
     shown = " ".join(mcl("show", "@last").out.split())
     assert 'when 2026-11-22T09:00:00.000Z ("tomorrow at 9 in the morning")' in shown

@@ -270,7 +270,7 @@ def test_given_slots_win_and_are_not_asked_of_the_model(home: Home, compiles: Co
     assert [one.value for one in outcome.intent.frame.objects if one.name == "tags"] == ["a", "b"]
     assert [slot.name for slot in model.asked[0].slots] == ["supplier", "count", "speed"]
     view = home.journal.view(outcome.intent.id)
-    assert dict(view.draft.slot_values) == {"item": "ink", "tags": "a, b"}  # type: ignore[union-attr]
+    assert dict(view.draft.slot_values) == {"@zone": "UTC", "item": "ink", "tags": "a, b"}  # type: ignore[union-attr]
 
 
 def test_what_is_fixed_is_not_chosen_by_the_model(home: Home, compiles: Compile) -> None:
@@ -286,7 +286,7 @@ def test_what_is_fixed_is_not_chosen_by_the_model(home: Home, compiles: Compile)
     compiles("find paper", Scripted(skill="look", verb="find"), verb="find")
     draft = home.journal.view(home.journal.intents()[0]).draft
     assert draft is not None
-    assert dict(draft.slot_values) == {"@verb": "find"}
+    assert dict(draft.slot_values) == {"@verb": "find", "@zone": "UTC"}
 
 
 def test_words_shared_with_a_skill_outweigh_a_model_that_is_unsure_and_only_then(compiles: Compile) -> None:

@@ -16,18 +16,19 @@ from mcl.model.protocol import Model
 from mcl.mtx.core import core_of
 from mcl.skills import Skills, find_skills
 from mcl.tapes import Tapes, Unloaded
+from mcl.zone import zone_here
 
 
 @dataclass(frozen=True)
 class Settings:
     """home: its folder. skills: folders; where any is given, only their skills are choices. model: a GGUF, ""
-    for the one in use. passphrase: of sealed keys. The rest as in `Goals`."""
+    for the one in use. zone: "" for the home's. passphrase: of sealed keys. The rest as in `Goals`."""
 
     home: str
     skills: tuple[str, ...] = ()
     model: str = ""
     ai: bool = True
-    zone: str = "UTC"
+    zone: str = ""
     at: str = ""
     store: bool = True
     cache: bool = True
@@ -65,7 +66,7 @@ def open_goals(
             skills,
             core,
             model,
-            settings.zone,
+            settings.zone or zone_here(opened),
             settings.at,
             settings.store,
             settings.truncate,

@@ -57,7 +57,7 @@ def compile_batch(
     model: "Path | Model | None" = None,
     ai: bool = True,
     at: str = "",
-    zone: str = "UTC",
+    zone: str = "",
     truncate: bool = False,
     cache: bool = True,
     home: Home | None = None,

@@ -81,7 +81,7 @@ OFFERED: Final = Offered(
             "zone": {
                 "type": "string",
                 "minLength": 1,
-                "description": "IANA time zone that dates in the goal are read in; UTC where it is left out.",
+                "description": "IANA time zone that dates in the goal are read in; left out, the person's.",
             },
         },
         "additionalProperties": False,

@@ -28,7 +28,7 @@ class Compiling:
         self.model, self.ai, self.skills = model, ai, tuple(skills)
         self._turn = CapacityLimiter(1)  # a model is not for several threads
 
-    async def compile(self, goal: str, *, skill: str = "", verb: str = "", zone: str = "UTC") -> Outcome:
+    async def compile(self, goal: str, *, skill: str = "", verb: str = "", zone: str = "") -> Outcome:
         """Compile a goal; what comes of it is signed and kept. Raises as ``acts.compile.compile_goal``."""
         from mcl.acts.compile import compile_goal
 
@@ -38,7 +38,7 @@ class Compiling:
                 goal,
                 skill=skill or None,
                 verb=verb or None,
-                zone=zone,
+                zone=zone or None,
                 model=self.model,
                 ai=self.ai,
                 skills=self.skills,
