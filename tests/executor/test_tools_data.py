@@ -404,13 +404,13 @@ def test_numbers_are_shown_as_people_read_them(value: object, text: str) -> None
 
 def test_a_chart_is_the_same_bytes_each_time_and_keeps_an_existing_file(walks: Walks) -> None:
     walks.write("t.csv", ORDERS)
-    made = walks.ask(chart())
+    made = walks.ask(chart(y="price"))
     assert (made["created"], made["kind"], made["title"]) == (True, "line", "price by day")
     data = (walks.workspace / "c.svg").read_bytes()
-    assert not walks.ask(chart())["created"]
-    other = walks.ask(chart(out="other/d.svg"))
+    assert not walks.ask(chart(y="price"))["created"]
+    other = walks.ask(chart(out="other/d.svg", y="price"))
     assert (other["sha256"], (walks.workspace / "other/d.svg").read_bytes()) == (made["sha256"], data)
-    assert walks.refusal(chart(x="city")) == "EXISTS"
+    assert walks.refusal(chart(x="city", y="price")) == "EXISTS"
     assert (walks.workspace / "c.svg").read_bytes() == data
 
 
@@ -440,17 +440,17 @@ def test_a_chart_holds_nothing_to_run_or_to_fetch(walks: Walks, kind: str) -> No
 
 def test_a_stylesheet_in_the_current_folder_has_no_say(walks: Walks, monkeypatch: pytest.MonkeyPatch) -> None:
     walks.write("t.csv", ORDERS)
-    first = walks.ask(chart())["sha256"]
+    first = walks.ask(chart(y="price"))["sha256"]
     for name in ("base.css", "style.css", "graph.css"):
         walks.write(name, "{{ style.__class__ }} @import url(https://evil.example/x.css);")
     monkeypatch.chdir(walks.workspace)
     monkeypatch.setenv("NO_LXML", "1")
-    assert walks.ask(chart(out="d.svg"))["sha256"] == first
+    assert walks.ask(chart(out="d.svg", y="price"))["sha256"] == first
 
 
 def test_bars_sum_what_has_the_same_name_and_say_so(walks: Walks) -> None:
     walks.write("t.csv", ORDERS)
-    found = walks.ask(chart(x="city"))
+    found = walks.ask(chart(x="city", y="price"))
     assert (found["kind"], found["title"]) == ("bar", "sum of price by city")
     assert found["notes"] == ["1 row without a number is left out"]
     assert walks.ask(chart(out="n.svg", x="city", y="qty"))["title"] == "sum of qty by city"
@@ -525,3 +525,26 @@ def test_any_labels_and_numbers_can_be_drawn(points: list[tuple[str, float]], ki
     assert svg == draw(kind, "title", labels, [value for _, value in points])
     assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
     assert Counter(labels).total() == len(points)
+
+
+@pytest.mark.parametrize("kind", ["bar", "line", "histogram", ""])
+@pytest.mark.parametrize("heads", [("day", "low", "high"), ("low", "high", "rain"), ("low", "day", "high")])
+def test_of_several_columns_of_numbers_one_is_named(walks: Walks, heads: tuple[str, ...], kind: str) -> None:
+    rows = [["2026-11-0" + str(day) if head == "day" else str(day) for head in heads] for day in range(1, 5)]
+    walks.write("t.csv", "\n".join(",".join(row) for row in [list(heads), *rows]))
+    given = {"kind": kind} if kind else {}
+    outcome = walks.go(chart(**given))
+    assert outcome.failure is not None
+    assert (outcome.failure.code, list(walks.workspace.glob("*.svg"))) == ("COLUMN_UNCLEAR", [])
+    numbers = [head for head in heads if head != "day"]
+    assert ", ".join(numbers) in outcome.failure.message
+    assert f"y = {numbers[0]}" in outcome.failure.fix
+    named = dict(given, x="day") if "day" in heads and kind != "histogram" else given
+    assert numbers[-1] in walks.ask(chart(y=numbers[-1], **named))["title"]
+
+
+def test_the_only_column_of_numbers_need_not_be_named(walks: Walks) -> None:
+    walks.write("t.csv", "city,qty,note\nLund,1,a\nYstad,2,b\n")
+    assert "qty by city" in str(walks.ask(chart())["title"])
+    walks.write("t.csv", "id,qty\n1,5\n2,7\n")
+    assert "qty by id" in str(walks.ask(chart(out="d.svg", x="id"))["title"])

@@ -21,6 +21,7 @@ from executor.tools.data.picture import draw
 from executor.tools.data.summary import place_of
 from executor.tools.data.table import Table, open_table
 from executor.tools.tool import Bench
+from ir.shown import of_value
 
 _SAMPLE = 1000  # rows looked at to tell what the columns hold …
 _SAMPLE_TEXT = 4 << 20  # … and characters of them
@@ -29,6 +30,7 @@ _POINTS = 600  # of a line; of more, every second, every third, …
 _GROUPS = 50_000  # names that numbers are summed for
 _VALUES = 2_000_000  # numbers a histogram is made of; of more, every second, …
 _LABEL = 60  # characters
+_NAMED = 20  # columns told by name
 
 
 @dataclass(slots=True)
@@ -76,7 +78,7 @@ def _read(table: Table, kind: str, x: str, y: str) -> _Chart:
     numbers = [place for place, one in enumerate(types) if one in ("integer", "number")]
     names = [place for place, one in enumerate(types) if one in ("date", "text", "boolean")]
     across = place_of(x, table) if x else next(iter(names), None)
-    up = place_of(y, table) if y else next((place for place in numbers if place != across), None)
+    up = place_of(y, table) if y else _only(table, [place for place in numbers if place != across])
     if not kind:
         kind = "histogram" if across is None else "line" if types[across] == "date" else "bar"
     if up is None and (kind != "bar" or across is None):
@@ -95,6 +97,21 @@ def _read(table: Table, kind: str, x: str, y: str) -> _Chart:
         assert up is not None
         return _line(table, across, up, every, comma=comma)
     return _bars(table, across, up, every, comma=comma)
+
+
+def _only(table: Table, numbers: list[int]) -> int | None:
+    """The one column of numbers. Raises ToolError COLUMN_UNCLEAR where there are several: which is meant, a
+    person says."""
+    if len(numbers) > 1:
+        named = [of_value(table.names[place], _LABEL) for place in numbers]
+        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        raise ToolError(
+            "COLUMN_UNCLEAR",
+            f"{table.path!r} has several columns of numbers: {', '.join(named[:_NAMED])}{more}",
+            place="y",
+            fix=f"say which one is drawn: y = {named[0]}, for one",
+        )
+    return numbers[0] if numbers else None
 
 
 def _first(rows: Iterator[list[str]]) -> Iterator[list[str]]:
