@@ -12,7 +12,21 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Final, NamedTuple, Self
 
 from ir.scalars import FrozenMap
-from ir.shapes import DATA, DIGEST, FLAG, INSTANT, NAME, NATURAL, TEXT, Shape, flaw, one_of, text_map, texts
+from ir.shapes import (
+    DATA,
+    DIGEST,
+    FLAG,
+    INSTANT,
+    NAME,
+    NATURAL,
+    TEXT,
+    Shape,
+    data_or_text,
+    flaw,
+    one_of,
+    text_map,
+    texts,
+)
 
 NODE_STATES: Final = ("pending", "running", "completed", "failed", "cancelled", "denied", "skipped")
 OUTCOMES: Final = ("success", "failure", "partial")
@@ -178,24 +192,24 @@ class PlanProposedBody(Body):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanStepBody(Body):
-    """A node's state changed."""
+    """A node's state changed. result: UTF-8 JSON; a text where an old journal has one."""
 
     plan_id: str = _at(0, NAME)
     node_id: str = _at(1, NAME)
     status: str = _at(2, one_of(NODE_STATES))
-    result: str = _at(3, TEXT, "")
+    result: bytes | str = _at(3, data_or_text, b"")
     error: str = _at(4, TEXT, "")
     latency_ms: int = _at(5, NATURAL, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanOutputBody(Body):
-    """A piece of a node's output, as it comes."""
+    """A piece of a node's output, as it comes. chunk: a text where an old journal has one."""
 
     plan_id: str = _at(0, NAME)
     node_id: str = _at(1, NAME)
     sequence: int = _at(2, NATURAL)
-    chunk: str = _at(3, TEXT)
+    chunk: bytes | str = _at(3, data_or_text)
     channel: str = _at(4, TEXT, "")
     final: bool = _at(5, FLAG, False)
 

@@ -36,6 +36,13 @@ FLAG: Final = _shape(bool, "true or false")
 DATA: Final = _shape(bytes, "bytes that are not empty", bool)
 
 
+def data_or_text(value: Any, place: str) -> bytes | str:
+    """Bytes; in rows of old journals text, given back as it was read."""
+    if type(value) is not bytes and type(value) is not str:
+        raise flaw(place, "is not bytes")
+    return value
+
+
 def one_of(words: tuple[str, ...]) -> Shape:
     """The shape of a closed set of words."""
     return _shape(str, f"one of {', '.join(words)}", words.__contains__)

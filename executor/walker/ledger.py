@@ -90,7 +90,7 @@ class Ledger:
         told: more to be kept: ``calls``, ``agents`` and ``cost`` are what the budget counts.
         """
         key = json_hash([self.plan.hash, node_id, attempt])
-        result = json_bytes({**(told or {}), "attempt": attempt, "key": key}).decode()
+        result = json_bytes({**(told or {}), "attempt": attempt, "key": key})
         self._step(node_id, "running", result=result, bound=True)
         return key
 
@@ -114,7 +114,7 @@ class Ledger:
         self._step(
             node_id,
             state,
-            result="" if output is None else json_bytes(output).decode(),
+            result=b"" if output is None else json_bytes(output),
             error="" if error is None else json_bytes(error).decode(),
             ms=ms,
             more=more,
@@ -209,7 +209,7 @@ class Ledger:
         node_id: str,
         state: str,
         *,
-        result: str = "",
+        result: bytes = b"",
         error: str = "",
         ms: int = 0,
         more: bool = False,

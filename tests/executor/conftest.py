@@ -71,7 +71,7 @@ class Story:
             ),
             "plan.proposed": ir.PlanProposedBody(plan_json=ir.canonical_bytes(self.plan)),
             "plan.step": ir.PlanStepBody(plan_id=self.plan.id, node_id="n0", status="running"),
-            "plan.output": ir.PlanOutputBody(plan_id=self.plan.id, node_id="n0", sequence=0, chunk="a line"),
+            "plan.output": ir.PlanOutputBody(plan_id=self.plan.id, node_id="n0", sequence=0, chunk=b"a line"),
             "intent.correct": ir.IntentCorrectBody(target=view.intent_hash or self.id, patches=_ANOTHER_VERB),
             "intent.dispatch": ir.IntentDispatchBody(sub_intent_json=b"{}"),
             "intent.attest": ir.IntentAttestBody(outcome="success", completed_at=now),

@@ -119,7 +119,7 @@ def test_another_agent_does_the_work_and_signs_for_it(walks: Walks, other: Other
     assert (question.kind, question.tool_ref) == ("approval", "matrix://tool/agent/dispatch@1.0.0")
     assert question.args["endpoint"] == f"{other.origin}/ok"
     assert question.args["did"] == other.did
-    assert "frame = {" in question.question
+    assert 'frame = "{' in question.question
     assert "a poster" in question.question
 
 
@@ -314,7 +314,7 @@ def test_a_run_that_died_while_the_agent_worked_asks_before_it_sends_again(
     walks.tell(
         intent,
         "plan.step",
-        PlanStepBody(plan.id, "n1", "running", json.dumps({"attempt": 1, "calls": 1, "agents": 1})),
+        PlanStepBody(plan.id, "n1", "running", json.dumps({"attempt": 1, "calls": 1, "agents": 1}).encode()),
     )
     people = Says("retry", "approve")
     outcome = walks.run(intent, resume=True, people=people)
