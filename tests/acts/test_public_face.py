@@ -11,6 +11,7 @@ import mcl
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = {
     *(
+        "config_zone",
         "accept",
         "answer",
         "cancel",
