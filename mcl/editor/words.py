@@ -92,6 +92,14 @@ TYPES = {
     "AssetAmount": "An amount of money or of another asset.",
     "AgentRef": "The address of an agent.",
     "UserRef": "The address of a person.",
+    "Identity": "The address of a memory of who somebody is.",
+    "Fact": "The address of a memory of a fact.",
+    "Preference": "The address of a memory of what somebody prefers.",
+    "Belief": "The address of a memory of what is held to be so.",
+    "Event": "The address of a memory of what happened or will.",
+    "Goal": "The address of a memory of a goal.",
+    "Capability": "The address of a memory of what can be done.",
+    "Pattern": "The address of a memory of what recurs.",
     "enum": "One of the words listed: `enum<economy|business>`.",
 }
 VERBS = {

@@ -308,4 +308,5 @@ SCALAR_TYPES = (
     "string", "uint", "float", "bool", "ulid", "iso8601", "did", "sha256", "ArtifactRef", "Constraint",
     "Predicate", "Unknown", "PlanDraft", "SkillRef", "ToolRef", "CortexRef", "SlotPath", "AssetAmount",
     "AgentRef", "UserRef",
+    "Identity", "Fact", "Preference", "Belief", "Event", "Goal", "Capability", "Pattern",
 )  # fmt: skip

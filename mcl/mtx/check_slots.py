@@ -9,6 +9,7 @@ from itertools import islice
 from ir.scalars import ULID_PATTERN, is_instant
 from mcl.mtx.ast import File, Items, Slot, SlotType, Text, Value
 from mcl.mtx.finding import Finding, found, nearest
+from mcl.values.slots import is_memory, read_memory
 
 _APART = 6  # characters that a misspelt word is longer or shorter at most
 _COMPARED = 300  # names that a misspelt one is compared with at most: comparing is slow
@@ -45,6 +46,13 @@ class Declared:
         if name == "iso8601":
             legal = is_instant(text) or _DATE.fullmatch(text)
             return None if legal else ("is no moment such as 2026-11-21T10:00:00Z, and no date", "")
+        if is_memory(name):
+            address = read_memory(text, name)
+            return (
+                None
+                if address == text
+                else (f"is no address of a memory such as matrix://cortex/{name}/ID", "")
+            )
         return (f"is no {name}", "") if name in _FORMS and not _FORMS[name].fullmatch(text) else None
 
 

@@ -19,6 +19,7 @@ SKILL_KEYS = (
 )  # fmt: skip
 ACTIONS = ("fail", "clarify")  # of a failure mode: what is acted on
 CORTEX_KEYS = ("reads", "writes", "tags", "budget")
+# Each but Constraint, which is another thing there, is also the type of a slot that takes such a memory.
 MEMORY_TYPES = (
     "Identity",
     "Fact",

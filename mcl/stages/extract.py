@@ -21,7 +21,7 @@ from mcl.stages.evidence import with_patterns
 from mcl.stages.gaps import Gap, sentence
 from mcl.stages.request import Request
 from mcl.stages.rules import Rules
-from mcl.values.slots import read_slot
+from mcl.values.slots import is_memory, read_slot
 
 _CLAUSE = re.compile(r"[,.;:!?\n()]")
 _ADDRESS = re.compile(r"matrix://\S+")
@@ -175,6 +175,8 @@ _FORMS = {  # what a person should have said, where the type's name does not say
 def _expected(slot: Slot) -> str:
     if slot.options:
         return f"one of {', '.join(slot.options)}"
+    if is_memory(slot.type):
+        return f"the address of a memory, {slot.type}/ID (mcl cortex find tells it)"
     return _FORMS.get(slot.type, f"of type {slot.type}")
 
 
@@ -262,7 +264,8 @@ class _Found:
             self.gaps.append(Gap(f"slot.{slot.name}", slot.type, severity, why, options=slot.options))
             return
         self._mark(f"frame.objects[{len(self.objects)}]", span)
-        self.objects.append(SlotEntry(name=slot.name, value=value, type=slot.type))
+        uri = value if is_memory(slot.type) else ""
+        self.objects.append(SlotEntry(name=slot.name, value=value, uri=uri, type=slot.type))
 
     def _state(self, name: str, span: Span) -> None:
         found = self._stated(name, span)

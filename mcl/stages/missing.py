@@ -11,6 +11,7 @@ from mcl.stages.extract import Extraction
 from mcl.stages.gaps import Gap
 from mcl.stages.request import Request
 from mcl.stages.rules import Rules
+from mcl.values.slots import is_memory
 
 
 def with_missing(
@@ -81,6 +82,7 @@ def _missing(slot: Slot, meant: Interpretation, rules: Rules) -> Gap:
     does."""
     said = next((rule for rule in reversed(meant.unknowns) if rule.slot == slot.name), None)
     hint = f" ({slot.hint})" if slot.hint else ""
+    hint += f", the address of a memory, {slot.type}/ID" if is_memory(slot.type) else ""
     why = (said.reason if said else "") or f"the goal does not say {slot.name}{hint}"
     severity = said.severity if said else rules.severities["frame.required_missing"]
     options = (said.options if said else ()) or slot.options

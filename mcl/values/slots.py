@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from mcl.mtx.words import MEMORY_TYPES
 from mcl.values.numbers import read_number
 
 _YES = frozenset(["true", "yes", "y", "on", "1", "ja", "sant"])
@@ -10,6 +11,10 @@ _NO = frozenset(["false", "no", "n", "off", "0", "nej", "falskt"])
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _LEAD = re.compile(
     r"^(?:the|last|latest|first|top|about|exactly|at most|up to|de|senaste|första)\s+", re.IGNORECASE
+)
+# A memory by its address, or by what stands behind matrix://cortex/ in it.
+_MEMORY = re.compile(
+    r"(?:matrix://cortex/)?(?P<type>[A-Za-z]+)/(?P<id>[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?:@v[1-9][0-9]{0,8})?)"
 )
 _BEGINNINGS = ("when", "start")
 _PAST = ("since",)
@@ -28,8 +33,8 @@ def read_slot(
     """The canonical text of a slot's value, or None where `text` is not of that type.
 
     `type_` is the element's type ("uint", "enum", "ArtifactRef", …; never "T[]"); `options` are an enum's
-    members, in the skill's spelling. "yes" → "true", "the last five" → "5", "$500" → "500 USD", "Business" →
-    the member "business".
+    members, in the skill's spelling. A type of memories ("Event") takes the address of one of them. "yes" →
+    "true", "the last five" → "5", "$500" → "500 USD", "Business" → the member "business".
 
     `name`, the slot's, says which moment or unit is meant: an iso8601 called `when` or `start` is when
     something begins ("Friday" → nine in the morning), one called `since` looks back ("Friday" → when last
@@ -42,6 +47,8 @@ def read_slot(
         return None
     if options:
         return _member(text, options)
+    if is_memory(type_):
+        return read_memory(text, type_)
     read = {
         "uint": lambda t: _uint(t, name),
         "float": _float,
@@ -59,6 +66,17 @@ def read_slot(
 
         return read_pattern(text)
     return read(text) if read else text
+
+
+def is_memory(type_: str) -> bool:
+    """Whether a slot of this type takes the address of a memory of that type."""
+    return type_ in MEMORY_TYPES and type_ != "Constraint"
+
+
+def read_memory(text: str, type_: str) -> str | None:
+    """The address of a memory of a type: ``Event/dentist`` → ``matrix://cortex/Event/dentist``."""
+    found = _MEMORY.fullmatch(text)
+    return f"matrix://cortex/{type_}/{found['id']}" if found and found["type"] == type_ else None
 
 
 def _member(text: str, options: Sequence[str]) -> str | None:
