@@ -176,6 +176,9 @@ def test_a_tool_of_another_server_before_its_approval(mcl: Any, columns: int, na
         Definitions(home).observe("notes", [described])
     screen = mcl.fed(b"n\n", "tool", "approve", "notes:add").out
     shows(screen, value, lambda text: f"title        {clear(text)}")
+    words = ("tool", "classify", "notes:add", "read", "--effects", "network")
+    if (classified := mcl.fed(b"n\n", *words)).out:
+        shows(classified.out, value, clear, lambda text: clear(text.strip()))
     body = "".join(row.strip() for row in whole(screen).split("description", 1)[1].split("\n"))
     assert marked(bounded(value) if len(value) <= 80 else clear(value)).replace(" ", "") in body.replace(
         " ", ""

@@ -78,7 +78,7 @@ def test_names_and_lines_move_no_cursor(repo: Walks) -> None:
     found = repo.ask(diff())
     assert "\x1b" not in str(found)
     assert (found["count"], found["hidden"]) == (1, 1)  # no tool touches a path with such a name
-    assert "\n+\\x1b[31mred\u2028on\\r\n" in found["patch"] + "\n"
+    assert "\n+\\x1b[31mred\\u2028on\\r\n" in found["patch"] + "\n"
 
 
 def test_a_diff_that_is_too_long_is_cut_at_a_line_and_says_so(repo: Walks) -> None:

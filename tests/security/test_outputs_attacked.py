@@ -120,7 +120,7 @@ def test_what_a_tool_brings_back_moves_no_cursor_and_tells_no_secret(
             assert not ACTIVE.search(text), (path, text)
     for event in hostile.watch.events:
         assert not ACTIVE.search(event.preview + event.error)
-    steps = [body.result for body in hostile.records("plan.step")]  # type: ignore[attr-defined]
+    steps = [body.result.decode() for body in hostile.records("plan.step")]  # type: ignore[attr-defined]
     assert not any(TOKEN in one for one in steps)
     exact = any(name == tool for tool, _ in EXACT)
     assert exact or not any(ACTIVE.search(one) for one in steps)

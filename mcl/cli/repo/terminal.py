@@ -61,7 +61,9 @@ async def _line(device: int) -> str | None:
 def _question(gate: GateQuestion) -> str:
     first, *more = gate.question.split("\n")
     again = [f"  {clear(gate.again)}"] if gate.again else []
-    return on_terminal([*again, f"? {first}", *(f"  | {line}" for line in more)]) + "[y/n] "
+    return (
+        on_terminal([*again, f"? {first}", *(f"  | {line}" for line in more)]).removesuffix("\n") + " [y/n] "
+    )
 
 
 def _write(device: int, text: str) -> None:

@@ -112,21 +112,23 @@ def _document(said: "Classified") -> dict[str, Any]:
 
 
 def _view(said: "Classified") -> "Iterator[RenderableType]":
+    from ir.shown import clear
     from mcl.cli.views.definition import hints_said
-    from mcl.cli.views.layout import DIM, STRONG, joined, plain, rows
+    from mcl.cli.views.exact import exact, field
+    from mcl.cli.views.layout import DIM, STRONG, rows
 
     outside = said.manifest.outside
     hints = outside.definition.get("annotations") if outside else None
     given = ", ".join(hints_said(hints)) if isinstance(hints, dict) else ""
     effect = f"{said.effect.operation} ({', '.join(sorted(said.effect.classes))}): {_WORD[said.by]}"
-    yield joined(((said.manifest.name, STRONG),))
-    yield plain(said.manifest.description)
+    yield exact((clear(said.manifest.name), STRONG))
+    yield field(said.manifest.description)
     yield ""
     yield rows(
         [
-            ("hints", plain(given or "none")),
-            ("counts as", plain(effect)),
-            ("calls", plain(_consequence(said))),
-            ("pin", plain(said.manifest.pin, DIM)),
+            ("hints", exact((given or "none", ""))),
+            ("counts as", exact((effect, ""))),
+            ("calls", exact((_consequence(said), ""))),
+            ("pin", exact((said.manifest.pin, DIM))),
         ]
     )

@@ -76,7 +76,10 @@ def _cuts(plain: str, width: int) -> Iterator[int]:
     for place, char in enumerate(plain):
         cells = cell_len(char)
         if place in ends or used + cells > width:
-            cut = place - 1 if plain[place - 1] == " " and place - 1 > start else place
+            cut = place
+            if place not in ends or plain[place - 1] == " ":  # at a blank near the end, which then goes on
+                blank = plain.rfind(" ", start + 1 + (place - start) * 3 // 4, place)
+                cut = blank if blank > start else place
             yield cut
             start, used = cut, 1 + cell_len(plain[cut:place])
         used += cells
