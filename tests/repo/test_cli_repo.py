@@ -218,7 +218,9 @@ def test_a_branch_is_made_only_by_a_yes_at_the_terminal(
     with shop.terminal(*answer) as shown:
         told = shop.fed(b"y\n", "run", "skapa branch fix/x", "--no-ai")  # standard input answers nothing
     assert (told.code, shop.branch) == (code, branch)
-    assert f"Skapa grenen fix/x i shop ({shop.folder}) och byta till den? [y/n]" in "".join(shown)
+    assert f"Skapa grenen fix/x i shop ({shop.folder}) och byta till den? [y/n]" in "".join(shown).replace(
+        "\r\n↪", ""
+    )
 
 
 def test_without_a_terminal_nobody_agrees(shop: Shop) -> None:
@@ -351,7 +353,7 @@ def test_a_contract_in_a_pipe_is_asked_about_at_the_terminal_of_the_process(shop
 def plain(text: str, folder: Path) -> str:
     """A transcript without what another folder, hash or width changes."""
     # Folded first: a long path is broken over lines.
-    text = re.sub(r"[\s│]+", "", re.sub(r"\b[0-9a-f]{64}\b", "<hash>", text))
+    text = re.sub(r"[\s│↪]+", "", re.sub(r"\b[0-9a-f]{64}\b", "<hash>", text))
     return text.replace(str(folder), "FOLDER").replace("/home/ada/shop", "FOLDER")
 
 
