@@ -31,6 +31,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from executor.sandbox.paths import Workspace
+from mcl.home import open_home
 from mcl.review.maps import build
 from mcl.review.maps.documents import documents
 from mcl.review.maps.ownership import LOG
@@ -119,6 +120,7 @@ def measure(folder: Path, home: Path, runs: int) -> dict[str, list[float]]:
     def forget() -> None:
         shutil.rmtree(home, ignore_errors=True)
         shutil.rmtree(generated, ignore_errors=True)
+        open_home(home, unattended=True).close()  # nobody is asked here
 
     def change() -> None:
         place = folder / some[len(some) // 2]
