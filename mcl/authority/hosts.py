@@ -50,7 +50,7 @@ def processes_above() -> tuple[Process, ...]:
     if not Path("/proc/self/stat").exists():
         return tuple(_told_by_ps())
     found, pid = list[Process](), os.getppid()
-    while pid > 1 and len(found) < _DEEPEST:
+    while pid > 0 and len(found) < _DEEPEST:  # in a container the host may be the first of all
         place = Path("/proc") / str(pid)
         try:
             # The name stands in brackets, and may hold any character: what follows is behind the last one.

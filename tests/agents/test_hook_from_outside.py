@@ -289,3 +289,14 @@ def test_a_folder_called_mcl_is_not_the_command(tmp_path: Path) -> None:
     assert not names_mcl("cd src/mcl && make", str(tmp_path))
     assert not names_mcl("cat mcl.toml.bak smcl mcl-intent x_mcl", str(tmp_path))
     assert names_mcl("mcl accept x", str(tmp_path / "src"))
+
+
+def test_how_a_command_is_used_is_told_to_everybody(claude) -> None:
+    for line in ("mcl accept --help", "mcl intents select -h", "mcl --help", "mcl hook install --help"):
+        assert claude.bash(line).verdict == "allow", line
+    for line in (
+        "mcl cancel x --reason --help",
+        "mcl accept --help --yes",
+        "mcl intents import --yes --help",
+    ):
+        assert claude.bash(line).verdict == "deny", line

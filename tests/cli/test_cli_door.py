@@ -17,6 +17,7 @@ import pytest
 import typer.main
 
 from executor.home import UNATTENDED, Home
+from ir import MclError
 from mcl.authority.commands import command_in, commands
 from mcl.authority.door import TURNED_AWAY
 from mcl.authority.hosts import Process, _table, agent_host
@@ -387,7 +388,50 @@ def test_a_sealed_key_asks_its_passphrase_of_who_sits_there(persons: Path) -> No
     code, said = at_terminal(trust, known, persons.parent, "\n", "passphrase of the keys:")
     assert code != 0, "what stands in the environment is no person's word"
     assert "PASSPHRASE_EMPTY" in said
+    grant = [*MCL, "grant", "shell"]  # signed with the agent's key, which is open
+    for words in (trust, grant):
+        code, said = at_terminal(words, around, persons.parent, "wrong\n", "passphrase of the keys:")
+        assert (code, "KEY_PASSPHRASE_WRONG" in said) == (4, True), said
+    assert at_terminal(grant, around, persons.parent, "open sesame\n", "passphrase of the keys:")[0] == 0
     code, said = at_terminal(trust, around, persons.parent, "wrong\n", "passphrase of the keys:")
     assert (code, "KEY_PASSPHRASE_WRONG" in said) == (4, True), said
     code, said = at_terminal(trust, around, persons.parent, "open sesame\n", "passphrase of the keys:")
     assert code == 0, said
+
+
+@pytest.mark.attended
+def test_sealing_is_proposed_until_the_key_is_sealed(tmp_path: Path) -> None:
+    home, proposal = tmp_path / "home", "mcl key seal"
+    around = {"HOME": str(tmp_path)}
+    assert proposal in piped(home, "init").stderr
+    assert proposal in piped(home, "hook", "install", "claude-code", **around).stderr
+    with Home.open(home) as opened:
+        opened.keyring.seal("user", b"open sesame")
+    assert proposal not in piped(home, "init").stderr
+    assert proposal not in piped(home, "hook", "install", "claude-code", **around).stderr
+    assert piped(tmp_path / "none", "init", "--unattended").stderr.count(proposal) <= 1
+
+
+@pytest.mark.attended
+def test_sealing_keeps_the_key_and_all_that_it_signed(persons: Path) -> None:
+    with Home.open(persons) as home:
+        before = home.keyring.user.did
+        home.keyring.trust("did:key:z6MkmRBuNTM8KvVnJE9K3CRatMY4Jp2srtjpGHBiDMppkbGd", "user")
+        home.keyring.seal("user", b"open sesame")
+        home.keyring.seal("user", b"another one")
+    with Home.open(persons, passphrase=b"another one") as home:
+        assert home.keyring.user.did == before
+        assert bytes(home.keyring.user.signing_key.verify_key) == home.keyring.user.verify_key
+        assert home.journal.verify().ok
+    with Home.open(persons, passphrase=b"open sesame") as home, pytest.raises(MclError):
+        _ = home.keyring.user.signing_key
+
+
+def test_an_unattended_home_stays_one_with_other_keys(mcl: Any) -> None:
+    assert mcl("init", "--unattended").code == 0
+    assert mcl("init", "--unattended").code == 0, "it is one already"
+    for role in ("user", "agent"):
+        assert mcl("key", "new", "--role", role).code == 0
+    assert mcl("grant", "shell").code == 0
+    with Home.open(mcl.home) as home:
+        assert home.unattended

@@ -155,6 +155,11 @@ def _mcl(words: Sequence[str], cwd: str, shell: Shell) -> Finding:
     options = [word.partition("=")[0] for word in words if word.startswith("-")]
     if row is None:
         raise NotPlainError("this command of mcl is not known")
+    if list(words[len(row.path.split()) :]) in (
+        ["--help"],
+        ["-h"],
+    ):  # alone: it is no value of another option
+        return "reads"
     if row.as_ == "host" or row.is_persons(options):
         return "person"
     if row.who == "agent" and not row.as_:
