@@ -63,11 +63,12 @@ def context(home: Home, workspace: Path, tools: int) -> tuple[Context, dict[str,
             pins.approve(manifest)
             made.append(Tool(manifest, _never))
             known[verdict].append(manifest.uri)
+    registry = Registry.builtin(made)
     found = Context(
         agent=home.keyring.agent.did,
-        tools=Registry.builtin(made),
+        tools=registry,
         workspace=Workspace(workspace),
-        policy=PolicyFile(home.path / "policy.toml"),
+        policy=PolicyFile(home.path / "policy.toml", registry),
         pins=pins,
         grants=grants,
         approvals=Approvals(home.db, home.clock),

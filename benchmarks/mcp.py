@@ -184,12 +184,12 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     """Where the time of one allowed read goes, ms, with the proxy in this process."""
     from executor.gate.call import Call, Declaration
     from executor.gate.decide import decide
+    from executor.tools.names import outside_uri
     from mcl.home import open_home
     from mcl.mcp.activity import Activity, Entry
     from mcl.mcp.calling import call
     from mcl.mcp.channel import SILENT
     from mcl.mcp.exchange import Caller
-    from mcl.mcp.foreign.names import outside_uri
     from mcl.mcp.serve.opening import opened as serving
     from mcl.mcp.service.compiling import Compiling
 

@@ -291,7 +291,7 @@ def context_of(walks: Walks, intent_id: str | None, **more: Any) -> Context:
         "agent": home.keyring.agent.did,
         "tools": registry,
         "workspace": Workspace(walks.workspace, forbidden=[home.path]),
-        "policy": Policy.load(home.path / "policy.toml"),
+        "policy": Policy.load(home.path / "policy.toml", registry),
         "pins": pins,
         "grants": grants,
         "approvals": Approvals(home.db, home.clock),

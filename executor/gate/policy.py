@@ -1,37 +1,98 @@
-"""The operator's policy: ``policy.toml`` in the home. What it denies, no verb, plan or grant allows."""
+"""The operator's policy: ``policy.toml`` in the home. What it denies, no verb, plan or grant allows.
+
+It fails closed: an entry that names nothing which is there would deny nothing, so a file with one is as bad
+as one that cannot be read, and nothing is called until it is mended.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final, Protocol
 
 from executor.errors import PolicyError
+from executor.gate.lines import line_of, lines_of_texts
+from executor.tools.manifest import Manifest
+from executor.tools.names import OURSELVES, SCHEME, NamedTool, nearest, parse_tool, short_name
 
-_FIELDS = {"deny", "approval_minutes", "intent_declaration", "agents"}
+_FIELDS: Final = {"deny", "approval_minutes", "intent_declaration", "agents"}
+_FIX: Final = "mend it, or take it out: nothing is called until then; mcl policy check shows every entry"
+_SHOWN: Final = 120  # characters of an entry
+
+
+class Tools(Protocol):
+    """What a policy may name: our own tools, and whatever tools the servers have that a person let in."""
+
+    @property
+    def own(self) -> tuple[Manifest, ...]:
+        """All of our own, in each of their versions."""
+
+    @property
+    def servers(self) -> Collection[str]:
+        """The names of the servers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """One entry of the deny list. text: as it was written; line: of the file, from 1 (0: not known)."""
+
+    text: str
+    line: int = 0
+
+    def named(self, tools: Tools) -> NamedTool | None:
+        """The tool that is meant, by any spelling of ``executor.tools.names``: one of ours that is there, or
+        one, known or not, of a server that is; None where it is neither."""
+        found = parse_tool(self.text)
+        if found is None:
+            return None
+        if found.server:
+            known = found.server in tools.servers and (":" in found.version or found.version in ("", "1.0.0"))
+            return found if known else None
+        return found if any(found.means(one.uri, one.pin) for one in tools.own) else None
+
+    def nearest(self, tools: Tools) -> list[str]:
+        """What may have been meant, spelled as the entry is."""
+        text = self.text[:_SHOWN]
+        begun = next((one for one in (SCHEME, f"{OURSELVES}:") if text.startswith(one)), "")
+        own = [one.uri.removeprefix(SCHEME) if "@" in text else short_name(one.uri) for one in tools.own]
+        known = [f"{begun}{one}" for one in own]
+        for server in tools.servers:
+            if not begun and ":" in text:
+                known.append(f"{server}:{text.partition(':')[2]}")
+            elif text.startswith(f"{begun}mcp-"):
+                known.append(f"{begun}mcp-{server}/{text.rpartition('/')[2]}")
+            elif text.startswith(f"{server}/"):
+                known.append(f"{server}:{text.partition('/')[2]}")
+        return nearest(text, known)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Denied tools (addresses with or without ``@version``), and how long an approval is good for.
+    """What the operator closes, and how long an approval is good for.
 
-    version: sha256 (hex) of the file; approvals are bound to it. approval_minutes: 1 to 1440.
-    strict_server_validation: refuse a call that was declared as less than what the tool does; where it is
-    false that is a warning, and nothing else changes. lease_minutes: how long an agent may hold work without
-    doing anything, 1 to 1440.
+    entries: the deny list as it is written. closed: the tools that it means, None as long as nobody looked
+    what there is (``closing``). version: sha256 (hex) of the file; approvals are bound to it.
+    approval_minutes: 1 to 1440. strict_server_validation: refuse a call that was declared as less than what
+    the tool does; where it is false that is a warning, and nothing else changes. lease_minutes: how long an
+    agent may hold work without doing anything, 1 to 1440. place: the file.
     """
 
-    deny: frozenset[str] = frozenset()
+    entries: tuple[Denied, ...] = ()
     approval_minutes: int = 15
     version: str = hashlib.sha256(b"").hexdigest()
     strict_server_validation: bool = True
     lease_minutes: int = 15
+    place: str = ""
+    closed: Mapping[str, tuple[NamedTool, ...]] | None = None
 
     @classmethod
-    def load(cls, place: Path) -> Policy:
-        """Read the file; a missing one denies nothing more.
+    def read(cls, place: Path) -> Policy:
+        """Read the file; a missing one denies nothing more. Whether what it names is there is not looked at.
 
         Raises:
             PolicyError: BAD_POLICY. A policy that cannot be read stops everything: it may deny what comes
@@ -40,41 +101,100 @@ class Policy:
         try:
             data = place.read_bytes()
         except FileNotFoundError:
-            return cls()
+            return cls(place=str(place))
         except OSError as problem:
-            raise _bad(place, str(problem)) from problem
+            raise _bad(str(place), str(problem)) from problem
         try:
-            values = tomllib.loads(data.decode())
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-            raise _bad(place, str(problem)) from problem
-        deny, minutes = values.get("deny", []), values.get("approval_minutes", 15)
+            text = data.decode()
+            values = tomllib.loads(text)
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
+            said = re.search(r"at line (\d+)", str(problem))
+            line = int(said[1]) if said else data.count(b"\n") + 1  # at the end of the document
+            raise _bad(f"{place}:{line}", str(problem)) from problem
         if unknown := sorted(set(values) - _FIELDS):
-            raise _bad(place, f"unknown field {unknown[0]!r}")
+            near = nearest(unknown[0], _FIELDS)
+            told = f"unknown field {unknown[0]!r}" + (f"; nearest: {near[0]}" if near else "")
+            raise _bad(_at(place, text, unknown[0]), told)
+        deny, minutes = values.get("deny", []), values.get("approval_minutes", 15)
         if not isinstance(deny, list) or not all(isinstance(one, str) and one for one in deny):
-            raise _bad(place, "deny is a list of tool addresses")
+            raise _bad(_at(place, text, "deny"), "deny is a list of names of tools")
         if type(minutes) is not int or not 1 <= minutes <= 1440:
-            raise _bad(place, "approval_minutes is a whole number from 1 to 1440")
-        strict = _strict(place, values.get("intent_declaration", {}))
-        lease = _lease(place, values.get("agents", {}))
-        return cls(frozenset(deny), minutes, hashlib.sha256(data).hexdigest(), strict, lease)
+            raise _bad(
+                _at(place, text, "approval_minutes"), "approval_minutes is a whole number from 1 to 1440"
+            )
+        lines = lines_of_texts(text, "deny", len(deny))
+        return cls(
+            tuple(Denied(one, line) for one, line in zip(deny, lines, strict=True)),
+            minutes,
+            hashlib.sha256(data).hexdigest(),
+            _strict(place, text, values.get("intent_declaration", {})),
+            _lease(place, text, values.get("agents", {})),
+            str(place),
+        )
 
-    def denies(self, *uris: str) -> bool:
-        """Tell whether a tool is on the deny list, by any of its addresses, with or without version."""
-        return any(uri in self.deny or uri.partition("@")[0] in self.deny for uri in uris)
+    @classmethod
+    def load(cls, place: Path, tools: Tools) -> Policy:
+        """Read the file, and look whether all that it denies is there.
+
+        Raises:
+            PolicyError: BAD_POLICY.
+        """
+        return cls.read(place).closing(tools)
+
+    def closing(self, tools: Tools) -> Policy:
+        """The same, with its deny list understood.
+
+        Raises:
+            PolicyError: BAD_POLICY, with every entry that names nothing (`flaws` in data).
+        """
+        found = [(one, one.named(tools)) for one in self.entries]
+        if flaws := [self.flaw(one, tools) for one, named in found if named is None]:
+            more = f" (and {len(flaws) - 1} more such entries)" if len(flaws) > 1 else ""
+            raise _bad(
+                str(flaws[0]["place"]),
+                f"{flaws[0]['message']}{more}",
+                data={"flaws": flaws, "nearest": flaws[0]["nearest"]},
+            )
+        closed: dict[str, tuple[NamedTool, ...]] = {}
+        for _, named in found:
+            if named is not None:
+                closed[named.place] = (*closed.get(named.place, ()), named)
+        return replace(self, closed=closed)
+
+    def flaw(self, entry: Denied, tools: Tools) -> dict[str, object]:
+        """What is wrong with an entry that names nothing: entry, place, message, nearest."""
+        named, near = parse_tool(entry.text), entry.nearest(tools)
+        shown = ascii(entry.text[:_SHOWN])
+        if named is None:
+            why = f"deny holds {shown}, which is no name of a tool"
+        elif named.server and named.server not in tools.servers:
+            why = f"deny names {shown}, and there is no server {named.server}"
+        else:
+            why = f"deny names {shown}, and there is no such tool"
+        if near:
+            why += f"; nearest: {', '.join(near)}"
+        place = f"{self.place}:{entry.line}" if entry.line else self.place
+        return {"entry": entry.text, "place": place, "message": why, "nearest": near}
+
+    def denies(self, manifest: Manifest) -> bool:
+        """Tell whether a tool is on the deny list, by whatever name, with or without version."""
+        assert self.closed is not None, "a deny list is understood before it is asked"
+        meant = self.closed.get(manifest.uri.partition("@")[0], ())
+        return any(one.means(manifest.uri, manifest.pin) for one in meant)
 
 
 class PolicyFile:
     """The policy as its file has it whenever it is asked: what an operator closes while a plan runs is closed
-    for its next call.
+    for its next call. tools: what there is to close.
 
     Raises:
         PolicyError: BAD_POLICY, at first and whenever it is asked.
     """
 
-    def __init__(self, place: Path) -> None:
-        self._place, self._name = place, str(place)
+    def __init__(self, place: Path, tools: Tools) -> None:
+        self._place, self._name, self._tools = place, str(place), tools
         self._seen = self._stamp()
-        self._policy = Policy.load(place)
+        self._policy = Policy.load(place, tools)
 
     @property
     def approval_minutes(self) -> int:
@@ -91,13 +211,13 @@ class PolicyFile:
         """As of ``Policy``."""
         return self._now().strict_server_validation
 
-    def denies(self, *uris: str) -> bool:
+    def denies(self, manifest: Manifest) -> bool:
         """As of ``Policy``."""
-        return self._now().denies(*uris)
+        return self._now().denies(manifest)
 
     def _now(self) -> Policy:
         if (stamp := self._stamp()) != self._seen:
-            self._policy, self._seen = Policy.load(self._place), stamp
+            self._policy, self._seen = Policy.load(self._place, self._tools), stamp
         return self._policy
 
     def _stamp(self) -> tuple[int, int, int] | None:
@@ -111,31 +231,37 @@ class PolicyFile:
         return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def _strict(place: Path, section: object) -> bool:
+def _strict(place: Path, text: str, section: object) -> bool:
     name = "strict_server_validation"
     if not isinstance(section, dict):
-        raise _bad(place, f"intent_declaration is a table with {name}")
+        raise _bad(_at(place, text, "intent_declaration"), f"intent_declaration is a table with {name}")
     if unknown := sorted(set(section) - {name}):
-        raise _bad(place, f"unknown field intent_declaration.{unknown[0]}")
+        raise _bad(_at(place, text, unknown[0]), f"unknown field intent_declaration.{unknown[0]}")
     strict = section.get(name, True)
     if not isinstance(strict, bool):
-        raise _bad(place, f"intent_declaration.{name} is true or false")
+        raise _bad(_at(place, text, name), f"intent_declaration.{name} is true or false")
     return strict
 
 
-def _lease(place: Path, section: object) -> int:
+def _lease(place: Path, text: str, section: object) -> int:
     name = "lease_minutes"
     if not isinstance(section, dict):
-        raise _bad(place, f"agents is a table with {name}")
+        raise _bad(_at(place, text, "agents"), f"agents is a table with {name}")
     if unknown := sorted(set(section) - {name}):
-        raise _bad(place, f"unknown field agents.{unknown[0]}")
+        raise _bad(_at(place, text, unknown[0]), f"unknown field agents.{unknown[0]}")
     minutes = section.get(name, 15)
     if type(minutes) is not int or not 1 <= minutes <= 1440:
-        raise _bad(place, f"agents.{name} is a whole number from 1 to 1440")
+        raise _bad(_at(place, text, name), f"agents.{name} is a whole number from 1 to 1440")
     return minutes
 
 
-def _bad(place: Path, why: str) -> PolicyError:
+def _at(place: Path, text: str, name: str) -> str:
+    """The line where a field is set, where it can be told."""
+    line = line_of(text, name)
+    return f"{place}:{line}" if line else str(place)
+
+
+def _bad(place: str, why: str, data: Mapping[str, object] | None = None) -> PolicyError:
     return PolicyError(
-        "BAD_POLICY", f"the policy cannot be read: {why}", place=str(place), fix="repair or remove it"
+        "BAD_POLICY", f"the policy cannot be followed: {why}", place=place, fix=_FIX, data=data
     )

@@ -36,6 +36,9 @@ class Annex(Protocol):
     def tools(self) -> Iterable[Tool]:
         """All of them, in the order of their addresses."""
 
+    def servers(self) -> Iterable[str]:
+        """The names of the servers whose tools they are, also of those that have none yet."""
+
 
 class Registry:
     """Tools by address.
@@ -65,6 +68,12 @@ class Registry:
     def builtin(cls, extra: Iterable[Tool] = ()) -> Registry:
         """The tools that come with the package, and more."""
         return cls([*builtin_tools(), *extra])
+
+    @property
+    def servers(self) -> frozenset[str]:
+        """The names of the servers, besides ours, whose tools there may be."""
+        known = {one.outside.server for one in self.own if one.outside is not None}
+        return frozenset((*known, *self._annex.servers())) if self._annex is not None else frozenset(known)
 
     @cached_property
     def manifests(self) -> tuple[Manifest, ...]:

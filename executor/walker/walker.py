@@ -331,7 +331,7 @@ class Walker:
             agent=agent,
             tools=self._registry,
             workspace=workspace,
-            policy=PolicyFile(home.path / "policy.toml"),
+            policy=PolicyFile(home.path / "policy.toml", self._registry),
             pins=pins,
             grants=grants,
             approvals=Approvals(home.db, home.clock),

@@ -7,18 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.errors import ScopeError
+from executor.gate.policy import Policy
 from executor.gate.verdict import Deny
 from executor.home import Home
 from executor.references import typed_args
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import visible
 from executor.tools.manifest import Effect, Manifest
+from executor.tools.names import short_name
 from mcl.acts.accept import accept
 from mcl.acts.cancel import cancel
 from mcl.acts.direct import NODE, direct_call, text_of
 from mcl.acts.plan import Planned, plan
 from mcl.acts.run import run
-from mcl.acts.tools import find_manifest, short_name, tools_of
+from mcl.acts.tools import find_manifest, tools_of
 from mcl.home import open_home
 from mcl.loops import outside_loop
 
@@ -72,13 +74,16 @@ def call_tool(
         timeout_ms: milliseconds, 0 = the manifest's. unseen: nobody looks at what `agree` is shown.
 
     Raises:
-        InputError: TOOL_UNKNOWN, BAD_ARGUMENT, SECRET_INLINE, UNCALLABLE (nothing is in the journal then).
+        InputError: TOOL_UNKNOWN, BAD_ARGUMENT, SECRET_INLINE, UNCALLABLE. PolicyError: BAD_POLICY.
+        (Nothing is in the journal then.)
         What accept and run raise.
     """
     outside_loop("call_tool")
     home = home or open_home()
     place = workspace or Path.cwd()
-    manifest = find_manifest(name, tools_of(home))
+    tools = tools_of(home)
+    manifest = find_manifest(name, tools)
+    Policy.load(home.path / "policy.toml", tools)  # before anything is drafted
     id = _propose(home, manifest, args, place, timeout_ms)
     seen = plan(id, workspace=place, home=home)
     denied = next((one.reply for one in seen.verdicts if isinstance(one.reply, Deny)), None)

@@ -1,6 +1,5 @@
 """`mcl tool`: the tools there are, what each may do, and which of their manifests the operator approved."""
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -10,6 +9,7 @@ from executor.gate.pins import Approved, Pins
 from executor.gate.policy import Policy
 from executor.home import Home
 from executor.tools.manifest import Effect, Manifest
+from executor.tools.names import nearest, parse_tool, short_name
 from executor.tools.registry import Registry
 from mcl.errors import InputError
 from mcl.home import open_home
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 Standing = Literal["new", "approved", "changed", "quarantined", "rejected", "gone"]
 
-_SCHEME: Final = "matrix://tool/"
 _MISSING: Final = object()
-_NEAREST: Final = 5
 
 
 @dataclass(frozen=True)
@@ -109,8 +107,9 @@ def list_tools(*, home: Home | None = None) -> tuple[KnownTool, ...]:
     """All tools in the order of their addresses; those of other servers behind mcl's own. Raises
     ManifestError, PolicyError."""
     home = home or open_home()
-    approved, policy = Pins(home.db, home.clock).approved(), Policy.load(home.path / "policy.toml")
-    own = [_known(manifest, approved.get(manifest.uri), policy) for manifest in tools_of(home).own]
+    approved, tools = Pins(home.db, home.clock).approved(), tools_of(home)
+    policy = Policy.load(home.path / "policy.toml", tools)
+    own = [_known(manifest, approved.get(manifest.uri), policy) for manifest in tools.own]
     said = _classified(home)
     return (*own, *(_foreign(known, policy, said) for known in foreign_tools(home)))
 
@@ -122,8 +121,9 @@ def find_tool(name: str, *, home: Home | None = None) -> KnownTool:
     Without a version the highest. Raises InputError TOOL_UNKNOWN with the nearest names.
     """
     home = home or open_home()
-    manifest = find_manifest(name, tools_of(home), lambda: [one.manifest for one in foreign_tools(home)])
-    policy = Policy.load(home.path / "policy.toml")
+    tools = tools_of(home)
+    manifest = find_manifest(name, tools, lambda: [one.manifest for one in foreign_tools(home)])
+    policy = Policy.load(home.path / "policy.toml", tools)
     if manifest.outside is not None:
         uri, said = manifest.uri, _classified(home)
         return next(_foreign(one, policy, said) for one in foreign_tools(home) if one.manifest.uri == uri)
@@ -237,16 +237,14 @@ def find_manifest(name: str, tools: Registry, more: Callable[[], Sequence[Manife
     tools: where it is looked for; those of other servers are read only where one of them may be meant. more:
     of them, that may be meant too. Raises InputError TOOL_UNKNOWN with the nearest names.
     """
-    whole = name.strip().removeprefix("mcl:")
-    wanted, _, version = whole.removeprefix(_SCHEME).partition("@")
-    if fitting := [one for one in tools.own if _fits(one, wanted, version)]:
+    wanted = parse_tool(name.strip())
+    if wanted and (fitting := [one for one in tools.own if wanted.means(one.uri, one.pin)]):
         return max(fitting, key=lambda one: [int(part) for part in one.uri.partition("@")[2].split(".")])
     foreign = {one.uri: one for one in (*more(), *tools.manifests) if one.outside is not None}.values()
-    if fitting := [one for one in foreign if one.name == whole or _fits(one, wanted, version)]:
+    if wanted and (fitting := [one for one in foreign if wanted.means(one.uri, one.pin)]):
         return fitting[0]
-    known = sorted([*(short_name(one.uri) for one in tools.own), *(one.name for one in foreign)])
-    near = difflib.get_close_matches(wanted, known, n=_NEAREST, cutoff=0.5)
-    near = near or [one for one in known if wanted and wanted.partition("/")[0] in one][:_NEAREST]
+    known = [*(short_name(one.uri) for one in tools.own), *(one.name for one in foreign)]
+    near = nearest(short_name(name.strip().removeprefix("mcl:")), known)
     raise InputError(
         "TOOL_UNKNOWN",
         f"there is no tool {name!r}" + (f"; nearest: {', '.join(near)}" if near else ""),
@@ -254,16 +252,6 @@ def find_manifest(name: str, tools: Registry, more: Callable[[], Sequence[Manife
         fix="mcl tool list shows them all",
         data={"nearest": near},
     )
-
-
-def _fits(manifest: Manifest, wanted: str, version: str) -> bool:
-    place, _, there = manifest.uri.partition("@")
-    return place == f"{_SCHEME}{wanted}" and version in ("", there)
-
-
-def short_name(uri: str) -> str:
-    """fs/read of matrix://tool/fs/read@1.0.0."""
-    return uri.removeprefix(_SCHEME).partition("@")[0]
 
 
 def contract(tool: KnownTool) -> dict[str, object]:
@@ -283,7 +271,7 @@ def contract(tool: KnownTool) -> dict[str, object]:
 
 
 def _known(manifest: Manifest, approved: Approved | None, policy: Policy) -> KnownTool:
-    closed = policy.denies(manifest.uri)
+    closed = policy.denies(manifest)
     if approved is None:
         return KnownTool(manifest, "new", closed)
     changes = _changed(approved, manifest)
@@ -304,7 +292,7 @@ def _foreign(known: "Known", policy: Policy, said: Mapping[tuple[str, str], Effe
     changes = _changed(approved, one) if approved else ()
     # The gate asks an operator only where the server's own word does not count.
     does = said.get((one.uri, one.pin)) if not one.annotated else None
-    return KnownTool(one, known.standing, policy.denies(one.uri), since, pin, changes, known, does)
+    return KnownTool(one, known.standing, policy.denies(one), since, pin, changes, known, does)
 
 
 def _of_outside(known: "Known") -> dict[str, object]:

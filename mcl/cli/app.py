@@ -26,6 +26,7 @@ NOUNS: Final = {
     "replay": ("replay", "verify"),
     "key": ("key",),
     "grants": ("grant", "revoke", "grants"),
+    "policy": ("policy",),
     "agent": ("agent",),
     "server": ("server",),
     "activity": ("activity",),

@@ -202,15 +202,19 @@ def check(
     Ends with 5 where one of them does not come up.
     """
     from ir.errors import FAILED
+    from mcl.acts.policy import unverified_note
     from mcl.acts.servers import check_servers
     from mcl.cli.home import use_home
 
-    checked, out = check_servers(*(names or ()), home=use_home(signs=True)), Output(as_json)
+    home, out = use_home(signs=True), Output(as_json)
+    checked = check_servers(*(names or ()), home=home)
     out.document({"servers": [_document(one) for one in checked]})
     if not checked:
         note(f"no servers; {_ADD[0]}")
     for one in checked:
         out.view(_view(one))
+    if said := unverified_note(home=home):
+        note(said)
     return 0 if all(one.up for one in checked) else FAILED
 
 

@@ -18,12 +18,12 @@ from executor.gate.decide import decide
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_size
 from executor.tools.manifest import Manifest
+from executor.tools.names import OURSELVES
 from ir import MclError
 from mcl.acts.direct import NODE
 from mcl.mcp.activity import Entry
 from mcl.mcp.declaration import ToolCallRequest, read_call
 from mcl.mcp.exchange import Caller, Json, Reply, refused, refused_at, refused_by
-from mcl.mcp.foreign.names import OURSELVES
 from mcl.mcp.governed.judged import Judged
 from mcl.mcp.governed.writing import watched
 from mcl.mcp.questions.questions import Denied, Pending

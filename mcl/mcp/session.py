@@ -24,8 +24,9 @@ from executor.keys.personal import is_personal
 from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
 from executor.tools.manifest import Manifest
+from executor.tools.names import SCHEME, outside_uri, short_name
 from executor.tools.registry import Registry
-from mcl.mcp.foreign.names import ToolName, outside_uri
+from mcl.mcp.foreign.names import ToolName
 from mcl.mcp.governed.here import Here
 from mcl.mcp.governed.judged import Judged, judged_as
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from mcl.mcp.foreign.definitions import Definitions
     from mcl.mcp.upstream import Upstreams
 
-_TOOL: Final = "matrix://tool/"
 _WHO: Final = "a call over MCP"  # that holds a place which another run wants to write to
 
 
@@ -65,8 +65,8 @@ class Session:
         agent: what every agent that calls is called; "": what its client calls itself.
 
     Raises:
-        ScopeError: the workspace cannot be used. PolicyError: the operator's policy cannot be read.
-        WorkError: BAD_AGENT_NAME.
+        ScopeError: the workspace cannot be used. WorkError: BAD_AGENT_NAME. A policy that cannot be followed
+        does not keep it from opening: each call is refused by it, and says so (PolicyError BAD_POLICY).
     """
 
     def __init__(
@@ -92,7 +92,6 @@ class Session:
         variables = os.environ if environment is None else environment
         self.redactor, self.credentials = Redactor(shown), Credentials(variables)
         self.pins, self.grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
-        self._policy = PolicyFile(home.path / "policy.toml")
         self._approvals = Approvals(home.db, home.clock)
         self._locks = Locks(SharedLocks(home.path / "locks", self.workspace.root, _WHO))
         self.channels = channels
@@ -139,7 +138,7 @@ class Session:
         """The address of a tool by its name; of one that is not there, one that leads nowhere."""
         if not name.own:
             return outside_uri(name.server, name.tool)
-        return self.now.own.get(name.tool, f"matrix://tool/{name.tool}")
+        return self.now.own.get(name.tool, f"{SCHEME}{name.tool}")
 
     def close(self) -> None:
         """Give the workspace back."""
@@ -155,7 +154,7 @@ class Session:
             agent=self.agent,
             tools=registry,
             workspace=self.workspace,
-            policy=self._policy,
+            policy=PolicyFile(home.path / "policy.toml", registry),
             pins=self.pins,
             grants=self.grants,
             approvals=self._approvals,
@@ -177,8 +176,8 @@ def _elsewhere(kind: str, body: dict[str, object]) -> None:
 def _by_name(manifests: Iterable[Manifest]) -> dict[str, str]:
     """Our own tools by the names that agents may give: ``fs/read@1.0.0``, and ``fs/read`` for the highest."""
     own = sorted(manifests, key=_version)
-    known = {one.uri.removeprefix(_TOOL).partition("@")[0]: one.uri for one in own}
-    return known | {one.uri.removeprefix(_TOOL): one.uri for one in own}
+    known = {short_name(one.uri): one.uri for one in own}
+    return known | {one.uri.removeprefix(SCHEME): one.uri for one in own}
 
 
 def _version(manifest: Manifest) -> tuple[int, ...]:

@@ -13,10 +13,10 @@ from anyio import Event, create_task_group, sleep_forever
 
 from executor.errors import HomeError, KeyringError
 from executor.home import Home
+from executor.tools.names import is_outside
 from executor.tools.registry import Registry
 from executor.tools.tool import Tool
 from ir import MclError
-from mcl.mcp.foreign.names import is_outside
 from mcl.tools.registry import registry
 
 if TYPE_CHECKING:
@@ -52,6 +52,12 @@ class Foreign:
         """All of them."""
         return self.outside.tools() if self._some else ()
 
+    def servers(self) -> tuple[str, ...]:
+        """The names of all servers that are entered."""
+        if not self._has("servers"):
+            return ()
+        return self.outside.servers()
+
     def known(self) -> tuple[Known, ...]:
         """What is known of each, those that are gone too."""
         return self.outside.definitions.known() if self._some else ()
@@ -59,7 +65,10 @@ class Foreign:
     @property
     def _some(self) -> bool:
         """Did any server ever list a tool here?"""
-        known = self._home.db.read("SELECT count(*) FROM sqlite_schema WHERE name = 'mcp_tools'")
+        return self._has("mcp_tools")
+
+    def _has(self, table: str) -> bool:
+        known = self._home.db.read("SELECT count(*) FROM sqlite_schema WHERE name = ?", (table,))
         return bool(known[0][0])
 
 

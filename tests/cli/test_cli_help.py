@@ -63,6 +63,7 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("gate deny", "correct", "materiality", "log", "log show", "log verify", "log head", "log prove"),
         *("log accept-break", "log restored"),
         *("key", "key list", "key new", "key seal", "key export", "key trust", "key revoke"),
+        *("policy", "policy check"),
         *("grant", "revoke", "grants", "agent", "agent add", "agent list", "agent remove"),
         *("tool", "tool list", "tool describe", "tool call", "tool verify", "tool contracts"),
         *("tool approve", "tool quarantine", "tool reject", "tool classify", "tool unclassify"),

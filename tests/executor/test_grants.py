@@ -231,18 +231,19 @@ def test_a_policy_that_cannot_be_read_stops_everything(tmp_path: Path, text: str
     place = tmp_path / "policy.toml"
     place.write_text(text)
     with pytest.raises(PolicyError) as caught:
-        Policy.load(place)
+        Policy.load(place, Registry.builtin())
     assert caught.value.code == "BAD_POLICY"
-    assert caught.value.place == str(place)
+    assert caught.value.place.partition(":")[0] == str(place)
 
 
 def test_the_version_of_a_policy_is_its_bytes(tmp_path: Path) -> None:
     place = tmp_path / "policy.toml"
-    assert Policy.load(place).deny == frozenset()
+    tools = Registry.builtin()
+    assert Policy.load(place, tools).closed == {}
     place.write_text("deny = ['matrix://tool/fs/write']\napproval_minutes = 5")
-    policy = Policy.load(place)
-    assert policy.denies("matrix://tool/fs/write@1.0.0")
-    assert not policy.denies("matrix://tool/fs/write2@1.0.0")
+    policy = Policy.load(place, tools)
+    closed = [one.uri for one in tools.own if policy.denies(one)]
+    assert closed == ["matrix://tool/fs/write@1.0.0"]
     assert policy.version != Policy().version
     assert policy.approval_minutes == 5
 

@@ -90,7 +90,7 @@ class Declaring:
             "agent": self.home.keyring.agent.did,
             "tools": registry,
             "workspace": Workspace(self._workspace, forbidden=[self.home.path]),
-            "policy": Policy.load(self.home.path / "policy.toml"),
+            "policy": Policy.load(self.home.path / "policy.toml", registry),
             "pins": self.pins,
             "grants": self.grants,
             "approvals": Approvals(self.home.db, self.home.clock),

@@ -338,7 +338,7 @@ def test_without_the_operators_word_a_mismatch_is_refused(desk: Declaring) -> No
 def test_a_policy_that_says_it_otherwise_stops_everything(tmp_path: Path, text: str) -> None:
     (tmp_path / "policy.toml").write_text(text)
     with pytest.raises(PolicyError) as raised:
-        Policy.load(tmp_path / "policy.toml")
+        Policy.read(tmp_path / "policy.toml")
     assert raised.value.code == "BAD_POLICY"
 
 

@@ -15,8 +15,7 @@ from executor.tools.tool import Tool
 from mcl.cli.tool.describe import example_call
 from mcl.errors import McpError
 from mcl.mcp.foreign.annotations import Hints, judge, read_hints
-from mcl.mcp.foreign.manifest import OUTPUT, manifest_of, named
-from mcl.mcp.foreign.names import ToolName
+from mcl.mcp.foreign.manifest import OUTPUT, manifest_of
 from mcl.mcp.offered.sample import sample_args
 
 ISSUE: dict[str, Any] = {
@@ -206,21 +205,6 @@ def test_hints_are_read_as_the_protocol_names_them() -> None:
     assert read_hints(None) == read_hints({}) == read_hints({"unknownHint": "x"}) == Hints()
     given_all = {"title": "T", "readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
     assert read_hints({**given_all, "openWorldHint": False}) == Hints("T", True, False, True, False)
-
-
-def test_tools_are_found_by_the_names_that_agents_use() -> None:
-    issue, builtin = made(), Registry.builtin().manifests
-    every = [*builtin, issue]
-    assert named(ToolName("github", "create_issue"), every) is issue
-    assert named(ToolName("gitlab", "create_issue"), every) is None
-    read = named(ToolName("mcl", "fs/read"), every)
-    assert read is not None
-    assert read.uri == "matrix://tool/fs/read@1.0.0"
-    assert named(ToolName("mcl", "fs/read@1.0.0"), every) is read
-    assert named(ToolName("mcl", "fs/read@9.0.0"), every) is None
-    assert named(ToolName("mcl", "create_issue"), every) is None
-    assert named(ToolName("mcl", "mcp-github/create_issue"), every) is None
-    assert {one.name for one in builtin} == {f"mcl:{one.uri[14:].partition('@')[0]}" for one in builtin}
 
 
 def test_only_a_tool_of_another_server_may_lie_where_these_lie() -> None:

@@ -10,7 +10,7 @@ from executor.gate.verdict import Deny
 def check(call: Call, context: Context) -> Deny | None:
     """TOOL_DENIED."""
     manifest = context.manifest(call)
-    if manifest is not None and context.policy.denies(manifest.uri, call.tool_ref):
+    if manifest is not None and context.policy.denies(manifest):
         return Deny(
             "TOOL_DENIED",
             f"the operator has closed {manifest.uri}",

@@ -50,7 +50,7 @@ class Leases:
     @property
     def minutes(self) -> int:
         """How long a lease holds unless it is renewed (`policy.toml`). Raises PolicyError."""
-        return Policy.load(self._home.path / "policy.toml").lease_minutes
+        return Policy.read(self._home.path / "policy.toml").lease_minutes
 
     def select(self, root: Path | str, item: WorkItem, agent: str) -> Lease:
         """Let an agent have a piece of work, and nobody else meanwhile.

@@ -121,7 +121,7 @@ def _context(home: Home, workspace: Workspace, registry: Registry) -> Context:
         agent=agent,
         tools=registry,
         workspace=workspace,
-        policy=PolicyFile(home.path / "policy.toml"),
+        policy=PolicyFile(home.path / "policy.toml", registry),
         pins=pins,
         grants=grants,
         approvals=Approvals(home.db, home.clock),

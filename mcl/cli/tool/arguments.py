@@ -23,7 +23,8 @@ STYLES = {
 def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
     """Shell completion: the tools by their short names."""
     from executor.home import Home
-    from mcl.acts.tools import foreign_tools, short_name
+    from executor.tools.names import short_name
+    from mcl.acts.tools import foreign_tools
     from mcl.home import locate
     from mcl.tools import registry
 

@@ -35,11 +35,12 @@ def list_tools(
     The class is A (reads in the workspace), B (reads elsewhere), C (writes in the workspace), D (runs a fixed
     command), E (acts on the world).
     """
+    from executor.tools.names import OURSELVES
+    from mcl.acts.policy import unverified_note
     from mcl.acts.tools import list_tools as all_tools
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing
     from mcl.cli.views.plan import EFFECT_STYLES
-    from mcl.mcp.foreign.names import OURSELVES
 
     home, out = use_home(), Output(as_json)
     found = [
@@ -53,6 +54,8 @@ def list_tools(
 
         Servers(home).require(server)
     out.document({"tools": [_document(tool) for tool in found]})
+    if said := unverified_note(home=home):
+        note(said)
     if not found:
         note((server and nothing_known(server, home)) or "no tool waits for an approval")
     if as_json or not found:

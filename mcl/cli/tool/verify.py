@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcl.cli.arguments import AsJson, example
-from mcl.cli.output import Output
+from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,10 +48,14 @@ def verify_tools(
     """
     from ir.errors import UNVERIFIED
     from mcl.acts.contracts import verify_contracts
+    from mcl.acts.policy import unverified_note
     from mcl.acts.tools import verify_tools as verified
     from mcl.cli.home import use_home
 
-    found, out = verified(home=use_home()), Output(as_json)
+    home, out = use_home(), Output(as_json)
+    found = verified(home=home)
+    if unverified := unverified_note(home=home):
+        note(unverified)
     probing = not no_probe and not found.broken
     with _bar(quiet=as_json or not probing) as progress:
         others = [tool.manifest for tool in found.tools if tool.outside or tool.manifest.command]

@@ -11,10 +11,10 @@ from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from executor.hashing import json_bytes
+from executor.tools.names import is_server
 from mcl.errors import McpError
 from mcl.mcp.activity.entry import OPERATIONS, SENSITIVITIES, VERDICTS
 from mcl.mcp.activity.record import CallRecord, milliseconds
-from mcl.mcp.foreign.names import is_server
 
 _LONGEST: Final = 200  # characters of a filter
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}  # seconds

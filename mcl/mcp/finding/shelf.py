@@ -11,9 +11,10 @@ from anyio import to_thread
 
 from executor.gate.context import Context
 from executor.tools.manifest import Manifest, Operation
+from executor.tools.names import OURSELVES
 from mcl.mcp.finding.retrieval import Index, entry_of, load
 from mcl.mcp.foreign.annotations import call_with, hints_of
-from mcl.mcp.foreign.names import OURSELVES, parse_name
+from mcl.mcp.foreign.names import parse_name
 from mcl.mcp.suspicion.hidden import revealed
 
 if TYPE_CHECKING:

@@ -207,6 +207,10 @@ class Definitions:
         """The tool of this name (``server:tool``), None where there is none."""
         return next((one for one in self.known() if one.name == name), None)
 
+    def servers(self) -> tuple[str, ...]:
+        """The names of all servers that are entered."""
+        return tuple(one.name for one in self._servers.list())
+
     def stamp(self) -> int:
         """Two equal marks, and nothing changed in between that says what a tool is or how it stands; changes
         by other processes count too."""

@@ -1,4 +1,4 @@
-"""From a tool as another server describes it to a manifest as the gate knows it, and names of both."""
+"""From a tool as another server describes it to a manifest as the gate knows it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from executor.hashing import is_shallow, json_size
 from executor.tools.manifest import Manifest, Outside, Scope
+from executor.tools.names import OURSELVES, is_server, is_tool, outside_uri
 from mcl.errors import McpError
 from mcl.mcp.foreign.annotations import judge, read_hints
-from mcl.mcp.foreign.names import OURSELVES, ToolName, is_server, is_tool, outside_uri
 
 MAX_DEFINITION: Final = 256 << 10  # bytes of JSON
 TIMEOUT_MS: Final = 60_000
@@ -82,21 +82,6 @@ def manifest_of(server: str, definition: Mapping[str, object], *, trusted: bool)
         )
     except ValidationError as problem:
         raise _bad(place, str(problem.errors()[0]["msg"])[:200]) from problem
-
-
-def named(name: ToolName, manifests: Iterable[Manifest]) -> Manifest | None:
-    """The manifest that agents mean by a name; of mcl's own tools the highest version where none is given."""
-    tool, _, version = name.tool.partition("@") if name.own else (name.tool, "", "")
-    found = [
-        one
-        for one in manifests
-        if (one.outside is None) == name.own
-        and one.name == f"{name.server}:{tool}"
-        and version in ("", one.uri.partition("@")[2])
-    ]
-    return max(
-        found, key=lambda one: [int(part) for part in one.uri.partition("@")[2].split(".")], default=None
-    )
 
 
 def _flaw(schema: object) -> str:

@@ -14,11 +14,11 @@ from anyio import CancelScope
 from executor.errors import ToolError
 from executor.home import Home
 from executor.tools.manifest import Manifest
+from executor.tools.names import is_outside
 from executor.tools.tool import Bench, Tool
 from ir import is_ulid
 from mcl.mcp.channels import Channels
 from mcl.mcp.foreign.definitions import Definitions, Observed
-from mcl.mcp.foreign.names import is_outside
 from mcl.mcp.foreign.pseudo import GET, READ, is_pseudo, perform, pseudo_definitions
 from mcl.mcp.suspicion import revealed
 
@@ -109,6 +109,10 @@ class Outside:
         return tuple(
             self._tool(known.manifest) for known in self.definitions.known() if known.standing != "gone"
         )
+
+    def servers(self) -> tuple[str, ...]:
+        """The names of all servers that are entered, also of those that never listed a tool."""
+        return self.definitions.servers()
 
     def _tool(self, manifest: Manifest) -> Tool:
         return Tool(manifest, partial(self._call, manifest))

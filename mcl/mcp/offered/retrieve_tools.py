@@ -35,7 +35,7 @@ async def run(session: Service, arguments: Json, caller: Caller) -> Reply:
 
     def told(place: int) -> bool:
         tool = shelf.tools[place]
-        return open_to_all(tool) and not policy.denies(tool.manifest.uri)
+        return open_to_all(tool) and not policy.denies(tool.manifest)
 
     if query.strip():
         found = [(shelf.tools[one.place], one.score) for one in shelf.index.find(query, limit, among=told)]

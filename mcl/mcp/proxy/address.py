@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from executor.tools.names import OURSELVES, is_server
 from mcl.errors import McpError
-from mcl.mcp.foreign.names import OURSELVES, is_server
 
 SCHEME: Final = "mcl://"
 MAX_URI: Final = 8_192  # characters of a server's own address

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from executor.errors import GateError
 from executor.gate.approvals import APPROVE, DENY
-from executor.gate.policy import PolicyFile
+from executor.gate.policy import Policy
 from executor.home import Home
 from executor.journal.journal import Statement
 from executor.journal.record import Record
@@ -60,7 +60,7 @@ def require_same(home: Home, asked: AskedCall, tools: Registry) -> dict[str, obj
             place=asked.id,
             fix=f"look at it (mcl tool describe {asked.name}); whoever wanted the call has to ask again",
         )
-    if PolicyFile(home.path / "policy.toml").version != asked.bound.get("policy"):
+    if Policy.read(home.path / "policy.toml").version != asked.bound.get("policy"):
         raise GateError(
             "APPROVAL_MISMATCH",
             "policy.toml changed since this was asked",

@@ -12,10 +12,10 @@ from executor.gate.claim import binding_hash, bound_to
 from executor.gate.mandate import Mandate
 from executor.gate.verdict import Ask
 from executor.journal.record import seal_record
+from executor.tools.names import OURSELVES
 from ir import MclError
 from mcl.acts.direct import NODE, DirectCall, direct_call, texts_of
 from mcl.errors import McpError
-from mcl.mcp.foreign.names import OURSELVES
 from mcl.mcp.questions.asked import ASKED, AskedCall
 from mcl.mcp.questions.shown import prose_of, question_of
 

@@ -17,11 +17,11 @@ from anyio import CancelScope, get_cancelled_exc_class
 from mcp.server.lowlevel.server import NotificationOptions, Server
 
 from executor.hashing import json_size
+from executor.tools.names import OURSELVES
 from ir import MclError
 from mcl import __version__
 from mcl.mcp.activity import Entry
 from mcl.mcp.exchange import Caller, Json, Reply, error_text, refused, refused_by
-from mcl.mcp.foreign.names import OURSELVES
 from mcl.mcp.offered.arguments import Arguments
 from mcl.mcp.offered.offered import Offered
 from mcl.mcp.proxy import Proxy

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from mcl.mcp.foreign.names import OURSELVES
+from executor.tools.names import OURSELVES
 from mcl.mcp.suspicion.finding import Mark
 from mcl.mcp.suspicion.hidden import revealed
 from mcl.mcp.suspicion.neighbours import Neighbours, looks, one_apart, spelled

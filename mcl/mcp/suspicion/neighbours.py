@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from mcl.mcp.foreign.names import OURSELVES
+from executor.tools.names import OURSELVES
 from mcl.mcp.suspicion.texts import read
 
 _BETWEEN: Final = re.compile(r"[-_./ ]")
