@@ -21,9 +21,11 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES
 from ir import MclError
 from mcl.acts.direct import NODE
+from mcl.errors import McpError
 from mcl.mcp.activity import Entry
 from mcl.mcp.declaration import ToolCallRequest, read_call
 from mcl.mcp.exchange import Caller, Json, Reply, refused, refused_at, refused_by
+from mcl.mcp.foreign.names import ToolName, parse_name
 from mcl.mcp.governed.judged import Judged
 from mcl.mcp.governed.writing import watched
 from mcl.mcp.questions.questions import Denied, Pending
@@ -67,8 +69,9 @@ async def call(session: Service, variant: str, arguments: Json, caller: Caller) 
         reply = refused_by(problem)
         told = _Told()
         told.denied(problem.code)
-        entry = _entry_of_none(variant, arguments, told, caller)
-        return await _keep(session, entry, reply, began)
+        name = _named(arguments)
+        kept = await _keep(session, _entry_of_none(variant, name, arguments, told, caller), reply, began)
+        return replace(kept, tool=str(name)) if name is not None else kept
     return await make(session, request, caller, began=began)
 
 
@@ -222,11 +225,22 @@ def _entry(request: ToolCallRequest, told: _Told, caller: Caller) -> Entry:
     )
 
 
-def _entry_of_none(variant: str, arguments: Json, told: _Told, caller: Caller) -> Entry:
-    """Of arguments that cannot be understood all is kept as it came, as a call of the variant itself."""
+def _named(arguments: Json) -> ToolName | None:
+    """The tool that was to be called, whatever else is wrong; None where no tool can have the name."""
+    try:
+        return parse_name(arguments.get("name"))
+    except McpError:
+        return None
+
+
+def _entry_of_none(
+    variant: str, name: ToolName | None, arguments: Json, told: _Told, caller: Caller
+) -> Entry:
+    """Of arguments that cannot be understood all is kept as it came, as a call of the tool that was named;
+    where none was, of the variant itself."""
     return Entry(
-        server=OURSELVES,
-        tool=variant,
+        server=name.server if name else OURSELVES,
+        tool=name.tool if name else variant,
         verdict=told.verdict,
         variant=variant,
         code=told.code,

@@ -164,3 +164,58 @@ def test_the_place_in_a_broken_text_is_told() -> None:
     with pytest.raises(McpError) as raised:
         read_call("call_tool_read", {**NAME, "args_json": '{"title": "Printer", "labels": [office]}'})
     assert "1:33" in raised.value.message
+
+
+MALFORMED: dict[str, dict[str, object]] = {
+    "ARGS_TWICE": {"args": {}, "args_json": "{}"},
+    "BAD_ARGS": {"args": []},
+    "BAD_ARGS_JSON": {"args_json": "{"},
+    "BAD_INTENT": {"intent": "to see"},
+    "INTENT_TWICE": {"intent": {"reason": "a"}, "reason": "b"},
+    "UNKNOWN_ARGUMENT": {"arguments": {}},
+    "BAD_TOOL_NAME": {},
+}
+
+
+@pytest.mark.parametrize("wrong", MALFORMED)
+@pytest.mark.parametrize("variant", ["call_tool_read", "call_tool_write", "call_tool_destructive"])
+def test_a_malformed_call_is_kept_and_told_under_the_tool_that_was_called(variant: str, wrong: str) -> None:
+    from types import SimpleNamespace
+
+    import anyio
+
+    from mcl.mcp.calling import call as make_call
+    from mcl.mcp.channel import SILENT
+    from mcl.mcp.exchange import Caller, error_text
+
+    kept: list[Any] = []
+
+    async def keep(entry: Any) -> None:
+        kept.append(entry)
+
+    session: Any = SimpleNamespace(activity=SimpleNamespace(keep=keep))
+    caller = Caller("tester", "1", "modern", "7", can_elicit=False, channel=SILENT)
+    name = "no name" if wrong == "BAD_TOOL_NAME" else "github:get_issue"
+
+    async def whole() -> Any:
+        return await make_call(session, variant, {"name": name, **MALFORMED[wrong]}, caller)
+
+    reply = anyio.run(whole)
+    (entry,) = kept
+    named = variant if wrong == "BAD_TOOL_NAME" else name
+    server, tool = ("mcl", variant) if wrong == "BAD_TOOL_NAME" else ("github", "get_issue")
+    assert (entry.server, entry.tool, entry.variant, entry.code) == (server, tool, variant, wrong)
+    assert error_text(reply, variant).startswith(f"{named} failed: ")
+
+
+def test_of_what_a_crashed_server_said_the_end_is_told() -> None:
+    from executor.sandbox.redaction import Redactor
+    from mcl.mcp.upstream.faults import last_words
+
+    said = (
+        "Traceback (most recent call last):\n" + '  File "x.py", line 1, in y\n' * 40 + "AttributeError: no z"
+    )
+    for words in (said, said[-400:], "AttributeError: no z"):
+        told = last_words(words, Redactor({}))
+        assert told.endswith("AttributeError: no z")
+        assert len(told) <= 401

@@ -22,7 +22,7 @@ from executor.sandbox.redaction import Redactor
 from mcl.mcp.channel import SILENT, Channel
 from mcl.mcp.servers import Server
 from mcl.mcp.upstream.answers import Json, asked, check_whole
-from mcl.mcp.upstream.faults import Fault, FaultError, asks, down, lied, quoted, slow, too_large
+from mcl.mcp.upstream.faults import Fault, FaultError, asks, down, last_words, lied, quoted, slow, too_large
 from mcl.mcp.upstream.http import ENCODED, STATUS, TOO_LARGE_TEXT, UNREACHED, over_http
 from mcl.mcp.upstream.listing import METHODS, Kind, all_pages
 from mcl.mcp.upstream.process import ServerProcess, running
@@ -349,7 +349,7 @@ def _headers(server: Server) -> str:
 
 
 def _with_words(fault: Fault, process: ServerProcess | None, redactor: Redactor) -> Fault:
-    words = quoted(process.words[-1200:], redactor) if process is not None else ""
+    words = last_words(process.words, redactor) if process is not None else ""
     if not words:
         return fault
     return Fault(fault.code, f"{fault.message}; it said: {words}", fault.fix, fault.data)

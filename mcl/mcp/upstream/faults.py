@@ -85,6 +85,12 @@ def quoted(text: str, redactor: Redactor) -> str:
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
+def last_words(text: str, redactor: Redactor) -> str:
+    """The same of what a process wrote before it ended: its end, where the reason of a crash stands."""
+    shown = visible(redactor.text(text)).strip()
+    return shown if len(shown) <= _SHOWN else f"…{shown[-_SHOWN:]}"
+
+
 _FIXES: Final = {
     "SERVER_DOWN": "mcl server check {server} shows what is wrong with it",
     "SERVER_SLOW": "try again with less to do; mcl server check {server} shows how long it takes to start",
