@@ -86,12 +86,16 @@ class Context:
 
     def manifest(self, call: Call) -> Manifest | None:
         """The manifest of the called tool, None for an unknown one."""
-        return self.tools.find(call.tool_ref)
+        return self.find(call.tool_ref)
+
+    def find(self, reference: str) -> Manifest | None:
+        """The manifest at a pinned address, with what an operator says that the tool does."""
+        found = self.tools.find(reference)
+        return self.pins.counted(found) if found is not None else None
 
     def effect(self, call: Call, manifest: Manifest) -> Effect:
         """What the call may do, as things stand in the workspace."""
-        if not manifest.annotated and (said := self.pins.classification(manifest)) is not None:
-            return said
+        manifest = self.pins.counted(manifest)
         return manifest.effect(call.known_args if manifest.when else {}, self._exists)
 
     def taint(self, call: Call) -> Taint:
@@ -104,7 +108,7 @@ class Context:
     def _taints(self) -> dict[str, Taint]:
         if self.mandate is None:
             return {}
-        return taints(self.mandate.plan, self.tools.find, self.before, looks=self.mandate.criteria)
+        return taints(self.mandate.plan, self.find, self.before, looks=self.mandate.criteria)
 
     def paths(self, call: Call, manifest: Manifest) -> list[tuple[str, Mode]]:
         """The call's paths that are known, also those that it leaves out, and what it does there."""

@@ -121,7 +121,7 @@ class Pins:
     def classify(
         self, manifest: Manifest, effects: Collection[str], operation: str, *, by: str
     ) -> Classification:
-        """Say what an outside tool does that says nothing itself; good for just this manifest, and said once.
+        """Say what an outside tool does, more or less than its server says; of just this manifest, and once.
 
         Args:
             effects: side-effect classes. operation: read, write or destructive. by: did of the operator.
@@ -131,7 +131,7 @@ class Pins:
                 UNKNOWN_SIDE_EFFECT, BAD_CLASSIFICATION.
         """
         place = manifest.uri
-        if manifest.annotated:
+        if manifest.annotated and manifest.outside is None:
             raise PolicyError(
                 "TOOL_ANNOTATED",
                 "the tool says itself what it does",
@@ -179,6 +179,26 @@ class Pins:
             connection.execute(
                 "DELETE FROM tool_classes WHERE uri = ? AND pin = ?", (manifest.uri, manifest.pin)
             )
+
+    def counted(self, manifest: Manifest) -> Manifest:
+        """The manifest with what an operator says that the tool does, in place of what its server says; as it
+        is where no operator said anything. What was raised is not called again unasked."""
+        if manifest.outside is None and manifest.annotated:
+            return manifest
+        said = self.classification(manifest)
+        if said is None:
+            return manifest
+        rank = get_args(Operation)
+        return manifest.model_copy(
+            update={
+                "effects": sorted(said.classes),
+                "operation": said.operation,
+                "annotated": True,
+                "idempotent": manifest.idempotent
+                and rank.index(said.operation) <= rank.index(manifest.operation),
+                "when": [],
+            }
+        )
 
     def classification(self, manifest: Manifest) -> Effect | None:
         """What an operator says that just this manifest does; None where nobody said anything."""

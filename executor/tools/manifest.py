@@ -288,7 +288,14 @@ class Manifest(_Closed):
                 return Effect(frozenset(case.effects or self.effects), case.operation or self.operation)
         return self._most
 
-    @cached_property
+    @property
+    def hinted(self) -> bool:
+        """Of an outside tool: does its server say whether it reads, writes or destroys?"""
+        said = self.outside.definition.get("annotations") if self.outside else None
+        hints = ("readOnlyHint", "destructiveHint")
+        return isinstance(said, dict) and any(said.get(name) is not None for name in hints)
+
+    @property
     def _most(self) -> Effect:
         return Effect(frozenset(self.effects), self.operation)
 

@@ -52,7 +52,7 @@ async def settle(place: Place, run: Run) -> tuple[bool, Failure | None]:
 def _acts(place: Place, run: Run) -> str:
     """The tool or the agent that may have acted, where acting twice is not acting once; else nothing."""
     if (call := place.node.tool_call) is not None:
-        manifest = run.registry.find(call.tool_ref)
+        manifest = run.scope.context.find(call.tool_ref)
         return "" if manifest is not None and manifest.idempotent else call.tool_ref
     return place.node.sub_dispatch.agent_ref if place.node.sub_dispatch else ""
 

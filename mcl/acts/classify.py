@@ -1,6 +1,6 @@
-"""`mcl tool classify`: an operator's word on what a tool of a server does that nobody believes.
+"""`mcl tool classify`: an operator's word on what a tool of another server does, more or less than it says.
 
-It holds for the tool as its server describes it now, by its hash: one that changes counts as the worst again.
+It holds for the tool as its server describes it now, by its hash: of one that changes nobody said anything.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from mcl.mcp.foreign.definitions import Definitions
 @dataclass(frozen=True)
 class Classified:
     """A tool of another server and what it counts as. by: whose word that is: the server's, that of an
-    operator, or (nobody) "", in which case it counts as the worst."""
+    operator, or "": by default, as its server says nothing that is believed."""
 
     manifest: Manifest
     effect: Effect
@@ -44,50 +44,43 @@ def classified(name: str, *, home: Home | None = None) -> Classified:
     """
     home = home or open_home()
     manifest = _known(name, home)
-    if manifest.annotated:
-        return Classified(manifest, Effect(frozenset(manifest.effects), manifest.operation), "server")
     said = Pins(home.db, home.clock).classification(manifest)
     if said is None:
-        return Classified(manifest, Effect(frozenset(manifest.effects), manifest.operation), "")
+        by = "server" if manifest.annotated and manifest.hinted else ""
+        return Classified(manifest, Effect(frozenset(manifest.effects), manifest.operation), by)
     return Classified(manifest, said, "operator")
 
 
 def classify_tool(
-    name: str, operation: str, effects: Sequence[str], *, pin: str = "", home: Home | None = None
+    name: str,
+    operation: str,
+    effects: Sequence[str],
+    *,
+    pin: str = "",
+    reason: str = "",
+    home: Home | None = None,
 ) -> Classified:
     """Say what a tool of another server does; kept in the journal.
 
     Args:
         name: ``server:tool``. operation: read, write or destructive. effects: side-effect classes.
-        pin: what was looked at; anything else is refused ("": whatever is there).
+        pin: what was looked at; anything else is refused ("": whatever is there). reason: kept.
 
     Raises:
-        McpError: TOOL_UNKNOWN. InputError: PIN_MISMATCH. PolicyError: TOOL_ANNOTATED, ALREADY_CLASSIFIED,
+        McpError: TOOL_UNKNOWN. InputError: PIN_MISMATCH. PolicyError: ALREADY_CLASSIFIED,
             UNKNOWN_SIDE_EFFECT, BAD_CLASSIFICATION. Nothing is kept then. KeyringError.
     """
     home = home or open_home()
     manifest, by = _known(name, home), home.keyring.user.did
     _require(manifest, pin)
-    require_open(manifest)
     with home.db.write():
         said = Pins(home.db, home.clock).classify(manifest, effects, operation, by=by)
         body = {"uri": said.uri, "name": manifest.name, "pin": said.pin, "by": by}
+        body |= {"reason": reason} if reason else {}
         home.journal.record(
             "record.tool.classified", {**body, "operation": said.operation, "effects": list(said.effects)}
         )
     return classified(manifest.name, home=home)
-
-
-def require_open(manifest: Manifest) -> None:
-    """Raise PolicyError TOOL_ANNOTATED where a tool's server has said what it does, and is believed."""
-    if manifest.annotated:
-        raise PolicyError(
-            "TOOL_ANNOTATED",
-            f"what {manifest.name} does is decided by its server's word: {manifest.operation}",
-            place=manifest.name,
-            fix="close it where you disagree (policy.toml); what can be classified are tools of servers that"
-            " nobody trusts",
-        )
 
 
 def unclassify_tool(name: str, *, home: Home | None = None) -> Classified:

@@ -290,8 +290,7 @@ def _foreign(known: "Known", policy: Policy, said: Mapping[tuple[str, str], Effe
     one, approved = known.manifest, known.approved
     since, pin = (approved.since, approved.pin) if approved else ("", "")
     changes = _changed(approved, one) if approved else ()
-    # The gate asks an operator only where the server's own word does not count.
-    does = said.get((one.uri, one.pin)) if not one.annotated else None
+    does = said.get((one.uri, one.pin))
     return KnownTool(one, known.standing, policy.denies(one), since, pin, changes, known, does)
 
 

@@ -79,12 +79,6 @@ def test_whoever_does_not_agree_is_told_so_in_one_document_too(mcl: Shell) -> No
     )
 
 
-def test_nobody_is_asked_about_what_the_server_has_said_already(mcl: Shell) -> None:
-    serve(mcl, definition(), trusted=True)
-    ended = mcl.fed(b"y\n", *CLASSIFY)
-    assert (ended.code, "TOOL_ANNOTATED" in ended.err, "[y/N]" in ended.err) == (2, True, False)
-
-
 def test_what_was_said_holds_until_the_tool_changes_or_it_is_taken_back(mcl: Shell) -> None:
     serve(mcl, definition())
     said = mcl(*CLASSIFY, "--yes", "--json")
@@ -112,7 +106,6 @@ def test_what_was_said_holds_until_the_tool_changes_or_it_is_taken_back(mcl: She
         (("github:get_issue", "read", "--effects", ""), "BAD_CLASSIFICATION"),
         (("github:get_issue", "write", "--effects", "read"), "BAD_CLASSIFICATION"),
         (("github:get_issue", "read", "--effects", "network", "--pin", "0" * 64), "PIN_MISMATCH"),
-        (("github:remove", "read", "--effects", "network"), "TOOL_ANNOTATED"),
     ],
 )
 def test_what_cannot_be_said_is_refused_and_leaves_nothing(
@@ -126,10 +119,21 @@ def test_what_cannot_be_said_is_refused_and_leaves_nothing(
     assert records(mcl, "record.tool.classified") == []
 
 
-def test_a_server_that_is_trusted_says_itself_what_its_tools_do(mcl: Shell) -> None:
-    serve(mcl, definition(), trusted=True)
-    ended = mcl(*CLASSIFY, "--yes")
-    assert (ended.code, "TOOL_ANNOTATED" in ended.err) == (2, True)
+@pytest.mark.parametrize("trusted", [True, False])
+@pytest.mark.parametrize("hints", [None, {"readOnlyHint": True}, {"destructiveHint": True}])
+@pytest.mark.parametrize("operation", ["read", "write", "destructive"])
+def test_an_operators_word_counts_whatever_its_server_says(
+    mcl: Shell, hints: dict[str, bool] | None, operation: str, trusted: bool
+) -> None:
+    serve(mcl, definition(hints), trusted=trusted)
+    words = ("tool", "classify", "github:get_issue", operation, "--effects", "network")
+    said = mcl(*words, "--reason", "looked at it", "--yes", "--json")
+    assert (said.code, said.document["operation"], said.document["by"]) == (0, operation, "operator")
+    (record,) = records(mcl, "record.tool.classified")
+    assert record["reason"] == "looked at it"
+    back = mcl("tool", "unclassify", "github:get_issue", "--json").document
+    by = "server" if hints and (trusted or "destructiveHint" in hints) else ""
+    assert back["by"] == by
 
 
 def test_an_operation_that_is_none_is_a_mistake_of_usage(mcl: Shell) -> None:

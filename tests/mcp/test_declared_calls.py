@@ -446,3 +446,36 @@ def test_arguments_that_are_no_json_are_refused_before_any_guard_looks(
     call = replace(desk.call(tool, "call_tool_destructive", None), args=args)
     assert refused(decide(call, desk.context())).code == "INVALID_ARGS"
     assert desk.recorded[-1][1]["tool"] == tool.uri
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+@pytest.mark.parametrize(
+    "hints", [None, {"readOnlyHint": True}, {"readOnlyHint": False}, {"destructiveHint": True}]
+)
+@pytest.mark.parametrize("word", [None, "read", "write", "destructive"])
+def test_an_operators_word_decides_and_each_message_names_whose_word_it_is(
+    desk: Declaring, hints: dict[str, bool] | None, trusted: bool, word: str | None
+) -> None:
+    manifest = desk.add("tool", hints, trusted=trusted)
+    desk.grant("network")
+    if word:
+        desk.pins.classify(manifest, ["network"], word, by="did:key:operator")
+    does = word or manifest.operation
+    reply = decide(desk.call(manifest, "call_tool_read", "read"), desk.context())
+    if does == "read":
+        assert isinstance(reply, Allow)
+        return
+    assert isinstance(reply, Deny)
+    assert reply.code == "SERVER_MISMATCH"
+    said = "server" if hints and (trusted or "destructiveHint" in hints) else "default"
+    shown = {
+        "operator": f"is classified {does} by the operator",
+        "server": f"is marked {does} by server",
+        "default": f"counts as {does}",
+    }["operator" if word else said]
+    assert shown in reply.reason
+    assert ("by server" in reply.reason) == ("by server" in shown)
+    if word:  # what was raised is not called again unasked
+        counted = desk.pins.counted(manifest)
+        assert counted.pin == manifest.pin
+        assert not (counted.idempotent and counted.operation != manifest.operation == "read")

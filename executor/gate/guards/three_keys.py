@@ -155,10 +155,12 @@ def _known_as(does: str, context: Context, manifest: Manifest) -> str:
     """How it is known what a tool does: its server says so, an operator, or nobody who is believed."""
     if manifest.outside is None:
         return f"is {does} with these arguments" if manifest.when else f"is {does}"
-    if manifest.annotated:
-        return f"is marked {does} by server"
     if context.pins.classification(manifest) is not None:
         return f"is classified {does} by the operator"
+    if manifest.annotated and manifest.hinted:
+        return f"is marked {does} by server"
+    if manifest.annotated:
+        return f"counts as {does} by default, as its server does not say what it does"
     return f"counts as {does}, as its server is not trusted to say what it does"
 
 

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
     from mcl.acts.classify import Classified
 
-_WORD = {"server": "says its server", "operator": "says an operator", "": "the worst, as nobody is believed"}
+_WORD = {
+    "server": "says its server",
+    "operator": "says an operator",
+    "": "the worst, as nobody is believed",
+}
 
 
 class Operation(StrEnum):
@@ -50,13 +54,16 @@ def classify_tool(
     pin: Annotated[
         str, typer.Option("--pin", metavar="HASH", help="Only if this is what was approved of it.")
     ] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")
+    ] = "",
     as_json: AsJson = False,
 ) -> int:
     """Say what a tool of another server does.
 
-    For servers that are not trusted, whose tools count as destructive. Holds for the tool as it is described
-    now, until that changes. Shows the tool, asks, and keeps your word in the journal. Exit code 4 when you do
-    not agree.
+    Your word counts before that of its server, up and down, be the server trusted or not. Holds for the tool
+    as it is described now, until that changes. Shows the tool, asks, and keeps your word in the journal. Exit
+    code 4 when you do not agree.
     """
     from ir.errors import REFUSED
     from mcl.acts import classify as acts
@@ -65,7 +72,6 @@ def classify_tool(
     classes = [name.strip() for name in effects.split(",") if name.strip()]
     home, out = use_home(signs=True), Output(as_json)
     found = acts.classified(tool, home=home)
-    acts.require_open(found.manifest)
     if not (as_json and yes):
         out.tell(_view(found))
     says = f"{operation.value} ({', '.join(sorted(set(classes)))})"
@@ -73,7 +79,9 @@ def classify_tool(
         out.document({**_document(found), "code": "NOT_AGREED"})
         note("not classified; nothing was changed")
         return REFUSED
-    after = acts.classify_tool(tool, operation.value, classes, pin=pin or found.manifest.pin, home=home)
+    after = acts.classify_tool(
+        tool, operation.value, classes, pin=pin or found.manifest.pin, reason=reason, home=home
+    )
     out.document(_document(after))
     note(f"{after.manifest.name} counts as {says}; {_consequence(after)}")
     return 0
@@ -82,7 +90,7 @@ def classify_tool(
 def unclassify_tool(tool: ToolName, as_json: AsJson = False) -> None:
     """Take back what was said of a tool.
 
-    It counts as destructive again, as long as its server is not trusted.
+    It counts as its server says again, where that is trusted; else as destructive.
     """
     from mcl.acts import classify as acts
     from mcl.cli.home import use_home
@@ -120,7 +128,9 @@ def _view(said: "Classified") -> "Iterator[RenderableType]":
     outside = said.manifest.outside
     hints = outside.definition.get("annotations") if outside else None
     given = ", ".join(hints_said(hints)) if isinstance(hints, dict) else ""
-    effect = f"{said.effect.operation} ({', '.join(sorted(said.effect.classes))}): {_WORD[said.by]}"
+    silent = not said.by and said.manifest.annotated  # trusted, and says nothing
+    word = "by default, as its server does not say" if silent else _WORD[said.by]
+    effect = f"{said.effect.operation} ({', '.join(sorted(said.effect.classes))}): {word}"
     yield exact((clear(said.manifest.name), STRONG))
     yield field(said.manifest.description)
     yield ""

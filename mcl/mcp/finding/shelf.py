@@ -162,7 +162,7 @@ def _tools(context: Context, definitions: Definitions) -> list[Shelved]:
 
 def _operation(manifest: Manifest, context: Context) -> Operation:
     """What a tool of another server counts as: by its server's word, an operator's, or nobody's."""
-    said = None if manifest.annotated else context.pins.classification(manifest)
+    said = context.pins.classification(manifest)
     return said.operation if said is not None else manifest.operation
 
 
