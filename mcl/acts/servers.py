@@ -42,7 +42,8 @@ class Checked:
 
     seconds: until its tools were known, 0 where it did not come up. offers: how many of each kind it lists,
     by kind; flaws: the kinds that it could not list, with the reason. new, changed, gone: names of tools that
-    differ from what was known before; bad: definitions that cannot be used, with the reason. needs: as above.
+    differ from what was known before; back: that changed and are what was approved again; waiting: that wait
+    for a person, since whenever; bad: definitions that cannot be used, with the reason. needs: as above.
     suspicions: what is suspicious in its name and in its instructions, which nobody is given.
     """
 
@@ -55,6 +56,8 @@ class Checked:
     changed: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     bad: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     suspicions: tuple[Finding, ...] = ()
 
@@ -160,10 +163,14 @@ async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
         seconds = round(anyio.current_time() - begun, 3) if status.state == "up" else 0.0
         offers, flaws, bad = await _offers(upstreams, server.name, outside.definitions)
         observed = said[server.name]
+        stands = {one.name: one.standing for one in outside.definitions.known() if one.server == server.name}
+        changed = [name for one in observed for name in one.changed]
         found[server.name] = Checked(
             *(server, status, seconds, offers, flaws),
             new=tuple(name for one in observed for name in one.new),
-            changed=tuple(name for one in observed for name in one.changed),
+            changed=tuple(name for name in changed if stands.get(name) != "approved"),
+            back=tuple(name for name in changed if stands.get(name) == "approved"),
+            waiting=tuple(name for name, one in stands.items() if one in ("new", "changed")),
             gone=tuple(name for one in observed for name in one.gone),
             bad=bad,
             needs=_needs(home, [one for one in outside.definitions.known() if one.server == server.name]),

@@ -231,6 +231,7 @@ def _document(one: "Checked") -> dict[str, object]:
     if not one.up:
         return {**entry, "code": status.code, "problem": status.problem}
     told = {"new": list(one.new), "changed": list(one.changed), "gone": list(one.gone), "bad": list(one.bad)}
+    told |= {"back": list(one.back), "waiting": list(one.waiting)}
     needs = list(one.needs)
     found = [finding.to_json() for finding in one.suspicions]
     entry |= {"says": said, "offers": one.offers, "flaws": one.flaws, "tools": told, "needs": needs}
@@ -258,12 +259,14 @@ def _view(one: "Checked") -> "list[RenderableType]":
         *((kind, plain(why, WARN)) for kind, why in one.flaws.items()),
         *(("new", plain(tool)) for tool in one.new),
         *(("changed", plain(tool, WARN)) for tool in one.changed),
+        *(("as approved", plain(f"{tool}, again")) for tool in one.back),
+        *(("waits", plain(tool, WARN)) for tool in one.waiting if tool not in (*one.new, *one.changed)),
         *(("gone", plain(tool)) for tool in one.gone),
         *(("unusable", plain(why, BAD)) for why in one.bad),
     ]
     parts: list[RenderableType] = [joined([(name, ""), (f"up in {one.seconds:.2f} s", GOOD)]), rows(facts)]
     parts += findings_view(one.suspicions)
-    if then := _next(name, bool(one.new or one.changed), one.needs):
+    if then := _next(name, bool(one.waiting), one.needs):
         parts.append(commands(then))
     return parts
 
