@@ -189,7 +189,8 @@ def _tagged(model: Model, prompt: str, keys: Sequence[str]) -> tuple[str, float]
         # A path or a branch that is not in quotes has no blanks: some words are more than one thing.
         torn = place != [*range(place[0], place[-1] + 1)] if place else True
         several = len(place) > 1 and kind.arguments != ("query",) and not words[place[0]].quoted
-        unsure = unsure or torn or several or not said or len(said) > _LONGEST_SPAN
+        # A model that writes can say no blank at an edge either: what only quotes hold together is no name.
+        unsure = unsure or torn or several or not said or said != said.strip() or len(said) > _LONGEST_SPAN
         words = [word for index, word in enumerate(words) if index not in place]
     # A tag model hardly tells "run" from "do not run", and what is done to commits from showing them.
     denied = any(word.folded in lists.negations and not word.quoted for word in words)

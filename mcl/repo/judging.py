@@ -75,7 +75,7 @@ def _counted(contract: RepoIntent, kind: IntentType) -> Rejection | None:
         names = f" ({', '.join(kind.arguments)})" if wanted else ""
         message = f"{kind.name} takes {wanted} arguments{names}, not {len(contract.args)}"
         return Rejection("WRONG_ARGUMENTS", message, f"say exactly {wanted} in args")
-    if kind.repo == "required" and not contract.repo:
+    if kind.repo == "required" and not (contract.repo or "").strip():
         return Rejection(
             "WRONG_ARGUMENTS",
             f"{kind.name} names no repository",
@@ -111,6 +111,6 @@ def _path(path: str) -> Rejection | None:
         parts = components(path)
     except ScopeError as error:
         return Rejection("PATH_OUTSIDE", error.message, "name a file inside the repository, relative to it")
-    if parts and not path.endswith("/"):
+    if parts and parts[-1].strip() and not path.endswith("/"):
         return None
     return Rejection("WRONG_ARGUMENTS", f"{shown(path)} names no file", "name one file of the repository")

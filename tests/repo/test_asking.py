@@ -24,7 +24,7 @@ from mcl.repo.asking import GRAMMAR, SURE, SURE_TO_ACT, UNSURE, Answer, ask, can
 from mcl.repo.contract import read_contract
 from mcl.repo.intents import intent_types
 from mcl.repo.judging import judge
-from mcl.repo.matcher import LONGEST_PROMPT
+from mcl.repo.matcher import LONGEST_PROMPT, match
 
 KEYS = ("mq-hal", "macos-scripts", 'odd"key\\')
 BYTES = LLTokenizer("byte")
@@ -182,6 +182,7 @@ def test_whatever_a_writing_model_says_becomes_a_contract(prompt, seed):
     st.none() | st.tuples(st.integers(0, 30), st.integers(0, 60)),
 )
 @example('open "late fee" in mq-hal', 11, 0.999, None)
+@example('open " "', 7, 0.999, None)
 @example("search for a\\b and c in mq-hal", 7, 0.999, (11, 20))
 @settings(max_examples=50)
 def test_whatever_a_tagging_model_says_is_in_the_grammars_language(prompt, pick, share, span):
@@ -192,6 +193,48 @@ def test_whatever_a_tagging_model_says_is_in_the_grammars_language(prompt, pick,
     assert all(one in prompt for one in contract.args)
     if not answer.sure:
         assert (contract.intent, contract.why) == ("refuse", UNSURE)
+
+
+_ODD = (
+    "",
+    " ",
+    "  ",
+    "\t",
+    "\u00a0",
+    "\u3000",
+    "\u2028",
+    "\u200b",
+    "\x00",
+    "\x7f",
+    "\x85",
+    ".",
+    ",",
+    "\\",
+    "é",
+)
+_QUOTED = [
+    f"{opens}{before}{inner}{behind}{closes}"
+    for opens, closes in ('""', "''", "``", "“”")
+    for inner in ((*_ODD, "a", "mq-hal", "a b", "null") if opens == '"' else ("", " ", "a"))
+    for before, behind in (("", ""), (" ", ""), ("", "\u00a0"), ("\t", " "))
+]
+
+
+@pytest.mark.parametrize("said", ["open {} in mq-hal", "what is {}"])
+@pytest.mark.parametrize("intent", sorted(WANTED))
+def test_whatever_stands_in_quotes_is_an_argument_or_nothing_is_done(said, intent):
+    """What a model finds is in the grammar's language, as what a model writes is; blanks are no name."""
+    pick = [one.skill_id for one in candidates()].index(intent)
+    for quoted in _QUOTED:
+        prompt = said.format(quoted)
+        answer = ask(Tagger(pick, 0.999), prompt, KEYS)
+        assert says(held(prompt), answer.text), prompt
+        for contract in filter(
+            None, (answer.contract, match(prompt, KEYS), match(prompt, KEYS, compat=True))
+        ):
+            assert all(one in prompt for one in contract.args), prompt
+            blank = not all(one.strip() for one in contract.args)
+            assert not blank or judge(contract) is not None, prompt
 
 
 @pytest.mark.parametrize(

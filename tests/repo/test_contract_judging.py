@@ -106,7 +106,7 @@ def test_a_path_inside_is_accepted(path):
     assert accepted(intent="open_editor", args=[path])
 
 
-@pytest.mark.parametrize("path", ["", ".", "./", "src/"])
+@pytest.mark.parametrize("path", ["", ".", "./", "src/", " ", "   ", "\u00a0", "\u3000", "src/ ", "./ "])
 def test_a_path_that_names_no_file_is_rejected(path):
     assert rejected(intent="open_editor", args=[path]).code == "WRONG_ARGUMENTS"
 
@@ -123,7 +123,7 @@ def test_more_or_fewer_arguments_than_the_intent_takes_are_rejected(intent, args
     assert rejected(intent=intent, args=args, command=command).code == "WRONG_ARGUMENTS"
 
 
-@pytest.mark.parametrize("repo", [None, ""])
+@pytest.mark.parametrize("repo", [None, "", " ", "\u3000"])
 def test_switching_to_no_repository_is_rejected(repo):
     assert rejected(intent="switch_repo", repo=repo).code == "WRONG_ARGUMENTS"
 
