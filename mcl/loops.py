@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -20,9 +21,7 @@ AWAITED: ContextVar[bool] = ContextVar("AWAITED", default=False)  # in the threa
 
 def outside_loop(act: str) -> None:
     """Raise InputError IN_EVENT_LOOP, which names its twin, where `act` is called in an event loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _looping():
         return
     raise InputError(
         "IN_EVENT_LOOP",
@@ -34,7 +33,7 @@ def outside_loop(act: str) -> None:
 
 def at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     """Wait for work: in a loop of its own, or, where its act is awaited, in the loop of who awaits it, so
-    that it ends when that is cancelled. Raises RuntimeError in an event loop (see `outside_loop`)."""
+    that it ends when that is cancelled. An event loop that runs in this thread stands still for so long."""
     answers: list[Answer] = []
 
     async def told() -> None:
@@ -43,6 +42,18 @@ def at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
 
     if AWAITED.get():
         from_thread.run(told)
+    elif _looping():
+        with ThreadPoolExecutor(1) as other:
+            other.submit(anyio.run, told).result()
     else:
         anyio.run(told)
     return answers[0]
+
+
+def _looping() -> bool:
+    """Whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

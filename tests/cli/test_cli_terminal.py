@@ -101,7 +101,7 @@ def test_colours_are_for_terminals_and_no_color_is_honoured(mcl):
 def test_a_run_shows_a_live_tree_and_leaves_the_terminal_to_a_question(mcl):
     id = asked(mcl)
     run = Terminal(mcl, "run", id)
-    run.until("anything else refuses")
+    run.until("no answer refuses")
     assert "running" in run.seen
     run.type("approve\n")
     assert run.end() == 0
@@ -116,7 +116,7 @@ def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(mcl, how):
         pytest.skip(f"whoever started these tests has {how.name} ignored, and so have they (nohup)")
     id = asked(mcl)
     run = Terminal(mcl, "run", id)
-    run.until("anything else refuses")
+    run.until("no answer refuses")
     run.process.send_signal(how)
     assert run.end() == 130
     assert "Traceback" not in run.seen

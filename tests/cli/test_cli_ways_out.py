@@ -57,4 +57,4 @@ def test_the_end_of_standard_input_at_a_question_ends_its_line(mcl):
     mcl("accept", "@last", "--yes")
     done = mcl.fed(b"", "run", "@last")
     assert done.code == 4
-    assert "anything else refuses: \n" in done.err
+    assert "no answer refuses: \n" in done.err

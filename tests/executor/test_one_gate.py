@@ -73,7 +73,8 @@ DECLARED: Final = {
     ("mcl/mcp/upstream/connection.py", "send_request"),
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
     ("mcl/mcp/proxy/completing.py", "upstreams.complete"),
-    # Whether the protocol's package is there at all.
+    # Whether a package is there at all.
+    ("mcl/distribution.py", "by name"),
     ("mcl/mcp/upstream/upstreams.py", "by name"),
     ("mcl/mcp/serve/command.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.

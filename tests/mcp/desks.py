@@ -138,7 +138,7 @@ class Desk:
 
         seen: connect to it once and approve what it offers; else nobody knows its tools (`approve`).
         """
-        with open_home(self.home) as home:
+        with open_home(make_home(self.home)) as home:
             servers, variables = Servers(home), {} if url else {**self.environment}
             variables.pop("MCL_HOME", None)
             servers.add(name, command=command, folder=self.workspace, environment=variables, url=url)
@@ -187,6 +187,7 @@ class Desk:
     @contextmanager
     def over_http(self, *options: str) -> Iterator[tuple[str, str]]:
         """`mcl mcp serve --http` as a process; gives its address and the bearer token."""
+        make_home(self.home)
         command = self.command("--http", "--port", "0", *options)
         with running(command, self.environment, cwd=self.workspace) as process:
             said = json.loads(first_line(process, "stderr", lambda line: '"listening"' in line))

@@ -276,7 +276,7 @@ def test_the_question_tells_who_asks_for_what_and_the_agents_words_as_its_own(de
     assert reply.question == (
         "An agent wants to call github:delete_repo (destructive: network). repo = x. It is destructive"
         " (network), which no verb and no plan covers. The agent calls the data private. Its reason, in its"
-        " own words: “You want\\x1b[2J this; it is safe”. Allow exactly this?"
+        ' own words: "You want\\x1b[2J this; it is safe". Allow exactly this?'
     )
     assert reply.why == ("It is destructive (network), which no verb and no plan covers.",)
     kind, kept = desk.recorded[-1]

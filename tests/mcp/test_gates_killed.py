@@ -193,7 +193,10 @@ def test_a_server_whose_client_is_gone_closes_its_questions(desk: Desk) -> None:
 )
 def test_a_client_that_answers_what_is_no_answer_has_said_no(liar: Wire, desk: Desk, lie: Any) -> None:
     id = liar.call("plain:add_note", text=f"a lie: {lie}")
-    liar.write(id=liar.asked()["id"], **lie)
+    content = lie["result"].get("content")
+    accepted = lie["result"].get("action") == "accept" and (content is None or isinstance(content, dict))
+    for _ in range(3 if accepted else 1):  # a form that was filled in with no answer is asked again, twice
+        liar.write(id=liar.asked()["id"], **lie)
     assert told(liar.answer(id)) == "GATE_DENIED"
     assert notes(desk, f"a lie: {lie}") == 0
 

@@ -175,7 +175,7 @@ def test_a_client_that_cannot_ask_is_told_to_wait_while_a_person_decides_elsewhe
                 for _ in range(2)
             ]  # fmt: skip
             ended = [await to_thread.run_sync(result, one) for one in both]
-            assert sorted(status for status, _ in ended) == [0, 4]
+            assert sorted(status for status, _ in ended) == [0, 4], ended
             assert any("GATE_RESOLVED" in said for status, said in ended if status == 4)
             while f"elsewhere {mode}" not in got:
                 await anyio.sleep(0.05)

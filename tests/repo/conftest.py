@@ -12,6 +12,7 @@ from shops import Shop, repository
 from executor.home import Home
 from mcl.home import open_home
 from mcl.repo.repositories import Repositories
+from tests.conftest import make_home
 
 
 @pytest.fixture
@@ -32,7 +33,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def home(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """A home that knows the repository `shop` beside it. Who asks stands in no repository."""
-    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(built, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("home"))
+    make_home(tmp_path / "home")
     monkeypatch.chdir(tmp_path)
     Repositories(tmp_path / "home").add("shop", tmp_path / "shop")
     with Home.open(tmp_path / "home") as found:
@@ -48,7 +50,8 @@ def shop(
     skills_read_once: None,
 ) -> Shop:
     """Commands in that repository; nobody is at a terminal."""
-    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(built, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("home"))
+    make_home(tmp_path / "home")
     Repositories(tmp_path / "home").add("shop", tmp_path / "shop")
     monkeypatch.chdir(tmp_path / "shop")
     monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))

@@ -9,6 +9,7 @@ import pytest
 from yards import APP, Yard
 
 from mcl.home import open_home
+from tests.conftest import make_home
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,8 @@ def yard(
     skills_read_once: None,
 ) -> Yard:
     """The repository; commands are run in it."""
-    shutil.copytree(laid_out, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(laid_out, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("home"))
+    make_home(tmp_path / "home")
     monkeypatch.chdir(tmp_path / "yard")
     monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NO_COLOR", "1")

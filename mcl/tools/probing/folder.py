@@ -86,6 +86,7 @@ def environment_of(place: Path) -> dict[str, str]:
         "PATH": os.pathsep.join((str(tools), os.environ.get("PATH", "/usr/bin:/bin"))),
         "HOME": str(place / "home"),
         "MCL_HOME": str(place / "mcl"),
+        "MCL_STATE": str(place / "states"),
         "TMPDIR": str(place / "tmp"),
         "EDITOR": str(tools / EDITOR),
         "LANG": "C.UTF-8",
