@@ -17,6 +17,7 @@ from walks import gone
 from executor import ToolError
 from executor.sandbox.leash import GroupLeash, TreeLeash, launched, unlaunched
 from executor.sandbox.process import run_command
+from tests.conftest import make_home
 
 PATIENCE = 60.0
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
@@ -128,7 +129,8 @@ anyio.run(lambda: run_foreground(argv, cwd={str(tmp_path)!r}, environment={ENVIR
 def test_tests_end_with_an_mcl_that_is_killed(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("test:\n\t@sh ./script\n")
     (tmp_path / "script").write_text(LEAVES)
-    environment = {**os.environ, "MCL_HOME": str(tmp_path.parent / f"{tmp_path.name}-home")}
+    home = make_home(tmp_path.parent / f"{tmp_path.name}-home")
+    environment = {**os.environ, "MCL_HOME": str(home)}
     mcl = [sys.executable, "-m", "mcl"]
     granted = [*mcl, "grant", "shell", "write", "read"]
     subprocess.run(granted, env=environment, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
