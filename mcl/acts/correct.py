@@ -101,6 +101,15 @@ def propose_correction(
         operations += _after(view, operations, given, id=id, at=home.clock.now())
     target, body = _body(view, operations, reason, retry_from)
     found = _judged(view, body, id=id, at=home.clock.now())
+    if not found.changes and not found.again:
+        raise LifecycleError(
+            "CORRECTION_INVALID",
+            "it changes nothing",
+            place=retry_from or "patches",
+            fix=f"say what shall be different; mcl show {id} and mcl plan {id} tell what counts now",
+            state=view.state,
+            legal=view.legal(),
+        )
     return Proposal(
         id,
         target,

@@ -28,6 +28,11 @@ class Planned:
     verdicts: tuple[Verdict, ...]
 
     @property
+    def refused(self) -> tuple[Verdict, ...]:
+        """What the gate would refuse, as things are."""
+        return tuple(one for one in self.verdicts if one.decision == "deny")
+
+    @property
     def unfolded(self) -> PlanTree:
         """The plan with those of its sub-dispatches below their nodes, as far as they are known. It is for
         eyes, not for hashes."""

@@ -1,13 +1,18 @@
 """`mcl accept` and `mcl cancel`: a person signs, or stops it."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, example
 from mcl.cli.output import Output, note
+
+if TYPE_CHECKING:
+    from executor.errors import GateError
+    from executor.walker import Verdict
 
 
 def register(app: typer.Typer) -> None:
@@ -33,7 +38,8 @@ def accept_command(
 
     Shows them, asks, and signs the hashes of both with your key.
 
-    Exit code 4 when you do not agree, or when the intent may not be accepted.
+    Exit code 4 when you do not agree, or when the intent may not be accepted. With --yes also when the gate
+    would refuse the plan as things are: you are told, and nothing is signed.
     """
     from dataclasses import asdict
 
@@ -41,21 +47,27 @@ def accept_command(
     from mcl.acts.accept import accept, acceptable
     from mcl.acts.plan import plan
     from mcl.cli.home import tell_unattended, use_home
+    from mcl.cli.views.changes import refusals_view
     from mcl.cli.views.intent import intent_view
     from mcl.cli.views.layout import commands, plain
     from mcl.cli.views.plan import plan_view
 
     home, out = use_home(signs=True), Output(as_json)
     found = acceptable(intent, home=home)
+    seen = None
+    if found.plan is not None:
+        seen = plan(found.id, home=home, workspace=workspace or Path.cwd(), skills=skills or ())
+    refused = seen.refused if seen else ()
     if not (as_json and yes):
         out.tell(intent_view(found.intent, out.people, state=found.state))
-        if found.plan is not None:
-            seen = plan(found.id, home=home, workspace=workspace or Path.cwd(), skills=skills or ())
-            out.tell(["", *plan_view(seen, out.people)])
+        if seen is not None:
+            out.tell(["", *plan_view(seen, out.people), *refusals_view(refused)])
         else:
             out.tell(["", plain("No plan: this skill only understands; there is nothing to run.", "dim")])
     tell_unattended(home)
-    if not yes and not _agreed():
+    if yes and refused:
+        raise _would_be_refused(found.id, refused)
+    if not yes and not _agreed(refused=bool(refused)):
         note("not accepted; nothing was signed")
         return REFUSED
     seen_hash = plan_hash or (None if yes else found.view.plan_hash)
@@ -97,9 +109,25 @@ def cancel_command(
     note(f"cancelled {id}")
 
 
-def _agreed() -> bool:
+def _would_be_refused(id: str, refused: "Sequence[Verdict]") -> "GateError":
+    from executor.errors import GateError
+    from executor.gate.verdict import Deny
+
+    first = next(one for one in refused if isinstance(one.reply, Deny))
+    assert isinstance(first.reply, Deny)
+    where = first.node_id or "this plan"
+    return GateError(
+        "PLAN_REFUSED",
+        f"the gate would refuse {where}: {first.reply.code}: {first.reply.reason}; nothing was signed",
+        place=id,
+        fix=f"{first.reply.fix}; without --yes you are asked all the same",
+    )
+
+
+def _agreed(*, refused: bool) -> bool:
     """Whether the person says yes; end of input, nothing, or anything else is no."""
-    sys.stderr.write("\nSign this intent and this plan? [y/N] ")
+    what = "It would be refused, as things are. " if refused else ""
+    sys.stderr.write(f"\n{what}Sign this intent and this plan? [y/N] ")
     sys.stderr.flush()
     answer = sys.stdin.readline()
     if not answer.endswith("\n"):

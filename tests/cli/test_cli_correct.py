@@ -209,3 +209,23 @@ def test_a_folder_that_is_no_workspace_keeps_nobody_from_correcting(mcl, waiting
     monkeypatch.chdir(mcl.home)
     assert mcl("correct", id, "--set", "budget.max_calls=5", "--yes").code == 0
     assert mcl("correct", id, "--set", "budget.max_calls=4", "--yes", "--workspace", ".").code == 4
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        ("--set", "budget.max_calls=5"),
+        ("--patch", "-"),
+        ("--unset", "deadline"),
+        ("--retry-from", "note"),
+    ],
+    ids=["a value that it has", "no patches", "what is not there", "a node that has not begun"],
+)
+def test_a_correction_that_changes_nothing_is_not_signed(mcl, waiting, same):
+    id, _ = waiting
+    assert mcl("correct", id, "--set", "budget.max_calls=5", "--yes").code == 0
+    before = mcl("log", id).out
+    told = mcl.fed(b"[]", "correct", id, *same, "--yes")
+    assert told.code in (2, 4)
+    assert "code  CORRECTION_INVALID" in told.err or "code  PATH_UNKNOWN" in told.err
+    assert mcl("log", id).out == before
