@@ -13,7 +13,7 @@ from mcl.repo.contract import RepoIntent
 from mcl.repo.routing import route
 
 KEYS = ("shop", "mq-hal")
-# How a search may be said, and the text that has to be searched for: what was understood once stays so. It measures nothing.
+# How a search may be said, and the text that has to be searched for: what was understood once stays so.
 SEARCHES = {
     "search for TODO": "TODO",
     'search for "connect timeout"': "connect timeout",
