@@ -10,6 +10,9 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell $(PYTHON) -c 'import os; print(os.c
 export CMAKE_ARGS ?= -DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama.cpp_INCLUDE=$(CURDIR)/cmake/llama-library-only.cmake
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
+# Whatever follows from the order of sets is the same for everybody too; `make fuzz` takes it from its seed.
+test quick slow: export PYTHONHASHSEED = 0
+
 .PHONY: demo test quick lint types slow vocabularies fuzz bench model lock clean help
 .DEFAULT_GOAL := help
 
@@ -63,7 +66,8 @@ lint: $(VENV)/.dev       ## ruff, import rule
 types: $(VENV)/.dev      ## mypy --strict
 	$(BIN)/mypy
 
-fuzz: $(VENV)/.dev       ## fuzz the readers, 10 minutes each way
+fuzz: $(VENV)/.dev $(VENV)/npm/.installed  ## search: all property tests at random (SEED=N again), and the readers
+	$(BIN)/python tests/fuzz/search.py --minutes 10 $(if $(SEED),--seed $(SEED))
 	$(PIP) "atheris>=3,<4"
 	$(BIN)/python tests/fuzz/fuzz_mtx.py -max_total_time=600
 	MTX_FUZZ_EXAMPLES=6000 $(BIN)/python -m pytest -n 2 tests/mtx/test_mtx_fuzz.py

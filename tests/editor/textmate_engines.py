@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from tests.npm import npm_package
 
 ROOT = Path(__file__).resolve().parents[2]
 GRAMMAR = ROOT / "grammars" / "mtx.tmLanguage.json"
@@ -45,13 +46,9 @@ def paint(text: str) -> Painted:
     return painted
 
 
-def node_modules() -> Path | None:
-    """Where vscode-textmate and vscode-oniguruma are, with a node to run them; None where they are not."""
-    places = (os.environ.get("MCL_NODE_MODULES", ""), str(ROOT / "editors" / "vscode" / "node_modules"))
-    for place in filter(None, places):
-        if shutil.which("node") and (Path(place) / "vscode-textmate").is_dir():
-            return Path(place)
-    return None
+def node_modules() -> Path:
+    """Where vscode-textmate and vscode-oniguruma are, with a node to run them; skips where they are not."""
+    return npm_package("vscode-textmate").parent
 
 
 def paint_with_node(modules: Path, texts: Sequence[str]) -> list[Painted]:

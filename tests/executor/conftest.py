@@ -159,7 +159,7 @@ def disk(tmp_path: Path) -> Disk:
     try:
         tried = subprocess.run(attempt, capture_output=True, text=True, timeout=60)
     except FileNotFoundError:
-        pytest.skip("no small disk here: there is no `unshare` command")
+        pytest.skip("mounts: no small disk here, there is no `unshare` command")
     if tried.returncode:
-        pytest.skip(f"no small disk here: mounts are not permitted ({tried.stderr.strip()})")
+        pytest.skip(f"mounts: no small disk here ({tried.stderr.strip()})")
     return Disk(place)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import venv
 from collections.abc import Mapping
@@ -137,7 +136,6 @@ def test_a_python_without_pytest_is_told_from_a_failing_test(walks: Walks) -> No
     assert (failure.code, "pytest" in failure.message) == ("COMMAND_NOT_FOUND", True)
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 @pytest.mark.parametrize(
     ("makefile", "expected"),
     [
@@ -154,7 +152,6 @@ def test_make_runs_its_target_test(walks: Walks, makefile: str, expected: tuple[
     )
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 @pytest.mark.parametrize("makefile", ["all:\n", "test:\n", "# none\n"])
 def test_a_make_that_does_nothing_is_no_success(walks: Walks, makefile: str) -> None:
     walks.write("Makefile", makefile)

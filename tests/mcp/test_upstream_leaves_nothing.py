@@ -34,7 +34,7 @@ async def main():
 anyio.run(main)
 """
 linux = pytest.mark.skipif(
-    sys.platform != "linux", reason="what a server leaves behind is found on Linux only"
+    sys.platform != "linux", reason="Linux: what a server leaves behind is found in /proc"
 )
 
 

@@ -12,7 +12,6 @@ from shops import Shop, repository
 from executor.home import Home
 from mcl.home import open_home
 from mcl.repo.repositories import Repositories
-from tests.conftest import make_home
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def home(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """A home that knows the repository `shop` beside it. Who asks stands in no repository."""
     shutil.copytree(built, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("home"))
-    make_home(tmp_path / "home")
+    open_home(tmp_path / "home", unattended=True).close()
     monkeypatch.chdir(tmp_path)
     Repositories(tmp_path / "home").add("shop", tmp_path / "shop")
     with Home.open(tmp_path / "home") as found:
@@ -51,7 +50,7 @@ def shop(
 ) -> Shop:
     """Commands in that repository; nobody is at a terminal."""
     shutil.copytree(built, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("home"))
-    make_home(tmp_path / "home")
+    open_home(tmp_path / "home", unattended=True).close()
     Repositories(tmp_path / "home").add("shop", tmp_path / "shop")
     monkeypatch.chdir(tmp_path / "shop")
     monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))

@@ -9,7 +9,6 @@ import pytest
 from yards import APP, Yard
 
 from mcl.home import open_home
-from tests.conftest import make_home
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +39,7 @@ def yard(
 ) -> Yard:
     """The repository; commands are run in it."""
     shutil.copytree(laid_out, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("home"))
-    make_home(tmp_path / "home")
+    open_home(tmp_path / "home", unattended=True).close()
     monkeypatch.chdir(tmp_path / "yard")
     monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NO_COLOR", "1")

@@ -76,7 +76,9 @@ def named(*rows: tuple[str, ...]) -> list[object]:
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:
-    told_by_linux = pytest.mark.skipif(sys.platform != "linux", reason="its kernel tells what is opened")
+    told_by_linux = pytest.mark.skipif(
+        sys.platform != "linux", reason="Linux: its kernel tells what is opened"
+    )
     return [pytest.mark.slow] * (name not in QUICK) + [told_by_linux] * (name in LINUX)
 
 

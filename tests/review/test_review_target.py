@@ -157,7 +157,7 @@ def test_any_name_of_a_file_is_found_again(yard: Yard, name: str) -> None:
         assert yard.piece(name).lines == ((2, 2),)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="names are UTF-8 elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux: names are UTF-8 elsewhere")
 def test_a_name_that_is_no_utf_8_is_told(yard: Yard) -> None:
     Path(os.fsdecode(os.fsencode(yard.folder) + b"/caf\xe9.py")).write_text("eval(x)\n")
     assert yard.skipped() == {"caf\ufffd.py": "name"}
@@ -306,7 +306,7 @@ def test_a_file_of_the_same_size_and_time_is_compared(yard: Yard) -> None:
     assert yard.piece("app.py").lines == ((1, 1),)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="file systems elsewhere fold names")
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux: file systems elsewhere fold names")
 def test_a_new_file_does_not_hide_behind_one_whose_name_differs_in_case(yard: Yard) -> None:
     yard.git("config", "core.ignoreCase", "true")
     yard.write("App.py", "x = eval(input())\n")
@@ -314,7 +314,6 @@ def test_a_new_file_does_not_hide_behind_one_whose_name_differs_in_case(yard: Ya
     assert yard.piece("App.py").state == "new"
 
 
-@pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links here")
 def test_a_file_does_not_pass_for_a_link(yard: Yard) -> None:
     (yard.folder / "link.py").symlink_to("app.py")
     yard.git("add", "-A")

@@ -149,7 +149,7 @@ def test_a_command_inherits_no_descriptor_no_variable_and_no_terminal(tmp_path: 
     assert own is True
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc to read them from")
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux: /proc, to read them from")
 def test_a_command_without_bubblewrap_does_not_read_our_variables_or_memory() -> None:
     libc = ctypes.CDLL(None)
     libc.prctl(4, 1, 0, 0, 0)  # as a process begins: others of this user may look into it

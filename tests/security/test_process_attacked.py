@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import sys
 import time
@@ -134,10 +133,8 @@ STAYS = """.PHONY: test
 test:
 \t@trap '' TERM HUP INT; sleep 60 & echo $$! $$$$ > pids.new; mv pids.new pids; wait; sleep 60
 """
-with_make = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 
 
-@with_make
 def test_tests_that_never_end_are_ended_with_all_they_started(project: Walks) -> None:
     project.write("Makefile", STAYS)
     outcome = run(project, timeout_ms=2000)
@@ -146,7 +143,6 @@ def test_tests_that_never_end_are_ended_with_all_they_started(project: Walks) ->
     assert all(gone(int(one)) for one in (project.workspace / "pids").read_text().split())
 
 
-@with_make
 def test_the_failure_of_a_sibling_ends_running_tests(project: Walks) -> None:
     project.write("one/Makefile", STAYS)
     project.write(

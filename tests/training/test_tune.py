@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch", reason="training needs torch")
-pytest.importorskip("gguf", reason="training needs gguf")
 
 from mcl.acts.tuning.lessons import Lesson, lessons_of
 from mcl.model import Candidate, bundled_path

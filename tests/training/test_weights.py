@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("torch", reason="training needs torch")
-pytest.importorskip("gguf", reason="training needs gguf")
 
 from mcl.model import bundled_path, form
 from mcl.model.llama.weights import Weights

@@ -7,7 +7,6 @@ not in its package, and `peers/plain.py` and `peers/paged.py` have their shape.
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 import sys
@@ -26,7 +25,7 @@ from desks import Desk, first_line, running, surroundings, talk
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-NPM = Path(sys.executable).parents[1] / "npm" / "node_modules" / "@modelcontextprotocol"
+from tests.npm import npm_package
 
 
 @dataclass
@@ -39,14 +38,9 @@ class Counterpart:
     network: bool = False  # does it go to the network, and may the agent?
 
 
-def npm(*parts: str) -> list[str]:
+def npm(package: str, *parts: str) -> list[str]:
     """How a script of an npm package is started; skips where there is none."""
-    node, script = shutil.which("node"), NPM.joinpath(*parts)
-    if node is None:
-        pytest.skip("there is no node here")
-    if not script.exists():
-        pytest.skip(f"npm's servers are not installed ({script}): make quick installs them")
-    return [node, str(script)]
+    return ["node", str(npm_package(f"@modelcontextprotocol/{package}").joinpath(*parts))]
 
 
 def free_port() -> int:
