@@ -7,6 +7,7 @@ import sys
 import unicodedata
 
 import pytest
+import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -49,7 +50,6 @@ def test_each_code_point_is_of_the_kind_that_the_unicode_data_says() -> None:
 
 
 def test_every_default_ignorable_character_is_invisible() -> None:
-    regex = pytest.importorskip("regex", reason="the package regex has the derived properties of Unicode")
     ignorable = regex.compile(r"\p{Default_Ignorable_Code_Point}")
     found = [char for char in ALL if ignorable.match(char)]
     assert len(found) == 4174
@@ -59,7 +59,6 @@ def test_every_default_ignorable_character_is_invisible() -> None:
 
 
 def test_every_character_that_turns_the_direction_is_known_as_such() -> None:
-    regex = pytest.importorskip("regex", reason="the package regex has the derived properties of Unicode")
     turns = regex.compile(r"\p{Bidi_Control}")
     assert {char for char in ALL if turns.match(char)} == {
         char for char in ALL if kind_of(char) == "direction"

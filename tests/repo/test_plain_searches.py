@@ -6,7 +6,6 @@ import pytest
 from shops import Shop
 from test_routing import Sure
 
-from mcl.errors import ModelError
 from mcl.model import load_model
 from mcl.repo.asking import Answer
 from mcl.repo.contract import RepoIntent
@@ -87,10 +86,7 @@ PLACES = {"grep TODO in src": "src", "rg TODO src": "src", "look for retry_count
 
 @pytest.fixture(scope="module")
 def bundled():
-    try:
-        return load_model(None, home_path=None)
-    except ModelError as error:
-        pytest.skip(f"no model was built in: {error}")
+    return load_model(None, home_path=None)
 
 
 @pytest.fixture

@@ -25,8 +25,8 @@ from tests.cli.test_cli_door import clean
 
 pytestmark = [
     pytest.mark.attended,
-    pytest.mark.skipif(shutil.which("script") is None, reason="script(1) makes the terminals here"),
-    pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the attacks are those of Linux"),
+    pytest.mark.skipif(shutil.which("script") is None, reason="Linux: script(1) makes the terminals here"),
+    pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="Linux: its /proc"),
 ]
 WORDS = b"correct horse"
 ACCEPT = f"{shlex.quote(sys.executable)} -m mcl accept @last --yes"
@@ -164,9 +164,7 @@ def test_the_doors_catch_it_without_any_passphrase(agent: Path, name: str) -> No
 @pytest.mark.parametrize("name", NOT_CAUGHT)
 def test_what_the_doors_do_not_catch_is_written_down(agent: Path, name: str) -> None:
     if agent_host({}, processes_above()):
-        pytest.skip(
-            "whoever runs the tests is a host of agents, and may take in what was started below nobody"
-        )
+        pytest.skip("this test itself runs below an agent's host, which takes in orphans")
     said = attack(agent, NOT_CAUGHT[name])
     assert state(agent) == "accepted", said
     page = (Path(__file__).parents[2] / "docs" / "security.md").read_text()

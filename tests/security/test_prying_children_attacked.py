@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSPHRASE, API_KEY = "open sesame or else", "sk-live-0123456789abcdefghij"
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux: its /proc")
 
 # Looks at every process that it sees, by every way, and tells it backwards: nothing takes that out.
 PRY = """#!{python}
