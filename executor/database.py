@@ -35,6 +35,7 @@ class Database:
         self._connection = connection
         self._lock = threading.RLock()
         self._owner = os.getpid()
+        self._copied = False  # of a file that cannot be written to: whether this is a copy in memory
         self._writes: dict[str, int] = {}  # component -> how many `write`s were begun for it
         self._moment = threading.local()  # known: what this thread was answered, while it is in a moment
 
@@ -89,10 +90,7 @@ class Database:
             with self._lock:
                 connection = self._here()
                 nested = connection.in_transaction
-                if getattr(self._moment, "known", None):
-                    self._moment.known.clear()
-                # Counted before anything is written, so that no interruption leaves a commit uncounted.
-                self._writes[component] = self._writes.get(component, 0) + 1
+                self._begun(component)
                 connection.execute("SAVEPOINT inner" if nested else "BEGIN IMMEDIATE")
                 try:
                     yield connection
@@ -107,6 +105,41 @@ class Database:
             raise
         except sqlite3.Error as error:
             raise explain(error, self.path) from error
+
+    @contextmanager
+    def derive(self, component: str) -> Iterator[sqlite3.Connection]:
+        """`write` for tables that only repeat what the rows of the journal say, and are made when they are
+        asked for. Where the file cannot be written to they are made in memory, for this process alone."""
+        if not self.read_only:
+            with self.write(component) as connection:
+                yield connection
+            return
+        with self._lock, self._explained():
+            connection = self._private()
+            self._begun(component)
+            connection.execute("BEGIN")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+
+    def _begun(self, component: str) -> None:
+        if getattr(self._moment, "known", None):
+            self._moment.known.clear()
+        # Counted before anything is written, so that no interruption leaves a commit uncounted.
+        self._writes[component] = self._writes.get(component, 0) + 1
+
+    def _private(self) -> sqlite3.Connection:
+        """The connection of a file that cannot be written to, from now on to a copy in memory."""
+        if self._copied:
+            return self._here()
+        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        with closing(self._here()) as connection:
+            connection.backup(copy)
+        self._connection, self._copied = copy, True
+        return copy
 
     @property
     def writing(self) -> bool:
@@ -209,14 +242,15 @@ class Database:
         """Bring the tables of `component` to version len(steps).
 
         Step n (SQL, several statements allowed) leads to version n+1 and never changes once released.
-        Safe when several processes do it at once.
+        Safe when several processes do it at once. Of a file that cannot be written to, a copy in memory is
+        brought there.
 
         Raises HomeError DATABASE_NEWER where the file was written by a later program.
         """
         with self._lock:
             if self._version(component) == len(steps):
                 return
-            with self.write() as connection:
+            with self.derive("") as connection:
                 connection.execute(_VERSIONS)
                 version = self._version(component)
                 if version > len(steps):

@@ -55,8 +55,7 @@ def open_home(
         elif home.journal.notice:
             announce(home.journal.notice)
     grants, agent = Grants(home.db, home.clock), home.keyring.agent.did
-    if not grants.list(agent):
-        grants.ensure_default(agent)
+    grants.ensure_default(agent)
     if fresh and announce is not None:
         classes = " and ".join(sorted(grants.classes(agent)))
         sealed = "sealed with a passphrase" if passphrase else "not sealed: mcl key seal"

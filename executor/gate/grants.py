@@ -101,6 +101,8 @@ class Grants:
 
     def ensure_default(self, agent: str) -> None:
         """Give a new agent the default grants; an agent that ever had a grant keeps what it has."""
+        if self._database.read_only or self.list(agent):
+            return
         with self._database.write() as connection:
             if not connection.execute("SELECT 1 FROM grants WHERE agent = ?", (agent,)).fetchone():
                 self.grant(agent, DEFAULT_CLASSES)

@@ -78,11 +78,12 @@ class Journal:
         What does not fit is kept in `trouble`: nothing is appended then, and no run begins.
         """
         try:
+            size = self.size()  # before: who writes has begun before
             unseen = witness.begin() if writable else False
             if writable or witness.known:
                 self._witness = witness
                 self._look()
-            if unseen and self.trouble is None and (size := self.size()) and self._end_of_now().chained:
+            if unseen and self.trouble is None and size and self._end_of_now().chained:
                 witness.unsaid = size
                 self.notice = (
                     f"nothing was known here of this home's journal, which has {size} rows: it is a copy,"
@@ -470,10 +471,14 @@ class Journal:
         return int(self._database.read("SELECT size FROM tree")[0][0])
 
     def head(self) -> Head:
-        """Sign the tree as it is now; also kept in the journal, so that truncation below it is found.
+        """Sign the tree as it is now; also kept in the journal, so that truncation below it is found, but
+        where that cannot be written to.
 
         Raises KeyringError where the agent's key is sealed.
         """
+        if self._database.read_only:
+            with self._database.snapshot() as connection:
+                return self._sign_head(read_tree(connection))
         with self._database.write("journal") as connection:
             head = self._sign_head(read_tree(connection))
             self._save_head(connection, head)

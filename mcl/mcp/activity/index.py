@@ -57,7 +57,7 @@ class Index:
         db, size = self._home.db, self._home.journal.size()
         read = int(db.read("SELECT seq FROM activity_read")[0][0])
         if fresh or read > size:  # a journal that became shorter is another one
-            with db.write("activity") as connection:
+            with db.derive("activity") as connection:
                 for table in ("activity", "activity_words"):
                     connection.execute(f"DELETE FROM {table}")  # noqa: S608  # fixed texts
                 connection.execute("UPDATE activity_read SET seq = 0")
@@ -75,7 +75,7 @@ class Index:
                 calls.append(believed(self._home, row))
             except MclError as problem:
                 flaws.append((row.seq, problem.code))
-        with self._home.db.write("activity") as connection:
+        with self._home.db.derive("activity") as connection:
             self.add(connection, calls)
             connection.executemany(_ADD_FLAW, flaws)
             connection.execute("UPDATE activity_read SET seq = max(seq, ?)", (read,))

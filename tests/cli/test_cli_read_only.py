@@ -1,0 +1,122 @@
+"""Every command that only shows, on a copy of a home that cannot be written to, kept as evidence."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import ROOT, Shell
+
+COMMANDS = tomllib.loads((ROOT / "mcl/authority/commands.toml").read_text())["commands"]
+SHOWS = sorted(name for name, row in COMMANDS.items() if row["who"] == "shows")
+ALSO = ("replay", "log head")  # an agent's, and they change nothing either
+# What each is given; a command that only shows and is not here needs nothing.
+GIVEN = {
+    "cortex find": ["invoice"],
+    "cortex prove": ["matrix://cortex/Identity/anna"],
+    "cortex show": ["matrix://cortex/Identity/anna"],
+    "gate show": ["GATE"],
+    "intents show": ["T-1"],
+    "log prove": ["2", "--since", "1"],
+    "materiality": ["notes/monday.txt", "notes/monday.txt"],
+    "model info": ["bundled"],
+    "plan check": ["@last"],
+    "plan show": ["@last"],
+    "replay": ["@last"],
+    "review context show": ["notes/monday.txt"],
+    "review parse": ["notes/monday.txt"],
+    "server show": ["shop"],
+    "show": ["@last"],
+    "skill hash": ["SKILL.mtx"],
+    "skill parse": ["SKILL.mtx"],
+    "skill show": ["repo-status"],
+    "tool describe": ["fs/read"],
+    "verify": ["notes/monday.txt"],
+    "activity show": ["1"],
+}
+FAILS = {  # of what is given here: nothing of the kind is in this home, and a note is no review
+    *("gate show", "intents list", "intents show", "intents trace", "intents map", "intents validate"),
+    *("materiality", "review context show", "review context status", "review parse", "activity show"),
+    *("skill hash", "skill parse", "verify", "skill validate"),
+}
+ONE_AFTER_THE_OTHER = """
+import contextlib, io, json, sys
+from mcl.cli.main import main
+told = {}
+for name, given in json.loads(sys.argv[1]).items():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        told[name] = [main([*name.split(), *given]), out.getvalue()]
+print(json.dumps(told))
+"""
+
+
+def all_of(home: Path, folder: Path, *, frozen: bool) -> dict[str, Any]:
+    """What each command ends with and says in this home; frozen: nobody can write there."""
+    freeze = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 77; ' if frozen else ""
+    script = f'{freeze}exec "$2" -c "$3" "$4"'
+    commands = json.dumps({name: GIVEN.get(name, []) for name in (*SHOWS, *ALSO)})
+    own = ["unshare", "--user", "--map-root-user", "--mount"] if frozen else []
+    try:
+        done = subprocess.run(
+            [*own, "sh", "-c", script, "sh", home, sys.executable, ONE_AFTER_THE_OTHER, commands],
+            cwd=folder,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(ROOT),
+                "MCL_HOME": str(home),
+                "MCL_STATE": str(home.parent / "s"),
+            },
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+    except FileNotFoundError:
+        pytest.skip("mounts: no read-only folder here, there is no `unshare` command")
+    if frozen and (done.returncode == 77 or "unshare" in done.stderr):
+        pytest.skip(f"mounts: no read-only folder here ({done.stderr.strip()})")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {one: one.read_bytes() for one in (folder / "home").rglob("*") if one.is_file()}
+
+
+def test_every_command_that_only_shows_shows_on_a_copy_that_cannot_be_written_to(
+    mcl: Shell, tmp_path: Path
+) -> None:
+    id = mcl.signed()
+    assert mcl("cortex", "put", "Identity", "name=Anna", "--id", "anna").code == 0
+    assert mcl("server", "add", "shop", "--", "true").code == 0
+    assert mcl("run", id).code == 0
+    shutil.copytree(mcl.home, tmp_path / "kept" / "home")
+    shutil.copytree(mcl.home, tmp_path / "other" / "home")
+    before = contents(tmp_path / "kept")
+    kept = all_of(tmp_path / "kept" / "home", mcl.folder, frozen=True)
+    other = all_of(tmp_path / "other" / "home", mcl.folder, frozen=False)
+    for name, (code, told) in kept.items():
+        assert "HOME_READ_ONLY" not in told, (name, told)
+        assert "Traceback" not in told, (name, told)
+        assert code == other[name][0], (name, told, other[name][1])
+        assert name in FAILS or code == 0, (name, told)
+    assert contents(tmp_path / "kept") == before
+
+
+def test_a_row_that_was_proven_on_such_a_copy_is_in_the_home_that_it_was_copied_from(
+    mcl: Shell, tmp_path: Path
+) -> None:
+    mcl.compiled()
+    shutil.copytree(mcl.home, tmp_path / "kept" / "home")
+    _, told = all_of(tmp_path / "kept" / "home", mcl.folder, frozen=True)["log head"]
+    root = next(line.split()[1] for line in told.splitlines() if line.strip().startswith("root"))
+    assert mcl("log", "head", "--json").document["root"] == root
