@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from executor import View, fold
 from executor.home import Home
-from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed
+from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed, with_hash
 from ir.errors import MclError
 from ir.intent import CompileMetadata
 from mcl.acts.compile import open_model
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from mcl.model import Model
 
 _CORTEX = "matrix://cortex/"
+# The same weights add up to other last digits where the processor adds in another order. Only where skill,
+# model, grammar, memory and seed are proved the same, and only this far.
+_LAST_DIGITS = 0.005
+_ROUNDS = "the same model; processors round their sums differently"
 Answer = Literal["same", "different", "not available"]
 
 
@@ -118,7 +122,7 @@ class _Again:
         yield _compared("seed", self.made.seed, self._seed())
         parts = [self._skill(), self._model(), self._grammar(), self._memory()]
         yield from parts
-        yield self._bytes(parts)
+        yield from self._bytes(parts)
         if self.view.plan is not None:
             yield self._plan(self.view.plan)
 
@@ -187,11 +191,12 @@ class _Again:
         notes += [f"{later} later changes were left out"] if later else []
         return ReplayItem("memory", "same", root, now.root, "; ".join(notes))
 
-    def _bytes(self, parts: list[ReplayItem]) -> ReplayItem:
+    def _bytes(self, parts: list[ReplayItem]) -> Iterator[ReplayItem]:
         """Compile again; whatever differs among the parts is named as the likely cause."""
         causes = ", ".join(part.name for part in parts if part.verdict != "same")
         if self.model is None or self.view.draft is None:
-            return _missing("bytes", self.intent.hash, f"cannot be compiled without: {causes}")
+            yield _missing("bytes", self.intent.hash, f"cannot be compiled without: {causes}")
+            return
         try:
             again = recompile(
                 self.intent,
@@ -202,10 +207,15 @@ class _Again:
                 model=self.model,
             )
         except MclError as error:
-            return _missing("bytes", self.intent.hash, f"{error.code}: {error.message}")
+            yield _missing("bytes", self.intent.hash, f"{error.code}: {error.message}")
+            return
+        here, then = again.confidence, self.intent.confidence
+        if not causes and 0 < abs(here - then) <= _LAST_DIGITS:
+            yield ReplayItem("confidence", "same", f"{then:.4f}, {here:.4f} by this processor", note=_ROUNDS)
+            again = with_hash(again.model_copy(update={"confidence": then}))
         verdict: Answer = "same" if canonical_bytes(again) == canonical_bytes(self.intent) else "different"
         note = "" if verdict == "same" else f"differs in {_differing(self.intent, again)}"
-        return ReplayItem("bytes", verdict, self.intent.hash, again.hash, note)
+        yield ReplayItem("bytes", verdict, self.intent.hash, again.hash, note)
 
     def _plan(self, plan: PlanTree) -> ReplayItem:
         skill = self._installed()

@@ -10,6 +10,7 @@ import pytest
 
 import skills as shipped
 from mcl import compile_goal, open_home, replay
+from mcl.acts.models import Models
 from mcl.cortex import Cortex
 from mcl.errors import InputError
 from mcl.model.matcher.cues import load_cues
@@ -114,3 +115,51 @@ def test_tables_of_patterns_that_read_otherwise_now_are_told(home, monkeypatch):
     table = load_cues()
     monkeypatch.setattr("mcl.model.matcher.cues.load_cues", lambda: replace(table, digest="0" * 64))
     assert verdicts(replay(id, home=home))["grammar"] == "different"
+
+
+class OtherProcessor:
+    """The bundled model where the sums of its weights come out a little otherwise."""
+
+    def __init__(self, home, factor: float) -> None:
+        self.model = Models(home).open(path=None, ai=True)
+        self.factor = factor
+
+    def __getattr__(self, name: str):
+        return getattr(self.model, name)
+
+    def choose(self, prose, candidates):
+        choice = self.model.choose(prose, candidates)
+        return replace(choice, skill_probability=choice.skill_probability * self.factor)
+
+    def extract(self, prose, form):
+        spans = self.model.extract(prose, form)
+        return tuple(replace(one, probability=one.probability * self.factor) for one in spans)
+
+
+def compiled_by_the_model(home, **more):
+    return compile_goal("find coffee in notes", home=home, **more).intent
+
+
+def test_a_last_digit_that_another_processor_rounds_otherwise_is_told_and_not_a_difference(home):
+    intent = compiled_by_the_model(home)
+    found = replay(intent.id, model=OtherProcessor(home, 0.999), home=home)
+    assert found.same, [item for item in found.items if item.verdict != "same"]
+    [rounded] = [item for item in found.items if item.name == "confidence"]
+    assert f"{intent.confidence:.4f}" in rounded.recorded
+    assert "by this processor" in rounded.recorded
+
+
+def test_a_confidence_that_no_rounding_explains_is_a_difference(home):
+    intent = compiled_by_the_model(home)
+    found = replay(intent.id, model=OtherProcessor(home, 0.9), home=home)
+    assert "confidence" not in verdicts(found)
+    assert verdicts(found)["bytes"] == "different"
+
+
+def test_where_the_skill_is_another_no_rounding_is_assumed(home, own_skills):
+    intent = compiled_by_the_model(home, skills=[own_skills])
+    text = own_skills / "files-find" / "SKILL.mtx"
+    text.write_text(text.read_text().replace('display="Find', 'display="Seek'))
+    found = replay(intent.id, model=OtherProcessor(home, 0.999), skills=[own_skills], home=home)
+    assert "confidence" not in verdicts(found)
+    assert verdicts(found)["bytes"] == "different"

@@ -1,4 +1,4 @@
-"""Every command that only shows, on a copy of a home that cannot be written to, kept as evidence."""
+"""Homes that cannot be written to: what only shows, shows; what writes says so and loses nothing."""
 
 from __future__ import annotations
 
@@ -120,3 +120,42 @@ def test_a_row_that_was_proven_on_such_a_copy_is_in_the_home_that_it_was_copied_
     _, told = all_of(tmp_path / "kept" / "home", mcl.folder, frozen=True)["log head"]
     root = next(line.split()[1] for line in told.splitlines() if line.strip().startswith("root"))
     assert mcl("log", "head", "--json").document["root"] == root
+
+
+@pytest.mark.parametrize("trouble", ["readonly", "full"])
+def test_on_a_read_only_or_full_disk_nothing_is_lost_and_nothing_half_written(
+    mcl: Shell, tmp_path: Path, trouble: str
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    goal = " ".join(f"'{word}'" for word in mcl.COMPILE)
+    spoil = 'mount -o remount,ro "$1"' if trouble == "readonly" else 'cat /dev/zero > "$1/ballast"'
+    mend = 'mount -o remount,rw "$1"' if trouble == "readonly" else 'rm "$1/ballast"'
+    script = f"""
+        mount -t tmpfs -o size=4m tmpfs "$1" || exit 77
+        export MCL_HOME="$1/home" PYTHONPATH="$3" PYTHON="$2"
+        mcl() {{ "$PYTHON" -m mcl "$@"; }}
+        mcl {goal} --json > "$4/first" 2>&1 || exit 1
+        {spoil} 2> /dev/null
+        mcl {goal} > "$4/refused" 2>&1; echo $? > "$4/code"
+        {mend}
+        mcl list --json > "$4/list" 2>&1
+        mcl log verify > "$4/verify" 2>&1
+    """
+    own = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]
+    done = subprocess.run(
+        [*own, disk, sys.executable, ROOT, tmp_path],
+        cwd=mcl.folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip(f"mounts: no small disk here ({done.stderr.strip()})")
+    assert done.returncode == 0, done.stderr
+    told = (tmp_path / "refused").read_text()
+    assert (tmp_path / "code").read_text().strip() == "5", told
+    assert ("HOME_READ_ONLY" if trouble == "readonly" else "DISK_FULL") in told
+    assert "Traceback" not in told
+    assert len(json.loads((tmp_path / "list").read_text())["intents"]) == 1
+    assert "nothing wrong" in (tmp_path / "verify").read_text()
