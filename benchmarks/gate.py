@@ -52,7 +52,7 @@ async def _never(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 def context(home: Home, workspace: Path, tools: int) -> tuple[Context, dict[str, list[str]]]:
     """A home with so many approved tools, what the gate looks at, and the tools' addresses by verdict."""
-    pins, grants, made = Pins(home.db, home.clock), Grants(home.db, home.clock), list[Tool]()
+    pins, grants, made = Pins(home), Grants(home), list[Tool]()
     grants.grant(home.keyring.agent.did, ["read", "write", "network"])
     known: dict[str, list[str]] = {verdict: [] for verdict in HINTS}
     with home.db.write():
@@ -68,10 +68,10 @@ def context(home: Home, workspace: Path, tools: int) -> tuple[Context, dict[str,
         agent=home.keyring.agent.did,
         tools=registry,
         workspace=Workspace(workspace),
-        policy=PolicyFile(home.path / "policy.toml", registry),
+        policy=PolicyFile(home, registry),
         pins=pins,
         grants=grants,
-        approvals=Approvals(home.db, home.clock),
+        approvals=Approvals(home),
         clock=home.clock,
         record=lambda kind, body: None,
         locks=Locks(),

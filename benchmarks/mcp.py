@@ -70,7 +70,7 @@ def prepare(folder: Path, name: str, *command: str) -> None:
 
         asyncio.run(look())
         for known in definitions.known():
-            Pins(home.db, home.clock).approve(known.manifest)
+            Pins(home).approve(known.manifest)
 
 
 async def opened(

@@ -79,7 +79,7 @@ class Agents:
         if own is None or own.role != "agent" or own.revoked:
             keyring.trust(did, "agent", label=name)
         try:
-            with self._home.db.write() as connection:
+            with self._home.journal.tables.changing() as connection:
                 connection.execute(
                     "INSERT INTO agents (id, name, did, endpoint, since) VALUES (?, ?, ?, ?, ?)",
                     (clock.new_id(), name, did, address, clock.now()),
@@ -99,7 +99,7 @@ class Agents:
             PolicyError: AGENT_UNKNOWN.
         """
         found = self.require(name)
-        with self._home.db.write() as connection:
+        with self._home.journal.tables.changing() as connection:
             connection.execute(
                 "UPDATE agents SET removed_at = ? WHERE name = ? AND removed_at = ''",
                 (self._home.clock.now(), found.name),
@@ -110,7 +110,7 @@ class Agents:
 
     def list(self) -> tuple[Agent, ...]:
         """All of them, in the order of their names."""
-        rows = self._home.db.read(
+        rows = self._home.journal.tables.read(
             "SELECT name, did, endpoint, since FROM agents WHERE removed_at = '' ORDER BY name"
         )
         return tuple(Agent(*row) for row in rows)

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from executor.errors import HomeError
+from executor.schema import VERSIONS, Schema, statements
 from ir.errors import UNVERIFIED
 
 BUSY_TIMEOUT_S = 30.0
@@ -23,7 +24,6 @@ _PAGE = 4096  # bytes
 _PAGES_OF_LOG = 1000  # SQLite's own: a commit beyond writes them back, and the log begins anew
 _PAGES_A_COMMIT = 5  # of a row or two: the table, its two indexes, the tree
 _CHANGED = "PRAGMA data_version"
-_VERSIONS = "CREATE TABLE IF NOT EXISTS components (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT"
 
 
 class Database:
@@ -37,6 +37,8 @@ class Database:
         self._owner = os.getpid()
         self._copied = False  # of a file that cannot be written to: whether this is a copy in memory
         self._writes: dict[str, int] = {}  # component -> how many `write`s were begun for it
+        self._schema, self._schema_number = Schema(), -1  # what may be there, and SQLite's number when it was
+        self._others = 0  # commits of others when that was looked at
         self._moment = threading.local()  # known: what this thread was answered, while it is in a moment
 
     @classmethod
@@ -93,6 +95,8 @@ class Database:
                 self._begun(component)
                 connection.execute("SAVEPOINT inner" if nested else "BEGIN IMMEDIATE")
                 try:
+                    if not nested:
+                        self._require_schema(connection)
                     yield connection
                     connection.execute("RELEASE inner" if nested else "COMMIT")
                 except BaseException:
@@ -220,6 +224,9 @@ class Database:
         """
         with self._lock:
             others = self.read(_CHANGED)[0][0]
+            if others != self._others:
+                self._require_schema(self._here())
+                self._others = others
             return others, self._writes.get(component, 0) + self._writes.get("", 0)
 
     @contextmanager
@@ -245,25 +252,48 @@ class Database:
         Safe when several processes do it at once. Of a file that cannot be written to, a copy in memory is
         brought there.
 
-        Raises HomeError DATABASE_NEWER where the file was written by a later program.
+        Raises HomeError DATABASE_NEWER where the file was written by a later program, SCHEMA_CHANGED where
+        somebody else put something there.
         """
         with self._lock:
-            if self._version(component) == len(steps):
-                return
-            with self.derive("") as connection:
-                connection.execute(_VERSIONS)
-                version = self._version(component)
-                if version > len(steps):
-                    raise HomeError(
-                        "DATABASE_NEWER",
-                        f"the tables of {component} have version {version}; this program knows {len(steps)}",
-                        place=str(self.path),
-                        fix="use the newer mcl that wrote this home, or another home (MCL_HOME)",
-                    )
-                for step in steps[version:]:
-                    for statement in _statements(step):
-                        connection.execute(statement)
-                connection.execute("INSERT OR REPLACE INTO components VALUES (?, ?)", (component, len(steps)))
+            self._migrate(component, steps)
+            with self._explained():
+                self._schema.meet(component, steps)
+                self._schema_number = -1
+                self._require_schema(self._here())
+
+    def _migrate(self, component: str, steps: Sequence[str]) -> None:
+        if self._version(component) == len(steps):
+            return
+        with self.derive("") as connection:
+            connection.execute(VERSIONS)
+            version = self._version(component)
+            if version > len(steps):
+                raise HomeError(
+                    "DATABASE_NEWER",
+                    f"the tables of {component} have version {version}; this program knows {len(steps)}",
+                    place=str(self.path),
+                    fix="use the newer mcl that wrote this home, or another home (MCL_HOME)",
+                )
+            for step in steps[version:]:
+                for statement in statements(step):
+                    connection.execute(statement)
+            connection.execute("INSERT OR REPLACE INTO components VALUES (?, ?)", (component, len(steps)))
+
+    def _require_schema(self, connection: sqlite3.Connection) -> None:
+        """That nobody else put a trigger, a view or another table in place of one. Raises HomeError."""
+        number = connection.execute("PRAGMA schema_version").fetchone()[0]
+        if number == self._schema_number:
+            return
+        if flaw := self._schema.flaw(Schema.objects(connection)):
+            raise HomeError(
+                "SCHEMA_CHANGED",
+                f"the database was changed by another program: {flaw}",
+                place=str(self.path),
+                fix="keep the file, and restore mcl.db from a backup; then run mcl log verify",
+                exit=UNVERIFIED,
+            )
+        self._schema_number = number
 
     def close(self) -> None:
         """Close the connection; what was committed stays."""
@@ -314,17 +344,6 @@ def _read_only(path: Path) -> sqlite3.Connection:
     # immutable: where no file can be made beside it, SQLite cannot lock, and nobody else can write either.
     address = f"file:{quote(str(path))}?immutable=1"
     return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-
-
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script; `executescript` would commit the transaction around it."""
-    statement = ""
-    for piece in script.split(";"):
-        statement += piece + ";"
-        if sqlite3.complete_statement(statement):
-            if statement.strip(" \n;"):
-                yield statement
-            statement = ""
 
 
 def explain(error: sqlite3.Error, path: Path) -> HomeError:

@@ -54,8 +54,7 @@ def open_home(
             announce(f"  way out: {trouble.fix}")
         elif home.journal.notice:
             announce(home.journal.notice)
-    grants, agent = Grants(home.db, home.clock), home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(home), home.keyring.agent.did
     if fresh and announce is not None:
         classes = " and ".join(sorted(grants.classes(agent)))
         sealed = "sealed with a passphrase" if passphrase else "not sealed: mcl key seal"

@@ -274,8 +274,7 @@ class Walks:
 
 def granted(walks: Walks, *hosts: str, also: Sequence[str] = ()) -> None:
     """Let the agent reach these hosts, with the grants that everybody has, and further classes."""
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["network", *also])
     grants.grant_hosts(agent, hosts)
 
@@ -284,9 +283,8 @@ def context_of(walks: Walks, intent_id: str | None, **more: Any) -> Context:
     """What the gate looks at for an intent, made from its public parts."""
     home = walks.home
     registry = walks.registry()
-    pins, grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
+    pins, grants = Pins(home), Grants(home)
     pins.admit(registry.manifests)
-    grants.ensure_default(home.keyring.agent.did)
     parts: dict[str, Any] = {
         "agent": home.keyring.agent.did,
         "tools": registry,
@@ -294,7 +292,7 @@ def context_of(walks: Walks, intent_id: str | None, **more: Any) -> Context:
         "policy": Policy.load(home.path / "policy.toml", registry),
         "pins": pins,
         "grants": grants,
-        "approvals": Approvals(home.db, home.clock),
+        "approvals": Approvals(home),
         "clock": home.clock,
         "record": lambda kind, body: None,
         "locks": Locks(),

@@ -7,9 +7,10 @@ binding (claim.py). What is kept here besides is only which of them were used.
 from __future__ import annotations
 
 import sqlite3
+from typing import TYPE_CHECKING
 
-from executor.clock import Clock
-from executor.database import Database
+if TYPE_CHECKING:
+    from executor.home import Home
 
 APPROVE = "approve"
 DENY = "deny"
@@ -25,19 +26,18 @@ _TABLES = [
 class Approvals:
     """Which approvals of a home were used."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        database.migrate("approvals", _TABLES)
-        self._database = database
-        self._clock = clock
+    def __init__(self, home: Home) -> None:
+        home.db.migrate("approvals", _TABLES)
+        self._tables, self._clock = home.journal.tables, home.clock
 
     def used(self, gate: str) -> bool:
         """Was the approval given at this gate used already?"""
-        return bool(self._database.read("SELECT 1 FROM approvals_used WHERE gate = ?", (gate,)))
+        return bool(self._tables.read("SELECT 1 FROM approvals_used WHERE gate = ?", (gate,)))
 
     def use(self, gate: str, *, intent: str, node: str, binding: str) -> bool:
         """Use an approval up. False where it was used before: of two callers at once, one gets it."""
         try:
-            with self._database.write() as connection:
+            with self._tables.changing() as connection:
                 connection.execute(
                     "INSERT INTO approvals_used VALUES (?, ?, ?, ?, ?)",
                     (gate, intent, node, binding, self._clock.now()),

@@ -8,17 +8,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from executor.clock import Clock, instant
-from executor.database import Database
+from executor.clock import instant
 from executor.errors import PolicyError
 from ir import SIDE_EFFECTS
 
-if TYPE_CHECKING:  # its module is fetched where hosts are read: opening a home reads none
+if TYPE_CHECKING:  # origins are fetched where hosts are read: opening a home reads none
+    from executor.home import Home
     from executor.sandbox.origin import Origin
 
 DEFAULT_CLASSES = ("read", "write")  # inside the workspace, and writing only under an accepted plan
 PERIOD: Final = timedelta(hours=24)  # that max_calls is counted over
-_TABLES = [
+STEPS = [
     """CREATE TABLE grants (
          id TEXT PRIMARY KEY, agent TEXT NOT NULL, class TEXT NOT NULL, since TEXT NOT NULL,
          revoked_at TEXT NOT NULL DEFAULT ''
@@ -42,6 +42,8 @@ _TABLES = [
        CREATE INDEX grants_roots_of_agent ON grants_roots (agent);
        CREATE TABLE grants_calls (agent TEXT NOT NULL, class TEXT NOT NULL, at TEXT NOT NULL) STRICT;
        CREATE INDEX grants_calls_of_agent ON grants_calls (agent, class, at)""",
+    # The default is not written any more; where nothing is in the journal yet, it is all that can be here.
+    "DELETE FROM grants WHERE by = '' AND NOT EXISTS (SELECT 1 FROM journal)",
 ]
 
 
@@ -50,7 +52,8 @@ class Grant:
     """One side-effect class granted to one agent.
 
     since, until: ISO 8601 UTC; until is empty where it has no end. ``revoked_at`` is empty while it holds.
-    by: did of who granted it, "" where it came with the first use. max_calls: calls in 24 hours, over all
+    id: "" of a default grant, which no table holds until something else is granted or taken back. by: did of
+    who granted it, "" where it came with the first use. max_calls: calls in 24 hours, over all
     runs of the agent; 0 = any number.
     """
 
@@ -93,19 +96,12 @@ class RootGrant:
 class Grants:
     """The grants of a home."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        database.migrate("grants", _TABLES)
-        self._database = database
-        self._clock = clock
-        self._made: dict[str, tuple[list[tuple[Any, ...]], tuple[Grant, ...]]] = {}  # agent: rows, as grants
-
-    def ensure_default(self, agent: str) -> None:
-        """Give a new agent the default grants; an agent that ever had a grant keeps what it has."""
-        if self._database.read_only or self.list(agent):
-            return
-        with self._database.write() as connection:
-            if not connection.execute("SELECT 1 FROM grants WHERE agent = ?", (agent,)).fetchone():
-                self.grant(agent, DEFAULT_CLASSES)
+    def __init__(self, home: Home) -> None:
+        home.db.migrate("grants", STEPS)
+        self._tables, self._clock, self._folder = home.journal.tables, home.clock, home.path
+        self._keyring = home.keyring
+        # of each agent: rows, as grants
+        self._made: dict[str, tuple[list[tuple[Any, ...]] | None, tuple[Grant, ...]]] = {}
 
     # ---- side-effect classes ----
 
@@ -128,7 +124,10 @@ class Grants:
                 place=agent,
                 fix=f"one of {', '.join(SIDE_EFFECTS)}",
             )
-        with self._database.write() as connection:
+        if not wanted:
+            return
+        with self._tables.changing() as connection:
+            self._write_default(agent)
             held = self.held(agent)
             for name in wanted:
                 if name in held and not (until or max_calls):
@@ -150,7 +149,8 @@ class Grants:
         none comes back unasked."""
         places = {"network": "grants_hosts", "read": "grants_roots"}.get(side_effect)
         now = self._clock.now()
-        with self._database.write() as connection:
+        with self._tables.changing() as connection:
+            self._write_default(agent)
             connection.execute(
                 "UPDATE grants SET revoked_at = ? WHERE agent = ? AND class = ? AND revoked_at = ''",
                 (now, agent, side_effect),
@@ -163,25 +163,38 @@ class Grants:
 
     def list(self, agent: str) -> tuple[Grant, ...]:
         """All grants of an agent, revoked ones included, in the order they were given."""
-        rows = self._database.read(
+        rows = self._tables.read(
             "SELECT id, agent, class, since, revoked_at, by, until, max_calls FROM grants"
             " WHERE agent = ? ORDER BY rowid",
             (agent,),
         )
-        return tuple(Grant(*row) for row in rows)
+        read, made = self._made.get(agent, (None, ()))
+        if rows != read:  # asked for each call, and nearly always answered as the last time
+            made = tuple(Grant(*row) for row in rows) or self._default(agent)
+            self._made[agent] = rows, made
+        return made
 
     def held(self, agent: str) -> Mapping[str, Grant]:
         """What an agent holds now, by side-effect class."""
-        rows = self._database.read(
-            "SELECT id, agent, class, since, revoked_at, by, until, max_calls FROM grants"
-            " WHERE agent = ? AND revoked_at = ''",
-            (agent,),
-        )
-        read, made = self._made.get(agent, ([], ()))
-        if rows != read:  # asked for each call, and nearly always answered as the last time
-            made = tuple(Grant(*row) for row in rows)
-            self._made[agent] = rows, made
-        return {one.side_effect: one for one in made if not self._over(one.until)}
+        present = (one for one in self.list(agent) if not one.revoked_at)
+        return {one.side_effect: one for one in present if not self._over(one.until)}
+
+    def _default(self, agent: str) -> tuple[Grant, ...]:
+        """What the agent of this home holds as long as nothing was ever granted to it or taken back."""
+        own = (one for one in self._keyring.entries() if (one.did, one.origin) == (agent, "own"))
+        return tuple(Grant("", agent, name, one.added_at, "") for one in own for name in DEFAULT_CLASSES)
+
+    def _write_default(self, agent: str) -> None:
+        """Before the first change."""
+        with self._tables.changing() as connection:
+            connection.executemany(
+                "INSERT INTO grants (id, agent, class, since) VALUES (?, ?, ?, ?)",
+                [
+                    (self._clock.new_id(), agent, one.side_effect, one.since)
+                    for one in self.list(agent)
+                    if not one.id
+                ],
+            )
 
     def classes(self, agent: str) -> frozenset[str]:
         """The side-effect classes that an agent holds now."""
@@ -191,7 +204,7 @@ class Grants:
 
     def used(self, agent: str, side_effect: str) -> int:
         """Calls of a class that an agent was allowed in the last 24 hours, as far as they were limited."""
-        rows = self._database.read(
+        rows = self._tables.read(
             "SELECT count(*) FROM grants_calls WHERE agent = ? AND class = ? AND at > ?",
             (agent, side_effect, self._period_began()),
         )
@@ -213,7 +226,7 @@ class Grants:
         limited = [name for name in sorted(classes) if name in held and held[name].max_calls]
         if not limited:
             return None
-        with self._database.write() as connection:
+        with self._tables.changing() as connection:
             if (spent := self.spent(agent, limited)) is not None:
                 return spent
             connection.execute("DELETE FROM grants_calls WHERE at <= ?", (self._period_began(),))
@@ -295,12 +308,12 @@ class Grants:
     def _root(self, root: Path) -> str:
         from executor.gate.roots import readable_root
 
-        return readable_root(root.expanduser().absolute(), self._database.path.parent)
+        return readable_root(root.expanduser().absolute(), self._folder)
 
     # ---- what hosts and folders have in common ----
 
     def _give(self, what: str, agent: str, names: Iterable[str], by: str, until: str) -> None:
-        with self._database.write() as connection:
+        with self._tables.changing() as connection:
             held = self._present(what, agent)
             for name in sorted(names):
                 if name in held and not until:
@@ -318,7 +331,7 @@ class Grants:
                 )
 
     def _take(self, what: str, agent: str, names: Mapping[str, str], fix: str) -> None:
-        with self._database.write() as connection:
+        with self._tables.changing() as connection:
             held = self._present(what, agent)
             if missing := [shown for name, shown in sorted(names.items()) if name not in held]:
                 raise PolicyError("NOT_GRANTED", f"{missing[0]} is not granted", place=agent, fix=fix)
@@ -330,7 +343,7 @@ class Grants:
 
     def _places(self, what: str, agent: str) -> tuple[tuple[str, ...], ...]:
         return tuple(
-            self._database.read(
+            self._tables.read(
                 f"SELECT id, agent, {what}, since, revoked_at, by, until FROM grants_{what}s"  # noqa: S608  # fixed
                 " WHERE agent = ? ORDER BY rowid",
                 (agent,),
@@ -338,7 +351,7 @@ class Grants:
         )
 
     def _present(self, what: str, agent: str) -> tuple[str, ...]:
-        rows = self._database.read(
+        rows = self._tables.read(
             f"SELECT {what}, until FROM grants_{what}s WHERE agent = ? AND revoked_at = ''",  # noqa: S608  # fixed
             (agent,),
         )

@@ -20,7 +20,7 @@ def workspace_of(home: Home, root: Path) -> Workspace:
 
 def known_to(home: Home) -> Known:
     """As things stand now. A folder of `Home.allowed` that cannot be opened to reading opens nothing."""
-    granted = Grants(home.db, home.clock).roots(home.keyring.agent.did)
+    granted = Grants(home).roots(home.keyring.agent.did)
     try:
         allowed = allowed_roots(home.allowed, home.path)
     except PolicyError:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
-from executor.clock import Clock
-from executor.database import Database
 from executor.errors import PolicyError
 from executor.hashing import json_bytes
 from executor.tools.manifest import Effect, Manifest, Operation
 from ir import SIDE_EFFECTS
+
+if TYPE_CHECKING:
+    from executor.home import Home
 
 _TABLES = [
     """CREATE TABLE tool_pins (
@@ -28,6 +29,12 @@ _TABLES = [
        ) STRICT""",
     # What each approved pin said, so that a change can be shown.
     "CREATE TABLE tool_manifests (pin TEXT PRIMARY KEY, meaning TEXT NOT NULL) STRICT",
+    # Rows of the journal say when these change.
+    "".join(
+        f"DROP TRIGGER IF EXISTS mcp_{table}_{verb};"
+        for table in ("tool_pins", "tool_classes")
+        for verb in ("INSERT", "UPDATE", "DELETE")
+    ),
 ]
 
 _KEEP = "INSERT INTO tool_manifests VALUES (?, ?) ON CONFLICT DO NOTHING"
@@ -62,28 +69,34 @@ class Approved:
 class Pins:
     """The approved pins of a home."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        database.migrate("pins", _TABLES)
-        self._database = database
-        self._clock = clock
-        self._passing: dict[str, str] = {}  # pins of tools that were first seen where nothing can be kept
+    def __init__(self, home: Home) -> None:
+        home.db.migrate("pins", _TABLES)
+        self._read_only = home.db.read_only
+        self._tables, self._clock = home.journal.tables, home.clock
+        self._met: dict[str, str] = {}  # pins of tools that were seen here first, and are not kept yet
+
+    def meet(self, manifests: tuple[Manifest, ...]) -> None:
+        """Look at tools, none of which is called: one of our own that was never seen counts as approved."""
+        known = {uri for (uri,) in self._tables.read("SELECT uri FROM tool_pins")}
+        self._met = {one.uri: one.pin for one in manifests if one.outside is None and one.uri not in known}
 
     def admit(self, manifests: tuple[Manifest, ...]) -> None:
         """Approve tools that were never seen here. A known tool keeps the pin it was approved with; one of
         another server waits for a person. Where nothing can be kept it is for this process alone."""
+        self.meet(manifests)
+        if self._read_only:
+            return
         manifests = tuple(one for one in manifests if one.outside is None)
-        known = dict(self._database.read("SELECT uri, pin FROM tool_pins"))
-        kept = {pin for (pin,) in self._database.read("SELECT pin FROM tool_manifests")}
+        known = dict(self._tables.read("SELECT uri, pin FROM tool_pins"))
+        kept = {pin for (pin,) in self._tables.read("SELECT pin FROM tool_manifests")}
         new = [manifest for manifest in manifests if manifest.uri not in known]
         unkept = [
             one
             for one in manifests
             if known.get(one.uri) not in kept and known.get(one.uri, one.pin) == one.pin
         ]
-        if self._database.read_only:
-            self._passing = {manifest.uri: manifest.pin for manifest in new}
-        elif new or unkept:
-            with self._database.write() as connection:
+        if new or unkept:
+            with self._tables.changing() as connection:
                 connection.executemany(
                     "INSERT INTO tool_pins (uri, pin, since) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                     [(manifest.uri, manifest.pin, self._clock.now()) for manifest in new],
@@ -92,7 +105,7 @@ class Pins:
 
     def approve(self, manifest: Manifest) -> None:
         """Approve this manifest, whatever was approved before."""
-        with self._database.write() as connection:
+        with self._tables.changing() as connection:
             connection.execute(
                 "INSERT INTO tool_pins (uri, pin, since) VALUES (?, ?, ?) ON CONFLICT (uri)"
                 " DO UPDATE SET pin = excluded.pin, since = excluded.since, quarantined = 0",
@@ -102,12 +115,12 @@ class Pins:
 
     def quarantine(self, uri: str) -> None:
         """Close a tool until its manifest is approved again."""
-        with self._database.write() as connection:
+        with self._tables.changing() as connection:
             connection.execute("UPDATE tool_pins SET quarantined = 1 WHERE uri = ?", (uri,))
 
     def approved(self) -> dict[str, Approved]:
         """What was approved of each tool that was ever seen here, by address; also of those in quarantine."""
-        rows = self._database.read(
+        rows = self._tables.read(
             "SELECT uri, tool_pins.pin, since, quarantined, meaning FROM tool_pins"
             " LEFT JOIN tool_manifests ON tool_manifests.pin = tool_pins.pin ORDER BY uri"
         )
@@ -118,8 +131,8 @@ class Pins:
 
     def of(self, uri: str) -> str:
         """The approved pin, or "" for a tool that is quarantined or was never approved."""
-        rows = self._database.read("SELECT pin FROM tool_pins WHERE uri = ? AND NOT quarantined", (uri,))
-        return str(rows[0][0]) if rows else self._passing.get(uri, "")
+        rows = self._tables.read("SELECT pin FROM tool_pins WHERE uri = ? AND NOT quarantined", (uri,))
+        return str(rows[0][0]) if rows else self._met.get(uri, "")
 
     def classify(
         self, manifest: Manifest, effects: Collection[str], operation: str, *, by: str
@@ -162,7 +175,7 @@ class Pins:
         said = Classification(
             place, manifest.pin, tuple(sorted(effects)), cast(Operation, operation), by, self._clock.now()
         )
-        with self._database.write() as connection:
+        with self._tables.changing() as connection:
             if self.classification(manifest) is not None:
                 raise PolicyError(
                     "ALREADY_CLASSIFIED",
@@ -178,7 +191,7 @@ class Pins:
 
     def unclassify(self, manifest: Manifest) -> None:
         """Take back what was said of a manifest; the tool counts as the worst again."""
-        with self._database.write() as connection:
+        with self._tables.changing() as connection:
             connection.execute(
                 "DELETE FROM tool_classes WHERE uri = ? AND pin = ?", (manifest.uri, manifest.pin)
             )
@@ -205,7 +218,7 @@ class Pins:
 
     def classification(self, manifest: Manifest) -> Effect | None:
         """What an operator says that just this manifest does; None where nobody said anything."""
-        found = self._database.read(
+        found = self._tables.read(
             "SELECT effects, operation FROM tool_classes WHERE uri = ? AND pin = ?",
             (manifest.uri, manifest.pin),
         )
@@ -213,7 +226,7 @@ class Pins:
 
     def classifications(self) -> tuple[Classification, ...]:
         """All that operators said, by address."""
-        rows = self._database.read(
+        rows = self._tables.read(
             "SELECT uri, pin, effects, operation, by, since FROM tool_classes ORDER BY uri, pin"
         )
         return tuple(

@@ -11,14 +11,19 @@ import os
 import re
 import tomllib
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
-from executor.errors import PolicyError
+from executor.errors import KeyringError, PolicyError
 from executor.gate.lines import line_of, lines_of_texts
+from executor.journal.standing import POLICY
 from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES, SCHEME, NamedTool, nearest, parse_tool, short_name
+
+if TYPE_CHECKING:
+    from executor.home import Home
 
 _FIELDS: Final = {"deny", "approval_minutes", "intent_declaration", "agents"}
 _FIX: Final = "mend it, or take it out: nothing is called until then; mcl policy check shows every entry"
@@ -186,16 +191,17 @@ class Policy:
 
 class PolicyFile:
     """The policy as its file has it whenever it is asked: what an operator closes while a plan runs is closed
-    for its next call. tools: what there is to close.
+    for its next call, and noted in the journal. tools: what there is to close.
 
     Raises:
         PolicyError: BAD_POLICY, at first and whenever it is asked.
     """
 
-    def __init__(self, place: Path, tools: Tools) -> None:
-        self._place, self._name, self._tools = place, str(place), tools
+    def __init__(self, home: Home, tools: Tools) -> None:
+        self._place, self._home, self._tools = home.path / "policy.toml", home, tools
+        self._name = str(self._place)
         self._seen = self._stamp()
-        self._policy = Policy.load(place, tools)
+        self._policy = self._load()
 
     @property
     def approval_minutes(self) -> int:
@@ -218,8 +224,17 @@ class PolicyFile:
 
     def _now(self) -> Policy:
         if (stamp := self._stamp()) != self._seen:
-            self._policy, self._seen = Policy.load(self._place, self._tools), stamp
+            self._policy, self._seen = self._load(), stamp
         return self._policy
+
+    def _load(self) -> Policy:
+        """The policy as it is; where it is another than was followed last, the journal says so."""
+        policy, journal = Policy.load(self._place, self._tools), self._home.journal
+        if policy.version != journal.standing().policy and not self._home.db.read_only:
+            body = {"version": policy.version, "deny": [one.text for one in policy.entries]}
+            with suppress(KeyringError):  # nothing is called as long as the agent's key is sealed
+                journal.record(POLICY, body)
+        return policy
 
     def _stamp(self) -> tuple[int, int, int] | None:
         # Asked for each call, hence no Path, and no exception where there is no file, as is usual.

@@ -15,8 +15,9 @@ from executor.errors import JournalError, KeyringError
 from executor.journal.chain import BREAK_ACCEPTED, RESTORED, End, Maker, Message, begun, bound, placed
 from executor.journal.merkle import Frontier, consistency_path, inclusion_path, leaf_hash
 from executor.journal.record import role_of, seal_record
-from executor.journal.rows import COLUMNS, Row, insert, opened, read_end, read_tree, refit, row_of
-from executor.journal.standing import KINDS, Standing, refused, stated
+from executor.journal.rows import COLUMNS, Row, insert, is_chained, opened, read_end, read_tree, refit, row_of
+from executor.journal.standing import Standing, refused, stated
+from executor.journal.tables import CODE, Tables, stated_now
 from executor.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN, heard, look
 from executor.journal.witness import Witness, subject
 from executor.keys.keyring import KeyEntry, Keyring
@@ -66,7 +67,9 @@ class Journal:
         self._views: OrderedDict[str, _Seen] = OrderedDict()
         self._end: tuple[Stamp | None, End] = (None, End())  # as it was at that stamp
         self._witness: Witness | None = None
-        self._standing: tuple[int, Standing] | None = None  # of others' commits until then, and ours
+        self._standing: tuple[Stamp, int, Standing] | None = None  # at that stamp, of so many rows
+        self._chained = False
+        self.tables = Tables(self, database)
         self.trouble: JournalError | None = None  # why nothing is written or run until a person says so
         self.notice = ""  # what a person is told once of it
 
@@ -94,17 +97,21 @@ class Journal:
             self.notice = f"what this machine has seen of the journal cannot be kept: {problem}"
 
     def standing(self, entries: Mapping[str, KeyEntry] | None = None) -> Standing:
-        """What the rows say of keys: who is trusted, and who was revoked where. entries: of the own keys."""
-        others = self._database.stamp("journal")[0]
-        if self._standing is None or self._standing[0] != others:
-            own = {one.did: one for one in self._keyring.entries()} if entries is None else entries
-            keys = {
-                one.did: PublicKey(one.did, one.role, key_of(one.did))
-                for one in own.values()
-                if one.origin != "trusted"
-            }
-            self._standing = others, heard(self._database.read, self._witness, keys.get)
-        return self._standing[1]
+        """What the rows say of keys (who is trusted, and who was revoked where) and of the stated tables.
+        entries: of the own keys."""
+        stamp, known = self._database.stamp("journal"), self._standing
+        if known is not None and known[0] == stamp:
+            return known[2]
+        own = {one.did: one for one in self._keyring.entries()} if entries is None else entries
+        keys = {
+            one.did: PublicKey(one.did, one.role, key_of(one.did))
+            for one in own.values()
+            if one.origin != "trusted"
+        }
+        rows, standing = heard(self._database.read, self._witness, keys.get, known[1:] if known else None)
+        if not self._database.writing:  # within a transaction nothing is certain yet
+            self._standing = stamp, rows, standing
+        return standing
 
     def merged(self, entries: dict[str, KeyEntry]) -> dict[str, KeyEntry]:
         """What files say of keys, with what the rows say of them."""
@@ -204,14 +211,14 @@ class Journal:
     def _anew(self) -> Iterator[None]:
         """While a person says that the journal is meant as it is; then what was seen of it is what it is."""
         witness, self._witness, trouble, self.trouble = self._witness, None, self.trouble, None
-        self._end = None, End()
+        self._end, self._standing = (None, End()), None
         try:
             yield
         except BaseException:
             self.trouble = trouble
             raise
         finally:
-            self._witness = witness
+            self._witness, self._standing = witness, None
             self._views.clear()
         if witness is not None:
             with suppress(OSError):
@@ -343,8 +350,6 @@ class Journal:
                     self._save_head(connection, head)
         if not nested:  # inside a larger transaction nothing is certain yet
             self._saw(all_rows, head)
-            if any(row.kind in KINDS for row in all_rows):
-                self._standing = None
             self._end = now, end
             for intent, seen in views.items():
                 self._remember(intent, seen)
@@ -369,7 +374,35 @@ class Journal:
                 yield bound(end.tree.size, end.leaf, self._keyring, self._clock), False
 
     def _binding(self, end: End) -> Message | None:
-        return begun(end, self._keyring, self._clock, {"keys": stated(self._keyring.entries())})
+        beside = {"keys": stated(self._keyring.entries()), "tables": stated_now(self.tables.lines())}
+        return begun(end, self._keyring, self._clock, beside)
+
+    @property
+    def chained(self) -> bool:
+        """Whether its rows are chained; those of a journal of before are once something is told in it."""
+        if self._chained:
+            return True
+        last = self._database.read("SELECT wire FROM journal ORDER BY seq DESC LIMIT 1")
+        chained = not last or is_chained(last[0][0])
+        self._chained = chained and not self._database.writing  # what is not committed may be undone
+        return chained
+
+    @contextmanager
+    def beginning(self, component: str) -> Iterator[sqlite3.Connection]:
+        """A transaction in which other tables are written to and records told that belong to that, behind
+        rows that were seen and are chained. Raises as `record`."""
+        _ = self._keyring.agent.signing_key  # a sealed one is opened before the database is held
+        nested = self._database.writing
+        with self._database.write(component) as connection:
+            before = read_tree(connection).size
+            if not nested:
+                self._require_seen(connection, read_end(connection))
+            if not self.chained:
+                self._store(())
+            yield connection
+            rows = self.rows(after=before)
+        if not nested:
+            self._saw(rows)
 
     def _end_at(self, connection: sqlite3.Connection, stamp: Stamp | None) -> End:
         """The end to add to: the one that we wrote last where nobody wrote since, else read and checked."""
@@ -530,6 +563,9 @@ class Journal:
             report = verify_rows(
                 connection, self._keyring, only=only, heads=heads, witness=self._witness, standing=standing
             )
+        if only is not None:
+            for told in self.tables.differences():
+                report.add(CODE, 0, told)
         if only is not None and self.trouble is not None:
             report.add(self.trouble.code, int(self.trouble.place.rpartition(":")[2]), self.trouble.message)
         if only is not None and report.ok and report.view is not None:  # `view` goes on from there

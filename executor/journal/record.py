@@ -33,6 +33,7 @@ BY_PERSON: Final = frozenset(
         "record.key.trusted",
         "record.key.revoked",
         "record.key.replaced",
+        "record.table.restored",
     }
 )
 _INTENT_SCHEME: Final = "matrix://intent/"

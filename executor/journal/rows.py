@@ -12,7 +12,7 @@ from executor.journal.chain import FIRST, End, Message
 from executor.journal.merkle import Frontier, leaf_hash
 from executor.journal.record import is_record, open_record
 from executor.lifecycle.view import intent_id
-from ir import PublicKey, decode_cbor, open_envelope
+from ir import CborError, PublicKey, decode_cbor, open_envelope
 
 _RULES: Final = (
     "CREATE TRIGGER journal_keeps BEFORE UPDATE ON journal BEGIN SELECT RAISE(ABORT, 'append-only'); END",
@@ -83,7 +83,16 @@ def read_end(connection: sqlite3.Connection) -> End:
     if not tree.size:
         return End(tree, FIRST)
     wire = connection.execute("SELECT wire FROM journal WHERE seq = ?", (tree.size,)).fetchone()[0]
-    return End(tree, leaf_hash(wire), 12 in decode_cbor(wire))
+    return End(tree, leaf_hash(wire), is_chained(wire))
+
+
+def is_chained(wire: bytes) -> bool:
+    """Whether a row says which row stands before it; True of bytes that say nothing at all."""
+    try:
+        said = decode_cbor(wire)
+    except CborError:
+        return True
+    return not isinstance(said, dict) or 12 in said
 
 
 def read_tree(connection: sqlite3.Connection) -> Frontier:

@@ -1,4 +1,5 @@
-"""Whose signatures count where: by rows of the journal and their order, never by a time that a signer wrote.
+"""What counts where, by rows of the journal and their order: whose signatures, never by a time that a signer
+wrote, and what stands in the tables beside it.
 
 A key that was revoked in row n signs nothing behind row n, whatever moment it states; what it signed before
 stays good. In a journal of before, revocations stood in ``keys/trusted.json`` alone: the row that binds it
@@ -8,19 +9,22 @@ stays good. In a journal of before, revocations stood in ``keys/trusted.json`` a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, Final, cast
 
 from executor.journal.chain import CHAINED, Message
 from executor.journal.record import Record
+from executor.journal.tables import CHANGED, Lines, heard
 from executor.keys.keyring import KeyEntry, Keyring
 from ir import PublicKey, Role, key_of
 
 TRUSTED: Final = "record.key.trusted"
 REVOKED: Final = "record.key.revoked"
 REPLACED: Final = "record.key.replaced"
-KINDS: Final = (TRUSTED, REVOKED, REPLACED, CHAINED)
+POLICY: Final = "record.policy.read"
+KINDS: Final = (TRUSTED, REVOKED, REPLACED, CHAINED, CHANGED, POLICY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +38,23 @@ class Revocation:
 
 @dataclass(slots=True)
 class Standing:
-    """What rows said of keys so far, in order."""
+    """What rows said so far, in order.
+
+    tables: what stands in each of the stated tables; changed: the last row that said it. policy: sha256 (hex)
+    of the operator's policy as it was followed last; denied: its deny list.
+    """
 
     revoked: dict[str, Revocation] = field(default_factory=dict)
     trusted: dict[str, KeyEntry] = field(default_factory=dict)
+    tables: Lines = field(default_factory=dict)
+    changed: int = 0
+    policy: str = sha256(b"").hexdigest()
+    denied: tuple[str, ...] = ()
+
+    def copy(self) -> Standing:
+        """The same, to go on from without changing this one."""
+        tables = {name: lines.copy() for name, lines in self.tables.items()}
+        return replace(self, revoked=dict(self.revoked), trusted=dict(self.trusted), tables=tables)
 
     def hear(self, seq: int, record: Record) -> None:
         """One more row of `KINDS`, which was signed by whoever may say it."""
@@ -48,6 +65,14 @@ class Standing:
                     self.trusted[entry.did] = entry
                 if entry.revoked_at:
                     self.revoked[entry.did] = Revocation(seq, entry.revoked_at, of_before=True)
+            heard(self.tables, body.get("tables", {}))
+        elif record.kind == CHANGED:
+            heard(self.tables, body)
+            self.changed = seq
+        elif record.kind == POLICY:
+            denied = body.get("deny")
+            self.policy = str(body.get("version"))
+            self.denied = tuple(map(str, denied)) if isinstance(denied, list | tuple) else ()
         elif record.kind == TRUSTED:
             for entry in entries_in((body,)):
                 self.trusted[entry.did] = entry

@@ -13,7 +13,8 @@ from executor.journal.chain import BREAK_ACCEPTED, CHAINED, RESTORED, Links, Mes
 from executor.journal.merkle import Frontier, leaf_hash
 from executor.journal.proofs import Head
 from executor.journal.record import Record, is_record, open_record
-from executor.journal.standing import KINDS, Standing, refused
+from executor.journal.standing import KINDS, POLICY, Standing, refused
+from executor.journal.tables import CODE, TABLES_RESTORED, lines_of, unlike
 from executor.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN
 from executor.journal.witness import Witness, subject
 from executor.keys.keyring import Keyring
@@ -191,8 +192,9 @@ class _Check:
         for size in sorted(roots):
             self._add("TRUNCATED", f"a signed head says {size} rows; there are {tree.size}", seq=tree.size)
         self._compare_tree(tree)
-        self._chained = links.chained
+        self._chained = links.chained or not tree.size
         self._compare_keys()
+        self._compare_tables()
         self._pass_accepted()
 
     def _note(self, message: Record, tree: Frontier) -> None:
@@ -204,6 +206,10 @@ class _Check:
             self.report.notes.append((seq, f"nothing was known of the {body.get('rows')} rows before"))
         elif message.kind == RESTORED:
             told = f"a person restored a backup of {body.get('size')} rows; there had been {body.get('seen')}"
+            self.report.notes.append((seq, told))
+        elif message.kind == TABLES_RESTORED:
+            many = len(body.get("differences", ()))
+            told = f"a person had {many} differences in tables made what rows say"
             self.report.notes.append((seq, told))
         elif message.kind == BREAK_ACCEPTED:
             row, codes = body.get("row"), ", ".join(map(str, body.get("codes", ())))
@@ -272,6 +278,11 @@ class _Check:
         """Whether the key may sign here, by the rows before this one; and what this one says of keys."""
         if not message.previous:
             self._of_before.append((self.seq, message))
+        if isinstance(message, Record) and message.kind == POLICY:
+            opened = [one for one in self._standing.denied if one not in message.body.get("deny", ())]
+            if opened:
+                told = f"from here on policy.toml denies no more: {', '.join(opened)}"
+                self.report.notes.append((self.seq, told))
         if self._standing.refuses(message.from_, self.seq, message.at):
             self._add("KEY_REVOKED", f"the key {message.from_} was revoked before this row")
             return
@@ -291,6 +302,19 @@ class _Check:
         if self._chained:
             for seq, told in self._standing.unlike(self._keyring.in_files()):
                 self._add("TRUST_CHANGED", told, seq=seq)
+
+    def _compare_tables(self) -> None:
+        """What stands in the tables beside the rows against what the rows say."""
+        if self._chained:
+            self._connection.text_factory = str
+            try:
+                told = unlike(
+                    self._standing.tables, lines_of(lambda sql, _: self._connection.execute(sql).fetchall())
+                )
+            except sqlite3.OperationalError as error:  # a text that is none
+                told = [str(error)]
+            for one in told:
+                self._add(CODE, one, seq=0)
 
     def _links(self, flaws: list[tuple[int, str]]) -> None:
         for seq, flaw in flaws:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Final
 
 from executor.errors import JournalError
-from executor.journal.chain import Links
+from executor.journal.chain import FIRST, Links
 from executor.journal.merkle import Frontier, leaf_hash
 from executor.journal.record import Record, open_record
-from executor.journal.rows import COLUMNS, Row, opened
+from executor.journal.rows import COLUMNS, Row, is_chained, opened
 from executor.journal.standing import KINDS, Standing
 from executor.journal.witness import KEYS, Witness, subject
-from ir import MclError, PublicKey, decode_cbor
+from ir import MclError, PublicKey
 
 ROLLED_BACK: Final = "JOURNAL_ROLLED_BACK"
 REWRITTEN: Final = "JOURNAL_REWRITTEN"
@@ -37,10 +37,10 @@ def look(read: Read, witness: Witness, resolver: Callable[[str], PublicKey | Non
         raise rewritten(_first_other(read, witness))
     if size == seen:
         return
-    chained = last is not None and 12 in decode_cbor(last.wire)
+    chained = last is not None and is_chained(last.wire)
     links, tree = Links(seen, leaf, chained=chained) if seen else Links(), Frontier()
     new: list[tuple[bytes, bytes]] = []
-    standing = heard(read, witness, resolver) if seen else Standing()
+    standing = heard(read, witness, resolver, limit=seen)[1] if seen else Standing()
     try:
         for row in _rows(read, seen):
             true = leaf_hash(row.wire)
@@ -66,24 +66,46 @@ def look(read: Read, witness: Witness, resolver: Callable[[str], PublicKey | Non
         witness.add(seen + 1, new)
 
 
-def heard(read: Read, witness: Witness | None, resolver: Callable[[str], PublicKey | None]) -> Standing:
-    """What the rows say of keys: those that were seen to, or all that say so where nothing was kept."""
-    standing = Standing()
-    if witness is not None:
-        seqs = witness.about(subject(None, KEYS))
-        found = [row for seq in sorted(seqs) if (row := _row(read, seq)) and leaf_hash(row.wire) == seqs[seq]]
-    else:
-        marks = ", ".join("?" * len(KINDS))
-        sql = f"SELECT {COLUMNS} FROM journal WHERE kind IN ({marks}) ORDER BY seq"  # noqa: S608  # fixed texts
-        found = [Row(*one) for one in read(sql, KINDS)]  # type: ignore[arg-type]  # a STRICT table
+def heard(
+    read: Read,
+    witness: Witness | None,
+    resolver: Callable[[str], PublicKey | None],
+    known: tuple[int, Standing] | None = None,
+    limit: int = 0,
+) -> tuple[int, Standing]:
+    """What the rows say of keys and tables, and how many rows there are. known: what the first of them say.
+    limit: how many rows count (0: all).
+
+    A row counts as it was seen; one that nobody has seen yet, where it says that it stands there.
+    """
+    last = limit or _number(read("SELECT max(seq) FROM journal", ()))
+    seen, after = witness.size() if witness else 0, known[0] if known else 0
+    leaves: dict[int, bytes] = {}
+    if witness is not None and after < seen:
+        about = witness.about(subject(None, KEYS))  # rows that came meanwhile are heard the next time
+        leaves = {seq: leaf for seq, leaf in about.items() if after < seq <= last}
+    found = [row for seq in sorted(leaves) if (row := _row(read, seq)) and leaf_hash(row.wire) == leaves[seq]]
+    marks = ", ".join("?" * len(KINDS))
+    sql = f"SELECT {COLUMNS} FROM journal WHERE seq > ? AND seq <= ? AND kind IN ({marks}) ORDER BY seq"  # noqa: S608  # fixed texts
+    found += [Row(*one) for one in read(sql, (max(after, seen), last, *KINDS))]  # type: ignore[arg-type]  # a STRICT table
+    if not found and known:
+        return last, known[1]
+    standing = known[1].copy() if known else Standing()
     for row in found:
         try:
             record = open_record(row.wire, resolver)
         except MclError:
             continue  # `mcl log verify` tells it
+        if row.seq > seen and record.previous and not _stands_behind(read, row.seq, record.previous):
+            continue
         if record.kind in KINDS and not standing.refuses(record.from_, row.seq, record.at):
             standing.hear(row.seq, record)
-    return standing
+    return last, standing
+
+
+def _stands_behind(read: Read, seq: int, previous: bytes) -> bool:
+    before = _row(read, seq - 1) if seq > 1 else None
+    return previous == (leaf_hash(before.wire) if before else FIRST)
 
 
 def rolled_back(size: int, seen: int) -> JournalError:

@@ -24,6 +24,7 @@ _LEAF: Final = 32
 _ROW: Final = _LEAF + 16
 _NOTHING: Final = bytes(_LEAF)  # what a file may end with after the power failed
 KEYS: Final = "record.key"
+_CHAINED: Final = "record.journal.chained"
 VARIABLE: Final = "MCL_STATE"
 
 
@@ -37,8 +38,10 @@ def state_folder() -> Path:
 
 
 def subject(intent: str | None, kind: str) -> bytes:
-    """What a row is about, in 16 bytes: its intent (a ULID), else keys (`KEYS`), else what kind it is."""
-    what = intent or (KEYS if kind.startswith("record.key.") or kind == "record.journal.chained" else kind)
+    """What a row is about, in 16 bytes: its intent (a ULID), else what stands (`KEYS`: keys, tables, the
+    policy), else what kind it is."""
+    stated = kind.startswith(("record.key.", "record.table.", "record.policy.")) or kind == _CHAINED
+    what = intent or (KEYS if stated else kind)
     return sha256(what.encode()).digest()[: _ROW - _LEAF]
 
 

@@ -235,6 +235,7 @@ class Walker:
             assert isinstance(reply, Deny)
             refusal = Failure(reply.code, reply.reason, reply.fix, refused[0].node_id, True, reply.example)
             return Outcome(intent, "denied", failure=refusal, verdicts=verdicts)
+        context.pins.admit(self._registry.own)
         redactor = self._redactor.knowing(self._credentials.values(self._variables(plan)))
         asking = Asking(ledger, self._people, clock, redactor)
         run = Run(
@@ -320,9 +321,8 @@ class Walker:
 
     def _context(self, mandate: Mandate, spending: Spending | None = None) -> Context:
         home, agent, workspace = self._home, self._home.keyring.agent.did, self._open()
-        pins, grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
-        pins.admit(self._registry.own)
-        grants.ensure_default(agent)
+        pins, grants = Pins(home), Grants(home)
+        pins.meet(self._registry.own)
 
         def record(kind: str, body: dict[str, object]) -> None:
             Ledger(home, mandate.intent.id, mandate.plan).note(kind, body)
@@ -331,10 +331,10 @@ class Walker:
             agent=agent,
             tools=self._registry,
             workspace=workspace,
-            policy=PolicyFile(home.path / "policy.toml", self._registry),
+            policy=PolicyFile(home, self._registry),
             pins=pins,
             grants=grants,
-            approvals=Approvals(home.db, home.clock),
+            approvals=Approvals(home),
             clock=home.clock,
             record=record,
             locks=Locks(SharedLocks(home.path / "locks", workspace.root, mandate.intent.id)),

@@ -44,7 +44,7 @@ def classified(name: str, *, home: Home | None = None) -> Classified:
     """
     home = home or open_home()
     manifest = _known(name, home)
-    said = Pins(home.db, home.clock).classification(manifest)
+    said = Pins(home).classification(manifest)
     if said is None:
         by = "server" if manifest.annotated and manifest.hinted else ""
         return Classified(manifest, Effect(frozenset(manifest.effects), manifest.operation), by)
@@ -73,8 +73,8 @@ def classify_tool(
     home = home or open_home()
     manifest, by = _known(name, home), home.keyring.user.did
     _require(manifest, pin)
-    with home.db.write():
-        said = Pins(home.db, home.clock).classify(manifest, effects, operation, by=by)
+    with home.journal.tables.changing():
+        said = Pins(home).classify(manifest, effects, operation, by=by)
         body = {"uri": said.uri, "name": manifest.name, "pin": said.pin, "by": by}
         body |= {"reason": reason} if reason else {}
         home.journal.record(
@@ -90,8 +90,8 @@ def unclassify_tool(name: str, *, home: Home | None = None) -> Classified:
         McpError: TOOL_UNKNOWN. PolicyError: NOT_CLASSIFIED. KeyringError.
     """
     home = home or open_home()
-    manifest, by, pins = _known(name, home), home.keyring.user.did, Pins(home.db, home.clock)
-    with home.db.write():
+    manifest, by, pins = _known(name, home), home.keyring.user.did, Pins(home)
+    with home.journal.tables.changing():
         if pins.classification(manifest) is None:
             raise PolicyError(
                 "NOT_CLASSIFIED",

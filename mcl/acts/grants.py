@@ -62,7 +62,7 @@ def grant(
         KeyTextError: no did. Nothing is granted then.
     """
     home = home or open_home()
-    grants, agent = Grants(home.db, home.clock), _agent(home, agent)
+    grants, agent = Grants(home), _agent(home, agent)
     _require(classes, hosts, roots)
     if max_calls < 0:
         raise InputError("BAD_LIMIT", f"{max_calls} calls are none", place="max_calls", fix="1 or more")
@@ -70,7 +70,7 @@ def grant(
     by = home.keyring.user.did
     body: dict[str, object] = {"agent": agent, "by": by, "classes": list(classes), "hosts": list(hosts)}
     body |= {"roots": [str(root) for root in roots], "max_calls": max_calls, "until": end}
-    with home.db.write():
+    with home.journal.tables.changing():
         placed = {"network" if hosts else "", "read" if roots else ""} & grants.held(agent).keys()
         grants.grant(agent, set(classes) - placed, by=by, until=end, max_calls=max_calls)
         grants.grant(agent, placed, by=by, max_calls=max_calls)
@@ -96,14 +96,14 @@ def revoke(
         did. Nothing is taken back then.
     """
     home = home or open_home()
-    grants, agent = Grants(home.db, home.clock), _agent(home, agent)
+    grants, agent = Grants(home), _agent(home, agent)
     _require(classes, hosts, roots)
     grants.grant(agent, [name for name in classes if name not in SIDE_EFFECTS])  # raises for these
     kept = {"network" if hosts else "", "read" if roots else ""}
     taken = [name for name in classes if name not in kept]
     body: dict[str, object] = {"agent": agent, "by": home.keyring.user.did, "classes": taken}
     body |= {"hosts": list(hosts), "roots": [str(root) for root in roots]}
-    with home.db.write():
+    with home.journal.tables.changing():
         grants.revoke_hosts(agent, hosts)
         grants.revoke_roots(agent, roots)
         for name in taken:
@@ -115,7 +115,7 @@ def revoke(
 def list_grants(*, agent: str = "", home: Home | None = None) -> AgentGrants:
     """What was ever granted to an agent (default: the home's own). Raises KeyTextError."""
     home = home or open_home()
-    grants, agent = Grants(home.db, home.clock), _agent(home, agent)
+    grants, agent = Grants(home), _agent(home, agent)
     limited = (name for name, held in sorted(grants.held(agent).items()) if held.max_calls)
     return AgentGrants(
         agent,

@@ -13,6 +13,14 @@ def accept_break(row: int, *, home: Home) -> Row:
     return home.journal.accept_break(row)
 
 
+def restore_tables(*, home: Home) -> Row:
+    """Make the tables beside the journal what its rows say; signed, and shown ever after.
+
+    Raises JournalError TABLES_HOLD where they are; KeyringError.
+    """
+    return home.journal.tables.restore()
+
+
 def say_restored(*, home: Home) -> Row:
     """Say that the older journal is meant, because a backup was restored; signed, and shown ever after.
 

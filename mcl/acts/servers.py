@@ -209,8 +209,7 @@ async def _offers(
 
 def _needs(home: Home, tools: Sequence[Known]) -> tuple[str, ...]:
     agent = home.keyring.agent.did
-    grants = Grants(home.db, home.clock)
-    grants.ensure_default(agent)
+    grants = Grants(home)
     wanted = {effect for one in tools if one.standing != "gone" for effect in one.manifest.effects}
     return tuple(sorted(wanted - grants.classes(agent)))
 

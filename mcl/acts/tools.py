@@ -107,7 +107,7 @@ def list_tools(*, home: Home | None = None) -> tuple[KnownTool, ...]:
     """All tools in the order of their addresses; those of other servers behind mcl's own. Raises
     ManifestError, PolicyError."""
     home = home or open_home()
-    approved, tools = Pins(home.db, home.clock).approved(), tools_of(home)
+    approved, tools = Pins(home).approved(), tools_of(home)
     policy = Policy.load(home.path / "policy.toml", tools)
     own = [_known(manifest, approved.get(manifest.uri), policy) for manifest in tools.own]
     said = _classified(home)
@@ -127,7 +127,7 @@ def find_tool(name: str, *, home: Home | None = None) -> KnownTool:
     if manifest.outside is not None:
         uri, said = manifest.uri, _classified(home)
         return next(_foreign(one, policy, said) for one in foreign_tools(home) if one.manifest.uri == uri)
-    return _known(manifest, Pins(home.db, home.clock).approved().get(manifest.uri), policy)
+    return _known(manifest, Pins(home).approved().get(manifest.uri), policy)
 
 
 def verify_tools(*, home: Home | None = None) -> VerifiedTools:
@@ -139,7 +139,7 @@ def verify_tools(*, home: Home | None = None) -> VerifiedTools:
     except ManifestError as problem:
         return VerifiedTools((), (problem,))
     there = {tool.manifest.uri for tool in tools if tool.standing != "gone"}
-    gone = tuple(uri for uri in Pins(home.db, home.clock).approved() if uri not in there)
+    gone = tuple(uri for uri in Pins(home).approved() if uri not in there)
     return VerifiedTools(tools, (), gone)
 
 
@@ -174,8 +174,8 @@ def approve_tool(
             fix=f"look at it again: mcl tool describe {found.name}",
         )
     body = {"uri": found.manifest.uri, "pin": found.manifest.pin, "by": home.keyring.user.did}
-    with home.db.write():
-        Pins(home.db, home.clock).approve(found.manifest)
+    with home.journal.tables.changing():
+        Pins(home).approve(found.manifest)
         seen = {"unseen": True} if home.unseen(unseen) else {}
         home.journal.record("record.tool.approved", {**body, "before": found.approved_pin, **seen})
     return find_tool(found.manifest.uri, home=home)
@@ -211,9 +211,9 @@ def quarantine_tool(name: str, *, reason: str = "", home: Home | None = None) ->
 
         approval.quarantine(_definitions(home), found.name, reason=reason)
         return find_tool(found.manifest.uri, home=home)
-    pins = Pins(home.db, home.clock)
+    pins = Pins(home)
     body = {"uri": found.manifest.uri, "by": home.keyring.user.did, "reason": reason}
-    with home.db.write():
+    with home.journal.tables.changing():
         pins.admit((found.manifest,))
         pins.quarantine(found.manifest.uri)
         home.journal.record("record.tool.quarantined", {**body, "pin": found.manifest.pin})
@@ -282,7 +282,7 @@ def _known(manifest: Manifest, approved: Approved | None, policy: Policy) -> Kno
 
 def _classified(home: Home) -> dict[tuple[str, str], Effect]:
     """What operators said that tools do, by address and hash."""
-    said = Pins(home.db, home.clock).classifications()
+    said = Pins(home).classifications()
     return {(one.uri, one.pin): Effect(frozenset(one.effects), one.operation) for one in said}
 
 

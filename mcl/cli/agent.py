@@ -46,7 +46,7 @@ def add_agent(
     Output(as_json).document(asdict(found))
     note(f"entered: {found.uri}, {found.did}, at {found.endpoint}")
     origin = parse_url(found.endpoint).origin
-    if origin not in Grants(home.db, home.clock).hosts(home.keyring.agent.did):
+    if origin not in Grants(home).hosts(home.keyring.agent.did):
         note(f"its host is not granted yet: mcl grant network --host {origin.short}")
 
 

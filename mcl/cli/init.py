@@ -60,7 +60,7 @@ def init_command(
             "created": fresh,
             "user": home.keyring.user.did,
             "agent": agent,
-            "grants": sorted(Grants(home.db, home.clock).classes(agent)),
+            "grants": sorted(Grants(home).classes(agent)),
             "unattended": home.unattended,
             "sealed": any(one.sealed for one in home.keyring.entries() if one.did == home.keyring.user.did),
         }

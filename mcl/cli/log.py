@@ -38,6 +38,7 @@ def register(app: typer.Typer) -> None:
         prove_row
     )
     log.command("accept-break", epilog=example("mcl log accept-break 7"))(accept_break)
+    log.command("restore-tables", epilog=example("mcl log restore-tables"))(restore_tables)
     log.command("restored", epilog=example("mcl log restored"))(say_restored)
     app.add_typer(log)
 
@@ -133,6 +134,17 @@ def accept_break(row: Seq, as_json: AsJson = False) -> None:
     from mcl.cli.home import use_home
 
     _tell_said(accept_break(row, home=use_home(signs=True)), as_json)
+
+
+def restore_tables(as_json: AsJson = False) -> None:
+    """Make grants, pins, servers and what else stands beside the journal what its rows say.
+
+    For a person whom mcl log verify tells TABLE_CHANGED. It is signed, and shown ever after.
+    """
+    from mcl.acts.journal import restore_tables
+    from mcl.cli.home import use_home
+
+    _tell_said(restore_tables(home=use_home(signs=True)), as_json)
 
 
 def say_restored(as_json: AsJson = False) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 
 from executor.errors import ScopeError
 from executor.home import Home
+from executor.journal.tables import COMPONENT as STATED
 from executor.sandbox.origin import parse_url
 from ir import canonical_bytes, find_secret, parse_json
 from mcl.errors import McpError
@@ -36,6 +37,7 @@ _TABLES: Final = (
          trusted INTEGER NOT NULL DEFAULT 0, since TEXT NOT NULL, removed_at TEXT NOT NULL DEFAULT ''
        ) STRICT;
        CREATE UNIQUE INDEX servers_by_name ON servers (name) WHERE removed_at = ''""",
+    "".join(f"DROP TRIGGER IF EXISTS mcp_servers_{verb};" for verb in ("INSERT", "UPDATE", "DELETE")),
 )
 _COLUMNS: Final = "id, name, transport, command, folder, environment, url, headers, trusted, since"
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
@@ -143,7 +145,7 @@ class Servers:
             since=clock.now(),
         )
         try:
-            with self.home.db.write("servers") as connection:
+            with self.home.journal.tables.changing() as connection:
                 connection.execute(
                     f"INSERT INTO servers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                     _row(server),
@@ -160,12 +162,13 @@ class Servers:
 
     def list(self) -> tuple[Server, ...]:
         """All of them, in the order of their names."""
-        rows = self.home.db.read(f"SELECT {_COLUMNS} FROM servers WHERE removed_at = '' ORDER BY name")  # noqa: S608
+        sql = f"SELECT {_COLUMNS} FROM servers WHERE removed_at = '' ORDER BY name"  # noqa: S608  # fixed names
+        rows = self.home.journal.tables.read(sql)
         return tuple(_server(row) for row in rows)
 
     def find(self, name: str) -> Server | None:
         """The server of this name, None where there is none."""
-        rows = self.home.db.read(
+        rows = self.home.journal.tables.read(
             f"SELECT {_COLUMNS} FROM servers WHERE name = ? AND removed_at = ''",  # noqa: S608
             (name,),
         )
@@ -197,7 +200,7 @@ class Servers:
     def remove(self, name: str) -> Server:
         """Take a server out: it is not started any more, and its tools are gone. Raises as ``trust``."""
         found = self.require(name)
-        with self.home.db.write("servers") as connection:
+        with self.home.journal.tables.changing() as connection:
             connection.execute(
                 "UPDATE servers SET removed_at = ? WHERE id = ?", (self.home.clock.now(), found.id)
             )
@@ -206,13 +209,13 @@ class Servers:
 
     def stamp(self) -> tuple[int, int]:
         """Two equal marks, and no entry changed in between."""
-        return self.home.db.stamp("servers")
+        return self.home.db.stamp(STATED)
 
     def _set(self, name: str, *, trusted: bool) -> Server:
         found = self.require(name)
         if found.trusted is trusted:
             return found
-        with self.home.db.write("servers") as connection:
+        with self.home.journal.tables.changing() as connection:
             connection.execute("UPDATE servers SET trusted = ? WHERE id = ?", (int(trusted), found.id))
             self._record("trusted" if trusted else "untrusted", found)
         return self.require(name)

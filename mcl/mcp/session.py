@@ -91,8 +91,8 @@ class Session:
         shown = taken.variables() if environment is None else environment
         variables = os.environ if environment is None else environment
         self.redactor, self.credentials = Redactor(shown), Credentials(variables)
-        self.pins, self.grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
-        self._approvals = Approvals(home.db, home.clock)
+        self.pins, self.grants = Pins(home), Grants(home)
+        self._approvals = Approvals(home)
         self._locks = Locks(SharedLocks(home.path / "locks", self.workspace.root, _WHO))
         self.channels = channels
         self.here = Here(home, self.workspace, agent)
@@ -148,13 +148,12 @@ class Session:
     def _read(self) -> Now:
         stamp = self._stamp()  # first: what changes while the tools are read is seen the next time
         registry, home = self._build(), self.home
-        self.pins.admit(registry.own)
-        self.grants.ensure_default(self.agent)
+        self.pins.meet(registry.own)
         context = Context(
             agent=self.agent,
             tools=registry,
             workspace=self.workspace,
-            policy=PolicyFile(home.path / "policy.toml", registry),
+            policy=PolicyFile(home, registry),
             pins=self.pins,
             grants=self.grants,
             approvals=self._approvals,

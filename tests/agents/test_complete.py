@@ -188,7 +188,7 @@ def test_an_address_is_looked_at_only_where_its_host_was_granted(project: Projec
         project.sign(Written(criteria=(check,)))
         project.select("INT-001")
         assert "mcl grant network" in project.complete().left[0]
-        agent, grants = project.home.keyring.agent.did, Grants(project.home.db, project.home.clock)
+        agent, grants = project.home.keyring.agent.did, Grants(project.home)
         grants.grant(agent, ["network"])
         assert "mcl grant network --host" in project.complete().left[0]
         assert site.requests == []

@@ -29,8 +29,10 @@ def test_an_agent_is_entered_listed_and_taken_out(mcl: Any) -> None:
     assert kinds[1:] == [
         "record.key.trusted",
         "record.agent.added",
+        "record.table.changed",
         "record.key.revoked",
         "record.agent.removed",
+        "record.table.changed",
     ]
 
 

@@ -66,7 +66,9 @@ def test_each_change_is_a_record_in_the_journal(mcl: Any) -> None:
     mcl("revoke", "shell")
     mcl("grants")
     rows = mcl("log", "--json").document["rows"]
-    assert [row["kind"] for row in rows[1:]] == ["record.grant.given", "record.grant.taken"]
+    assert [row["kind"] for row in rows[1:]] == [
+        *("record.grant.given", "record.table.changed", "record.grant.taken", "record.table.changed"),
+    ]
     assert mcl("log", "verify").code == 0
 
 

@@ -61,7 +61,7 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("init", "compile", "answer", "show", "list", "accept", "cancel", "plan", "run", "undo"),
         *("replay", "verify", "plan show", "plan check", "gate", "gate list", "gate show", "gate approve"),
         *("gate deny", "correct", "materiality", "log", "log show", "log verify", "log head", "log prove"),
-        *("log accept-break", "log restored"),
+        *("log accept-break", "log restore-tables", "log restored"),
         *("key", "key list", "key new", "key seal", "key export", "key trust", "key revoke"),
         *("policy", "policy check"),
         *("grant", "revoke", "grants", "agent", "agent add", "agent list", "agent remove"),

@@ -210,8 +210,7 @@ def declare(mcl: Shell, argv: str) -> None:
 
 def test_a_changed_tool_is_refused_shown_and_approved_again(mcl: Shell) -> None:
     with Home.open(mcl.home) as home:
-        Grants(home.db, home.clock).ensure_default(home.keyring.agent.did)
-        Grants(home.db, home.clock).grant(home.keyring.agent.did, ["shell"])
+        Grants(home).grant(home.keyring.agent.did, ["shell"])
     declare(mcl, '["echo", "hello"]')
     call = ("tool", "call", "process/run-hello", "--yes", "--json")
     assert mcl(*call).document["state"] == "completed"
@@ -255,7 +254,7 @@ def test_a_tool_that_was_approved_and_is_gone_is_told(mcl: Shell) -> None:
     assert mcl("tool", "list").code == 0
     declare(mcl, '["echo"]')
     with Home.open(mcl.home) as home:
-        Pins(home.db, home.clock).admit(registry(commands=mcl.home).manifests)
+        Pins(home).admit(registry(commands=mcl.home).manifests)
     (mcl.home / "commands.toml").unlink()
     ended = mcl("tool", "verify", "--no-probe", "--json")
     assert (ended.code, ended.document["gone"]) == (0, ["matrix://tool/process/run-hello@1.0.0"])

@@ -62,7 +62,7 @@ def test_the_first_failure_among_twenty_ends_the_processes_of_the_other_nineteen
     (tmp_path / "work").mkdir()
     others = [f"n{number}" for number in range(19)]
     with Home.open(tmp_path / "home") as home:
-        Grants(home.db, home.clock).grant(home.keyring.agent.did, ["read", "shell"])
+        Grants(home).grant(home.keyring.agent.did, ["read", "shell"])
         walks = Walks(home, tmp_path / "work")
         walks.tools = [waiting(folder)]
         calls = [tool(name, "test/wait", "shell", name=name) for name in [*others, "spoil"]]

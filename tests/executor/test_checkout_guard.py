@@ -503,7 +503,7 @@ def foreign(walks: Walks, effects: list[str], operation: str) -> None:
         }
     )
     walks.tools = [Tool(manifest, nothing)]
-    Pins(walks.home.db, walks.home.clock).approve(manifest)
+    Pins(walks.home).approve(manifest)
 
 
 def of_two_paths() -> Tool:

@@ -54,8 +54,7 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 def grants_of(walks: Walks) -> tuple[Grants, str]:
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     return grants, agent
 
 
@@ -287,7 +286,7 @@ def test_an_outside_tool_that_says_nothing_counts_as_the_worst_until_an_operator
 ) -> None:
     node = outside(walks, annotated=False)
     manifest = walks.tools[0].manifest
-    pins = Pins(walks.home.db, walks.home.clock)
+    pins = Pins(walks.home)
     asked(walks, node, verb="acquire")
     refused = decide(call_of(walks, node), context_of(walks, walks.accept(node, verb="find")))
     assert isinstance(refused, Deny)
@@ -320,16 +319,14 @@ def test_a_classification_that_says_nothing_is_refused(
 ) -> None:
     outside(walks, annotated=False)
     with pytest.raises(PolicyError) as caught:
-        Pins(walks.home.db, walks.home.clock).classify(
-            walks.tools[0].manifest, effects, operation, by="did:key:operator"
-        )
+        Pins(walks.home).classify(walks.tools[0].manifest, effects, operation, by="did:key:operator")
     assert caught.value.code == code
 
 
 def test_a_tool_that_says_what_it_does_is_not_classified(walks: Walks) -> None:
     manifest = Registry.builtin().manifests[0]
     with pytest.raises(PolicyError) as caught:
-        Pins(walks.home.db, walks.home.clock).classify(manifest, ["read"], "read", by="did:key:operator")
+        Pins(walks.home).classify(manifest, ["read"], "read", by="did:key:operator")
     assert caught.value.code == "TOOL_ANNOTATED"
 
 

@@ -9,39 +9,35 @@ from pathlib import Path
 import pytest
 
 from executor import Grants, Home, Manifest, Pins, Policy, PolicyError, Registry, SystemClock
+from executor.gate.grants import STEPS
 
 pytestmark = pytest.mark.outside_dev  # folders are granted
 
 
-def test_an_agent_holds_nothing_until_it_is_granted(home: Home) -> None:
-    grants = Grants(home.db, home.clock)
+def test_only_the_agent_of_the_home_holds_anything_until_it_is_granted(home: Home) -> None:
+    grants = Grants(home)
     assert grants.classes("did:key:a") == frozenset()
-    grants.ensure_default("did:key:a")
-    assert grants.classes("did:key:a") == {"read", "write"}
-    assert grants.classes("did:key:b") == frozenset()
+    assert grants.classes(home.keyring.agent.did) == {"read", "write"}
+    assert home.journal.size() == 0
 
 
-def test_what_was_revoked_does_not_come_back_by_default(home: Home) -> None:
-    grants = Grants(home.db, home.clock)
-    grants.ensure_default("did:key:a")
-    grants.revoke("did:key:a", "write")
-    grants.ensure_default("did:key:a")
-    assert grants.classes("did:key:a") == {"read"}
-    assert [(one.side_effect, bool(one.revoked_at)) for one in grants.list("did:key:a")] == [
-        ("read", False),
-        ("write", True),
-    ]
+def test_what_was_taken_back_stays_taken_back(home: Home) -> None:
+    agent = home.keyring.agent.did
+    Grants(home).revoke(agent, "write")
+    grants = Grants(home)
+    assert grants.classes(agent) == {"read"}
+    assert [one.side_effect for one in grants.list(agent) if one.revoked_at] == ["write"]
 
 
 def test_only_known_side_effects_can_be_granted(home: Home) -> None:
     with pytest.raises(PolicyError) as caught:
-        Grants(home.db, home.clock).grant("did:key:a", ["read", "all"])
+        Grants(home).grant("did:key:a", ["read", "all"])
     assert caught.value.code == "UNKNOWN_SIDE_EFFECT"
     assert "read, write" in caught.value.fix
 
 
 def test_hosts_are_granted_one_by_one_and_taken_back(home: Home) -> None:
-    grants = Grants(home.db, home.clock)
+    grants = Grants(home)
     grants.grant_hosts("did:key:a", ["example.org", "Example.org:443", "http://127.0.0.1:8080"])
     grants.grant_hosts("did:key:a", ["example.org"])
     assert sorted(map(str, grants.hosts("did:key:a"))) == ["http://127.0.0.1:8080", "https://example.org"]
@@ -55,7 +51,7 @@ def test_hosts_are_granted_one_by_one_and_taken_back(home: Home) -> None:
 
 
 def test_a_bad_host_among_good_ones_changes_nothing(home: Home) -> None:
-    grants = Grants(home.db, home.clock)
+    grants = Grants(home)
     with pytest.raises(PolicyError) as caught:
         grants.grant_hosts("did:key:a", ["example.org", "*.example.org"])
     assert caught.value.code == "BAD_HOST"
@@ -68,7 +64,7 @@ def test_a_bad_host_among_good_ones_changes_nothing(home: Home) -> None:
 
 
 def test_hosts_go_with_the_network_and_do_not_come_back_with_it(home: Home) -> None:
-    grants = Grants(home.db, home.clock)
+    grants = Grants(home)
     grants.grant("did:key:a", ["network"])
     grants.grant_hosts("did:key:a", ["example.org"])
     grants.revoke("did:key:a", "network")
@@ -77,20 +73,18 @@ def test_hosts_go_with_the_network_and_do_not_come_back_with_it(home: Home) -> N
 
 
 def test_a_home_from_before_hosts_could_be_granted_is_brought_up_to_date(home: Home) -> None:
-    with home.db.write() as connection:  # as the first version of these tables left it
-        connection.execute(
-            "CREATE TABLE grants (id TEXT PRIMARY KEY, agent TEXT NOT NULL, class TEXT NOT NULL,"
-            " since TEXT NOT NULL, revoked_at TEXT NOT NULL DEFAULT '') STRICT"
-        )
-        connection.execute(
-            "INSERT INTO grants VALUES ('01', 'did:key:a', 'read', '2026-01-01T00:00:00.000Z', '')"
-        )
-        connection.execute("INSERT OR REPLACE INTO components VALUES ('grants', 2)")
-    grants = Grants(home.db, home.clock)
-    grants.grant_hosts("did:key:a", ["example.org"])
-    assert len(grants.hosts("did:key:a")) == 1
-    assert grants.classes("did:key:a") == {"read"}
-    assert grants.list("did:key:a")[0].by == grants.list("did:key:a")[0].until == ""
+    home.db.migrate("grants", STEPS[:2])  # as the first version of these tables left it
+    agent = home.keyring.agent.did
+    with home.db.write() as connection:
+        for name in ("read", "write"):
+            connection.execute(
+                "INSERT INTO grants VALUES (?, ?, ?, '2026-01-01T00:00:00.000Z', '')", (name, agent, name)
+            )
+    grants = Grants(home)
+    assert grants.classes(agent) == {"read", "write"}
+    grants.grant_hosts(agent, ["example.org"])
+    assert len(grants.hosts(agent)) == 1
+    assert grants.classes(agent) == {"read", "write"}
 
 
 class Hand:
@@ -108,7 +102,8 @@ class Hand:
 
 def test_a_grant_holds_until_its_end_and_keeps_who_gave_it(home: Home) -> None:
     clock = Hand("2026-11-21T10:00:00.000Z")
-    grants = Grants(home.db, clock)
+    home.clock = clock
+    grants = Grants(home)
     end = "2026-11-22T10:00:00.000Z"
     grants.grant("did:key:a", ["network", "shell"], by="did:key:user", until=end)
     grants.grant_hosts("did:key:a", ["example.org"], by="did:key:user", until=end)
@@ -125,7 +120,7 @@ def test_a_grant_holds_until_its_end_and_keeps_who_gave_it(home: Home) -> None:
 
 
 def test_granting_again_without_terms_leaves_the_terms_as_they_are(home: Home) -> None:
-    grants = Grants(home.db, home.clock)
+    grants = Grants(home)
     grants.grant("did:key:a", ["network"], max_calls=3)
     grants.grant("did:key:a", ["network"])
     assert grants.held("did:key:a")["network"].max_calls == 3
@@ -138,7 +133,8 @@ def test_granting_again_without_terms_leaves_the_terms_as_they_are(home: Home) -
 
 def test_calls_are_counted_over_24_hours_where_they_are_limited(home: Home) -> None:
     clock = Hand("2026-11-21T10:00:00.000Z")
-    grants = Grants(home.db, clock)
+    home.clock = clock
+    grants = Grants(home)
     grants.grant("did:key:a", ["network"], max_calls=2)
     grants.grant("did:key:a", ["read"])
     assert grants.count("did:key:a", ["read", "network"]) is None
@@ -157,13 +153,13 @@ def test_calls_are_counted_over_24_hours_where_they_are_limited(home: Home) -> N
 
 
 def test_of_many_processes_with_few_calls_left_just_those_get_one(home: Home) -> None:
-    Grants(home.db, home.clock).grant("did:key:a", ["network"], max_calls=5)
+    Grants(home).grant("did:key:a", ["network"], max_calls=5)
     script = """
 import sys
 from pathlib import Path
 from executor import Grants, Home
 with Home.open(Path(sys.argv[1])) as home:
-    grants = Grants(home.db, home.clock)
+    grants = Grants(home)
     print(sum(grants.count("did:key:a", ["network"]) is None for _ in range(4)))
 """
     racers = [
@@ -177,7 +173,7 @@ def test_folders_are_granted_by_what_they_are_and_taken_back(home: Home, tmp_pat
     place = tmp_path / "elsewhere"
     place.mkdir()
     (tmp_path / "shortcut").symlink_to(place)
-    grants = Grants(home.db, home.clock)
+    grants = Grants(home)
     grants.grant_roots("did:key:a", [tmp_path / "shortcut", place], by="did:key:user")
     assert grants.roots("did:key:a") == {str(place)}
     assert grants.roots("did:key:b") == frozenset()
@@ -192,7 +188,7 @@ def test_folders_are_granted_by_what_they_are_and_taken_back(home: Home, tmp_pat
 def test_a_folder_that_is_gone_can_still_be_taken_back(home: Home, tmp_path: Path) -> None:
     place = tmp_path / "elsewhere"
     place.mkdir()
-    grants = Grants(home.db, home.clock)
+    grants = Grants(home)
     grants.grant_roots("did:key:a", [place])
     place.rmdir()
     grants.revoke_roots("did:key:a", [place])
@@ -206,7 +202,7 @@ def test_a_folder_that_cannot_be_granted_changes_nothing(home: Home, tmp_path: P
     (tmp_path / "file.txt").touch()
     (tmp_path / ".ssh").mkdir()
     (tmp_path / "good").mkdir()
-    grants = Grants(home.db, home.clock)
+    grants = Grants(home)
     with pytest.raises(PolicyError) as caught:
         grants.grant_roots("did:key:a", [tmp_path / "good", tmp_path / name])
     assert caught.value.code == "BAD_ROOT"
@@ -214,7 +210,7 @@ def test_a_folder_that_cannot_be_granted_changes_nothing(home: Home, tmp_path: P
 
 
 def test_folders_go_with_reading_and_do_not_come_back_with_it(home: Home, tmp_path: Path) -> None:
-    grants = Grants(home.db, home.clock)
+    grants = Grants(home)
     grants.grant("did:key:a", ["read"])
     (tmp_path / "place").mkdir()
     grants.grant_roots("did:key:a", [tmp_path / "place"])
@@ -249,7 +245,7 @@ def test_the_version_of_a_policy_is_its_bytes(tmp_path: Path) -> None:
 
 
 def test_a_pin_is_kept_from_first_use(home: Home) -> None:
-    pins = Pins(home.db, home.clock)
+    pins = Pins(home)
     manifests = Registry.builtin().manifests
     assert pins.of(manifests[0].uri) == ""
     pins.admit(manifests)

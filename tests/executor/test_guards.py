@@ -140,7 +140,7 @@ def test_unchanged_a_manifest_edited_after_approval_is_refused_until_it_is_appro
     assert code(walks, node) == "ALLOW"
     walks.tools = [other_read(walks, description="The same, but not quite.")]
     assert code(walks, node) == "TOOL_CHANGED"
-    pins = Pins(walks.home.db, walks.home.clock)
+    pins = Pins(walks.home)
     pins.approve(walks.tools[0].manifest)
     assert code(walks, node) == "ALLOW"
     pins.quarantine("matrix://tool/test/other@1.0.0")
@@ -216,7 +216,7 @@ def test_no_verb_covers_what_is_destructive_or_more_than_its_row() -> None:
 
 
 def test_capability_an_agent_without_the_grant_is_refused(walks: Walks) -> None:
-    grants = Grants(walks.home.db, walks.home.clock)
+    grants = Grants(walks.home)
     agent = walks.home.keyring.agent.did
     assert code(walks, WRITE) == "ALLOW"
     grants.revoke(agent, "write")
@@ -268,8 +268,7 @@ def test_scope_paths_outside_or_protected_are_refused(walks: Walks, path: str, e
 
 def online(walks: Walks, *hosts: str) -> None:
     """Grant the network, and these hosts."""
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["network"])
     grants.grant_hosts(agent, hosts)
 
@@ -402,8 +401,7 @@ def test_approval_is_foreseen_of_an_address_that_is_not_known_yet(walks: Walks) 
 
 
 def test_locks_tests_hold_the_whole_folder_also_where_it_is_left_out(walks: Walks) -> None:
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     node = tool("n1", "process/tests", "shell")
     assert code(walks, node) == "CAPABILITY_DENIED"
     grants.grant(agent, ["shell"])

@@ -142,14 +142,14 @@ def test_a_command_is_left_to_no_plan_that_must_stay_in_a_folder(walks: Walks, s
         return {}
 
     walks.tools.append(probe("shell", work, effects=("shell",), safety="D"))
-    Grants(walks.home.db, walks.home.clock).grant(walks.home.keyring.agent.did, ["read", "write", "shell"])
+    Grants(walks.home).grant(walks.home.keyring.agent.did, ["read", "write", "shell"])
     node = tool("c", "test/shell", "shell")
     assert code(walks, shelf, node, "read+shell", people=Says("approve")) == ""
     assert code(walks, shelf, node, "read+shell?folder=docs", people=Says("approve")) == "OUT_OF_SCOPE"
 
 
 def test_a_host_that_the_dispatch_does_not_leave_is_not_even_asked_about(walks: Walks, shelf: Shelf) -> None:
-    grants = Grants(walks.home.db, walks.home.clock)
+    grants = Grants(walks.home)
     agent = walks.home.keyring.agent.did
     grants.grant(agent, ["read", "network"])
     grants.grant_hosts(agent, ["http://127.0.0.1:1", "http://127.0.0.1:2"])

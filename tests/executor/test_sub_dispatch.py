@@ -434,7 +434,7 @@ def test_what_strangers_and_private_data_left_upstream_counts_below_too(
         return {}
 
     walks.tools.append(probe("shell", work, effects=("shell",), safety="D"))
-    Grants(walks.home.db, walks.home.clock).grant(walks.home.keyring.agent.did, ["read", "write", "shell"])
+    Grants(walks.home).grant(walks.home.keyring.agent.did, ["read", "write", "shell"])
     shelf.put("acts", tool("a", "test/shell", "shell"))
     shelf.put("looks", tool("l", "fs/list"))
     last = dispatch(shelf, "sub", "acts")  # of what is dispatched the worst is thought

@@ -65,8 +65,7 @@ effect = "read"
 @pytest.fixture(params=["sandboxed", "unsandboxed"])
 def project(walks: Walks, request: pytest.FixtureRequest) -> Walks:
     request.getfixturevalue(request.param)
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["shell"])
     place = walks.home.path / "commands.toml"
     place.write_text(COMMANDS)

@@ -65,8 +65,7 @@ def site() -> Iterator[Site]:
 
 def get(walks: Walks, url: str, *hosts: str, people: object = None, **args: str) -> Outcome:
     """Fetch in a plan, with these hosts granted."""
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["network"])
     grants.grant_hosts(agent, hosts)
     return walks.go(tool("n1", "http/get", "network", url=url, **args), verb="find", people=people or Says())

@@ -34,8 +34,7 @@ def interpreter(folder: Path) -> None:
 
 
 def run(walks: Walks, /, **args: str) -> Outcome:
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     if "shell" not in grants.classes(agent):
         grants.grant(agent, ["shell"])
     return walks.go(tool("n1", "process/tests", "shell", **args), verb="build")

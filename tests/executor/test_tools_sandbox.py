@@ -22,8 +22,7 @@ from executor.sandbox.observation import listing, require_unchanged
 @pytest.fixture
 def project(walks: Walks, monkeypatch: pytest.MonkeyPatch) -> Walks:
     """An agent that may run commands, and a PATH with the Python of these tests first."""
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["shell"])
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     return walks

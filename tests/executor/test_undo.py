@@ -296,7 +296,7 @@ def test_a_whole_folder_that_a_tool_changed_is_put_back(walks):
 def test_what_cannot_be_put_back_is_said(walks, monkeypatch):
     monkeypatch.setattr("executor.walker.walker.Images", lambda home: Images(home, file_limit=10))
     walks.write("large.md", "more than ten bytes\n")
-    Grants(walks.home.db, walks.home.clock).grant(walks.home.keyring.agent.did, ["read", "shell", "write"])
+    Grants(walks.home).grant(walks.home.keyring.agent.did, ["read", "shell", "write"])
     walks.tools = [
         meddling("sh", lambda root: None, paths={"folder": "write"}, effects=("shell", "write")),
         meddling("memory", lambda root: None, paths={}),

@@ -112,8 +112,7 @@ def test_what_nobody_named_is_refused_and_the_refusal_says_what_to_type(walks: W
 
 
 def test_a_granted_folder_is_read_and_not_written(walks: Walks, main: Path) -> None:
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant_roots(agent, [main.parent / "main"])
     assert walks.ask(tool("n1", "git/status"))["branch"] == "topic"
     for which in ("git/branch", "git/checkout"):
@@ -209,8 +208,7 @@ def test_a_command_in_bubblewrap_sees_the_history_and_cannot_change_it(
     walks: Walks, main: Path, sandboxed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["shell"])
     walks.write("test_it.py", f"import pathlib\nMAIN = pathlib.Path({str(main)!r})\n{TRIES}")
 

@@ -89,9 +89,10 @@ def test_what_was_granted_and_used_up_still_counts(home: Home, expected: dict[st
     )
     now = {**json.loads(told.stdout), "used": expected["grants"]["used"]}  # counted over a day that is over
     assert now == expected["grants"]
-    then = Grants(home.db, FixedClock(now["grants"][-1]["since"]))
+    home.clock = FixedClock(now["grants"][-1]["since"])
+    then = Grants(home)
     assert {name: then.used(now["agent"], name) for name in now["used"]} == now["used"]
-    approvals = Approvals(home.db, home.clock)
+    approvals = Approvals(home)
     assert all(approvals.used(gate) for gate in expected["approvals_used"])
 
 

@@ -17,7 +17,6 @@ from executor import Home, SystemClock, Tool
 from executor.clock import instant
 from executor.gate.call import Call
 from executor.gate.decide import decide
-from executor.gate.grants import Grants
 from executor.gate.verdict import Ask
 from executor.tools.registry import Registry
 from mcl.mcp.channels import Channels
@@ -168,7 +167,6 @@ def room(folder: Path, *, sealed: bool = False) -> Iterator[Room]:
     with Home.open(folder / "home", clock=clock, passphrase=passphrase) as home:
         if sealed:
             home.keyring.new("user")
-        Grants(home.db, clock).ensure_default(home.keyring.agent.did)
         workspace = folder / "work"
         workspace.mkdir(exist_ok=True)
         (workspace / "a.txt").write_text("old")

@@ -38,8 +38,7 @@ class Declaring:
     def __init__(self, home: Home, workspace: Path) -> None:
         workspace.mkdir(exist_ok=True)
         self.home = home
-        self.pins, self.grants = Pins(home.db, home.clock), Grants(home.db, home.clock)
-        self.grants.ensure_default(home.keyring.agent.did)
+        self.pins, self.grants = Pins(home), Grants(home)
         self.recorded: list[tuple[str, dict[str, object]]] = []
         self._workspace = workspace
         self._tools: list[Tool] = []
@@ -93,7 +92,7 @@ class Declaring:
             "policy": Policy.load(self.home.path / "policy.toml", registry),
             "pins": self.pins,
             "grants": self.grants,
-            "approvals": Approvals(self.home.db, self.home.clock),
+            "approvals": Approvals(self.home),
             "clock": self.home.clock,
             "record": lambda kind, body: self.recorded.append((kind, body)),
             "locks": Locks(),

@@ -156,7 +156,7 @@ class Desk:
         """
         with open_home(self.home) as home:
             pins, definitions, until = (
-                Pins(home.db, home.clock),
+                Pins(home),
                 Definitions(home),
                 time.monotonic() + PATIENCE,
             )

@@ -33,7 +33,7 @@ def standing(home: Home, name: str) -> str:
 
 
 def pinned(home: Home, name: str) -> str:
-    return Pins(home.db, home.clock).of(find_tool(name, home=home).manifest.uri)
+    return Pins(home).of(find_tool(name, home=home).manifest.uri)
 
 
 def told(home: Home, kind: str) -> list[dict[str, Any]]:

@@ -124,7 +124,7 @@ def test_what_an_operator_classifies_counts_at_once_for_a_client_that_is_connect
             classify_tool("notes:look", "read", ["network"], home=home)
             ungranted = await client.call_tool("call_tool_read", look)
             assert ungranted.structured_content["code"] == "CAPABILITY_DENIED"
-            Grants(home.db, home.clock).grant(home.keyring.agent.did, ["network"])
+            Grants(home).grant(home.keyring.agent.did, ["network"])
             after = await client.call_tool("call_tool_read", look)
             assert after.structured_content["token"] == "t"
             described = await client.call_tool("describe_tool", {"name": "notes:look"})

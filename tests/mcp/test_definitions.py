@@ -39,7 +39,7 @@ def standings(definitions: Definitions) -> dict[str, str]:
 def approve(definitions: Definitions, name: str) -> None:
     known = definitions.find(name)
     assert known is not None
-    Pins(definitions.home.db, definitions.home.clock).approve(known.manifest)
+    Pins(definitions.home).approve(known.manifest)
 
 
 def test_a_tool_that_was_never_seen_is_new_and_not_approved(definitions: Definitions) -> None:
@@ -48,7 +48,7 @@ def test_a_tool_that_was_never_seen_is_new_and_not_approved(definitions: Definit
     assert standings(definitions) == {"notes:add": "new", "notes:find": "new"}
     known = definitions.find("notes:add")
     assert known is not None
-    assert Pins(definitions.home.db, definitions.home.clock).of(known.manifest.uri) == ""
+    assert Pins(definitions.home).of(known.manifest.uri) == ""
 
 
 def test_the_same_listing_again_says_nothing_and_writes_nothing(definitions: Definitions) -> None:
@@ -157,7 +157,7 @@ def test_the_mark_changes_with_all_that_says_how_a_tool_stands_and_with_nothing_
     with open_home(definitions.home.path) as other:
         Definitions(other).observe("notes", [tool("add")])
         stamps.append(definitions.stamp())
-        Pins(other.db, other.clock).approve(Definitions(other).known()[0].manifest)
+        Pins(other).approve(Definitions(other).known()[0].manifest)
         stamps.append(definitions.stamp())
         Servers(other).trust("notes")
         stamps.append(definitions.stamp())

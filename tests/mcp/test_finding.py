@@ -54,7 +54,7 @@ def enter(home: Home, peers: Peers, name: str, *options: str, trusted: bool = Tr
 
 
 def approve(home: Home, *names: str) -> None:
-    pins = Pins(home.db, home.clock)
+    pins = Pins(home)
     for known in Definitions(home).known():
         if known.name in names or known.server in names:
             pins.approve(known.manifest)
@@ -201,7 +201,7 @@ def test_a_person_is_asked_about_each_resource_of_a_server_that_is_not_trusted(
             assert "mcl grant network" in str(listed.meta)
 
             agent = home.keyring.agent.did
-            Grants(home.db, home.clock).grant(agent, ["network"], by=home.keyring.user.did)
+            Grants(home).grant(agent, ["network"], by=home.keyring.user.did)
             assert len((await client.list_resources()).resources) == 2
             assert asked == []
             read = await client.read_resource("mcl://strange/notes://all")
@@ -219,7 +219,7 @@ def test_a_person_is_asked_about_each_resource_of_a_server_that_is_not_trusted(
 
             known = Definitions(home).find("strange:resources/read")
             assert known is not None
-            Pins(home.db, home.clock).classify(known.manifest, ["network"], "read", by="the operator")
+            Pins(home).classify(known.manifest, ["network"], "read", by="the operator")
             picture = await client.read_resource("mcl://strange/notes://picture")
             assert picture.contents[0].mime_type == "image/png"
             assert len(asked) == 2

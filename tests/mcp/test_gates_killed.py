@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     desk.workspace.mkdir()
     desk.enter("plain", command=Peers(desk.workspace, desk.environment).command("plain"), trusted=False)
     with open_home(desk.home) as home:
-        Grants(home.db, home.clock).grant(home.keyring.agent.did, ["network"])
+        Grants(home).grant(home.keyring.agent.did, ["network"])
     return desk
 
 

@@ -34,7 +34,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     for name in ("plain", "changing"):
         desk.enter(name, command=Peers(desk.workspace, desk.environment).command(name), trusted=False)
     with open_home(desk.home) as home:
-        Grants(home.db, home.clock).grant(home.keyring.agent.did, ["network"])
+        Grants(home).grant(home.keyring.agent.did, ["network"])
     return desk
 
 

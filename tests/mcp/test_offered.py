@@ -533,7 +533,7 @@ def test_any_arguments_are_answered_or_refused_with_the_reason_and_accept_nothin
     """No arguments lead to an error of the protocol, to a fault, or to anything that only a person may do."""
     kinds = ("intent.accept", "policy.gate.resolve", "record.grant.given", "record.tool.approved")
     before = {kind: office.rows(kind) for kind in kinds}
-    granted = Grants(office.home.db, office.home.clock).list(office.home.keyring.agent.did)
+    granted = Grants(office.home).list(office.home.keyring.agent.did)
     result = office.call(name, arguments, era)
     if result.is_error:
         said = result.structured_content
@@ -541,7 +541,7 @@ def test_any_arguments_are_answered_or_refused_with_the_reason_and_accept_nothin
         assert said["message"]
         assert "Traceback" not in result.content[0].text
     assert {kind: office.rows(kind) for kind in kinds} == before
-    assert Grants(office.home.db, office.home.clock).list(office.home.keyring.agent.did) == granted
+    assert Grants(office.home).list(office.home.keyring.agent.did) == granted
 
 
 # ---- clients of long ago ----

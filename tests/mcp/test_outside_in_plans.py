@@ -48,7 +48,7 @@ class Server:
         return {"content": [{"type": "text", "text": "done"}], "structured": {"n": 7}, "is_error": False}
 
     def approve(self) -> None:
-        Pins(self._walks.home.db, self._walks.home.clock).approve(self.manifest)
+        Pins(self._walks.home).approve(self.manifest)
 
     def node(self, id: str = "n1", declared: str = "network", **args: str) -> NODE:
         return tool(id, self.manifest.uri[14:].partition("@")[0], declared, **{"repo": "x", **args})

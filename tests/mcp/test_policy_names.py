@@ -44,7 +44,7 @@ class Office:
 
     def __init__(self, home: Home, workspace: Path) -> None:
         self.home = home
-        self.place = home.path / "policy.toml"
+        self.home, self.place = home, home.path / "policy.toml"
         (home.path / "commands.toml").write_text(COMMAND)
         servers, definitions = Servers(home), Definitions(home)
         for name in ("git", "time"):
@@ -70,7 +70,7 @@ class Office:
         manifest = self.manifest(name)
         said = self.declaring.call(name, "call_tool_destructive", "destructive")
         call = type(said)(manifest.uri, {}, "", declaration=said.declaration)
-        policy = PolicyFile(self.place, self.tools)
+        policy = PolicyFile(self.home, self.tools)
         verdict = decide(call, self.declaring.context(policy=policy))
         return verdict.code if isinstance(verdict, Deny) else "goes on"
 

@@ -394,7 +394,7 @@ def test_a_server_that_never_answers_is_not_waited_for(home: Home, workspace: Pa
         async with opened(home, workspace, Compiling(home, ai=False)) as face:
             await face._session.upstreams.listing("board", "resources")
             for known in definitions.known():
-                Pins(home.db, home.clock).approve(known.manifest)
+                Pins(home).approve(known.manifest)
             lists = Merged(face._session, wait_s=0.3)
             for kind, waited in (("resources", "0.3 s"), ("resources", "0.2 s"), ("templates", "0.2 s")):
                 page = await lists.page(kind)

@@ -34,7 +34,10 @@ def test_an_entry_is_kept_as_it_was_given_and_each_change_is_a_record(home: Home
     assert not servers.untrust("time").trusted
     servers.remove("time")
     assert servers.list() == ()
-    assert kinds(home) == [f"record.server.{what}" for what in ("added", "trusted", "untrusted", "removed")]
+    told = ("added", "trusted", "untrusted", "removed")
+    assert kinds(home) == [
+        kind for what in told for kind in (f"record.server.{what}", "record.table.changed")
+    ]
 
 
 def test_a_server_that_is_entered_anew_is_another_one(home: Home) -> None:

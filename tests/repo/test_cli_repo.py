@@ -382,7 +382,7 @@ def test_every_contract_on_the_page_is_one() -> None:
 def test_the_agents_grants_are_as_they_were(shop: Shop) -> None:
     shop("run", "git log", "--no-ai")
     with shop.home() as home:
-        assert "shell" not in Grants(home.db, home.clock).held(home.keyring.agent.did)
+        assert "shell" not in Grants(home).held(home.keyring.agent.did)
     assert git(shop.folder, "status", "--porcelain") == "M README.md"
 
 

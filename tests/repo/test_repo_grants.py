@@ -21,7 +21,7 @@ WANTS = [name for name in intent_types() if name != "refuse"]
 def test_a_contract_without_its_grant_is_refused_for_the_grant(shop: Shop, intent: str, extra: dict) -> None:
     with shop.home() as home:
         for side_effect in ("read", "write"):
-            Grants(home.db, home.clock).revoke(home.keyring.agent.did, side_effect)
+            Grants(home).revoke(home.keyring.agent.did, side_effect)
     wanted = contract(
         intent, *ARGS.get(intent, ()), command=COMMAND.get(intent), repo=NAMED.get(intent), **extra
     )

@@ -45,7 +45,7 @@ def do(home: Home, contract: RepoIntent, **more: object) -> ContractRun:
 
 
 def may_run(home: Home) -> None:
-    Grants(home.db, home.clock).grant(home.keyring.agent.did, ["shell"])
+    Grants(home).grant(home.keyring.agent.did, ["shell"])
 
 
 def program(folder: Path, name: str, script: str, patch: pytest.MonkeyPatch) -> None:

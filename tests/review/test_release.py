@@ -124,7 +124,7 @@ def home(shop: Path) -> Iterator[Home]:
 @pytest.fixture
 def runs(home: Home) -> Home:
     """A home whose agent may run programs."""
-    Grants(home.db, home.clock).grant(home.keyring.agent.did, ["shell"])
+    Grants(home).grant(home.keyring.agent.did, ["shell"])
     return home
 
 

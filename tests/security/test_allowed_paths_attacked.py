@@ -241,7 +241,7 @@ def test_nothing_is_written_there(
 
 def test_a_granted_folder_opens_no_repository_to_writing(walks: Walks, reference: Path) -> None:
     subprocess.run(["git", "init", "-q", "-b", "main", str(reference)], check=True)
-    Grants(walks.home.db, walks.home.clock).grant_roots(walks.home.keyring.agent.did, [reference])
+    Grants(walks.home).grant_roots(walks.home.keyring.agent.did, [reference])
     context = context_of(walks, None)
     for name in ("git/checkout", "git/branch"):
         asked = Call(f"matrix://tool/{name}@1.0.0", {"repo": str(reference), "name": "owned"}, "write", "n1")

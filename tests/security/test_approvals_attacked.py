@@ -239,7 +239,7 @@ def test_an_approval_does_not_outlive_a_change_of_the_tool(walks: Walks) -> None
     refused = decide(replace(call, approval=gate), swapped)
     assert isinstance(refused, Deny)
     assert refused.code == "TOOL_CHANGED"
-    Pins(walks.home.db, walks.home.clock).approve(changed)  # the operator looks at it, and takes it
+    Pins(walks.home).approve(changed)  # the operator looks at it, and takes it
     refused = decide(replace(call, approval=gate), swapped)
     assert isinstance(refused, Deny)
     assert refused.code == "APPROVAL_MISMATCH"
@@ -305,7 +305,7 @@ from mcl.acts.gates import decide_gate
 from ir import MclError
 home, go, what, gate, answer = sys.argv[1:6]
 with Home.open(Path(home)) as home:
-    approvals = Approvals(home.db, home.clock)
+    approvals = Approvals(home)
     home.keyring.user.signing_key
     Path(go + answer).touch()
     while not Path(go).exists():

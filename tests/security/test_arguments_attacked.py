@@ -265,8 +265,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walks]:
         walks.git("init", "-q")
         walks.git("add", "a.txt")
         walks.git("commit", "-q", "-m", "Add a")
-        grants = Grants(home.db, home.clock)
-        grants.ensure_default(home.keyring.agent.did)
+        grants = Grants(home)
         grants.grant(home.keyring.agent.did, ["network", "shell", "chain"])
         yield walks
         assert home.journal.verify().ok

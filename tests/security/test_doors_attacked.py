@@ -321,6 +321,10 @@ def test_an_approval_table_that_was_emptied_does_not_make_a_completed_run_run_ag
     (shell / "work/a.txt").write_text("before")
     with sqlite3.connect(shell / "home/mcl.db") as connection:
         connection.execute("DELETE FROM approvals_used")
+    for again in (("run", "@last"), ("run", "@last", "--resume")):
+        assert said(capsys, *again, "--yes-gates")[0] == 6
+    assert "TABLE_CHANGED" in said(capsys, "log", "verify")[1]
+    assert said(capsys, "log", "restore-tables")[0] == 0
     for again, code in ((("run", "@last"), 4), (("run", "@last", "--resume"), 0)):  # it has run to its end
         assert said(capsys, *again, "--yes-gates")[0] == code
     unharmed(shell)

@@ -190,8 +190,7 @@ def test_a_confined_command_sees_neither_our_variables_nor_our_keys_nor_our_proc
 ) -> None:
     monkeypatch.setenv("DEPLOY_TOKEN", "hunter2hunter2hunter2")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["shell"])
     walks.write("test_it.py", f"HOME = {str(walks.home.path / 'keys/user.json')!r}\n{PRIES}")
     outcome: Any = walks.go(tool("n1", "process/tests", "shell"), verb="build")

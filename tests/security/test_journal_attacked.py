@@ -33,17 +33,25 @@ def wires(home: Home) -> list[bytes]:
 def rewrite(path: Path, new: Sequence[bytes]) -> None:
     """Put these envelopes into a journal instead of what was there; all columns, leaves and the tree fit."""
     connection = sqlite3.connect(path / "mcl.db")
-    connection.execute("DROP TABLE journal")  # and with it what keeps ids from being used twice
-    connection.execute(
-        "CREATE TABLE journal (seq INTEGER PRIMARY KEY, id, kind, intent, at, wire, self_hash, leaf)"
-    )
+    [made] = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'journal'").fetchone()
+    connection.execute("DROP TABLE journal")  # and with it what keeps rows from being changed
+    connection.execute(made)  # a table that is not as it was made is refused when the home is opened
     connection.execute("DELETE FROM heads")
     tree = Frontier()
     for wire in new:
         row = row_of(_unchecked(wire), tree.size + 1)
         connection.execute(
             "INSERT INTO journal (seq, id, kind, intent, at, self_hash, leaf, wire) VALUES (?,?,?,?,?,?,?,?)",
-            (row.seq, row.id, row.kind, row.intent, row.at, row.self_hash, row.leaf, row.wire),
+            (
+                row.seq,
+                _unused(connection, row.id),
+                row.kind,
+                row.intent,
+                row.at,
+                row.self_hash,
+                row.leaf,
+                wire,
+            ),
         )
         tree.append(row.leaf)
     connection.execute(
@@ -51,6 +59,11 @@ def rewrite(path: Path, new: Sequence[bytes]) -> None:
     )
     connection.commit()
     connection.close()
+
+
+def _unused(connection: sqlite3.Connection, id: str) -> str:
+    """An id for the column, which no row may have twice; who writes the file writes what fits."""
+    return f"{id}2" if connection.execute("SELECT 1 FROM journal WHERE id = ?", (id,)).fetchone() else id
 
 
 class _Unchecked:

@@ -64,8 +64,7 @@ ELSEWHERE = {"agent/dispatch", "http/get", "http/request"}  # attacked where the
 def hostile(walks: Walks, monkeypatch: pytest.MonkeyPatch) -> Walks:
     from executor import Grants
 
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["shell"])
     line = ESCAPES.replace("\0", "").replace("\r", "")
     walks.git("init", "-q", "-b", "main")

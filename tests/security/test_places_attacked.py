@@ -72,8 +72,7 @@ def granted(walks: Walks) -> Path:
     place = walks.workspace.parent / "granted"
     place.mkdir()
     (place / "open.txt").write_text("hello")
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant_roots(agent, [place])
     return place
 
@@ -125,7 +124,7 @@ def test_a_granted_folder_that_becomes_a_link_leads_nowhere(walks: Walks, grante
 def test_what_is_no_plain_folder_is_not_granted(walks: Walks, place: str) -> None:
     from ir import MclError
 
-    grants = Grants(walks.home.db, walks.home.clock)
+    grants = Grants(walks.home)
     with pytest.raises(MclError):
         grants.grant_roots(walks.home.keyring.agent.did, [Path(place)])
     assert not grants.roots(walks.home.keyring.agent.did)

@@ -25,8 +25,7 @@ def project(walks: Walks) -> Walks:
     """A workspace with an interpreter, whose agent may run commands."""
     place = walks.write(".venv/bin/python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     place.chmod(0o755)
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["shell"])
     return walks
 
@@ -213,8 +212,7 @@ MORE = [pytest.param(one, marks=pytest.mark.slow) for one in ("bin", "directory"
 
 @pytest.mark.parametrize("what", ["folder", "dangling", "fifo", *MORE])
 def test_an_interpreter_that_is_none_or_lies_elsewhere_is_not_run(walks: Walks, what: str) -> None:
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["shell"])
     mark, outside = walks.workspace.parent / "mark", walks.workspace.parent / "outside"
     (outside / "bin").mkdir()

@@ -81,7 +81,7 @@ def test_no_tool_reaches_what_lies_beside_the_workspace_whatever_a_person_says_y
 @EACH
 def test_a_write_by_an_absolute_path_is_refused_also_where_reading_is_allowed(yard: Yard, every: int) -> None:
     beside = yard.place / "beside"
-    Grants(yard.home.db, yard.home.clock).grant_roots(yard.home.keyring.agent.did, [beside])
+    Grants(yard.home).grant_roots(yard.home.keyring.agent.did, [beside])
     yard.home.allowed = (str(beside),)
     before = yard.snapshot("beside")
     assert yard.call("fs/read", {"path": f"{beside}/secret.txt"}) is not None

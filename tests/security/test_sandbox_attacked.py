@@ -93,8 +93,7 @@ def test_attacks():
 
 @pytest.fixture
 def project(walks: Walks, sandboxed: str, monkeypatch: pytest.MonkeyPatch) -> Walks:
-    grants, agent = Grants(walks.home.db, walks.home.clock), walks.home.keyring.agent.did
-    grants.ensure_default(agent)
+    grants, agent = Grants(walks.home), walks.home.keyring.agent.did
     grants.grant(agent, ["shell"])
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     return walks

@@ -181,8 +181,7 @@ def test_one_refused_node_stops_the_whole_plan_before_its_first(
 def test_a_capability_taken_back_stops_the_plan(walks: Walks) -> None:
     from executor import Grants
 
-    grants = Grants(walks.home.db, walks.home.clock)
-    grants.ensure_default(walks.home.keyring.agent.did)
+    grants = Grants(walks.home)
     grants.revoke(walks.home.keyring.agent.did, "write")
     refused(walks.go(WRITES), "CAPABILITY_DENIED")
     assert not (walks.workspace / "effect.txt").exists()

@@ -30,7 +30,7 @@ GIT = {
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     home = open_home(tmp_path_factory.mktemp("home"))
-    Grants(home.db, home.clock).grant(home.keyring.agent.did, ["network", "shell"])
+    Grants(home).grant(home.keyring.agent.did, ["network", "shell"])
     return home
 
 
@@ -224,7 +224,7 @@ def test_run_tests_tells_whether_they_pass(person: Person) -> None:
 def pages(home: Home) -> Iterator[str]:
     with website() as there:
         there.pages["/news"] = page("<html><body><h1>News</h1><p>All is well.</p></body></html>")
-        Grants(home.db, home.clock).grant_hosts(home.keyring.agent.did, [there.origin])
+        Grants(home).grant_hosts(home.keyring.agent.did, [there.origin])
         yield there.origin
 
 

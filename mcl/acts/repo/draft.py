@@ -98,5 +98,5 @@ def _repository(contract: RepoIntent, home: Home, here: Path, *, strict: bool) -
 
 def _has_ripgrep(home: Home) -> bool:
     """Is there one, and may the agent run commands?"""
-    held = Grants(home.db, home.clock).held(home.keyring.agent.did)
+    held = Grants(home).held(home.keyring.agent.did)
     return _RUNS in held and shutil.which("rg") is not None

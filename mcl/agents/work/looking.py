@@ -114,17 +114,16 @@ def _seen(home: Home, workspace: Workspace, intent: Intent, place: int, url: str
 
 
 def _context(home: Home, workspace: Workspace, registry: Registry) -> Context:
-    agent, pins, grants = home.keyring.agent.did, Pins(home.db, home.clock), Grants(home.db, home.clock)
-    pins.admit(registry.own)
-    grants.ensure_default(agent)
+    agent, pins, grants = home.keyring.agent.did, Pins(home), Grants(home)
+    pins.meet(registry.own)
     return Context(
         agent=agent,
         tools=registry,
         workspace=workspace,
-        policy=PolicyFile(home.path / "policy.toml", registry),
+        policy=PolicyFile(home, registry),
         pins=pins,
         grants=grants,
-        approvals=Approvals(home.db, home.clock),
+        approvals=Approvals(home),
         clock=home.clock,
         record=lambda kind, body: None,  # what was found, or why not, stands in the proposal's record
         locks=Locks(),

@@ -47,7 +47,7 @@ def approve(
             (with the findings in data). Then nothing is changed.
     """
     home = definitions.home
-    with home.db.write() as connection:  # from here on nobody else says what the tool is
+    with home.journal.tables.changing() as connection:  # from here on nobody else says what the tool is
         found = require(definitions, name)
         if found.standing == "gone":
             raise McpError(
@@ -60,7 +60,7 @@ def approve(
         if found.warnings and not despite_warnings:
             raise suspicious(found)
         before = found.approved
-        Pins(home.db, home.clock).approve(found.manifest)
+        Pins(home).approve(found.manifest)
         connection.execute(
             "DELETE FROM mcp_rejections WHERE uri = ? AND pin = ?", (found.manifest.uri, found.manifest.pin)
         )
@@ -86,7 +86,7 @@ def reject(definitions: Definitions, name: str, *, pin: str = "", reason: str = 
         McpError: UNKNOWN_TOOL, PIN_MISMATCH.
     """
     home = definitions.home
-    with home.db.write() as connection:
+    with home.journal.tables.changing() as connection:
         found = require(definitions, name)
         _require_pin(found, pin)
         uri, by = found.manifest.uri, home.keyring.user.did
@@ -96,7 +96,7 @@ def reject(definitions: Definitions, name: str, *, pin: str = "", reason: str = 
             (uri, found.manifest.pin, by, home.clock.now(), reason),
         )
         if found.approved is not None and found.approved.pin == found.manifest.pin:
-            Pins(home.db, home.clock).quarantine(uri)
+            Pins(home).quarantine(uri)
         told = {"uri": uri, "name": name, "pin": found.manifest.pin, "by": by, "reason": reason}
         home.journal.record("record.tool.rejected", told)
     return require(definitions, name)
@@ -110,11 +110,11 @@ def quarantine(definitions: Definitions, name: str, *, reason: str = "") -> Know
         McpError: UNKNOWN_TOOL.
     """
     home = definitions.home
-    with home.db.write():
+    with home.journal.tables.changing():
         found = require(definitions, name)
         if found.approved is None:
             return reject(definitions, name, reason=reason)
-        Pins(home.db, home.clock).quarantine(found.manifest.uri)
+        Pins(home).quarantine(found.manifest.uri)
         told = {"uri": found.manifest.uri, "name": name, "pin": found.manifest.pin, "reason": reason}
         home.journal.record("record.tool.quarantined", {**told, "by": home.keyring.user.did})
     return require(definitions, name)

@@ -28,8 +28,9 @@ Standing: TypeAlias = Literal["new", "approved", "changed", "quarantined", "reje
 
 MOST_TOOLS: Final = 2_000  # of one server
 
-# Whatever can change how a tool stands counts; one number says whether anything did.
+# One number says whether a definition changed. The others of these are stated tables: rows say it.
 _WATCHED: Final = ("mcp_tools", "mcp_rejections", "tool_pins", "tool_classes", "servers")
+_VERBS: Final = ("INSERT", "UPDATE", "DELETE")
 _TABLES: Final = (
     # entry: the id of the server's entry; one that is entered anew is another server, whatever its name.
     # first: when the tool was seen first; since: when it was seen first as it is now.
@@ -48,8 +49,9 @@ _TABLES: Final = (
         f"CREATE TRIGGER mcp_{table}_{verb} AFTER {verb} ON {table}"  # noqa: S608  # of constants
         " BEGIN UPDATE mcp_changes SET number = number + 1; END"
         for table in _WATCHED
-        for verb in ("INSERT", "UPDATE", "DELETE")
+        for verb in _VERBS
     ),
+    "".join(f"DROP TRIGGER IF EXISTS mcp_{table}_{verb};" for table in _WATCHED[1:] for verb in _VERBS),
 )
 _ROWS: Final = (
     "SELECT mcp_tools.server, tool, uri, pin, mcp_tools.since, gone, trusted FROM mcp_tools"
@@ -122,7 +124,7 @@ class Definitions:
 
     def __init__(self, home: Home) -> None:
         self.home = home
-        self._pins, self._servers = Pins(home.db, home.clock), Servers(home)
+        self._pins, self._servers = Pins(home), Servers(home)
         home.db.migrate("definitions", _TABLES)
         self._made: dict[tuple[str, bool], Manifest] = {}  # by pin and trust: a pin says all else
         self._heard: dict[str, _Heard] = {}  # by server: what it listed last, and what that was read as
@@ -153,7 +155,7 @@ class Definitions:
         if self._as_before(server, entry.id, read, about):
             return Observed(bad=bad, pins={tool: one.pin for tool, one in read.items()})
         home, now = self.home, self.home.clock.now()
-        with home.db.write() as connection:
+        with home.journal.tables.changing() as connection:
             before = self._rows(server)
             if any(row["entry"] != entry.id for row in before.values()):
                 self._start_anew(server)
@@ -214,7 +216,8 @@ class Definitions:
     def stamp(self) -> int:
         """Two equal marks, and nothing changed in between that says what a tool is or how it stands; changes
         by other processes count too."""
-        return int(self.home.db.read("SELECT number FROM mcp_changes")[0][0])
+        number = int(self.home.db.read("SELECT number FROM mcp_changes")[0][0])
+        return number + self.home.journal.standing().changed
 
     def neighbours(self) -> Neighbours:
         """The names of all tools that there are, for comparing."""
@@ -262,7 +265,7 @@ class Definitions:
         return {tool: one for tool, one in made if names[tool] == 1 and places[one.uri] == 1}, tuple(bad)
 
     def _all(self) -> tuple[Known, ...]:
-        rows = self.home.db.read(_ROWS)
+        rows = self.home.journal.tables.read(_ROWS)
         needed = {(pin, bool(trusted)) for _, _, _, pin, _, _, trusted in rows}
         texts: dict[str, str] = {}
         if missing := needed - self._made.keys():
@@ -275,7 +278,9 @@ class Definitions:
         approved = self._pins.approved()
         rejected = {
             (uri, pin): reason
-            for uri, pin, reason in self.home.db.read("SELECT uri, pin, reason FROM mcp_rejections")
+            for uri, pin, reason in self.home.journal.tables.read(
+                "SELECT uri, pin, reason FROM mcp_rejections"
+            )
         }
         named = [(server, tool) for server, tool, *_, gone, _ in rows if not gone]
         near = _Near(named)
@@ -327,7 +332,7 @@ class Definitions:
     def _start_anew(self, server: str) -> None:
         """Forget the tools of an earlier server of this name; what was approved of it is approved no more."""
         approved = self._pins.approved()
-        with self.home.db.write() as connection:
+        with self.home.journal.tables.changing() as connection:
             for row in self._rows(server).values():
                 if row["uri"] in approved:
                     self._pins.quarantine(row["uri"])

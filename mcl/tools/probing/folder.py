@@ -97,7 +97,7 @@ def environment_of(place: Path) -> dict[str, str]:
 
 def _make_home(place: Path, said: Mapping[str, Any], host: str) -> None:
     with Home.open(place) as home:
-        grants, agent = Grants(home.db, home.clock), home.keyring.agent.did
+        grants, agent = Grants(home), home.keyring.agent.did
         grants.grant(agent, SIDE_EFFECTS)
         grants.grant_hosts(agent, [host])
         cortex = Cortex(home)
