@@ -37,7 +37,7 @@ def port() -> Iterator[int]:
         ("shape", "SERVER_LIED", "wrong shape"),
         ("hangs", "SERVER_SLOW", "did not answer echo"),
         ("breaks", "SERVER_LIED", "broke off"),
-        ("events", "RESULT_TOO_LARGE", "byte limit"),
+        ("events", "RESULT_TOO_LARGE", "larger than 16 MiB"),
     ],
 )
 def test_a_wrong_answer_fails_its_call_with_its_code(

@@ -242,7 +242,7 @@ class Connection:
             return Fault(fault.code, f"{fault.message}, before it answered {what}", fault.fix, fault.data)
         if flight is not None and flight.asked:
             return asks(flight.asked, f", and then answered: {said}")
-        if code == TOO_LARGE or TOO_LARGE_TEXT in said or "byte limit" in said:
+        if code == TOO_LARGE or TOO_LARGE_TEXT in said:
             return too_large(f"answered {what} with more than is kept: {said}")
         if code in (LIED, ENCODED) or said.startswith(_OF_THE_SDK):
             return lied(f"answered {what} wrongly: {said}")

@@ -59,10 +59,8 @@ async def over_http(
         timeout=httpx2.Timeout(_WRITE_S, connect=_CONNECT_S, read=None, pool=None),
         trust_env=False,
     )
-    async with (
-        client,
-        streamable_http_client(url, http_client=client, max_sse_event_size=MAX_LINE) as (reading, writing),
-    ):
+    sdk = streamable_http_client(url, http_client=client, max_sse_event_size=2 * MAX_LINE)  # our limit counts
+    async with client, sdk as (reading, writing):
         yield _Reading(reading, watch), _Writing(writing, watch)
 
 
@@ -133,7 +131,8 @@ class _Body(httpx2.AsyncByteStream):
                 more = count_parts(piece[event + 1 :])
                 parts, items = parts + more[0], items + more[1]
                 if size > MAX_LINE or parts > MAX_PARTS or items > MAX_ITEMS:
-                    raise httpx2.StreamError(f"the answer is {TOO_LARGE_TEXT}")
+                    flaw = httpx2.SSEError if self._streams else httpx2.StreamError
+                    raise flaw(f"the answer is {TOO_LARGE_TEXT}")
                 yield piece
         except httpx2.TransportError as problem:
             raise httpx2.StreamError(f"the answer broke off ({type(problem).__name__})") from problem
