@@ -134,6 +134,8 @@ class _Body(httpx2.AsyncByteStream):
                     flaw = httpx2.SSEError if self._streams else httpx2.StreamError
                     raise flaw(f"the answer is {TOO_LARGE_TEXT}")
                 yield piece
+        except httpx2.SSEError:
+            raise
         except httpx2.TransportError as problem:
             raise httpx2.StreamError(f"the answer broke off ({type(problem).__name__})") from problem
 
