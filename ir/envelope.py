@@ -31,7 +31,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -39,6 +39,7 @@ from ir import cbor
 from ir.bodies import BODY_OF_KIND, Body
 from ir.didkey import did_of
 from ir.errors import EnvelopeError
+from ir.inline_secrets import reasons_without_secrets
 from ir.scalars import PROTOCOL, is_instant, is_ulid
 from ir.signature import verify_signature
 
@@ -121,7 +122,7 @@ class Envelope:
 
 
 def seal(kind: str, body: Body, header: Header, signing_key: SigningKey) -> Envelope:
-    """Make and sign an envelope.
+    """Make and sign an envelope. Secrets in what was given as a reason are left out: it is kept for good.
 
     Raises EnvelopeError: HEADER_MISSING, HEADER_SHAPE, UNKNOWN_KIND, BODY_SHAPE, KEY_MISMATCH (`from_` is not
     the did:key of `signing_key`). The role is the resolver's knowledge and is checked by whoever opens it.
@@ -142,6 +143,8 @@ def seal(kind: str, body: Body, header: Header, signing_key: SigningKey) -> Enve
     _check_header(message)
     if type(body) is not _body_type(kind):
         raise EnvelopeError("BODY_SHAPE", f"a {type(body).__name__} is no body of {kind}", place="body")
+    if clean := reasons_without_secrets({one.name: getattr(body, one.name) for one in fields(body)}):
+        body = replace(body, **clean)
     message[10] = body.to_map()
     if did_of(signing_key.verify_key.encode()) != header.from_:
         raise EnvelopeError("KEY_MISMATCH", "`from` is not the did:key of the signing key", place="from")

@@ -23,6 +23,7 @@ from executor.keys.keyring import KeyPair
 from ir import PROTOCOL, PublicKey, Role, decode_cbor, encode_cbor, is_instant, is_ulid
 from ir.cbor import MAX_BYTES
 from ir.envelope import with_signature, without_signature
+from ir.inline_secrets import reasons_without_secrets
 
 _KIND: Final = re.compile(r"record(\.[a-z][a-z0-9_]*)+")
 _VERSION: Final = {0: 1, 1: PROTOCOL}
@@ -85,11 +86,13 @@ def seal_record(
     """Make and sign a record.
 
     kind: `record.<name>`; body: CBOR values under text keys; intent: `matrix://intent/<id>` or "". previous:
-    the hash of the row before it, where it is told at a place in a journal.
+    the hash of the row before it, where it is told at a place in a journal. Secrets in what was given as a
+    reason are left out: it is kept for good.
     Raises JournalError RECORD_SHAPE; ir.CborError for values that have no CBOR form or are too large.
     """
+    body = {**body, **reasons_without_secrets(body)}
     about = {7: intent} if intent else {}
-    message: dict[int, Any] = {**_VERSION, 2: kind, 3: id, 4: at, 5: signer.did, **about, 10: dict(body)}
+    message: dict[int, Any] = {**_VERSION, 2: kind, 3: id, 4: at, 5: signer.did, **about, 10: body}
     if previous:
         message[12] = previous
     _check_shapes(message, _SHAPES.keys() - {11})

@@ -8,53 +8,24 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
-from ir import KEY_SHAPES, MclError
+from ir import MclError
 from ir.characters import written_out
+from ir.inline_secrets import without_secrets
 
-# A private key goes with everything up to its end, or to the end of the text where it was cut short.
-WHOLE_KEY = (
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:(?!-----END)[\s\S]){0,20000}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
-)
 _SECRET_NAME = re.compile(
     # The long words count at the end of another one too (PGPASSWORD), the short ones alone.
     r"(?:(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY)S?|(?:^|_)(?:KEY|PAT|AUTH|PWD))(?:_|$)",
     re.IGNORECASE,
 )
-# Where a word may begin: also behind what an escaped character ends with (\\n, \\x1b), and behind a colour.
-# A token that follows one of these stands alone for whoever reads the text.
-_EDGE = r"(?:\b|(?<=\\[abefnrtv0])|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})|(?<=[0-9;\[]m))"
-
-
-def _edged(pattern: str) -> re.Pattern[str]:
-    return re.compile(_EDGE + pattern[2:] if pattern.startswith(r"\b") else pattern)
-
-
-_SHAPES = tuple(
-    (
-        shape.kind.removeprefix("a ").removeprefix("an "),
-        shape.near,
-        re.compile(WHOLE_KEY) if shape.id == "private-key" else _edged(shape.pattern),
-    )
-    for shape in KEY_SHAPES
-    if shape.clear  # what a program assigns to a name is told as it is: most of it is no secret
-)
-# Most texts are short and have none: one search for all of them is quicker there than one for each.
-_ANY_TRIGGER = re.compile("|".join(re.escape(one) for _, near, _ in _SHAPES for one in near))
-_SHORT = 200  # characters
 _MIN_VALUE = 8  # characters; shorter values would black out ordinary words
 _MIN_LINE = 16  # characters; shorter lines of a longer value may stand anywhere
 _MIN_PART = 6  # characters; a shorter piece of a value tells little, and may be a word
 _CUT = "…"  # what tools put where they cut a line
-# A token that was cut where its text ends: too short for its pattern, and still most of the secret.
-_CUT_TOKEN = re.compile(
-    _EDGE + f"(?:{'|'.join(shape.head for shape in KEY_SHAPES if shape.head)})" + r"[A-Za-z0-9_-]{6,}(?=…|\Z)"
-)
 _OF_THE_ENVIRONMENT = "[redacted: value of the environment]"
 
 
 class Redactor:
-    """Replaces secrets by ``[redacted: <kind>]``: the clear shapes of ``ir.KEY_SHAPES`` and named values.
+    """Replaces secrets by ``[redacted: <kind>]``: the shapes of ``ir.KEY_SHAPES`` and named values.
 
     A value is also found as JSON, an address, base64 or hexadecimal digits write it, line by line where it
     has several, and where it was cut at an end of the text.
@@ -88,14 +59,7 @@ class Redactor:
                 text = text.replace(form, _OF_THE_ENVIRONMENT)
         for value in self._cuttable:
             text = _without_parts(text, value)
-        if len(text) < _SHORT and not _ANY_TRIGGER.search(text):
-            return text
-        for kind, triggers, pattern in _SHAPES:
-            if any(trigger in text for trigger in triggers):
-                text = pattern.sub(f"[redacted: {kind}]", text)
-        if "_" in text or "-" in text or "AIza" in text:
-            text = _CUT_TOKEN.sub("[redacted: token]", text)
-        return text
+        return without_secrets(text)
 
     def value(self, value: object) -> object:
         """The same for every text inside a JSON value, its object keys included."""

@@ -48,7 +48,7 @@ def normalise(goal: str | bytes, *, longest: int, truncate: bool = False) -> str
 def without_secret(text: str) -> str:
     """The text as it is. Raises InputError SECRET_INLINE where a key or token seems to stand in it: what is
     said is kept in the journal for good. A compile asks; a replay takes what was kept."""
-    if found := find_secret("", text):
+    if found := find_secret("", text, goal=True):
         raise InputError(
             "SECRET_INLINE",
             f"the goal has what looks like {found} in it, and goals are kept in the journal",

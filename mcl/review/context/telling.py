@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final, Literal, Protocol, TypeAlias
 
+from ir.inline_secrets import without_secrets
 from mcl.review.findings import Finding, in_order
 from mcl.review.memory.decision import Decision
 from mcl.review.memory.history import TOP
@@ -18,7 +19,6 @@ from mcl.review.memory.meanings import MATCHES, Meaning
 from mcl.review.memory.memories import Memories
 from mcl.review.memory.place import file_name
 from mcl.review.memory.plain import plain_line, plain_lines
-from mcl.review.memory.secrets import without_secrets
 
 BUDGET: Final = 12_000  # characters of the whole text
 LONGEST_ENTRY: Final = 1_500  # characters of one entry; what is longer is cut, and says so

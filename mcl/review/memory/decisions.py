@@ -10,12 +10,12 @@ from executor.globs import Glob
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import visible
 from executor.sandbox.writing import alone
+from ir.inline_secrets import without_secrets
 from mcl.cortex.memory import Memory
 from mcl.errors import ReviewError
 from mcl.review.memory.adr import MAX_BYTES, read_adr, write_adr
 from mcl.review.memory.decision import FOLDER, ID, KINDS, STANDING, Decision, Kind, Status, body_of, checked
 from mcl.review.memory.place import TAG, Place, file_name
-from mcl.review.memory.secrets import without_secrets
 
 RELEVANT: Final = 3  # decisions that a review is told
 MOST: Final = 2_000  # files of decisions in one workspace

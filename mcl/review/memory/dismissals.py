@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from ir.inline_secrets import without_secrets
 from mcl.cortex.memory import Memory
 from mcl.cortex.view import Memories as Remembered
 from mcl.errors import ReviewError
@@ -17,7 +18,6 @@ from mcl.review.findings import Finding
 from mcl.review.memory.marks import Marks
 from mcl.review.memory.place import TAG, Place
 from mcl.review.memory.plain import plain_line
-from mcl.review.memory.secrets import without_secrets
 
 if TYPE_CHECKING:
     from mcl.review.scan.known import Known

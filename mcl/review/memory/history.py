@@ -14,13 +14,13 @@ from hashlib import sha256
 from itertools import takewhile
 from typing import Any, Final
 
+from ir.inline_secrets import without_secrets
 from mcl.cortex.memory import LONGEST_TEXT, Memory
 from mcl.errors import ReviewError
 from mcl.review.findings import BLOCKING, SEVERITIES, Finding, Severity, in_order
 from mcl.review.memory.place import TAG, Place, file_name
 from mcl.review.memory.plain import plain_line, plain_lines
 from mcl.review.memory.quotes import without_quotes
-from mcl.review.memory.secrets import without_secrets
 
 NEWEST: Final = 10  # reviews of a file that are looked back at
 TOP: Final = 5  # findings of the last one that the next is told

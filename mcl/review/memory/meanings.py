@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias, get_args
 
+from ir.inline_secrets import without_secrets
 from mcl.cortex.memory import Memory, is_tag
 from mcl.errors import ReviewError
 from mcl.review.memory.place import TAG, Place
 from mcl.review.memory.plain import plain_line, plain_lines
-from mcl.review.memory.secrets import without_secrets
 
 MeaningKind: TypeAlias = Literal["fact", "decision", "convention", "summary", "warning"]
 MEANINGS: Final[tuple[MeaningKind, ...]] = get_args(MeaningKind)

@@ -6,19 +6,18 @@ time: so a whole file costs little, and a hostile one not more than its length.
 
 from __future__ import annotations
 
-import math
 import time
 import tomllib
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from ir import KEY_SHAPES
+from ir.inline_secrets import entropy, is_placeholder
 from mcl.review.findings import Severity
 from mcl.review.scan.hit import Hit, remark
 from mcl.review.scan.places import Place
@@ -132,16 +131,6 @@ def search(
                 yield from searched.by(rule, rule.in_place(place), book, until)
 
 
-def key_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where a text holds what a rule of keys takes for a key or a password: from and to, rule by rule.
-
-    A piece that takes too long to search is told whole.
-    """
-    searched, until = _Text(text, None), time.thread_time() + MAX_SECONDS
-    for rule in _book_of(_FOLDER / "keys.toml").rules:
-        yield from searched.values(rule, until)
-
-
 class _Text:
     """A text with the places of its lines."""
 
@@ -188,23 +177,6 @@ class _Text:
             if fits or end - start <= _PIECE:
                 done = number
 
-    def values(self, rule: Rule, deadline: float) -> Iterator[tuple[int, int]]:
-        """Where the values are that a rule finds, from and to."""
-        for number, column in self._near(rule):
-            start, end = self._starts[number - 1], self._starts[number] - 1
-            first = max(start, start + column - _OVERLAP)
-            last = min(end, start + column + _PIECE + _OVERLAP)
-            try:
-                if time.thread_time() > deadline:
-                    raise TimeoutError
-                for found in rule.pattern.finditer(self.text[first:last], timeout=_SECONDS):
-                    value = found.groupdict().get("value")
-                    if value is None or _real(value, rule):
-                        begin, close = found.span("value" if value is not None else 0)
-                        yield first + begin, first + close
-            except TimeoutError:
-                yield first, last
-
     def _near(self, rule: Rule) -> Iterator[tuple[int, int]]:
         """Lines and columns (from 0) where a word of the rule is, in order; a piece of a line is told
         once."""
@@ -238,25 +210,11 @@ def _fits(rule: Rule, piece: str, end: int) -> int:
 
 def _real(value: str, rule: Rule) -> bool:
     """Is it a secret, and no placeholder of one?"""
-    if _placeholders().search(value, timeout=_SECONDS):
+    if is_placeholder(value):
         return False
     if rule.mixed and not (any(map(str.isdigit, value)) and any(map(str.isalpha, value))):
         return False
-    return _entropy(value) >= rule.entropy
-
-
-@cache
-def _placeholders() -> Pattern[str]:
-    import regex
-
-    table = tomllib.loads((_FOLDER / "keys.toml").read_text(encoding="utf-8"))
-    return cast("Pattern[str]", regex.compile(table["placeholders"]))
-
-
-def _entropy(value: str) -> float:
-    """Bits a character (Shannon)."""
-    counts = Counter(value).values()
-    return -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
+    return entropy(value) >= rule.entropy
 
 
 def _folded(text: str) -> str:

@@ -9,8 +9,9 @@ from executor.errors import ToolError
 from executor.hashing import json_bytes
 from executor.home import Home
 from executor.project.languages import language_of
-from executor.sandbox.redaction import WHOLE_KEY, Redactor
+from executor.sandbox.redaction import Redactor
 from executor.tools.tool import Bench
+from ir.inline_secrets import WHOLE_KEY
 from mcl.review.findings import Finding
 from mcl.review.target import Piece, Target, look_at
 

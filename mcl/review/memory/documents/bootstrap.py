@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from executor.errors import ScopeError
 from executor.sandbox.paths import Workspace
+from ir.inline_secrets import without_secrets
 from mcl.review.memory.documents.conventions import conventions
 from mcl.review.memory.documents.sections import MOST, Section, sections
 from mcl.review.memory.meanings import LONGEST, MEANINGS, Meaning, MeaningKind
 from mcl.review.memory.memories import Memories
 from mcl.review.memory.plain import plain_lines
-from mcl.review.memory.secrets import without_secrets
 
 TAG: Final = "bootstrap"
 MAX_BYTES: Final = 512 << 10  # of one document
