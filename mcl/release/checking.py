@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Step = Callable[[str, int, int, str], None]
 """Told which check is made, how much of how much of it is done, and of what."""
 
-_ELSEWHERE: Final = ("maps", "decisions", "documents")  # parts of the drift that are one check
+_ELSEWHERE: Final = ("maps", "documents")  # parts of the drift that are one check
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Release:
 
     def _drift(self, looked: Looked, step: Step) -> Check:
         flaws = [one for part in _ELSEWHERE for one in self.drift.of(part)]
-        return _made(looked, flaws, "pages, maps and decisions say how it is")
+        return _made(looked, flaws, "pages and maps say how it is")
 
     def _clean(self, looked: Looked, step: Step) -> Check:
         checkout = self.tree.checkout
@@ -121,11 +121,12 @@ class Release:
         return _made(looked, licence_flaws(self.tree, release_rules()), licence_file(self.tree))
 
     def _reviews(self, looked: Looked, step: Step) -> Check:
-        known = self.memories.history.files()
-        if not known:
+        known, decisions = self.memories.history.files(), self.drift.of("decisions")
+        if not known and not decisions:
             return Check(looked, "does not apply", "nothing was reviewed on this machine")
-        flaws = review_flaws(self.tree, self.memories, release_rules())
-        return _made(looked, flaws, f"{len(known):,} files were reviewed")
+        flaws = (*review_flaws(self.tree, self.memories, release_rules()), *decisions)
+        made = _made(looked, flaws, f"{len(known):,} files were reviewed")
+        return replace(made, status="noted") if made.flaws else made
 
     def _scan(self, looked: Looked, step: Step) -> Check:
         try:

@@ -4,6 +4,8 @@ The verdict follows from the rules alone: blocked where one flaw blocks, warning
 else pass. The score says how far it is: each check that applies earns its weight where it passes, half of it
 where it only warns, nothing where it blocks or did not run. The score is what was earned of the weights of
 all checks that apply, in per cent, rounded down: 100 where everything passes and nowhere else.
+What only the home of whoever looks knows is noted beside it: whoever looks, the verdict and the score are the
+same.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Final, Literal
 from mcl.release.rules import Looked
 from mcl.review.drift.rules import Flaw
 
-Status = Literal["pass", "warning", "blocked", "not run", "does not apply"]
+Status = Literal["pass", "warning", "blocked", "not run", "noted", "does not apply"]
 Verdict = Literal["pass", "warning", "blocked"]
 
 _EARNED: Final = {"pass": 2, "warning": 1, "blocked": 0, "not run": 0}  # halves of the weight
@@ -78,7 +80,7 @@ class ReleaseReport:
     @property
     def next(self) -> tuple[str, ...]:
         """What to do next, what blocks first; each thing once."""
-        flaws = [flaw for check in self.checks for flaw in check.flaws]
+        flaws = [flaw for check in self.checks if check.status != "noted" for flaw in check.flaws]
         ordered = [one for level in ("blocked", "warning") for one in flaws if one.level == level]
         fixes: dict[str, list[str]] = {}
         for flaw in ordered:

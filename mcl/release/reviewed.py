@@ -70,7 +70,8 @@ async def changed(tree: Tree, clock: Clock) -> Scanned:
 def scan_flaws(
     scanned: Scanned, rules: ReleaseRules, progress: Progress = quiet, known: Known | None = None
 ) -> Iterator[Flaw]:
-    """What the scan finds in the lines that changed and a reader should judge. known: what was dismissed."""
+    """What the scan finds in the lines that changed and a reader should judge. known: what was dismissed on
+    this machine, which is told and counts all the same."""
     from mcl.review.scan import Source, scan_source
 
     target = scanned.target
@@ -80,11 +81,12 @@ def scan_flaws(
     for number, piece in enumerate(pieces):
         progress(number, len(pieces), piece.path)
         lines = None if piece.whole else piece.judged
-        for one in scan_source(Source(piece.path, piece.text), lines=lines, known=known):
-            if one.blocking and not (known and known.is_gone(one.mark)):
+        for one in scan_source(Source(piece.path, piece.text), lines=lines):
+            if one.blocking:
                 secret = one.rule.startswith(_SECRET) and one.severity in _STRONG
                 code = "SCAN_SECRET" if secret else "SCAN_FINDING"
-                said = f"{one.rule}: {_first(one.body)}"
+                dismissed = " (dismissed on this machine)" if known and known.is_gone(one.mark) else ""
+                said = f"{one.rule}: {_first(one.body)}{dismissed}"
                 yield rules.flaws.flaw(code, one.location, said, mild=rules.places.is_mild(piece.path))
     for skipped in target.skipped:
         if skipped.why in _UNSEEN or (skipped.why in _UNSEEN_CODE and language_of(skipped.path)):

@@ -126,6 +126,28 @@ def test_tests_that_cannot_run_are_an_error(
     assert failure.code == code, failure
 
 
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({f"test_{name}.py": "import nothing_like_it\n" for name in "abcdefg"}, "could not be collected"),
+        ({"test_a.py": SOME, "test_b.py": "def test_b(:\n"}, "could not be collected"),
+        (
+            {"test_a.py": "import pytest\ndef test_a(): raise KeyboardInterrupt\n"},
+            "was stopped before its end",
+        ),
+    ],
+)
+def test_tests_that_could_not_be_collected_are_no_failed_tests(
+    walks: Walks, files: Mapping[str, str], said: str
+) -> None:
+    interpreter(walks.workspace)
+    for path, text in files.items():
+        walks.write(path, text)
+    failure = run(walks).failure
+    assert failure is not None
+    assert (failure.code, said in failure.message) == ("TESTS_NOT_RUN", True), failure
+
+
 def test_a_python_without_pytest_is_told_from_a_failing_test(walks: Walks) -> None:
     place = walks.write(".venv/bin/python", f'#!/bin/sh\nexec "{sys.executable}" -S -E "$@"\n')
     place.chmod(0o755)

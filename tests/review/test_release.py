@@ -18,6 +18,7 @@ from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.shared_locks import SharedLocks
 from executor.home import Home
+from mcl import review_code, review_dismiss
 from mcl.acts.release import check_release
 from mcl.cli.main import main
 from mcl.cli.views.flaws import release_view
@@ -239,7 +240,7 @@ def test_every_rule_has_a_reason_and_a_fix_and_belongs_to_a_check() -> None:
 def test_where_no_program_may_run_the_tests_are_not_run_and_that_is_kept(shop: Path, home: Home) -> None:
     report = check_release(shop, home=home)
     tests = check(report, "tests")
-    assert (tests.status, report.verdict, report.score) == ("not run", "warning", 73)
+    assert (tests.status, report.verdict, report.score) == ("not run", "warning", 75)
     assert told(report, "tests") == [("TESTS_NOT_RUN", ".")]
     assert "mcl grant shell" in tests.flaws[0].fix
     assert home.journal.view(report.intent).state == "cancelled"
@@ -292,6 +293,8 @@ def test_blocking_findings_of_the_last_review_are_open_until_it_is_reviewed_agai
         Finding("NOTE", "shop/till.py", 2, "It is short."),
     ]
     write(shop, "tests/test_till.py", "")
+    before = check_release(shop, tests=False, home=home)
+    whole = before.verdict, before.score, before.next
     history.record("shop/till.py", findings=found, mode="security")
     history.record("shop/gone.py", findings=[Finding("RISK", "shop/gone.py", 1, "Gone.")], mode="risk")
     history.record(
@@ -306,10 +309,29 @@ def test_blocking_findings_of_the_last_review_are_open_until_it_is_reviewed_agai
     assert {one.level for one in check(report, "reviews").flaws if one.place.startswith("tests")} == {
         "warning"
     }
-    assert check(report, "reviews").status == "blocked"
+    assert check(report, "reviews").status == "noted"
+    assert (report.verdict, report.score, report.next) == whole
     for path in ("shop/till.py", "tests/test_till.py"):
         history.record(path, findings=[], mode="security")
     assert check(check_release(shop, tests=False, home=home), "reviews").status == "pass"
+
+
+def test_the_verdict_is_the_same_whoever_looks(shop: Path, home: Home, tmp_path: Path) -> None:
+    write(shop, "shop/bad.py", "import subprocess\nsubprocess.run(x, shell=True)\n")
+    commit(shop)
+    memories = Memories(home, shop)
+    found = Finding("RISK", "shop/till.py", 1, "It sells everything.")
+    memories.history.record("shop/till.py", findings=[found], mode="security")
+    review_code("shop/bad.py", ai=False, workspace=shop, home=home)
+    assert review_dismiss("shop/bad.py:2", "it is meant", workspace=shop, home=home)
+    here = check_release(shop, tests=False, home=home)
+    with open_home(tmp_path / "another") as other:
+        there = check_release(shop, tests=False, home=other)
+    assert (here.verdict, here.score, here.next) == (there.verdict, there.score, there.next)
+    assert told(here, "scan") == told(there, "scan") == [("SCAN_FINDING", "shop/bad.py:2")]
+    assert "dismissed on this machine" in check(here, "scan").flaws[0].message
+    assert check(here, "reviews").status == "noted"
+    assert check(there, "reviews").status in ("noted", "does not apply")
 
 
 def test_since_a_tag_only_what_changed_is_scanned(shop: Path, home: Home) -> None:
@@ -391,7 +413,7 @@ def test_the_command_tells_the_verdict_in_its_exit_code_and_as_json(
     monkeypatch.chdir(shop)
     assert main(["release", "check", "--no-tests"]) == 0
     shown = capsys.readouterr().out
-    assert "verdict  warning  score 73" in shown
+    assert "verdict  warning  score 75" in shown
     assert main(["release", "check", "--no-tests", "--strict"]) == 1
     capsys.readouterr()
     (shop / "VERSION").write_text("1.3.0\n")

@@ -16,6 +16,9 @@ _SIGNS = 1000  # characters at the end of a log in which a suite says that it co
 # suite, exit status, what the log says then, code, message
 _NOT_RUN = (
     ("pytest", 1, "No module named pytest", "COMMAND_NOT_FOUND", "pytest is not installed in .venv"),
+    ("pytest", 2, "during collection", "TESTS_NOT_RUN", "some tests could not be collected"),
+    ("make", 2, "during collection ", "TESTS_NOT_RUN", "some tests could not be collected"),
+    ("pytest", 2, "", "TESTS_NOT_RUN", "pytest was stopped before its end"),
     ("pytest", 3, "", "TESTS_NOT_RUN", "pytest broke"),
     ("pytest", 4, "", "TESTS_NOT_RUN", "pytest did not understand what to run"),
     ("pytest", 5, "", "NO_TESTS", "pytest found no test to run"),

@@ -23,6 +23,7 @@ _STYLES: Final = {
     "warning": WARN,
     "blocked": BAD,
     "not run": WARN,
+    "noted": WARN,
     "does not apply": DIM,
 }
 _SHOWN: Final = 10  # flaws of one check that are shown; --json has all
