@@ -140,6 +140,11 @@ class Models:
         path, spaced = self._file(path)
         return load_model(path, home_path=self._home.path, spaced=spaced)
 
+    def named(self, model: Path) -> Path:
+        """The file of a model that is named as `mcl model list` names it; else the path as it is."""
+        known = next((one.path for one in self._known() if one.name == str(model)), None)
+        return model if known is None or model.exists() else known
+
     def unloaded(self, path: Path | None) -> "Unloaded | Model":
         """The file at `path`, else the model in use, checked, and loaded only when it is asked; the matcher,
         where it is in use, as it is. Raises ModelError.

@@ -81,7 +81,7 @@ def scan_flaws(
     for number, piece in enumerate(pieces):
         progress(number, len(pieces), piece.path)
         lines = None if piece.whole else piece.judged
-        for one in scan_source(Source(piece.path, piece.text), lines=lines):
+        for one in scan_source(Source(piece.path, piece.text), lines=lines, known=known):
             if one.blocking:
                 secret = one.rule.startswith(_SECRET) and one.severity in _STRONG
                 code = "SCAN_SECRET" if secret else "SCAN_FINDING"

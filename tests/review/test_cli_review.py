@@ -100,7 +100,8 @@ def test_a_folder_is_searched_by_the_rules_alone(yard: Yard) -> None:
     yard.write("src/run.py", DANGER)
     told = yard("src", "--no-ai")
     assert (told.code, "in 1 file" in told.err) == (1, True)
-    refused = yard("src")
+    assert yard("src").code == 1
+    refused = yard("src", "--model", "bundled")
     assert (refused.code, "FOLDER_NEEDS_NO_AI" in refused.err, "--no-ai" in refused.err) == (4, True, True)
 
 

@@ -143,11 +143,18 @@ def test_a_model_that_only_chooses_blocks_nothing_by_itself(yard: Yard) -> None:
     assert (result.outcome.state, result.exit) == ("completed", 0)
 
 
-def test_the_bundled_model_reviews_and_it_is_said_how_little_that_is(yard: Yard) -> None:
-    told = yard("app.py")
-    assert told.code == 0
-    assert "finds next to nothing" in told.err
-    assert yard("app.py", "--no-ai").err.count("finds next to nothing") == 0
+def test_the_bundled_model_is_asked_by_its_name_alone_and_marks_nothing_before(yard: Yard) -> None:
+    told = yard("app.py", "--json")
+    assert (told.code, told.document["passes"]) == (0, "rules")
+    assert "--model bundled" in told.err
+    with yard.opened() as home:
+        assert {one.model for one in Memories(home, yard.folder).history.last("app.py")} == {""}
+    assert "--model bundled" not in yard("app.py", "--no-ai").err
+    named = yard("app.py", "--model", "bundled", "--json")
+    assert (named.code, named.document["passes"]) == (0, "one")
+    assert "only chooses" in named.err
+    deep = yard("app.py", "--deep")
+    assert (deep.code, "DEEP_NEEDS_MODEL" in deep.err, "--model PATH" in deep.err) == (4, True, True)
 
 
 def test_a_home_that_uses_no_model_asks_the_rules_alone_and_says_so(yard: Yard) -> None:

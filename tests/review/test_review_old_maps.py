@@ -53,10 +53,10 @@ def test_the_command_says_it_beside_the_findings(yard: Yard) -> None:
     built(yard)
     assert "maps" not in yard("app.py", "--no-ai").err
     yard.write("app.py", "def other(): pass\n")
-    assert "the maps are old for app.py, " in yard("app.py").err
+    assert "the maps are old for app.py, " in yard("app.py", "--model", "bundled").err
     assert "maps" not in yard("app.py", "--no-ai").err
     yard.write(MAPS, "{bad")
-    assert "nothing of roles and symbols, unreadable: " in yard("app.py").err
+    assert "nothing of roles and symbols, unreadable: " in yard("app.py", "--model", "bundled").err
 
 
 def told(yard: Yard, *more: str) -> str:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 PACK: Final = Path(shipped.__file__).parent / "review" / "review-code"
 MOST_ASKED: Final = 100  # files that a model is asked about in one review
 _BUNDLED: Final = (
-    "the model that comes with mcl only chooses, and finds next to nothing: any chat model as a GGUF reviews "
-    "better (--model PATH, or mcl model add)"
+    "by the rules alone: the model that comes with mcl cannot tell a defect from its absence. Any chat model "
+    "as a GGUF reviews better (--model PATH, or mcl model add); --model bundled asks it all the same"
 )
 Passes = Literal["rules", "one", "deep"]
 
@@ -99,7 +99,8 @@ def draft_review(
     target: a file or a folder; a relative one is looked for from here, then in the workspace. base: a
     revision in place of it. staged: what would be committed (against `base`, default: the last commit).
     mode: comment, architecture, security or risk. deep: three passes. ai: False for the rules alone. model:
-    a GGUF or an open model (None: the one in use). workspace: default: the current folder.
+    a GGUF, the name of a known model, or an open one (None: the one in use, but for the bundled one, which is
+    asked by its name alone). workspace: default: the current folder.
 
     Raises ReviewError UNKNOWN_MODE, DEEP_NEEDS_MODEL, FOLDER_NEEDS_NO_AI, TOO_LARGE, OUTSIDE_WORKSPACE,
     NOTHING_NAMED, TWO_TARGETS, NOT_FOUND, NOT_TEXT, NO_SOURCE, NOTHING_CHANGED, NOT_A_REPOSITORY,
@@ -119,9 +120,13 @@ def draft_review(
     finally:
         place.close()
     memories = Memories(home, place.root).dismissals.root()
+    if isinstance(model, Path):
+        model = Models(home).named(model)
     known = _digest(home, model) if ai else None
     bundled = ai and model is None and known == _bundled(home)
-    ai, note = _asked(seen, path, ai=ai, deep=deep, known=known, bundled=bundled)
+    ai = ai and not bundled
+    ai, note = _asked(seen, path, ai=ai, deep=deep, known=known)
+    note = _BUNDLED if bundled else note
     if ai and not note:
         note = _noise(home, model, known or "")
     passes: Passes = "rules" if not ai else "deep" if deep else "one"
@@ -215,16 +220,14 @@ def _noise(home: Home, model: "Path | Model | None", digest: str) -> str:
     return f"{said}; rely on the rules, or name a larger one (--model PATH)" if said else ""
 
 
-def _asked(
-    seen: Target | None, path: str, *, ai: bool, deep: bool, known: str | None, bundled: bool
-) -> tuple[bool, str]:
+def _asked(seen: Target | None, path: str, *, ai: bool, deep: bool, known: str | None) -> tuple[bool, str]:
     """Whether a model is asked, and what is to be said of that. Raises ReviewError."""
     if deep and not ai:
         raise ReviewError(
             "DEEP_NEEDS_MODEL",
             "three passes are questions to a model, and none may be asked",
             place="--deep",
-            fix="leave out --deep or --no-ai",
+            fix="name a model (--model PATH) and leave out --no-ai, or leave out --deep",
         )
     if not ai:
         return False, ""
@@ -244,7 +247,7 @@ def _asked(
         )
     if known is None:
         return False, "this home uses no model: the rules alone were asked"
-    return bool(seen.pieces), _BUNDLED if bundled else ""
+    return bool(seen.pieces), ""
 
 
 class _Later:

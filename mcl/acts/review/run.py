@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from executor.home import Home
 from mcl.acts.accept import accept
+from mcl.acts.models import Models
 from mcl.acts.proposing import proposal
 from mcl.acts.review.again import BLOCKED
 from mcl.acts.review.draft import PACK, DraftedReview, draft_review
@@ -189,6 +190,8 @@ def review_code(
     """
     outside_loop("review_code")
     home = home or open_home()
+    if isinstance(model, Path):
+        model = Models(home).named(model)
     made = draft_review(
         target,
         base=base,

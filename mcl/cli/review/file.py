@@ -46,7 +46,11 @@ def file_command(
     no_ai: Annotated[bool, typer.Option("--no-ai", help="The rules alone; no model is asked.")] = False,
     model: Annotated[
         Path | None,
-        typer.Option("--model", metavar="PATH", help="A GGUF file to ask, in place of the model in use."),
+        typer.Option(
+            "--model",
+            metavar="PATH",
+            help="A GGUF file to ask, or the name of a known model, in place of the model in use.",
+        ),
     ] = None,
     sarif: Annotated[
         str,
