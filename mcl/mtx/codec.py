@@ -14,7 +14,7 @@ from typing import Any, Final
 from mcl.mtx import ast
 from mcl.mtx.ast import File, Node, On, Position, Slot
 
-VERSION = 4  # of this form and of the checks; part of every cache key: raise it when either changes
+VERSION = 5  # of this form and of the checks; part of every cache key: raise it when either changes
 _KINDS: Final[dict[str, type[Node]]] = {
     kind.__name__: kind
     for kind in vars(ast).values()

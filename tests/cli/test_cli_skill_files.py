@@ -226,3 +226,20 @@ def test_a_skill_is_shown_with_its_digests(mcl):
     assert "the file to read" in mcl("skill", "show", "read-page").out
     unknown = mcl("skill", "show", "read-pge")
     assert (unknown.code, "SKILL_UNKNOWN" in unknown.err) == (2, True)
+
+
+# ---- a digest that was written ----------------------------------------------------------------------------
+
+
+def test_a_skill_that_was_changed_after_its_digest_was_written_is_not_used(mcl):
+    file = write_skill(mcl.folder / "skills") / "SKILL.mtx"
+    assert mcl("skill", "publish", "skills/read-page", "--no-test").code == 0
+    assert "read-page" in [one["id"] for one in mcl("skill", "list", "--json").document["skills"]]
+    file.write_text(file.read_text().replace("description=", "author=somebody\ndescription=", 1))
+    listed = mcl("skill", "list", "--json").document
+    assert "read-page" not in [one["id"] for one in listed["skills"]]
+    assert "V14" in json.dumps(listed["broken"]["read-page"])
+    refused = mcl("compile", "read the page at https://example.org", "--skill", "read-page", "--no-ai")
+    assert (refused.code, "mcl skill publish" in refused.err) == (2, True)
+    assert mcl("skill", "publish", "skills/read-page", "--no-test").code == 0
+    assert "read-page" in [one["id"] for one in mcl("skill", "list", "--json").document["skills"]]
