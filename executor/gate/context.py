@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from executor.clock import Clock
-from executor.errors import ScopeError
+from executor.errors import ManifestError, ScopeError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.call import Call, Deferred
@@ -44,6 +44,9 @@ class Catalogue(Protocol):
 
     def find(self, reference: str) -> Manifest | None:
         """The manifest at a pinned address; None where there is none."""
+
+    def fault(self, reference: str) -> ManifestError | None:
+        """Why there is no tool at an address where one should be; None where nothing is known of it."""
 
     def args_checker(self, reference: str) -> Validator:
         """The JSON Schema checker of a known tool's arguments."""

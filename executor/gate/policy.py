@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from executor.errors import KeyringError, PolicyError
+from executor.errors import KeyringError, ManifestError, PolicyError
 from executor.gate.lines import line_of, lines_of_texts
 from executor.journal.standing import POLICY
 from executor.tools.manifest import Manifest
@@ -41,6 +41,9 @@ class Tools(Protocol):
     def servers(self) -> Collection[str]:
         """The names of the servers."""
 
+    def fault(self, reference: str) -> ManifestError | None:
+        """Why a tool of ours is not there that should be; None where nothing is known of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Denied:
@@ -58,7 +61,8 @@ class Denied:
         if found.server:
             known = found.server in tools.servers and (":" in found.version or found.version in ("", "1.0.0"))
             return found if known else None
-        return found if any(found.means(one.uri, one.pin) for one in tools.own) else None
+        there = any(found.means(one.uri, one.pin) for one in tools.own)
+        return found if there or tools.fault(found.place) is not None else None
 
     def nearest(self, tools: Tools) -> list[str]:
         """What may have been meant, spelled as the entry is."""

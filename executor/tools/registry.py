@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from executor.clock import Clock
@@ -43,13 +44,20 @@ class Annex(Protocol):
 class Registry:
     """Tools by address.
 
-    own: the manifests of the tools that it was made of, without those of its annex.
+    own: the manifests of the tools that it was made of, without those of its annex. broken: why tools are
+    not there that should be, by the address, or what addresses begin with, without a version.
 
     Raises:
         ManifestError: TOOL_TWICE, two tools with one address.
     """
 
-    def __init__(self, tools: Iterable[Tool], annex: Annex | None = None) -> None:
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        annex: Annex | None = None,
+        broken: Mapping[str, ManifestError] = MappingProxyType({}),
+    ) -> None:
+        self.broken = broken
         self.__tools: dict[str, Tool] = {}
         self._annex = annex
         known: list[Manifest] = []
@@ -92,6 +100,14 @@ class Registry:
             # Kept: what was judged is what is run, whatever the annex says next.
             self.__tools[reference] = tool
         return tool.manifest if tool else None
+
+    def fault(self, reference: str) -> ManifestError | None:
+        """Why there is no tool at an address where one should be; None where nothing is known of it."""
+        address = reference.partition("@")[0]
+        whole = (
+            why for begins, why in self.broken.items() if begins.endswith("-") and address.startswith(begins)
+        )
+        return self.broken.get(address) or next(whole, None)
 
     def args_checker(self, reference: str) -> Validator:
         """The JSON Schema checker of a known tool's arguments."""

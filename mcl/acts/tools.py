@@ -139,8 +139,14 @@ def verify_tools(*, home: Home | None = None) -> VerifiedTools:
     except ManifestError as problem:
         return VerifiedTools((), (problem,))
     there = {tool.manifest.uri for tool in tools if tool.standing != "gone"}
-    gone = tuple(uri for uri in Pins(home).approved() if uri not in there)
-    return VerifiedTools(tools, (), gone)
+    known = tools_of(home)
+    gone = tuple(uri for uri in Pins(home).approved() if uri not in there and known.fault(uri) is None)
+    return VerifiedTools(tools, tuple(known.broken.values()), gone)
+
+
+def broken_tools(*, home: Home | None = None) -> tuple[ManifestError, ...]:
+    """Why tools are not there that should be: commands that cannot be used."""
+    return tuple(tools_of(home or open_home()).broken.values())
 
 
 def approve_tool(
@@ -240,6 +246,8 @@ def find_manifest(name: str, tools: Registry, more: Callable[[], Sequence[Manife
     wanted = parse_tool(name.strip())
     if wanted and (fitting := [one for one in tools.own if wanted.means(one.uri, one.pin)]):
         return max(fitting, key=lambda one: [int(part) for part in one.uri.partition("@")[2].split(".")])
+    if wanted and (fault := tools.fault(wanted.place)) is not None:
+        raise fault
     foreign = {one.uri: one for one in (*more(), *tools.manifests) if one.outside is not None}.values()
     if wanted and (fitting := [one for one in foreign if wanted.means(one.uri, one.pin)]):
         return fitting[0]

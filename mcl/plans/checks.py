@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from executor.errors import UnresolvedError
+from executor.errors import ManifestError, UnresolvedError
 from executor.gate.effects import COVERS, over_ceiling
 from executor.gate.offer import Offer
 from executor.references import typed_args
@@ -72,6 +72,10 @@ class Tools(Protocol):
 
     def find(self, reference: str) -> Manifest | None:
         """The manifest at a pinned address; None where there is no such tool."""
+        ...
+
+    def fault(self, reference: str) -> ManifestError | None:
+        """Why there is none where one should be; None where nothing is known of it."""
         ...
 
     def args_checker(self, reference: str) -> Validator:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from executor.errors import ManifestError
 from executor.references import is_open, may_be_text
 from executor.tools.manifest import Manifest
 from ir import DocumentError, Intent, PlanNode, PlanTree, check_plan, parse_json, with_hash
@@ -28,6 +29,10 @@ class Tools(Protocol):
 
     def find(self, reference: str) -> object | None:
         """What is known of a pinned tool; None where there is no such tool."""
+        ...
+
+    def fault(self, reference: str) -> ManifestError | None:
+        """Why there is none where one should be; None where nothing is known of it."""
         ...
 
 
@@ -88,6 +93,8 @@ def make_plan(
 def _require_tools(root: PlanNode, registry: Tools, skill: Skill) -> None:
     for node, _ in root.walk():
         if node.tool_call is not None and registry.find(node.tool_call.tool_ref) is None:
+            if (fault := registry.fault(node.tool_call.tool_ref)) is not None:
+                raise fault
             message = f"skill {skill.id} needs the tool {node.tool_call.tool_ref}, which is not installed"
             raise SkillError(
                 "TOOL_MISSING", message, place=node.id, fix="install the tool or use another skill"

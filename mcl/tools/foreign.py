@@ -73,20 +73,14 @@ class Foreign:
 
 
 def all_tools(home: Home) -> Registry:
-    """All tools that a home knows: to be looked at and judged. Those of other servers cannot be run by it.
-
-    Raises ManifestError: BAD_COMMANDS.
-    """
+    """All tools that a home knows: to be looked at and judged. Those of other servers cannot be run by it."""
     return registry(lambda: home, commands=home.path, outside=Foreign(home))
 
 
 @contextmanager
 def tools_at(path: Path) -> Iterator[Registry]:
     """The tools that the home in a folder knows; where there is none that can be opened, those of this build
-    and the commands that the folder declares. No home is made.
-
-    Raises ManifestError: BAD_COMMANDS.
-    """
+    and the commands that the folder declares. No home is made."""
     home = None
     if (path / "mcl.db").exists():
         with suppress(HomeError, KeyringError):
@@ -100,10 +94,7 @@ def tools_at(path: Path) -> Iterator[Registry]:
 
 @asynccontextmanager
 async def connected(home: Home) -> AsyncIterator[Registry]:
-    """The same to be run: connected to servers from the first call of one of their tools to the end.
-
-    Raises ManifestError: BAD_COMMANDS.
-    """
+    """The same to be run: connected to servers from the first call of one of their tools to the end."""
     late, failure = _Late(home), None
     foreign = Foreign(home, late.open)
     async with create_task_group() as tasks:

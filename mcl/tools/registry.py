@@ -11,6 +11,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any, Final
 
+from executor.errors import ManifestError
 from executor.home import Home
 from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import own_manifest
@@ -42,12 +43,13 @@ def registry(
     operator may have declared commands (commands.toml): each is a tool too. outside: the tools of other
     servers (``mcl.mcp.foreign.outside``).
 
-    Raises ManifestError: BAD_COMMANDS.
+    A command that cannot be used is none (``Registry.broken``).
     """
     here = Path(__file__).parent
     own = [Tool(own_manifest(here / f"{name}.toml"), partial(_run, name, home)) for name in _NAMES]
-    tools = [*builtin_tools(), *own, *(_declared(commands / COMMANDS) if commands else ())]
-    return Registry(sorted(tools, key=lambda tool: tool.manifest.uri), outside)
+    declared, broken = _declared(commands / COMMANDS) if commands else ((), {})
+    tools = [*builtin_tools(), *own, *declared]
+    return Registry(sorted(tools, key=lambda tool: tool.manifest.uri), outside, broken)
 
 
 def own_names() -> tuple[str, ...]:
@@ -55,9 +57,9 @@ def own_names() -> tuple[str, ...]:
     return tuple(one.uri.removeprefix("matrix://tool/").partition("@")[0] for one in registry().own)
 
 
-def _declared(place: Path) -> tuple[Tool, ...]:
+def _declared(place: Path) -> tuple[tuple[Tool, ...], dict[str, ManifestError]]:
     if not place.exists():
-        return ()
+        return (), {}
     from executor.tools.process.commands import declared_commands
 
     return declared_commands(place)

@@ -260,14 +260,24 @@ def test_a_tool_that_was_approved_and_is_gone_is_told(mcl: Shell) -> None:
     assert (ended.code, ended.document["gone"]) == (0, ["matrix://tool/process/run-hello@1.0.0"])
 
 
-def test_declared_commands_that_cannot_be_read_are_no_proof_and_stop_everything(mcl: Shell) -> None:
+@pytest.mark.parametrize(
+    "text", ["[broken", "[good]\nargv = ['true']\ndescription = 'd'\n[hello]\nargv = []\n"]
+)
+def test_declared_commands_that_cannot_be_read_are_no_proof_and_stop_nothing_else(
+    mcl: Shell, text: str
+) -> None:
     assert mcl("tool", "list").code == 0
-    (mcl.home / "commands.toml").write_text("[broken")
+    (mcl.home / "commands.toml").write_text(text)
     ended = mcl("tool", "verify", "--no-probe", "--json")
     assert (ended.code, ended.document["broken"][0]["code"]) == (6, "BAD_COMMANDS")
-    ended = mcl("tool", "call", "time/now", "--yes")
-    assert ended.code == 2
-    assert "BAD_COMMANDS" in ended.err
+    assert "BAD_COMMANDS" in mcl("tool", "list").err
+    assert mcl("tool", "call", "time/now", "--yes").code == 0
+    id = mcl.signed()
+    assert mcl("run", id).code == 0
+    ended = mcl("tool", "call", "process/run-hello", "--yes")
+    assert (ended.code, "BAD_COMMANDS" in ended.err) == (2, True)
+    (mcl.home / "policy.toml").write_text('deny = ["process/run-hello"]\n')
+    assert mcl("tool", "call", "time/now", "--yes").code == 0
 
 
 def test_what_a_tool_says_moves_no_cursor(mcl: Shell) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from walks import Walks, tool
 
-from executor import Grants, ManifestError, Outcome, Registry, ToolError
+from executor import Grants, Outcome, Registry, ToolError
 from executor.tools.process.commands import declared_commands
 from executor.tools.process.template import expand, parse
 
@@ -69,7 +69,7 @@ def project(walks: Walks, request: pytest.FixtureRequest) -> Walks:
     grants.grant(agent, ["shell"])
     place = walks.home.path / "commands.toml"
     place.write_text(COMMANDS)
-    walks.tools = list(declared_commands(place))
+    walks.tools = list(declared_commands(place)[0])
     return walks
 
 
@@ -151,7 +151,7 @@ def test_a_command_that_was_changed_waits_for_approval(project: Walks) -> None:
     assert call(project, "build", version="2.1.0", **{"from": "sub/a.txt"}).failure is None
     place = project.home.path / "commands.toml"
     place.write_text(COMMANDS.replace('"cp", "--"', '"mv", "--"'))
-    project.tools = list(declared_commands(place))
+    project.tools = list(declared_commands(place)[0])
     assert code_of(call(project, "build", version="2.1.0", **{"from": "sub/a.txt"})) == "TOOL_CHANGED"
 
 
@@ -166,7 +166,7 @@ def test_a_named_variable_reaches_the_command_and_no_other(
         '[env]\ndescription = "x"\neffect = "read"\nargv = ["env"]\n'
         'environment = ["BUILD_NUMBER", "DEPLOY_TOKEN", "HOME", "PATH"]\n'
     )
-    project.tools = list(declared_commands(place))
+    project.tools = list(declared_commands(place)[0])
     # The value of a variable whose name speaks of a secret is given to the command, and taken out of its log.
     lines = said(
         project.run(
@@ -193,7 +193,7 @@ def test_a_declared_command_is_a_tool_like_any_other(project: Walks) -> None:
 
 
 def test_without_the_file_there_are_no_commands(tmp_path: Path) -> None:
-    assert declared_commands(tmp_path / "commands.toml") == ()
+    assert declared_commands(tmp_path / "commands.toml") == ((), {})
 
 
 @pytest.mark.parametrize(
@@ -225,14 +225,21 @@ def test_without_the_file_there_are_no_commands(tmp_path: Path) -> None:
         ("[x]\nargv = ['a']\ndescription = 'd'\neffect = 'destructive'", "effect"),
     ],
 )
-def test_a_file_that_is_not_sound_declares_nothing(tmp_path: Path, text: str, why: str) -> None:
+def test_a_mistake_in_one_command_breaks_that_command_alone(tmp_path: Path, text: str, why: str) -> None:
     place = tmp_path / "commands.toml"
     place.write_text("[good]\nargv = ['true']\ndescription = 'd'\n" + text)
-    with pytest.raises(ManifestError) as caught:
-        declared_commands(place)
-    assert caught.value.code == "BAD_COMMANDS"
-    assert caught.value.place == str(place)
-    assert why in caught.value.message
+    tools, broken = declared_commands(place)
+    [(address, fault)] = broken.items()
+    assert (fault.code, fault.place) == ("BAD_COMMANDS", str(place))
+    assert why in fault.message
+    begins = "matrix://tool/process/run-"
+    if address in (begins, f"{begins}good"):  # no TOML at all, or a line that is of the one before
+        assert tools == ()
+    else:
+        assert [tool.manifest.uri for tool in tools] == [f"{begins}good@1.0.0"]
+    registry = Registry(tools, None, broken)
+    assert registry.fault(f"{address}x@1.0.0" if address == begins else f"{address}@1.0.0") is fault
+    assert registry.fault("matrix://tool/fs/read@1.0.0") is None
 
 
 @given(

@@ -196,6 +196,9 @@ def test_a_tool_that_is_not_installed_is_told(skill: Skill) -> None:
         def find(self, reference: str) -> None:
             return None
 
+        def fault(self, reference: str) -> None:
+            return None
+
     with pytest.raises(SkillError) as refused:
         made(skill, "p", ("what", "x", ""), ("text", "t", ""), registry=Nothing())
     assert refused.value.code == "TOOL_MISSING"

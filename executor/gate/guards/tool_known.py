@@ -15,7 +15,7 @@ _SHOWN: Final = 200  # characters of a name
 
 
 def check(call: Call, context: Context) -> Deny | None:
-    """TOOL_UNPINNED, UNKNOWN_TOOL."""
+    """TOOL_UNPINNED, UNKNOWN_TOOL, BAD_COMMANDS."""
     if call.declaration is not None and call.declaration.name and context.manifest(call) is None:
         return _unknown_name(call.declaration.name, context)
     if not is_pinned(call.tool_ref):
@@ -26,6 +26,8 @@ def check(call: Call, context: Context) -> Deny | None:
             example=_nearest(call.tool_ref, context),
         )
     if context.manifest(call) is None:
+        if (fault := context.tools.fault(call.tool_ref)) is not None:
+            return Deny(fault.code, fault.message, fault.fix)
         known = ", ".join(one.uri for one in context.tools.manifests if one.outside is None)
         return Deny(
             "UNKNOWN_TOOL",

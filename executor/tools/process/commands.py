@@ -17,6 +17,7 @@ from executor.tools.process.template import parse
 from executor.tools.tool import Bench, Tool
 
 FOLDER: Final = "folder"  # the argument that tells the gate where a command works
+_ADDRESS: Final = "matrix://tool/process/run-"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,40}")
 _MAX_FILE = 1 << 20  # bytes
 _LONGEST = 4096  # characters of a value, where nothing else is said
@@ -72,25 +73,23 @@ class _Declared(_Closed):
     args: dict[_ArgumentName, _Argument] = {}
 
 
-def declared_commands(place: Path) -> tuple[Tool, ...]:
-    """The tools ``matrix://tool/process/run-<name>`` of a file, in the order of their names; none without it.
+def declared_commands(place: Path) -> tuple[tuple[Tool, ...], dict[str, ManifestError]]:
+    """The tools ``matrix://tool/process/run-<name>`` of a file, in the order of their names; and what is
+    wrong with each that is none (BAD_COMMANDS), by its address without a version.
 
-    Raises:
-        ManifestError: BAD_COMMANDS with file, command and what is wrong. Nothing of such a file is used.
+    Where the file cannot be read at all, none is declared, and what is wrong stands at the address that those
+    of all begin with. One that is not there declares nothing.
     """
     try:
         data = place.read_bytes()
-    except FileNotFoundError:
-        return ()
-    except OSError as problem:
-        raise _bad(place, str(problem)) from problem
-    if len(data) > _MAX_FILE:
-        raise _bad(place, "the file is larger than 1 MiB")
-    try:
+        if len(data) > _MAX_FILE:
+            raise ValueError("the file is larger than 1 MiB")
         document = tomllib.loads(data.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise _bad(place, str(problem)) from problem
-    tools = []
+    except FileNotFoundError:
+        return (), {}
+    except (OSError, ValueError, RecursionError) as problem:  # of the text and of TOML, too
+        return (), {_ADDRESS: _bad(place, str(problem))}
+    tools, broken = [], {}
     for name, said in sorted(document.items()):
         try:
             if not _NAME.fullmatch(name):
@@ -99,10 +98,10 @@ def declared_commands(place: Path) -> tuple[Tool, ...]:
         except ValidationError as problem:
             first = problem.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise _bad(place, f"{name}: {where}: {first['msg']}") from problem
+            broken[f"{_ADDRESS}{name}"] = _bad(place, f"{name}: {where}: {first['msg']}")
         except (ValueError, re.error) as problem:
-            raise _bad(place, f"{name}: {problem}") from problem
-    return tuple(tools)
+            broken[f"{_ADDRESS}{name}"] = _bad(place, f"{name}: {problem}")
+    return tuple(tools), broken
 
 
 def _tool(name: str, said: _Declared) -> Tool:
@@ -118,7 +117,7 @@ def _tool(name: str, said: _Declared) -> Tool:
     paths = {one: "write" if arg.writes else "read" for one, arg in said.args.items() if arg.type == "path"}
     manifest = Manifest.model_validate(
         {
-            "uri": f"matrix://tool/process/run-{name}@{said.version}",
+            "uri": f"{_ADDRESS}{name}@{said.version}",
             "description": said.description,
             "effects": ["shell"] if reads else ["shell", "write"],
             "operation": said.effect,
@@ -191,7 +190,7 @@ async def _run(manifest: Manifest, args: Mapping[str, object], bench: Bench) -> 
 def _bad(place: Path, why: str) -> ManifestError:
     return ManifestError(
         "BAD_COMMANDS",
-        f"the declared commands cannot be read: {why}",
+        f"a declared command cannot be used: {why}",
         place=str(place),
-        fix="repair the file or remove it",
+        fix="mend it, or take it out; mcl tool list shows what is declared",
     )

@@ -37,6 +37,7 @@ def list_tools(
     """
     from executor.tools.names import OURSELVES
     from mcl.acts.policy import unverified_note
+    from mcl.acts.tools import broken_tools
     from mcl.acts.tools import list_tools as all_tools
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing
@@ -53,7 +54,10 @@ def list_tools(
         from mcl.mcp.servers import Servers
 
         Servers(home).require(server)
-    out.document({"tools": [_document(tool) for tool in found]})
+    broken = broken_tools(home=home) if server in ("", OURSELVES) else ()
+    out.document({"tools": [_document(tool) for tool in found], "broken": [one.to_json() for one in broken]})
+    for problem in broken:
+        note(f"{problem.code}: {problem.place}: {problem.message}")
     if said := unverified_note(home=home):
         note(said)
     if not found:
