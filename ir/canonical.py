@@ -173,7 +173,14 @@ def _encode(value: Any) -> bytes:
 
 def as_document(model: BaseModel) -> dict[str, Any]:
     """The document of a model as plain dicts and lists, empty fields left out, numbers as they were given."""
-    return {name: _plain(value) for name, value in model.__dict__.items() if value}
+    return {
+        name: _plain(value) for name, value in model.__dict__.items() if value or _says(model, name, value)
+    }
+
+
+def _says(model: BaseModel, name: str, value: object) -> bool:
+    """Whether a value that is empty says something: zero does, where it is not what leaving it out means."""
+    return type(value) is int and type(model).model_fields[name].default is None
 
 
 def _plain(value: Any) -> Any:
@@ -190,7 +197,7 @@ def _fields(model: Any) -> dict[str, Any]:
         raise _NeedsExactWriter
     kept: dict[str, Any] = {}
     for name, value in model.__dict__.items():
-        if not value:
+        if not value and not _says(model, name, value):
             continue
         kind = type(value)
         if kind is str or kind is bool:

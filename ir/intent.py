@@ -46,12 +46,13 @@ class Reference(Document):
 
 
 class Budget(Document):
-    """Limits of a run. `max_time` is an ISO 8601 duration; an empty field sets no limit."""
+    """Limits of a run. `max_time` is an ISO 8601 duration. A field that is left out sets no limit; zero is
+    zero, and is written."""
 
     max_cost: AssetAmount | None = None
     max_time: Duration = ""
-    max_calls: Count = 0
-    max_agents: Count = 0
+    max_calls: Count | None = None
+    max_agents: Count | None = None
 
 
 class SpanMark(Document):

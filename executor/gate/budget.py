@@ -81,9 +81,10 @@ class Spending:
     def limit(self, intent: Intent, plan: PlanTree) -> None:
         """Take the limits from these documents, also while a run is under way (they were corrected)."""
         budgets = [budget for budget in (intent.budget, plan.budget) if budget]
-        most_calls = [self._calls, *(budget.max_calls for budget in budgets)]
-        self._max_calls = min((most for most in most_calls if most), default=None)
-        self._max_agents = min((budget.max_agents for budget in budgets if budget.max_agents), default=None)
+        most_calls = [self._calls or None, *(budget.max_calls for budget in budgets)]
+        most_agents = [budget.max_agents for budget in budgets]
+        self._max_calls = min((most for most in most_calls if most is not None), default=None)
+        self._max_agents = min((most for most in most_agents if most is not None), default=None)
         times = [duration(budget.max_time) for budget in budgets if budget.max_time]
         self._until = self._started + min(times) if times else None
         self._deadline = min(_deadlines(intent), default=None)
@@ -98,7 +99,7 @@ class Spending:
         if self._max_calls is not None and self.used.calls >= self._max_calls:
             return Deny(
                 "BUDGET_EXCEEDED",
-                f"the budget allows {_counted(self._max_calls, 'call')}, and all are used",
+                f"the budget allows {_counted(self._max_calls, 'call')}",
                 "state the goal again with a higher max_calls, or do with less",
             )
         if cost is not None and cost.value and (refused := self._too_dear(cost)):
@@ -112,7 +113,7 @@ class Spending:
         if self._max_agents is not None and self.used.agents >= self._max_agents:
             return Deny(
                 "BUDGET_EXCEEDED",
-                f"the budget allows {_counted(self._max_agents, 'sub-agent')}, and all are used",
+                f"the budget allows {_counted(self._max_agents, 'sub-agent')}",
                 "state the goal again with a higher max_agents, or do with less",
             )
         return self._own_time() or (self._above.agent_refusal() if self._above else None)
@@ -191,4 +192,6 @@ def _deadlines(intent: Intent) -> Iterable[datetime]:
 
 
 def _counted(many: int, what: str) -> str:
-    return f"{many} {what}" if many == 1 else f"{many} {what}s"
+    if not many:
+        return f"no {what}"
+    return f"{many} {what}{'' if many == 1 else 's'}, and all are used"

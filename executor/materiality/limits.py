@@ -25,9 +25,15 @@ def compare_budgets(before: Budget | None, after: Budget | None, place: str) -> 
                 where, was, now_is, seconds(was) if was else None, seconds(now_is) if now_is else None
             )
         elif name in ("max_calls", "max_agents"):
-            yield _order(where, was, now_is, was or None, now_is or None)
+            yield _limits(where, was, now_is)
         else:
             yield changed("FIELD_CHANGED", where, plain(was), plain(now_is))
+
+
+def _limits(place: str, before: int | None, after: int | None) -> Change:
+    """Of numbers, of which none is no limit and zero is one."""
+    raised = after is None or (before is not None and after > before)
+    return changed("BUDGET_RAISED" if raised else "BUDGET_LOWERED", place, before, after)
 
 
 def compare_amounts(before: AssetAmount | None, after: AssetAmount | None, place: str) -> Change:

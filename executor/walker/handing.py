@@ -77,19 +77,18 @@ def _intent(
 
 
 def _left(mandate: Mandate, spending: Spending | None) -> Budget | None:
-    """What is left of the budget: the other agent gets no more than this run has after the dispatch, but for
-    the one call and agent that a limit must allow."""
+    """What is left of the budget: the other agent gets no more than this run has after the dispatch."""
     budgets = [budget for budget in (mandate.intent.budget, mandate.plan.budget) if budget]
     if not budgets:
         return None
-    calls = min((one.max_calls for one in budgets if one.max_calls), default=0)
-    agents = min((one.max_agents for one in budgets if one.max_agents), default=0)
+    calls = min((one.max_calls for one in budgets if one.max_calls is not None), default=None)
+    agents = min((one.max_agents for one in budgets if one.max_agents is not None), default=None)
     time = min((one.max_time for one in budgets if one.max_time), key=duration, default="")
     costs = [one.max_cost for one in budgets if one.max_cost]
     used = spending.used if spending is not None else None
-    if used is not None:  # the dispatch itself counts too; a limit of 0 would be none
-        calls = max(1, calls - used.calls - 1) if calls else 0
-        agents = max(1, agents - used.agents - 1) if agents else 0
+    if used is not None:  # the dispatch itself counts too
+        calls = max(0, calls - used.calls - 1) if calls is not None else None
+        agents = max(0, agents - used.agents - 1) if agents is not None else None
     cost = min(costs, key=lambda one: one.value) if costs else None
     if cost is not None and used is not None and cost.asset in used.costs:
         rest = max(cost.value - used.costs[cost.asset], cost.value * 0)

@@ -112,7 +112,7 @@ def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     if amount is not None:
         return BudgetConstraint(hard=hard, max=amount)
     calls = _CALLS.fullmatch(text.strip().lower())
-    if calls and int(calls[1]):  # a limit of none would be no limit
+    if calls and int(calls[1]):  # with none nothing can be done: it is asked what is meant
         return Budget(max_calls=int(calls[1]))
     duration = read_duration(text)
     return Budget(max_time=duration) if duration else unread("budget", text)

@@ -275,7 +275,7 @@ class _Found:
             question = f"{sentence(found.why)}. {self.rules.questions[name]}"
             self.gaps.append(replace(found, severity=severity, prompt=question))
         elif isinstance(found, Budget):
-            given = {key: value for key, value in found if value}
+            given = {key: value for key, value in found if value not in (None, "")}
             self.budget = (self.budget or Budget()).model_copy(update=given)
             self._mark(f"budget.{next(iter(given))}", span)
         elif isinstance(found, Preference):

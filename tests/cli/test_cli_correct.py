@@ -229,3 +229,18 @@ def test_a_correction_that_changes_nothing_is_not_signed(mcl, waiting, same):
     assert told.code in (2, 4)
     assert "code  CORRECTION_INVALID" in told.err or "code  PATH_UNKNOWN" in told.err
     assert mcl("log", id).out == before
+
+
+def test_a_budget_of_zero_is_a_difference_is_shown_and_holds(mcl, waiting):
+    id, process = waiting
+    told = mcl("correct", id, "--set", "budget.max_calls=0", "--yes", "--json")
+    assert told.code in (0, 10), told.err
+    assert [(one["place"], one["after"]) for one in told.document["changes"]] == [("budget.max_calls", 0)]
+    assert mcl("show", id, "--json").document["intent"]["budget"]["max_calls"] == 0
+    assert "0 calls" in mcl("show", id).out
+    [gate] = mcl("gate", "list", "--json").document["gates"]
+    assert mcl("gate", "approve", gate["id"]).code == 0
+    code, out = ended(process)
+    assert (code, "the budget allows no call" in out) == (4, True), out
+    assert not note_of(mcl, id).exists()
+    assert mcl("log", "verify").code == 0

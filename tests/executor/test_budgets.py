@@ -169,3 +169,12 @@ def test_limits_may_be_taken_anew_while_what_was_used_stays() -> None:
     assert run.refusal() is None
     run.begin()
     assert run.refusal() is not None
+
+
+@pytest.mark.parametrize("limits", [{"max_calls": 0}, {"max_calls": 0, "max_agents": 3}])
+def test_a_budget_of_no_call_lets_none_through(walks: Walks, limits: dict[str, int]) -> None:
+    work = paid(walks, 0)
+    failure = walks.go(calls(1), budget=limits).failure
+    assert failure is not None
+    assert (failure.code, failure.message) == ("BUDGET_EXCEEDED", "the budget allows no call")
+    assert work.calls == 0

@@ -267,7 +267,7 @@ def test_another_agent_gets_no_more_than_is_left(walks: Walks, other: Other) -> 
     outcome = go(walks, other, "ok", node=node, budget=budget)
     (sent,) = dispatched(walks, outcome)
     child = json.loads(sent.body.sub_intent_json)
-    assert child["budget"] == {"max_calls": 1, "max_agents": 1, "max_cost": price, "max_time": "PT1H"}
+    assert child["budget"] == {"max_calls": 1, "max_agents": 0, "max_cost": price, "max_time": "PT1H"}
 
 
 def test_sub_agents_are_counted(walks: Walks, other: Other) -> None:

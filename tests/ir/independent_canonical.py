@@ -8,6 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+LIMITS = ("max_calls", "max_agents")  # without one there is no limit: zero is another thing
 FREE_MAPS = {"args", "inputs"}
 ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -21,7 +22,7 @@ def prune(value: Any) -> Any:
         return {
             name: item if name in FREE_MAPS else prune(item)
             for name, item in value.items()
-            if not is_zero(item)
+            if not is_zero(item) or (name in LIMITS and item == 0 and item is not None)
         }
     if isinstance(value, list | tuple):
         return [prune(item) for item in value]

@@ -113,8 +113,8 @@ def _limits(intent: Intent, quotes: Mapping[str, str]) -> Iterator[tuple[str, Re
     said = {constraint.type for constraint in intent.frame.constraints}
     if (budget := intent.budget) is not None:
         cost = f"{budget.max_cost.value} {budget.max_cost.asset}" if budget.max_cost else ""
-        calls = f"{budget.max_calls} calls" if budget.max_calls else ""
-        agents = f"{budget.max_agents} agents" if budget.max_agents else ""
+        calls = "" if budget.max_calls is None else f"{budget.max_calls} calls"
+        agents = "" if budget.max_agents is None else f"{budget.max_agents} agents"
         parts = [part for part in ("" if "budget" in said else cost, budget.max_time, calls, agents) if part]
         if parts:
             words = [quotes[field] for field in ("budget.max_time", "budget.max_calls") if field in quotes]
