@@ -447,6 +447,13 @@ class Journal:
             raise JournalError("ROW_UNKNOWN", "no row has this id", place=id, fix="mcl log lists the rows")
         return Row(*found[0])
 
+    def numbered(self, seq: int) -> Row:
+        """The row of a number. Raises JournalError ROW_UNKNOWN."""
+        found = self.rows(after=seq - 1, limit=1)
+        if not found or found[0].seq != seq:
+            raise _no_such_row(f"there is no row {seq}; there are {self.size()}", seq)
+        return found[0]
+
     def open(self, wire: bytes, seq: int = 0) -> Message:
         """Read the bytes of a row and check form, key, signature and role.
 

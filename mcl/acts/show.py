@@ -1,8 +1,10 @@
 """What the journal says about one intent, and about all."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from executor import Home, JournalError, LifecycleError, View
+from executor.walker.earlier import read_earlier
 from ir import ClarifyQuestion, Intent, PlanTree
 from ir.errors import MclError
 from mcl.acts.ids import find_intent
@@ -13,7 +15,8 @@ from mcl.home import open_home
 class Shown:
     """One intent as it is now.
 
-    `intent` and `plan` are None until they are compiled; `reason`: why it ended.
+    `intent` and `plan` are None until they are compiled; `reason`: why it ended; `outputs`: what the nodes of
+    its runs gave, by their ids.
     """
 
     id: str
@@ -25,6 +28,7 @@ class Shown:
     accepted_by: str
     reason: str
     view: View
+    outputs: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ def show(intent: str, *, home: Home | None = None) -> Shown:
 def shown(home: Home, id: str) -> Shown:
     """The same for an id that is known to be one."""
     view = read_view(home, id)
+    outputs = read_earlier(home.journal.envelopes(id), view).outputs if view.nodes else {}
     return Shown(
         id=id,
         state=view.state,
@@ -64,6 +69,7 @@ def shown(home: Home, id: str) -> Shown:
         accepted_by=view.accepted_by,
         reason=view.reason,
         view=view,
+        outputs=outputs,
     )
 
 
@@ -94,7 +100,8 @@ def list_intents(*, home: Home | None = None, limit: int = 50) -> tuple[Summary,
 def _summary(home: Home, id: str) -> Summary:
     first = home.journal.rows(id, limit=1)[0]
     try:
-        found = shown(home, id)
+        found = read_view(home, id)
     except MclError as error:  # one broken story must not hide the others
         return Summary(id, "", first.at, "", "", flaw=error.code)
-    return Summary(id, found.state, first.at, found.intent.frame.verb if found.intent else "", found.prose)
+    prose = found.draft.prose if found.draft else ""
+    return Summary(id, found.state, first.at, found.intent.frame.verb if found.intent else "", prose)

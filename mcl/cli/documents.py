@@ -90,6 +90,7 @@ def of_shown(found: "Shown") -> dict[str, object]:
         "plan": of_document(found.plan),
         "questions": [of_question(question) for question in found.questions],
         "nodes": dict(found.view.nodes),
+        "outputs": dict(found.outputs),
         "accepted_by": found.accepted_by,
         "unseen": [{"kind": kind, "id": id} for kind, id in found.view.unseen],
         "reason": found.reason,

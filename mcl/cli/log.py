@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ir import PublicKey
 
 _MAX_HEAD = 1 << 16  # bytes of a file that holds one
+_ROW_DIGITS = 16  # of a longer number no row has so many; ids are longer, and begin with a zero
 Seq = Annotated[int, typer.Argument(metavar="ROW", min=1, help="The number of a row, as mcl log shows it.")]
 
 
@@ -24,14 +25,15 @@ def register(app: typer.Typer) -> None:
     log = typer.Typer(
         name="log",
         cls=ShowsByDefault,
-        help="The journal. `mcl log [INTENT]` is `mcl log show [INTENT]`.",
+        help="The journal. `mcl log [INTENT|ROW]` is `mcl log show [INTENT|ROW]`.",
         epilog=example("mcl log", "mcl log @last", "mcl log verify"),
         rich_markup_mode=None,
-        subcommand_metavar="[INTENT] | COMMAND [ARGS]...",
+        subcommand_metavar="[INTENT|ROW] | COMMAND [ARGS]...",
     )
-    log.command("show", epilog=example("mcl log show", "mcl log @last", "mcl log @last --export envelopes"))(
-        show_log
-    )
+    log.command(
+        "show",
+        epilog=example("mcl log show", "mcl log @last", "mcl log 7", "mcl log @last --export envelopes"),
+    )(show_log)
     log.command("verify", epilog=example("mcl log verify", "mcl log verify --head head.json"))(verify_log)
     log.command("head", epilog=example("mcl log head --json > head.json"))(sign_head)
     log.command("prove", epilog=example("mcl log prove 7 --json > row7.json", "mcl log prove 7 --since 5"))(
@@ -47,7 +49,9 @@ def show_log(
     intent: Annotated[
         str,
         typer.Argument(
-            metavar="[INTENT]", help="Only the rows of this intent.", autocompletion=complete_intent
+            metavar="[INTENT|ROW]",
+            help="Only the rows of this intent; or one row by its number, with its body.",
+            autocompletion=complete_intent,
         ),
     ] = "",
     limit: Annotated[
@@ -61,15 +65,21 @@ def show_log(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the rows of the journal, oldest first."""
+    """Show the rows of the journal, oldest first; or all that one row says.
+
+    What is said in a body is shown as text and JSON where it is that; `--export` writes the signed bytes.
+    """
     from mcl.acts.ids import find_intent
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import listing
-    from mcl.cli.views.log import row_document, row_line
+    from mcl.cli.views.log import row_document, row_line, whole_row, whole_row_view
 
     home, out = use_home(), Output(as_json)
     journal = home.journal
-    if intent:
+    number = int(intent) if intent.isdecimal() and len(intent) < _ROW_DIGITS and intent[0] != "0" else 0
+    if number:
+        rows = [journal.numbered(number)]
+    elif intent:
         rows = journal.rows(find_intent(home, intent))[-limit if limit else 0 :]
     else:
         rows = journal.rows(after=max(0, journal.size() - limit) if limit else 0)
@@ -78,6 +88,11 @@ def show_log(
         for row in rows:
             (export / f"{row.seq:06}-{row.kind}.cbor").write_bytes(row.wire)
         note(f"wrote {len(rows)} files to {export}")
+    if number:
+        out.document(whole_row(journal, rows[0]))
+        if not as_json:
+            out.tell(whole_row_view(journal, rows[0]))
+        return
     out.document({"rows": [row_document(journal, row) for row in rows]})
     if not as_json:
         heads = ("row", "at", "kind", "says") if intent else ("row", "at", "kind", "intent", "says")

@@ -11,7 +11,7 @@ ALWAYS = {"ms", "stored", "cached"}
 COMPILED = {"status", "id", "review", "intent", "plan", "no_plan", "next", *ALWAYS}
 SHOWN = {
     *("id", "state", "prose", "intent", "plan", "questions"),
-    *("nodes", "accepted_by", "unseen", "reason", "next"),
+    *("nodes", "outputs", "accepted_by", "unseen", "reason", "next"),
 }
 
 

@@ -26,6 +26,7 @@ GIVEN = {
     "gate show": ["GATE"],
     "intents show": ["T-1"],
     "log prove": ["2", "--since", "1"],
+    "log show": ["2"],
     "materiality": ["notes/monday.txt", "notes/monday.txt"],
     "model info": ["bundled"],
     "plan check": ["@last"],

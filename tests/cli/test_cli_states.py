@@ -129,3 +129,35 @@ def test_a_run_that_had_completed_says_so_when_it_is_resumed(mcl: Shell) -> None
     assert [after[one] for one in same] == [before[one] for one in same]
     assert mcl("log", id, "--json").out == rows  # and nothing was written
     assert mcl("run", id).code == 4
+
+
+def test_what_a_run_gave_is_shown_again_and_whole_as_json(mcl):
+    (mcl.folder / "notes/many.txt").write_text("invoice \x1b[2J\n" * 40)
+    id = mcl.signed()
+    ran = mcl("run", id)
+    assert ran.code == 0
+    shown, document = mcl("show", id), mcl("show", id, "--json").document
+    assert "notes/many.txt:1: invoice" in shown.out
+    assert "\x1b" not in shown.out
+    assert len(document["outputs"]["search"]["matches"]) >= 40
+    assert mcl("show", mcl.compiled(), "--json").document["outputs"] == {}
+
+
+def test_a_row_is_shown_with_its_body(mcl):
+    (mcl.folder / "notes/odd.txt").write_text("invoice \x1b[2J\n")
+    id = mcl.signed()
+    assert mcl("run", id).code == 0
+    rows = mcl("log", id, "--json").document["rows"]
+    step = next(one for one in reversed(rows) if one["kind"] == "plan.step")
+    whole = mcl("log", "show", str(step["row"]), "--json").document
+    assert (whole["kind"], whole["body"]["status"]) == ("plan.step", "completed")
+    assert "odd.txt" in str(whole["body"]["result"])
+    assert whole["previous"]
+    assert whole["from"].startswith("did:key:")
+    shown = mcl("log", str(step["row"]))
+    assert "odd.txt" in shown.out
+    assert "\x1b" not in shown.out
+    accepted = next(one for one in rows if one["kind"] == "intent.compiled")
+    assert mcl("log", str(accepted["row"]), "--json").document["body"]["intent_json"]["id"] == id
+    missing = mcl("log", "9999")
+    assert (missing.code, "ROW_UNKNOWN" in missing.err) == (6, True)

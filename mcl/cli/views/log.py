@@ -1,8 +1,17 @@
-"""Rows of the journal, one line each."""
+"""Rows of the journal, one line each, or one whole."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import RenderableType
 
 from executor.journal.journal import Journal
 from executor.journal.record import Record
 from executor.journal.rows import Row
+from executor.journal.tables import CHANGED
+from executor.sandbox.redaction import visible, visible_value
 from ir import (
     Body,
     Intent,
@@ -24,7 +33,9 @@ from ir import (
 )
 from ir.errors import MclError
 from mcl.cli.safe import one_line
-from mcl.cli.views.layout import BAD, DIM, duration
+from mcl.cli.views.layout import BAD, DIM, duration, plain, rows
+
+_LINES = 200  # of a body that are shown
 
 _STATUS = {"completed": "green", "failed": BAD, "denied": BAD, "cancelled": "yellow"}
 
@@ -51,9 +62,48 @@ def row_line(journal: Journal, row: Row, *, named: bool) -> tuple[tuple[str, str
     return ((str(row.seq), DIM), (at, DIM), (row.kind, ""), *name, (says, style))
 
 
+def whole_row(journal: Journal, row: Row) -> dict[str, object]:
+    """All that a row says, as JSON: what is JSON in it is read, and other bytes are hexadecimal digits."""
+    document = row_document(journal, row)
+    try:
+        message = journal.open(row.wire, row.seq)
+    except MclError as error:
+        return {**document, "flaw": error.to_json()}
+    body = message.body if isinstance(message, Record) else asdict(message.body)
+    told: dict[str, object] = {"from": message.from_, "previous": message.previous.hex()}
+    return {**document, **told, "leaf": row.leaf.hex(), "body": _readable(dict(body))}
+
+
+def whole_row_view(journal: Journal, row: Row) -> Iterator[RenderableType]:
+    """The same for a person: what it is, then its body; of a long one the beginning."""
+    document = whole_row(journal, row)
+    body = document.pop("body", document.pop("flaw", {}))
+    yield rows([(name, plain(visible(str(value)))) for name, value in document.items() if value])
+    yield ""
+    lines = json.dumps(visible_value(body), ensure_ascii=False, indent=2).split("\n")
+    yield plain("\n".join(lines[:_LINES]))
+    if len(lines) > _LINES:
+        yield plain(f"… {len(lines) - _LINES} more lines (--json)", DIM)
+
+
+def _readable(value: object) -> object:
+    if isinstance(value, bytes):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return {"bytes": len(value), "hex": value.hex()}
+    if isinstance(value, dict):
+        return {str(name): _readable(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_readable(one) for one in value]
+    return value
+
+
 def _says(journal: Journal, row: Row) -> tuple[str, str]:
     try:
         message = journal.open(row.wire)
+        if isinstance(message, Record) and message.kind == CHANGED:
+            return one_line("; ".join(_changes(message.body)), 160), ""
         if isinstance(message, Record):
             told = (f"{name}={_short(value)}" for name, value in message.body.items())
             return one_line(" ".join(told), 160), ""
@@ -61,6 +111,12 @@ def _says(journal: Journal, row: Row) -> tuple[str, str]:
         return f"{says}  unseen" if getattr(message.body, "unseen", False) else says, style
     except MclError as error:
         return f"{error.code}: {error.message}", BAD
+
+
+def _changes(body: Mapping[str, Any]) -> Iterator[str]:
+    """How many lines of which tables are new, and how many are gone."""
+    for table, change in body.items():
+        yield f"{table}: " + ", ".join(f"{len(lines)} {what}" for what, lines in dict(change).items())
 
 
 def _short(value: object) -> object:

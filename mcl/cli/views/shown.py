@@ -9,7 +9,7 @@ from mcl.cli.documents import next_commands
 from mcl.cli.views.intent import STATE_STYLES, intent_view
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.cli.views.plan import Cell, plan_head, plan_table
-from mcl.cli.views.walk import may_write
+from mcl.cli.views.walk import may_write, outputs_view
 
 if TYPE_CHECKING:
     from ir import ClarifyQuestion
@@ -45,6 +45,9 @@ def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterat
         yield ""
         yield plain("Findings", STRONG)
         yield plain(found_text)
+    elif found.outputs:
+        yield ""
+        yield from outputs_view(found.outputs, found.plan)
     compiled = found.intent is not None and found.intent.compile_metadata is not None
     writes = found.plan is not None and may_write(found.plan)
     yield commands(next_commands(found.id, found.state, found.questions, compiled=compiled, writes=writes))

@@ -52,16 +52,7 @@ class Lines:
 
 def outcome_view(outcome: "Outcome", plan: PlanTree | None) -> Iterator[RenderableType]:
     """What the last nodes gave, and how the run ended."""
-    given = [leaf for leaf in _leaves(plan) if leaf[0] in outcome.outputs]
-    if len(given) > _MOST:
-        yield plain(f"… what {len(given) - _MOST} nodes before these gave: --json has it all", DIM)
-        yield ""
-    for node_id, description in given[-_MOST:]:
-        yield joined(((node_id, STRONG), (description, DIM)))
-        output = outcome.outputs[node_id]
-        text = output.get("text") if isinstance(output, dict) else None
-        yield from value_view(text if isinstance(text, str) and text else output)
-        yield ""
+    yield from outputs_view(outcome.outputs, plan)
     if outcome.failure is not None:
         where = f" at {outcome.failure.node_id}" if outcome.failure.node_id else ""
         yield plain(f"{outcome.failure.code}{where}: {outcome.failure.message}", BAD)
@@ -71,6 +62,20 @@ def outcome_view(outcome: "Outcome", plan: PlanTree | None) -> Iterator[Renderab
         if not criterion.holds:
             yield plain(f"not met: {criterion.predicate.type}: {criterion.reason}", BAD)
     yield plain(outcome.state, STATES.get(outcome.state, WARN))
+
+
+def outputs_view(outputs: Mapping[str, object], plan: PlanTree | None) -> Iterator[RenderableType]:
+    """What the last nodes gave."""
+    given = [leaf for leaf in _leaves(plan) if leaf[0] in outputs]
+    if len(given) > _MOST:
+        yield plain(f"… what {len(given) - _MOST} nodes before these gave: --json has it all", DIM)
+        yield ""
+    for node_id, description in given[-_MOST:]:
+        yield joined(((node_id, STRONG), (description, DIM)))
+        output = outputs[node_id]
+        text = output.get("text") if isinstance(output, dict) else None
+        yield from value_view(text if isinstance(text, str) and text else output)
+        yield ""
 
 
 def next_steps(outcome: "Outcome", plan: PlanTree | None, *, compiled: bool = True) -> list[tuple[str, str]]:
