@@ -209,6 +209,15 @@ class Definitions:
         """The tool of this name (``server:tool``), None where there is none."""
         return next((one for one in self.known() if one.name == name), None)
 
+    def listed(self) -> frozenset[str]:
+        """The entries (ids) of the servers that ever listed a tool here."""
+        return frozenset(id for (id,) in self.home.db.read("SELECT DISTINCT entry FROM mcp_tools"))
+
+    def offers(self, server: str, tool: str) -> bool | None:
+        """Whether a server offered a tool when it was asked last; None of one that never was."""
+        rows = self._rows(server)
+        return (tool in rows and not rows[tool]["gone"]) if rows else None
+
     def servers(self) -> tuple[str, ...]:
         """The names of all servers that are entered."""
         return tuple(one.name for one in self._servers.list())

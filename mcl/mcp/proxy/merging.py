@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -129,10 +130,12 @@ class Merged:
         parts: dict[str, dict[str, dict[str, Any]]] = {}
         left_out: dict[str, LeftOut] = {}
 
-        async def ask(server: str) -> None:
+        async def ask(server: str, *, known: bool) -> None:
             late = monotonic() < self._late.get(server, 0.0)
             wait = min(_AGAIN_S, self._wait_s) if late else self._wait_s
             try:
+                if known:  # nor to list what may not be read
+                    self.require(server, _LISTS[kind].tool, asking=True)
                 listed = await self._session.upstreams.listing(server, kind, timeout_s=wait)
                 if listed:
                     self.require(server, _LISTS[kind].tool, asking=True)
@@ -148,7 +151,11 @@ class Merged:
 
         async with anyio.create_task_group() as group:
             for one in self._session.upstreams.status():
-                group.start_soon(ask, one.server)
+                # One that is not running is not started to say that it has none.
+                offers = self._session.definitions.offers(one.server, _LISTS[kind].tool)
+                if one.state != "idle" or offers is not False:
+                    known = one.state == "idle" and offers is not None
+                    group.start_soon(partial(ask, one.server, known=known))
         return parts, [left_out[server] for server in sorted(left_out)]
 
     def declared(self, name: ToolName) -> Declaration:

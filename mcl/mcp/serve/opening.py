@@ -91,7 +91,7 @@ async def opened(home: Home, workspace: Path, compiling: Compiling, agent: str =
         session.here.recover(session.here.root)
         face = Face(session, OFFERED)
         watching.append(face.proxy.subscriptions.updated)
-        tasks.start_soon(_watch, face, session, servers, heard)
+        tasks.start_soon(_watch, face, session, servers, definitions, heard)
         tasks.start_soon(face.proxy.subscriptions.tell)
         yield face
 
@@ -110,8 +110,13 @@ def _stamp_of(home: Home, definitions: Definitions) -> Callable[[], object]:
     return stamp
 
 
-async def _watch(face: Face, session: Service, servers: Servers, heard: list[Kind]) -> None:
-    """Connect to servers as they are entered, and tell clients of changed lists, whoever changed them."""
+async def _watch(
+    face: Face, session: Service, servers: Servers, definitions: Definitions, heard: list[Kind]
+) -> None:
+    """Connect to servers whose tools nobody knows yet, and tell clients of lists that change.
+
+    Of the others it is known what they offer; they are started when somebody needs them.
+    """
     started: set[str] = set()
     seen: object = session.stamp
     entries: object = None
@@ -120,10 +125,11 @@ async def _watch(face: Face, session: Service, servers: Servers, heard: list[Kin
             try:
                 if (now := servers.stamp()) != entries:
                     entries = now
-                    known = {one.id: one.name for one in servers.list()}
-                    for id in known.keys() - started:
-                        tasks.start_soon(_start, session, known[id])
-                    started = set(known)
+                    entered, listed = servers.list(), definitions.listed()
+                    for one in entered:
+                        if one.id not in started | listed:
+                            tasks.start_soon(_start, session, one.name)
+                    started = {one.id for one in entered}
                 now_there = session.stamp
                 changed, seen = now_there != seen, now_there
             except MclError as problem:  # a database that is busy: the next look will tell
