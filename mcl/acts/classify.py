@@ -59,12 +59,14 @@ def classify_tool(
     pin: str = "",
     reason: str = "",
     home: Home | None = None,
+    unseen: bool = False,
 ) -> Classified:
     """Say what a tool of another server does; kept in the journal.
 
     Args:
         name: ``server:tool``. operation: read, write or destructive. effects: side-effect classes.
-        pin: what was looked at; anything else is refused ("": whatever is there). reason: kept.
+        pin: what was looked at; anything else is refused ("": whatever is there). reason: kept. unseen: nobody
+        looked, which its record then says.
 
     Raises:
         McpError: TOOL_UNKNOWN. InputError: PIN_MISMATCH. PolicyError: ALREADY_CLASSIFIED,
@@ -77,6 +79,7 @@ def classify_tool(
         said = Pins(home).classify(manifest, effects, operation, by=by)
         body = {"uri": said.uri, "name": manifest.name, "pin": said.pin, "by": by}
         body |= {"reason": reason} if reason else {}
+        body |= {"unseen": True} if home.unseen(unseen) else {}
         home.journal.record(
             "record.tool.classified", {**body, "operation": said.operation, "effects": list(said.effects)}
         )

@@ -64,6 +64,7 @@ def test_a_tool_is_shown_and_asked_about_before_it_is_classified(mcl: Shell) -> 
                 "by": home.keyring.user.did,
                 "operation": "read",
                 "effects": ["network"],
+                "unseen": True,  # the home is one of programs
             }
         ]
     assert mcl("log", "verify").code == 0
@@ -130,7 +131,7 @@ def test_an_operators_word_counts_whatever_its_server_says(
     said = mcl(*words, "--reason", "looked at it", "--yes", "--json")
     assert (said.code, said.document["operation"], said.document["by"]) == (0, operation, "operator")
     (record,) = records(mcl, "record.tool.classified")
-    assert record["reason"] == "looked at it"
+    assert (record["reason"], record["unseen"]) == ("looked at it", True)
     back = mcl("tool", "unclassify", "github:get_issue", "--json").document
     by = "server" if hints and (trusted or "destructiveHint" in hints) else ""
     assert back["by"] == by

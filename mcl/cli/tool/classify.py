@@ -80,7 +80,13 @@ def classify_tool(
         note("not classified; nothing was changed")
         return REFUSED
     after = acts.classify_tool(
-        tool, operation.value, classes, pin=pin or found.manifest.pin, reason=reason, home=home
+        tool,
+        operation.value,
+        classes,
+        pin=pin or found.manifest.pin,
+        reason=reason,
+        home=home,
+        unseen=yes,
     )
     out.document(_document(after))
     note(f"{after.manifest.name} counts as {says}; {_consequence(after)}")
