@@ -68,7 +68,7 @@ def _path(written: Written, text: str) -> Path:
     items: list[Segment | None] = []
     here = 0
     for name in names:
-        if name in known:
+        if name in known and name != "**":  # which means another thing where braces put it together
             item = known[name]
         elif name:
             item = known[name] = _name(name, places[here : here + len(name)], text)

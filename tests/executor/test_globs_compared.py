@@ -7,7 +7,7 @@ import random
 import subprocess
 
 from glob_reference import Name, accepts, common, text_of
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from executor.globs import Glob, GlobError, Scope
@@ -51,6 +51,7 @@ def test_a_pattern_fits_the_paths_that_the_reference_says(
 
 
 @given(PATTERNS, PATTERNS)
+@example([["a"]], ["**", ["*", ([], ["*"])], ["a"]])
 def test_two_patterns_meet_just_where_the_reference_finds_a_path(
     one: list[Name | str], other: list[Name | str]
 ) -> None:
