@@ -155,11 +155,15 @@ _PROMPTS = st.lists(
 
 
 @given(_PROMPTS, st.integers(0, 99))
+@example("i 0", 3)
+@example("open 0\x1b", 0)
 @settings(max_examples=20)
 def test_whatever_a_writing_model_says_becomes_a_contract(prompt, seed):
     model = Wanderer(rng=random.Random(seed))
     answer = ask(model, prompt, KEYS)
     if not answer.sure:
+        assert answer.contract.intent == "refuse"
+    if not answer.sure and answer.probability >= SURE_TO_ACT:  # for its repository, then
         said = read_contract(answer.text)
         assert said.repo not in prompt.split() if said.repo else "mq-hal" in prompt
     if not shown(prompt).strip():
