@@ -65,8 +65,8 @@ def classify_tool(
 
     Args:
         name: ``server:tool``. operation: read, write or destructive. effects: side-effect classes.
-        pin: what was looked at; anything else is refused ("": whatever is there). reason: kept. unseen: nobody
-        looked, which its record then says.
+        pin: what was looked at; anything else is refused ("": whatever is there). reason: kept.
+        unseen: nobody looked, which its record then says.
 
     Raises:
         McpError: TOOL_UNKNOWN. InputError: PIN_MISMATCH. PolicyError: ALREADY_CLASSIFIED,

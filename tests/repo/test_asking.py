@@ -165,7 +165,7 @@ def test_whatever_a_writing_model_says_becomes_a_contract(prompt, seed):
         assert answer.contract.intent == "refuse"
     if not answer.sure and answer.probability >= SURE_TO_ACT:  # for its repository, then
         said = read_contract(answer.text)
-        assert said.repo not in prompt.split() if said.repo else "mq-hal" in prompt
+        assert not said.repo or said.repo not in prompt.split()  # none: the prompt names one, known or not
     if not shown(prompt).strip():
         assert answer.contract.intent == "refuse"
         return
