@@ -77,7 +77,7 @@ def classify_tool(
     _require(manifest, pin)
     with home.journal.tables.changing():
         said = Pins(home).classify(manifest, effects, operation, by=by)
-        body = {"uri": said.uri, "name": manifest.name, "pin": said.pin, "by": by}
+        body: dict[str, object] = {"uri": said.uri, "name": manifest.name, "pin": said.pin, "by": by}
         body |= {"reason": reason} if reason else {}
         body |= {"unseen": True} if home.unseen(unseen) else {}
         home.journal.record(
