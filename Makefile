@@ -77,6 +77,7 @@ bench: $(VENV)/.dev      ## figures of benchmarks/README.md
 	$(BIN)/python -m benchmarks.mtx
 	$(BIN)/python -m benchmarks.executor
 	$(BIN)/python -m benchmarks.gate
+	$(BIN)/python -m benchmarks.journal_length
 	$(BIN)/python -m benchmarks.processes
 	$(BIN)/python -m benchmarks.overlap
 	$(BIN)/python -m benchmarks.intents

@@ -55,7 +55,7 @@ def context(home: Home, workspace: Path, tools: int) -> tuple[Context, dict[str,
     pins, grants, made = Pins(home), Grants(home), list[Tool]()
     grants.grant(home.keyring.agent.did, ["read", "write", "network"])
     known: dict[str, list[str]] = {verdict: [] for verdict in HINTS}
-    with home.db.write():
+    with home.journal.tables.changing():
         for number in range(tools):
             verdict = list(HINTS)[number % 3]
             definition = {"name": f"tool_{number}", "inputSchema": SCHEMA, "annotations": HINTS[verdict]}

@@ -76,7 +76,9 @@ class Home:
         return given or self.unattended
 
     def _begins_unattended(self) -> bool:
-        for row in self.journal.rows(kind=UNATTENDED, limit=1):
+        for row in self.journal.rows(limit=1):
+            if row.kind != UNATTENDED:
+                return False
             try:
                 record = self.journal.open(row.wire)
                 if isinstance(record, Envelope):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import mmap
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -108,14 +109,17 @@ class Witness:
 
     def about(self, what: bytes) -> dict[int, bytes]:
         """The rows that were seen about something (`subject`), with their leaves."""
+        found = dict[int, bytes]()
         with self._held() as file:
-            data = os.pread(file, _size(file) * _ROW, 0)
-        found, at = dict[int, bytes](), data.find(what)
-        while at >= 0:
-            row, place = divmod(at, _ROW)
-            if place == _LEAF:
-                found[row + 1] = data[row * _ROW : at]
-            at = data.find(what, at + 1)
+            if not (size := _size(file) * _ROW):
+                return found
+            with mmap.mmap(file, size, access=mmap.ACCESS_READ) as data:  # it may be long: nothing is copied
+                at = data.find(what)
+                while at >= 0:
+                    row, place = divmod(at, _ROW)
+                    if place == _LEAF:
+                        found[row + 1] = data[row * _ROW : at]
+                    at = data.find(what, at + 1)
         return found
 
     def add(self, first: int, rows: Iterable[tuple[bytes, bytes]]) -> None:

@@ -148,7 +148,8 @@ def test_a_row_taken_out_of_the_middle_is_found(story: Story, only_intent: bool)
     with as_intruder(home) as file:
         file.execute("DELETE FROM journal WHERE seq = 7")
     report = home.journal.verify(intent=story.id if only_intent else None)
-    assert "SEQUENCE" in {finding.code for finding in report.findings}
+    # Before a run nothing is counted again that this machine has seen: the row itself is missed.
+    assert ("JOURNAL_REWRITTEN" if only_intent else "SEQUENCE") in {one.code for one in report.findings}
 
 
 def test_a_row_moved_to_another_intent_is_missed_by_its_own(story: Story) -> None:
