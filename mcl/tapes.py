@@ -10,7 +10,6 @@ is a miss. Losing the folder costs time only.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import grammars
-from mcl.mtx.cache import read_own, write_own
+from mcl.kept import read_own, write_own
 from mcl.mtx.digest import value_digest
 from mcl.trace import Player, Recorder
 
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
     from mcl.skills import Skills
     from mcl.stages.request import Request
 
-_DIGITS: Final = 3  # of a key, in a file's name
+_KEY: Final = 64  # digits of a key, before the tape
+_DIGITS: Final = 3  # of them, in a file's name
 SLOTS: Final = 16**_DIGITS
 MAX_TAPE: Final = 256 * 1024  # bytes
-_SUM, _KEY = 32, 64
 
 
 @dataclass(frozen=True)
@@ -72,17 +71,14 @@ class Tapes:
             data = read_own(str(self._file(key)))
         except (OSError, ValueError):
             return None
-        if hashlib.sha256(data[_SUM:]).digest() != data[:_SUM] or data[_SUM : _SUM + _KEY] != key.encode():
-            return None
-        return data[_SUM + _KEY :]
+        return data[_KEY:] if data[:_KEY] == key.encode() else None
 
     def keep(self, key: str, tape: bytes) -> None:
         """Keep a tape, unless it is very long or the folder cannot be written."""
         if len(tape) > MAX_TAPE:
             return
-        said = key.encode() + tape
         with contextlib.suppress(OSError):
-            write_own(self._file(key), hashlib.sha256(said).digest() + said)
+            write_own(self._file(key), key.encode() + tape)
 
     def key(self, about: About, model: str, manner: str = "") -> str:
         """sha256 (hex) over all that the answers of a model in a compile depend on, and who asked.

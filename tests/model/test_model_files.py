@@ -16,6 +16,7 @@ import pytest
 from random_gguf import small_words, write_gguf
 
 from mcl.errors import ModelError
+from mcl.kept import read_own
 from mcl.model import load_model
 from mcl.model.files.file import open_model_file
 from mcl.model.files.gguf import read_header
@@ -163,7 +164,7 @@ def test_a_memory_that_cannot_be_read_is_made_again(tags_path, tmp_path):
     memory.parent.mkdir()
     memory.write_text("[1, 2")
     assert open_model_file(tags_path, home_path=tmp_path).digest
-    assert str(tags_path) in json.loads(memory.read_text())
+    assert str(tags_path) in json.loads(read_own(str(memory)))
 
 
 def test_a_published_digest_spares_the_trial(tags_path, tmp_path, monkeypatch):

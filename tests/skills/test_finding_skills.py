@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcl.errors import SkillError
+from mcl.kept import write_own
 from mcl.mtx.core import load_core
 from mcl.skills import Shadowed, find_skills, load_skill, skill_folders
 from mcl.stages.rules import Rules
@@ -153,13 +154,12 @@ def test_an_entry_of_another_shape_is_made_again(tmp_path: Path, entry: str) -> 
         path.write_text(entry)
     again = find_skills([tmp_path / "skills"], cache=cache)
     assert again.by_id["one"].digest == digest
-    assert entry not in [path.read_text() for path in cache.iterdir()]
+    assert entry.encode() not in [path.read_bytes() for path in cache.iterdir()]
 
 
-def sealed(head: object, body: object) -> bytes:
-    """An entry of the cache as one who knows its form would write it."""
-    values = b"\n".join(json.dumps(value).encode() for value in (head, body))
-    return hashlib.sha256(values).hexdigest().encode() + b"\n" + values
+def keep(entry: Path, head: object, body: object) -> None:
+    """An entry of the cache as the home itself would write it."""
+    write_own(entry, b"\n".join(json.dumps(value).encode() for value in (head, body)))
 
 
 @pytest.mark.parametrize("seal", [False, True])
@@ -169,11 +169,12 @@ def test_a_changed_entry_is_not_believed(tmp_path: Path, seal: bool) -> None:
     skill = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
     (entry,) = cache.iterdir()
     good = entry.read_bytes()
-    _, head, body = good.decode().split("\n")
+    head, body = good[32:].decode().split("\n")
     body = body.replace("A test", "Does something else")
-    entry.write_bytes(
-        sealed(json.loads(head), json.loads(body)) if seal else f"{'0' * 64}\n{head}\n{body}".encode()
-    )
+    if seal:
+        keep(entry, json.loads(head), json.loads(body))
+    else:
+        entry.write_bytes(good[:32] + f"{head}\n{body}".encode())
     again = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
     assert again.file == skill.file
     assert again.digest == skill.digest
@@ -197,7 +198,7 @@ def test_a_sealed_entry_of_another_form_is_made_again(tmp_path: Path, head: obje
     skill = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
     (entry,) = cache.iterdir()
     good = entry.read_bytes()
-    entry.write_bytes(sealed(head, body))
+    keep(entry, head, body)
     again = find_skills([tmp_path / "skills"], cache=cache).by_id["one"]
     assert (again.ref, again.slots, again.file, again.digest) == (
         skill.ref,

@@ -15,6 +15,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from mcl.errors import NO_AI, ModelError
+from mcl.kept import read_own, write_own
 from mcl.model.files.gguf import Header, read_header
 
 _LOADING_LIMIT_S = 180
@@ -135,7 +136,7 @@ def _recall(home_path: Path | None) -> dict[str, _Seen]:
     if home_path is None:
         return {}
     try:
-        entries = json.loads(_memory(home_path).read_bytes())
+        entries = json.loads(read_own(str(_memory(home_path))))
         return {path: _Seen(**entry) for path, entry in entries.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}  # a cache: what cannot be read is made again
@@ -144,10 +145,7 @@ def _recall(home_path: Path | None) -> dict[str, _Seen]:
 def _remember(home_path: Path | None, known: dict[str, _Seen]) -> None:
     if home_path is None:
         return
-    from mcl.model.llama.prefix import write_whole  # it brings the library, which a known file does not need
-
     file = _memory(home_path)
     with contextlib.suppress(OSError):  # a read-only home costs the check again, nothing else
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         entries = {path: asdict(seen) for path, seen in known.items() if Path(path).exists()}
-        write_whole(file, json.dumps(entries, indent=1, sort_keys=True).encode())
+        write_own(file, json.dumps(entries, indent=1, sort_keys=True).encode())

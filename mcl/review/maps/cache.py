@@ -12,7 +12,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from mcl.mtx.cache import BAD_VALUE, read_own, write_own
+from mcl.kept import read_own, write_own
+from mcl.mtx.cache import BAD_VALUE
 from mcl.review.maps.files import Source, Stamp
 from mcl.review.maps.ownership import Log
 
