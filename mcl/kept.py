@@ -22,7 +22,7 @@ def write_own(path: Path, data: bytes) -> None:
 
     Raises OSError.
     """
-    data = _seal(path, data) + data
+    data = seal(path, data) + data
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = Path(f"{path}.{os.getpid()}")
     try:
@@ -48,17 +48,23 @@ def read_own(path: str) -> bytes:
     finally:
         os.close(handle)
     sealed, data = data[:_SEAL], data[_SEAL:]
-    if not hmac.compare_digest(sealed, _seal(Path(path), data)):
+    if not hmac.compare_digest(sealed, seal(Path(path), data)):
         raise ValueError("not what this home wrote there")
     return data
 
 
-def _seal(path: Path, data: bytes) -> bytes:
+def seal(path: Path, data: bytes | memoryview) -> bytes:
+    """What shows that the home of a file wrote these bytes there: 32 bytes.
+
+    Raises OSError where the secret of the home cannot be read.
+    """
     try:
         secret = _secret(path.parent)
     except MclError as error:  # it cannot be read, or made
         raise OSError(str(error)) from error
-    return hmac.digest(secret, path.name.encode() + b"\0" + data, "sha256")
+    made = hmac.new(secret, path.name.encode() + b"\0", "sha256")
+    made.update(data)
+    return made.digest()
 
 
 @cache

@@ -170,3 +170,19 @@ def test_names_of_repositories_that_lead_to_secrets_open_none(mcl: Shell) -> Non
             assert "the-secret-of-this-folder" not in told.out + told.err
             assert '"secret"' not in told.out + told.err
             assert "Traceback" not in told.err
+
+
+def test_a_state_of_a_model_that_somebody_else_wrote_is_made_anew(mcl: Shell, tmp_path: Path) -> None:
+    """With a sum that fits: it would be read into the memory of llama.cpp."""
+    from mcl.kept import write_own
+    from mcl.model.llama.prefix import Prefixes
+
+    assert mcl("init").code == 0
+    folder = mcl.home / "cache" / "prefix"
+    ours, theirs = object.__new__(Prefixes), tmp_path / "theirs"
+    ours._folder = folder
+    ours._save("a" * 64, b"a state")
+    assert ours._load("a" * 64) == b"a state"
+    write_own(theirs / f"{'a' * 64}.kv", b"another")  # in no home: sealed with nothing
+    shutil.copy(theirs / f"{'a' * 64}.kv", folder / f"{'a' * 64}.kv")
+    assert ours._load("a" * 64) is None

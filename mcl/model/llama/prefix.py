@@ -1,14 +1,15 @@
 """The KV cache of a prompt's fixed beginning, kept in memory and on disk, so that it is evaluated once.
 
-On disk a state is a file `<key>.kv` = sha256 of key and bytes (32 bytes) + llama.cpp's bytes. The key covers
+On disk a state is a file `<key>.kv` = the home's seal of it (32 bytes) + llama.cpp's bytes. The key covers
 all that the bytes depend on: the model's digest, the library's version, what it uses of the processor, the
-context's size and the tokens. A file that does not match its sum is thrown away and made again. The folder is
+context's size and the tokens. A file that the home did not write is thrown away and made again. The folder is
 a cache: losing it costs time only. To read a state back takes a tenth to a fiftieth of the time of evaluating
 it, whatever the model (docs/models.md has figures).
 """
 
 import contextlib
 import hashlib
+import hmac
 import os
 import threading
 import time
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from stat import S_ISREG
 
+from mcl.kept import seal
 from mcl.model.llama.context import Context, digest_of_tokens
 
 _SUM = 32
@@ -71,7 +73,7 @@ class Prefixes:
         data = _bytes_of(file)
         if data is None:
             return None
-        if len(data) > _SUM and _sum(key, memoryview(data)[_SUM:]) == data[:_SUM]:
+        if len(data) > _SUM and _is_ours(file, data):
             with contextlib.suppress(OSError):
                 os.utime(file)  # what was used last is kept longest
             return data[_SUM:]
@@ -85,15 +87,16 @@ class Prefixes:
         # A cache that cannot be written (read-only home, full disk) is no reason to fail.
         with contextlib.suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_whole(self._folder / f"{key}.kv", _sum(key, state) + state)
+            file = self._folder / f"{key}.kv"
+            write_whole(file, seal(file, state) + state)
             _sweep(self._folder)
 
 
-def _sum(key: str, state: bytes | memoryview) -> bytes:
-    """What a file begins with; the key in it, so that a file under another name is none."""
-    digest = hashlib.sha256(key.encode())
-    digest.update(state)
-    return digest.digest()
+def _is_ours(file: Path, data: bytes) -> bool:
+    try:
+        return hmac.compare_digest(seal(file, memoryview(data)[_SUM:]), data[:_SUM])
+    except OSError:
+        return False
 
 
 def _bytes_of(file: Path) -> bytes | None:
