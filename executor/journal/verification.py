@@ -211,7 +211,8 @@ class _Check:
             self.report.notes.append((seq, told))
         elif message.kind == TABLES_RESTORED:
             many = len(body.get("differences", ()))
-            told = f"a person had {many} differences in tables made what rows say"
+            differed = "a line" if many == 1 else f"{many} lines"
+            told = f"a person had the tables made what rows say; {differed} differed"
             self.report.notes.append((seq, told))
         elif message.kind == BREAK_ACCEPTED:
             row, codes = body.get("row"), ", ".join(map(str, body.get("codes", ())))

@@ -195,9 +195,10 @@ class Walker:
         report = self._home.journal.verify(intent=intent)
         if not report.ok:
             first = report.findings[0]
+            where = f" in row {first.seq}" if first.seq else ""
             raise WalkError(
                 "VERIFICATION_FAILED",
-                f"the journal does not hold: {first.code} in row {first.seq}: {first.message}",
+                f"the journal does not hold: {first.code}{where}: {first.message}",
                 place=intent,
                 fix="nothing was run; see mcl log verify",
                 exit=UNVERIFIED,

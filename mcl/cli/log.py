@@ -136,7 +136,10 @@ def verify_log(
                 for finding in report.findings
             ]
             out.tell([listing(("row", "code", "what is wrong"), lines), ""])
-            out.tell([plain(f"{report.rows} rows, {len(report.findings)} findings", BAD)])
+            many = len(report.findings)
+            out.tell([plain(f"{report.rows} rows, {many} finding{'' if many == 1 else 's'}", BAD)])
+            if any(finding.code == "TABLE_CHANGED" for finding in report.findings):
+                out.tell([plain("  mcl log restore-tables  makes the tables what was signed", "dim")])
     return 0 if report.ok else UNVERIFIED
 
 
