@@ -254,3 +254,17 @@ def test_every_table_says_what_its_tools_take(name):
     for tool, known in host.tools.items():
         assert (known.does in ("reads", "searches", "writes")) == bool(known.paths), tool
         assert (known.does == "shell") == bool(known.command), tool
+
+
+@pytest.mark.parametrize("text", ['deny = ["fs/dleete"]\n', "deny = [\n", 'dny = ["fs/delete"]\n'])
+def test_a_policy_that_cannot_be_followed_lets_no_agent_do_what_is_judged(project, claude, text):
+    assert project.select("INT-001").success
+    assert claude.bash("make test").verdict == "ask"
+    (project.home.path / "policy.toml").write_text(text)
+    for told in (
+        claude.write(project.root / "src/auth/login.py"),
+        claude.bash("make test"),
+        claude.pre("mcp__db__drop", {}),
+    ):
+        assert told.verdict == "deny", told
+        assert "BAD_POLICY" in str(told.out) + str(getattr(told, "err", "")), told

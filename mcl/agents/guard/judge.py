@@ -10,6 +10,7 @@ from typing import Final
 
 from executor.errors import ScopeError
 from executor.gate.checkout import Checkout, Violation, names_programs, no_intent_declared, out_of_scope
+from executor.gate.policy import Policy
 from executor.home import Home
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Mode
@@ -88,6 +89,7 @@ class Judge:
         self._leases = Leases(home, self._work)
         self._seen, self._denials, self._calls = Seen(home), Denials(home), PendingCalls(home)
         self._callers = Callers(home)
+        self._followed = ""  # the version of the policy that was found sound
 
     def decide(self, event: Event, caller: Caller) -> Decision:
         """What becomes of the call that an event tells of. Raises MclError, OSError: then it is not made."""
@@ -291,8 +293,18 @@ class Judge:
     # ---- what they share ----
 
     def _here(self, root: Path, agent: str) -> _Here:
+        self._require_policy()
         checkouts = BoundCheckouts(self._work, self._leases, root, agent)
         return _Here(root, checkouts, checkouts.held())
+
+    def _require_policy(self) -> None:
+        """That the operator's policy can be followed, every entry of it. Raises PolicyError BAD_POLICY."""
+        policy = Policy.read(self._home.path / "policy.toml")
+        if policy.entries and policy.version != self._followed:
+            from mcl.tools.foreign import all_tools  # only where something is denied
+
+            policy.closing(all_tools(self._home))
+            self._followed = policy.version
 
     def _root_of(self, place: str) -> Path | None:
         with suppress(OSError, RuntimeError, ValueError):  # links in a circle; no path at all
