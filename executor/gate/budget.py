@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from executor.clock import Clock
+from executor.durations import duration
 from executor.gate.verdict import Deny
 from ir import BudgetConstraint, DeadlineConstraint, Intent, PlanTree
 
@@ -18,19 +18,6 @@ if TYPE_CHECKING:
     from executor.tools.manifest import Cost
 
 _BREAKER = 3  # the same call refused so often is not judged again
-_DURATION = re.compile(
-    r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
-)
-_SECONDS = (365 * 86400, 30 * 86400, 7 * 86400, 86400, 3600, 60, 1)
-_LONGEST = 100 * _SECONDS[0]  # so that the end of every duration is a moment that the calendar has
-
-
-def duration(text: str) -> timedelta:
-    """An ISO 8601 duration, a century at most; a year counts 365 days, a month 30."""
-    found = _DURATION.fullmatch(text)
-    parts = found.groups() if found else ()
-    seconds = sum(float(part or 0) * unit for part, unit in zip(parts, _SECONDS, strict=False))
-    return timedelta(seconds=min(seconds, _LONGEST))
 
 
 @dataclass(frozen=True, slots=True)

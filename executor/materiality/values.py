@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from executor.gate.budget import duration
+from executor.durations import duration
 from ir import canonical_bytes, parse_json
 from ir.document import Document
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from executor.agents import Agent
-from executor.gate.budget import Spending, duration
+from executor.durations import duration
+from executor.gate.budget import Spending
 from executor.gate.call import Call, Deferred
 from executor.gate.mandate import DISPATCH, Mandate
 from executor.walker.dispatch import child_id, portion_of, refers, resolved_frame

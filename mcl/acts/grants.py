@@ -142,7 +142,7 @@ def _require(classes: Collection[str], hosts: Collection[str], roots: Collection
 
 def _moment(text: str, now: str, home: Home) -> str:
     """The moment that a person means. Raises InputError BAD_UNTIL."""
-    from executor.gate.budget import duration
+    from executor.durations import duration
 
     here = datetime.fromisoformat(now)
     try:

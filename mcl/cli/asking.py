@@ -16,8 +16,8 @@ from mcl.acts.answer import answer, check_answer
 from mcl.acts.show import Shown
 from mcl.cli.output import Output
 from mcl.cli.result import tell_result
-from mcl.cli.safe import one_line, safe
 from mcl.compiler import Clarify, Compiled, Refused
+from mcl.safe import one_line, safe
 from mcl.stages.gaps import sentence
 
 if TYPE_CHECKING:

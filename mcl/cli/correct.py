@@ -69,7 +69,7 @@ def correct_command(
     """
     from ir.errors import REFUSED
     from mcl.acts.correct import propose_correction, refusals, sign_correction
-    from mcl.cli.documents import of_correction
+    from mcl.acts.documents import of_correction
     from mcl.cli.home import use_home
     from mcl.cli.views.changes import changes_view, refusals_view, verdict_line
     from mcl.cli.views.layout import commands, plain

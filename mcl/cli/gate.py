@@ -39,8 +39,8 @@ def list_gates(as_json: AsJson = False) -> None:
     """List the questions that nobody has decided yet."""
     from mcl.acts.gates import open_gates
     from mcl.cli.home import use_home
-    from mcl.cli.safe import one_line
     from mcl.cli.views.layout import DIM, listing, moment
+    from mcl.safe import one_line
 
     found, out = open_gates(home=use_home()), Output(as_json)
     out.document({"gates": [asdict(gate) for gate in found]})
@@ -95,7 +95,7 @@ def deny_gate(gate: GateId, option: Option = "", reason: Reason = "", as_json: A
 def _decide(gate: str, option: str, reason: str, as_json: bool, *, approves: bool) -> None:
     from mcl.acts.gates import decide_gate
     from mcl.cli.home import use_home
-    from mcl.cli.safe import safe
+    from mcl.safe import safe
 
     chosen = option or ("approve" if approves else "deny")
     done = decide_gate(gate, chosen, reason=reason, approves=approves, home=use_home(signs=True))
@@ -133,8 +133,8 @@ def _write_whole(values: "Mapping[str, object]", out: Output) -> None:
     from rich.padding import Padding
 
     from ir.shown import clear
-    from mcl.cli.safe import whole
     from mcl.cli.views.exact import exact
+    from mcl.safe import whole
 
     for name, value in values.items():
         out.tell([Padding(exact((clear(name), "")), (0, 0, 0, 2))])

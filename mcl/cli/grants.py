@@ -172,8 +172,8 @@ def _say(found: "AgentGrants", as_json: bool) -> None:
     Output(as_json).document(_document(found))
     if as_json:
         return
-    from mcl.cli.safe import safe
     from mcl.cli.views.layout import moment
+    from mcl.safe import safe
 
     held = [one for one in found.classes if found.holds(one)]
     told = []

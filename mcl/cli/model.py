@@ -37,8 +37,8 @@ def list_models(as_json: AsJson = False) -> None:
     """List the models of this home; the one in use is marked."""
     from mcl.acts.models import Models
     from mcl.cli.home import use_home
-    from mcl.cli.safe import one_line
     from mcl.cli.views.layout import BAD, DIM, GOOD, listing
+    from mcl.safe import one_line
 
     known, out = Models(use_home()).list(), Output(as_json)
     out.document({"models": [asdict(one) for one in known]})
@@ -62,10 +62,10 @@ def model_info(
     """Show what a model's file says of itself."""
     from mcl.acts.models import Models
     from mcl.cli.home import use_home
-    from mcl.cli.safe import one_line
     from mcl.cli.views.layout import plain, rows
     from mcl.model.files.file import file_digest
     from mcl.model.files.gguf import read_header
+    from mcl.safe import one_line
 
     named = Path(model)
     found = None if named.is_file() and named.suffix else _known(Models(use_home()), model, named)

@@ -64,8 +64,8 @@ def plan_command(
 
     The plan as a tree with side effects and verdicts; nothing runs.
     """
+    from mcl.acts.documents import of_planned
     from mcl.acts.plan import plan
-    from mcl.cli.documents import of_planned
     from mcl.cli.home import use_home
 
     if (place is not None and form is None) or (as_json and form is not None):

@@ -29,8 +29,8 @@ def replay_command(
     Exit code 6 when anything differs or could not be compared.
     """
     from ir.errors import UNVERIFIED
+    from mcl.acts.documents import of_replay
     from mcl.acts.replay import replay
-    from mcl.cli.documents import of_replay
     from mcl.cli.home import use_home
 
     out = Output(as_json)
@@ -58,7 +58,7 @@ def verify_command(
     """
     from ir.errors import UNVERIFIED
     from mcl.acts.verify import verify
-    from mcl.cli.safe import safe
+    from mcl.safe import safe
 
     out, count, documents = Output(as_json), Counter[bool](), []
     for report in verify(files):

@@ -81,7 +81,7 @@ def add(
     """
     from mcl.acts.servers import add_server
     from mcl.cli.home import use_home
-    from mcl.cli.safe import safe
+    from mcl.safe import safe
 
     server = add_server(
         name,

@@ -17,9 +17,9 @@ def register(app: typer.Typer) -> None:
 
 def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     """Show an intent: its goal, Frame, questions, plan and state; of a review what it found."""
+    from mcl.acts.documents import of_shown
     from mcl.acts.review.again import concluded_before
     from mcl.acts.show import show
-    from mcl.cli.documents import of_shown
     from mcl.cli.home import use_home
 
     home, out = use_home(), Output(as_json)
@@ -44,10 +44,10 @@ def list_command(
     from ir.intent import STATES
     from mcl.acts.show import list_intents
     from mcl.cli.home import use_home
-    from mcl.cli.safe import one_line
     from mcl.cli.views.intent import STATE_STYLES
     from mcl.cli.views.layout import BAD, DIM, listing, moment
     from mcl.errors import InputError
+    from mcl.safe import one_line
 
     if state and state not in STATES:
         fix = f"one of: {', '.join(STATES)}"

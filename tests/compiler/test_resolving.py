@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from executor import Home
-from mcl.cli.documents import of_result
+from mcl.acts.documents import of_result
 from mcl.compiler import Clarify, Compiled, Outcome, compile_goal
 from mcl.cortex import Cortex
 from mcl.skills import find_skills

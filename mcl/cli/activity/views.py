@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 
 from mcl.acts.activity import ShownCall
-from mcl.cli.safe import one_line, safe
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, joined, listing, moment, plain, rows
 from mcl.mcp.activity.reading import Flaw, Found
 from mcl.mcp.activity.record import CallRecord
 from mcl.mcp.activity.stats import ActivityStats, Count
+from mcl.safe import one_line, safe
 
 _STYLES = {"asked": WARN, "denied": BAD, "failed": BAD}
 _SAID = 160  # characters of a reason in a list

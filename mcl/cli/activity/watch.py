@@ -46,9 +46,9 @@ def _line(found: object, *, as_json: bool) -> str:
     import json
 
     from mcl.cli.activity.views import call_line
-    from mcl.cli.safe import safe_json
     from mcl.mcp.activity.reading import Flaw
     from mcl.mcp.activity.record import CallRecord
+    from mcl.safe import safe_json
 
     assert isinstance(found, CallRecord | Flaw)
     if not as_json:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import RenderableType
 
 from mcl.cli.output import Output
-from mcl.cli.safe import one_line
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, joined, listing, moment, plain, rows
 from mcl.cortex.memory import Memory
 from mcl.cortex.proof import Check
+from mcl.safe import one_line
 
 _SHOWN = 240  # characters of a text in a list
 

@@ -49,7 +49,7 @@ def complete(
     from mcl.agents.work.names import AGENT_VARIABLE
     from mcl.authority.door import may_answer
     from mcl.cli.home import use_home
-    from mcl.cli.safe import safe
+    from mcl.safe import safe
 
     out, home = Output(as_json), use_home(signs=True)
     person = not agent and not os.environ.get(AGENT_VARIABLE) and sys.stdin.isatty() and may_answer(home)
@@ -70,7 +70,7 @@ def _ask(question: "SignOff") -> "bool | None":
     """The person's answer; nothing leaves the question open, and so does what is no answer three times."""
     from executor.gate.offer import Offer
     from executor.walker.asking import TRIES
-    from mcl.cli.safe import safe
+    from mcl.safe import safe
 
     said = f"\n  the agent {question.agent} says: {question.notes}" if question.notes else ""
     sys.stderr.write(safe(f"\n{question.label}  {question.criterion}{said}\n"))

@@ -30,7 +30,7 @@ def export(
     """Write .orchestration/active_intents.yaml as it was signed, with the status that each has now."""
     from mcl.acts.work.export import export_work
     from mcl.cli.home import use_home
-    from mcl.cli.safe import safe
+    from mcl.safe import safe
 
     done = export_work(write=write, overwrite=overwrite, root=root, home=use_home())
     Output(as_json).document(

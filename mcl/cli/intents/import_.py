@@ -37,8 +37,8 @@ def import_(
     from ir.errors import REFUSED
     from mcl.acts.work.import_ import import_work
     from mcl.cli.home import tell_unattended, use_home
-    from mcl.cli.safe import safe
     from mcl.cli.tool.arguments import agreed
+    from mcl.safe import safe
 
     home, out = use_home(signs=True), Output(as_json)
 

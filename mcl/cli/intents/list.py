@@ -32,8 +32,8 @@ def list_all(
     """List the work that was signed for this folder, and who holds it now."""
     from mcl.acts.work.list import list_work
     from mcl.cli.home import use_home
-    from mcl.cli.safe import one_line
     from mcl.cli.views.layout import DIM, listing
+    from mcl.safe import one_line
 
     found, out = list_work(root=root, status=status, home=use_home()), Output(as_json)
     out.document(found.to_json())

@@ -27,7 +27,7 @@ def select(label: Label, agent: Agent = "", root: Root = None, as_json: AsJson =
     from ir.errors import REFUSED
     from mcl.acts.work.select import select_work
     from mcl.cli.home import use_home
-    from mcl.cli.safe import safe
+    from mcl.safe import safe
 
     found = select_work(label, agent=agent, root=root, home=use_home(signs=True))
     Output(as_json).document(found.to_json())

@@ -43,8 +43,8 @@ def trace(
     from ir.errors import UNVERIFIED
     from mcl.acts.work.trace import trace_work
     from mcl.cli.home import use_home
-    from mcl.cli.safe import one_line
     from mcl.cli.views.layout import BAD, DIM, listing, moment
+    from mcl.safe import one_line
 
     found = trace_work(root=root, intent=intent, file=file, agent=agent, last=last, home=use_home())
     out, report = Output(as_json), found.report

@@ -81,8 +81,8 @@ def done(asked: Asked, home: "Home", *, unseen: bool, as_json: bool) -> int:
 
 def _say_where(made: "DraftedContract") -> None:
     """Say what is done in which repository, where it does more than look, or the person is somewhere else."""
-    from mcl.cli.safe import one_line
     from mcl.repo.intents import intent_types
+    from mcl.safe import one_line
 
     found = made.repository
     if found is None or (made.intent.frame.verb == "find" and Path.cwd().is_relative_to(found.path)):
@@ -96,7 +96,7 @@ def _say_where(made: "DraftedContract") -> None:
 
 
 def _tell(result: "ContractRun") -> None:
-    from mcl.cli.safe import safe
+    from mcl.safe import safe
 
     found = result.drafted.repository
     if found is not None and found.note:

@@ -66,7 +66,7 @@ def route_command(
     Exit codes: 0 it may be run, 1 no route or bad configuration, 2 refused.
     """
     from mcl.acts.repo.refusing import rejected
-    from mcl.cli.safe import safe, safe_json
+    from mcl.safe import safe, safe_json
 
     routed = Way(repo, model, not no_ai, strict, compat).route(prompt_of(prompt))
     write_text(safe_json(routed.contract.text) + "\n")

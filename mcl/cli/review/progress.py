@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcl.cli.output import note
 from mcl.cli.review.waiting import waiting
-from mcl.cli.safe import one_line
+from mcl.safe import one_line
 
 if TYPE_CHECKING:
     from executor.walker.listener import WalkEvent

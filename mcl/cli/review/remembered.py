@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from mcl.cli.safe import one_line
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, listing, moment, plain, rows
+from mcl.safe import one_line
 
 if TYPE_CHECKING:
     from mcl.review.memory import Decision, Difference, Dismissal, Meaning, Review

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcl.cli.output import note, note_error, write_document, write_text
-from mcl.cli.safe import one_line, safe, safe_json
+from mcl.safe import one_line, safe, safe_json
 
 if TYPE_CHECKING:
     from mcl.acts.review.run import ReviewRun

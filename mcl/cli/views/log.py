@@ -32,8 +32,8 @@ from ir import (
     PolicyGateResolveBody,
 )
 from ir.errors import MclError
-from mcl.cli.safe import one_line
 from mcl.cli.views.layout import BAD, DIM, duration, plain, rows
+from mcl.safe import one_line
 
 _LINES = 200  # of a body that are shown
 

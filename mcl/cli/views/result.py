@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rich.console import Console, RenderableType
 
-from mcl.cli.documents import next_commands
+from mcl.acts.documents import next_commands
 from mcl.cli.views.intent import intent_view
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.cli.views.plan import plan_head, plan_table

@@ -10,10 +10,10 @@ from rich.cells import cell_len, set_cell_size
 from executor.walker.listener import WalkEvent
 from ir import PlanNode, PlanTree
 from ir.shown import quoted
-from mcl.cli.safe import one_line, safe
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN
 from mcl.cli.views.plan import effect_of
 from mcl.names import skill_named
+from mcl.safe import one_line, safe
 
 _ORDER = {"sequential": "one after the other", "parallel": "at the same time"}
 

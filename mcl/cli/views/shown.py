@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 
-from mcl.cli.documents import next_commands
+from mcl.acts.documents import next_commands
 from mcl.cli.views.intent import STATE_STYLES, intent_view
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.cli.views.plan import Cell, plan_head, plan_table

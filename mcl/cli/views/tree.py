@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from mcl.cli.safe import safe
 from mcl.cli.views.layout import DIM, STRONG, one_line
 from mcl.mtx.ast import File, Node
+from mcl.safe import safe
 
 _SAID_BY_ABSENCE = (None, False, ())
 _DEEPEST = 24  # levels that are still indented

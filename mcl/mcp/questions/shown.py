@@ -13,9 +13,9 @@ from executor.gate.approvals import APPROVE, DENY
 from executor.walker.people import GateAnswer, GateQuestion
 from ir.characters import UNSEEN, written_out
 from ir.shown import beginning, bounded, clear, of_value, quoted
-from mcl.cli.safe import one_line, safe, whole
 from mcl.mcp.exchange import Filled, Form
 from mcl.mcp.questions.asked import AskedCall
+from mcl.safe import one_line, safe, whole
 
 MAX_REASON: Final = 1000  # characters
 _SHOWN: Final = 80  # characters of an argument, or of what a client calls itself, in a sentence
