@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from executor.call import Call
 from executor.gate.approvals import Approvals
-from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.decide import decide
 from executor.gate.grants import Grants

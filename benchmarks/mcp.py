@@ -182,7 +182,7 @@ async def _rate(call: Call, callers: int, each: int) -> float:
 
 async def parts(folder: Path, count: int) -> dict[str, float]:
     """Where the time of one allowed read goes, ms, with the proxy in this process."""
-    from executor.gate.call import Call, Declaration
+    from executor.call import Call, Declaration
     from executor.gate.decide import decide
     from executor.tools.names import outside_uri
     from mcl.home import open_home

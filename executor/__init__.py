@@ -32,9 +32,9 @@ from executor.lifecycle.fold import View, check, fold, intent_id
 
 if TYPE_CHECKING:
     from executor.agents import Agent, Agents
+    from executor.call import Call, Declaration
     from executor.engine import Engine, LocalEngine, Work
     from executor.gate.approvals import Approvals
-    from executor.gate.call import Call, Declaration
     from executor.gate.context import Context
     from executor.gate.decide import GUARDS, Allow, decide
     from executor.gate.grants import Grant, Grants, HostGrant, RootGrant
@@ -146,7 +146,7 @@ _HOMES = {
     "executor.journal.proofs": ("ConsistencyProof", "Head", "InclusionProof"),
     "executor.journal.verification": ("JournalFinding", "Report"),
     "executor.gate.approvals": ("Approvals",),
-    "executor.gate.call": ("Call", "Declaration"),
+    "executor.call": ("Call", "Declaration"),
     "executor.gate.context": ("Context",),
     "executor.gate.decide": ("GUARDS", "Allow", "decide"),
     "executor.gate.grants": ("Grant", "Grants", "HostGrant", "RootGrant"),

@@ -36,6 +36,7 @@ class Database:
         self._lock = threading.RLock()
         self._owner = os.getpid()
         self._copied = False  # of a file that cannot be written to: whether this is a copy in memory
+        self._depth = 0  # of `write`s that are under way, one within the other
         self._writes: dict[str, int] = {}  # component -> how many `write`s were begun for it
         self._schema, self._schema_number = Schema(), -1  # what may be there, and SQLite's number when it was
         self._others = 0  # commits of others when that was looked at
@@ -94,6 +95,7 @@ class Database:
                 nested = connection.in_transaction
                 self._begun(component)
                 connection.execute("SAVEPOINT inner" if nested else "BEGIN IMMEDIATE")
+                self._depth += 1
                 try:
                     if not nested:
                         self._require_schema(connection)
@@ -105,6 +107,8 @@ class Database:
                         if nested:
                             connection.execute("RELEASE inner")
                     raise
+                finally:
+                    self._depth -= 1
         except sqlite3.IntegrityError:
             raise
         except sqlite3.Error as error:
@@ -152,6 +156,11 @@ class Database:
             return self._connection.in_transaction
         except sqlite3.Error as error:
             raise explain(error, self.path) from error
+
+    @property
+    def within(self) -> bool:
+        """Within a `write`: whether it is part of another one of this thread, which may still be undone."""
+        return self._depth > 1
 
     def read(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of one query. Raises HomeError."""

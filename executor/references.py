@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from executor.call import Deferred
 from executor.errors import UnresolvedError
-from executor.gate.call import Deferred
 from executor.hashing import json_bytes
 from executor.tools.foreign import kind_of, kinds_of
 from executor.tools.manifest import Manifest

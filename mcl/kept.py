@@ -13,7 +13,7 @@ from executor.keys.marking import marking_secret
 from ir.errors import MclError
 
 MAX_ENTRY: Final = 32 * 1024 * 1024  # bytes; what is longer is made anew each time
-_SEAL: Final = 32  # bytes before the rest
+_LENGTH: Final = 32  # bytes before the rest
 
 
 def write_own(path: Path, data: bytes) -> None:
@@ -47,7 +47,7 @@ def read_own(path: str) -> bytes:
         data = os.read(handle, found.st_size)
     finally:
         os.close(handle)
-    sealed, data = data[:_SEAL], data[_SEAL:]
+    sealed, data = data[:_LENGTH], data[_LENGTH:]
     if not hmac.compare_digest(sealed, seal(Path(path), data)):
         raise ValueError("not what this home wrote there")
     return data

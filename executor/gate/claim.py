@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from executor.call import Call
 from executor.clock import Clock
 from executor.gate.approvals import APPROVE, DENY
-from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
 from executor.hashing import json_hash

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from executor.call import Call, Deferred
 from executor.clock import Clock
 from executor.errors import ManifestError, ScopeError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
-from executor.gate.call import Call, Deferred
 from executor.gate.checkout import Checkouts
-from executor.gate.credentials import Credentials
 from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.mandate import Mandate
@@ -27,6 +26,7 @@ from executor.lifecycle.fold import View
 from executor.sandbox.origin import Origin, parse_url
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import covers, is_elsewhere, plain_place
+from executor.tools.credentials import Credentials
 from executor.tools.manifest import Effect, Manifest, Mode
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NoReturn, TypeAlias
 
+from executor.call import Call
 from executor.errors import GateError
-from executor.gate.call import Call
 from executor.gate.claim import bound_to
 from executor.gate.context import Context
 from executor.gate.examples import EXAMPLES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from executor.gate.call import Call
+from executor.call import Call
 from executor.gate.examples import EXAMPLES
 from executor.gate.verdict import Deny
 from executor.hashing import is_json

@@ -315,8 +315,8 @@ class Journal:
         """Store messages, in one commit; gives the rows and messages, but for those that bind others."""
         views: dict[str, _Seen] = {}
         stored: list[tuple[Row, Message]] = []
-        nested = self._database.writing
         with self._database.write("journal") as connection:
+            nested = self._database.within
             # The lock is held: until the commit nobody else writes, so what was so at `before` is so now.
             others, own = now = self._database.stamp("journal")
             before = None if nested else (others, own - 1)
@@ -392,8 +392,8 @@ class Journal:
         """A transaction in which other tables are written to and records told that belong to that, behind
         rows that were seen and are chained. Raises as `record`."""
         _ = self._keyring.agent.signing_key  # a sealed one is opened before the database is held
-        nested = self._database.writing
         with self._database.write(component) as connection:
+            nested = self._database.within
             before = read_tree(connection).size
             if not nested:
                 self._require_seen(connection, read_end(connection))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from executor.errors import JournalError
@@ -63,12 +63,11 @@ class Tables:
         stamp = self._database.stamp(COMPONENT)
         if stamp == self._held:
             return
-        if self.differences() and not self._database.read_only:
-            with self._database.write():  # what another process was about to say is said by now
+        if self.differences():
+            # Perhaps somebody wrote between one look and the other: once more, while nobody can.
+            with nullcontext() if self._database.read_only else self._database.write():
                 stamp = self._database.stamp(COMPONENT)
                 self._require()
-        else:
-            self._require()
         self._held = stamp
 
     def differences(self) -> list[str]:

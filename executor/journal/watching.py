@@ -78,12 +78,13 @@ def heard(
 
     A row counts as it was seen; one that nobody has seen yet, where it says that it stands there.
     """
-    last = limit or _number(read("SELECT max(seq) FROM journal", ()))
     seen, after = witness.size() if witness else 0, known[0] if known else 0
+    # Never fewer than were heard: who looks from within a moment sees an older journal than others heard of.
+    last = max(after, limit or _number(read("SELECT max(seq) FROM journal", ())))
     leaves: dict[int, bytes] = {}
     if witness is not None and after < seen:
         about = witness.about(subject(None, KEYS))  # rows that came meanwhile are heard the next time
-        leaves = {seq: leaf for seq, leaf in about.items() if after < seq <= last}
+        leaves = {seq: leaf for seq, leaf in about.items() if after < seq <= min(last, seen)}
     found = [row for seq in sorted(leaves) if (row := _row(read, seq)) and leaf_hash(row.wire) == leaves[seq]]
     marks = ", ".join("?" * len(KINDS))
     sql = f"SELECT {COLUMNS} FROM journal WHERE seq > ? AND seq <= ? AND kind IN ({marks}) ORDER BY seq"  # noqa: S608  # fixed texts

@@ -7,16 +7,16 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+from executor.call import Call
 from executor.clock import Clock
 from executor.errors import ManifestError, ToolError
-from executor.gate.call import Call
-from executor.gate.credentials import Credentials
 from executor.gate.decide import Allow
 from executor.hashing import json_size
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import reaching
 from executor.sandbox.redaction import Redactor, redact_error
 from executor.tools.builtin import builtin_tools
+from executor.tools.credentials import Credentials
 from executor.tools.manifest import Manifest
 from executor.tools.tool import Bench, Progress, Tool, unwatched
 from ir import MclError

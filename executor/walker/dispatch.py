@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final, Protocol
 
+from executor.call import Call
 from executor.clock import ulid_text
 from executor.errors import PolicyError, WalkError
-from executor.gate.call import Call
 from executor.gate.mandate import Mandate
 from executor.gate.portion import Portion, parse_portion
 from executor.references import as_text, resolve

@@ -8,9 +8,9 @@ from typing import Final
 
 import anyio
 
+from executor.call import Call
 from executor.engine.protocol import Failure
 from executor.errors import ToolError, UnresolvedError
-from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.decide import Allow
 from executor.references import typed_args

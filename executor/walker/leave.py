@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from executor.call import Call
 from executor.engine.protocol import Failure
 from executor.errors import ScopeError
 from executor.gate.approvals import APPROVE, DENY
-from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.decide import Allow, decide
 from executor.gate.examples import EXAMPLES

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from executor.agents import Agents
+from executor.call import Call
 from executor.errors import UnresolvedError, WalkError
-from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, Guard, weigh
 from executor.gate.examples import EXAMPLES

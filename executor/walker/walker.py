@@ -16,7 +16,6 @@ from executor.errors import LifecycleError, WalkError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.context import RUNNABLE, Context
-from executor.gate.credentials import Credentials, credentials_of
 from executor.gate.grants import Grants
 from executor.gate.known import workspace_of
 from executor.gate.locks import Locks
@@ -33,6 +32,7 @@ from executor.lifecycle.ways import way_on
 from executor.sandbox import taken
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
+from executor.tools.credentials import Credentials, credentials_of
 from executor.tools.registry import Registry
 from executor.undo.images import Images
 from executor.walker.asking import Asking

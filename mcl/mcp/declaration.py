@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from executor.gate.call import Call, Declaration
+from executor.call import Call, Declaration
 from executor.gate.guards.three_keys import MAX_REASON, SENSITIVITIES, VARIANTS
 from executor.hashing import is_shallow, json_size
 from ir import DocumentError, parse_json

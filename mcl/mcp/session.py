@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from executor.gate.approvals import Approvals
 from executor.gate.context import Context
-from executor.gate.credentials import Credentials
 from executor.gate.grants import Grants
 from executor.gate.known import workspace_of
 from executor.gate.locks import Locks
@@ -23,6 +22,7 @@ from executor.home import Home
 from executor.keys.personal import is_personal
 from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
+from executor.tools.credentials import Credentials
 from executor.tools.manifest import Manifest
 from executor.tools.names import SCHEME, outside_uri, short_name
 from executor.tools.registry import Registry
@@ -31,7 +31,7 @@ from mcl.mcp.governed.here import Here
 from mcl.mcp.governed.judged import Judged, judged_as
 
 if TYPE_CHECKING:
-    from executor.gate.call import Call
+    from executor.call import Call
     from mcl.mcp.activity import Activity
     from mcl.mcp.channels import Channels
     from mcl.mcp.exchange import Caller

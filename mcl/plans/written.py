@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from executor.gate.call import Deferred
+from executor.call import Deferred
 from executor.gate.effects import COVERS, over_ceiling
 from executor.references import typed_args
 from executor.tools.manifest import Manifest

@@ -10,9 +10,9 @@ import pytest
 from walks import NODE, Walks, context_of, sequence, tool
 
 from executor import Allow, Ask, Call, Declaration, Deny, Grants, Home, Manifest, Pins, Registry, Tool, decide
+from executor.call import Deferred
 from executor.durations import duration
 from executor.gate.budget import Spending
-from executor.gate.call import Deferred
 from executor.gate.decide import foresee
 from executor.gate.effects import VERB_CEILING, need_of, over_ceiling
 from executor.references import typed_args

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import Manifest, UnresolvedError
-from executor.gate.call import Deferred
+from executor.call import Deferred
 from executor.references import as_text, resolve, typed_args
 
 OUTPUTS: dict[str, object] = {

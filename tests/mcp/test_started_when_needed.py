@@ -67,6 +67,7 @@ def yard(tmp_path: Path) -> Iterator[Yard]:
         made = Yard(home, tmp_path)
         with made.client() as (portal, client):
             portal.call(client.list_resources)  # asks each, as nothing is known of them
+            portal.call(client.list_prompts)
         definitions = Definitions(home)
         for one in definitions.known():
             approval.approve(definitions, one.name, despite_warnings=True)

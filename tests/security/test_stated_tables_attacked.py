@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,8 @@ from walks import Walks, sequence, tool
 from executor import Grants, Home, HomeError, JournalError, Pins, WalkError
 from executor.agents import Agents
 from executor.gate.approvals import Approvals
+from executor.journal.standing import Standing
+from executor.journal.watching import heard
 from mcl.mcp.servers import Servers
 
 WRITES = sequence("root", tool("n1", "fs/write", "write", path="effect.txt", content="x"))
@@ -150,6 +154,35 @@ def test_what_another_process_grants_is_no_trouble(walks: Walks) -> None:
     assert walks.home.journal.verify().ok
 
 
+def test_threads_that_ask_while_others_change_are_told_of_nothing(walks: Walks) -> None:
+    agent, ended = walks.home.keyring.agent.did, threading.Event()
+    Grants(walks.home).grant(agent, ["chain"], max_calls=10_000)
+
+    def asks() -> int:
+        grants, asked = Grants(walks.home), 0
+        while not ended.is_set():
+            assert "chain" in grants.classes(agent)
+            asked += 1
+        return asked
+
+    def changes() -> None:
+        grants = Grants(walks.home)
+        for _ in range(40):
+            assert grants.count(agent, ["chain"]) is None
+
+    with ThreadPoolExecutor(8) as pool:
+        asking = [pool.submit(asks) for _ in range(4)]
+        changing = [pool.submit(changes) for _ in range(3)]
+        try:
+            for one in changing:
+                one.result(timeout=120)
+        finally:
+            ended.set()
+        assert all(one.result(timeout=60) for one in asking)
+    assert Grants(walks.home).used(agent, "chain") == 120
+    assert walks.home.journal.verify().ok
+
+
 def test_an_older_copy_of_the_tables_is_told_though_each_of_its_lines_was_once_signed(walks: Walks) -> None:
     """Everything of before, put beside the rows of now."""
     home, agent = walks.home, walks.home.keyring.agent.did
@@ -224,3 +257,13 @@ def test_a_copy_that_cannot_be_written_to_is_judged_as_well(walks: Walks, tmp_pa
     shutil.copytree(walks.home.path, tmp_path / "copy")
     with Home.open(tmp_path / "copy", state=tmp_path / "others") as copy:
         assert {one.code for one in copy.journal.verify().findings} == {"TABLE_CHANGED"}
+
+
+def test_who_sees_an_older_journal_than_others_heard_of_takes_nothing_back() -> None:
+    """As from within a moment, while another thread commits: else the rows between would be heard twice."""
+
+    def older(sql: str, values: object) -> list[tuple[object, ...]]:
+        return [(3,)] if "max(seq)" in sql else []
+
+    known = 5, Standing()
+    assert heard(older, None, lambda did: None, known) == known

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from executor.gate.call import Call, Deferred
+from executor.call import Call, Deferred
 from executor.gate.context import Context
-from executor.gate.credentials import credentials_of, missing, variable_of
 from executor.gate.verdict import Deny
 from executor.sandbox.redaction import visible
+from executor.tools.credentials import credentials_of, missing, variable_of
 from executor.tools.manifest import Manifest
 
 _MOST: Final = 50  # names of arguments that are told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from executor.gate.call import Call
+from executor.call import Call
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import stat
 from typing import Final, Literal
 
+from executor.call import Call
 from executor.errors import ScopeError
-from executor.gate.call import Call
 from executor.gate.checkout import Checkout, names_programs, no_intent_declared, out_of_scope
 from executor.gate.context import Context
 from executor.gate.verdict import Deny

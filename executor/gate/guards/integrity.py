@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from executor.call import Call, Deferred
 from executor.errors import UnresolvedError
-from executor.gate.call import Call, Deferred
 from executor.gate.context import Context
 from executor.gate.mandate import Mandate
 from executor.gate.verdict import Deny

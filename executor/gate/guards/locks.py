@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from executor.call import Call
 from executor.errors import ScopeError
-from executor.gate.call import Call
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
 

@@ -3,7 +3,7 @@ plan holds carries a declaration, which guard 6 judges."""
 
 from __future__ import annotations
 
-from executor.gate.call import Call
+from executor.call import Call
 from executor.gate.context import RUNNABLE, Context
 from executor.gate.verdict import Deny
 

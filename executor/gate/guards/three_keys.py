@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from executor.gate.call import Call, Declaration
+from executor.call import Call, Declaration
 from executor.gate.context import Context
 from executor.gate.effects import COVERS, RANK, VERB_CEILING, over_ceiling
 from executor.gate.verdict import Deny, Warned

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
-from executor.gate.call import Call
+from executor.call import Call
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
 from executor.sandbox.redaction import visible

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shlex import quote
 
-from executor.gate.call import Call
+from executor.call import Call
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
 from executor.sandbox.redaction import visible

@@ -8,9 +8,9 @@ from hashlib import sha256
 import anyio
 
 from executor.agents import Agents
+from executor.call import Call
 from executor.engine.protocol import Failure
 from executor.errors import ExecutorError
-from executor.gate.call import Call
 from executor.gate.decide import Allow
 from executor.home import Home
 from executor.sandbox.redaction import visible

@@ -6,12 +6,12 @@ from contextlib import ExitStack
 
 import anyio
 
+from executor.call import Call
 from executor.engine.protocol import Again, Failure
 from executor.errors import ScopeError, ToolError, UnresolvedError
-from executor.gate.call import Call
-from executor.gate.credentials import credentials_of
 from executor.gate.decide import Allow
 from executor.references import typed_args
+from executor.tools.credentials import credentials_of
 from executor.tools.manifest import Manifest
 from executor.undo.images import Kept
 from executor.walker.leave import contended, get_leave

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from executor.gate.call import Deferred
+from executor.call import Deferred
 from executor.home import Home
 from executor.references import typed_args
 from executor.tools.registry import Registry

@@ -9,8 +9,8 @@ from typing import Final
 
 import anyio
 
+from executor.call import Call, Declaration
 from executor.gate.approvals import Approvals
-from executor.gate.call import Call, Declaration
 from executor.gate.context import Context
 from executor.gate.decide import Allow, decide
 from executor.gate.grants import Grants

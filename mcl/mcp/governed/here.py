@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from executor.call import Call
 from executor.errors import ScopeError
-from executor.gate.call import Call
 from executor.gate.checkout import Checkout
 from executor.gate.context import Context
 from executor.home import Home

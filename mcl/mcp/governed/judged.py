@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from executor.gate.call import Call
+from executor.call import Call
 from executor.gate.context import Context
 from mcl.mcp.governed.here import Governed, Here
 

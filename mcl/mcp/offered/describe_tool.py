@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from executor.gate.call import Call, Declaration
+from executor.call import Call, Declaration
 from executor.gate.decide import foresee
 from executor.gate.verdict import Deny
 from ir import MclError

@@ -18,7 +18,7 @@ import anyio
 import mcp_types as types
 from pydantic import BaseModel, ValidationError
 
-from executor.gate.call import Call, Declaration
+from executor.call import Call, Declaration
 from executor.gate.decide import foresee
 from executor.gate.verdict import Deny
 from executor.hashing import json_size

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from executor.call import Call, Declaration
 from executor.errors import KeyringError
-from executor.gate.call import Call, Declaration
 from executor.gate.claim import binding_hash, bound_to
 from executor.gate.mandate import Mandate
 from executor.gate.verdict import Ask

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import anyio
 from anyio import get_cancelled_exc_class, sleep_forever
 
+from executor.call import Call
 from executor.errors import GateError
 from executor.gate.approvals import APPROVE, DENY
-from executor.gate.call import Call
 from executor.gate.examples import EXAMPLES
 from executor.gate.verdict import Ask, Deny
 from executor.hashing import json_hash

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final
 
-from executor.gate.call import Call
+from executor.call import Call
 from executor.gate.guards.three_keys import MAX_REASON
 from executor.gate.verdict import Deny
 from executor.hashing import json_hash
