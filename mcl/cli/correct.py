@@ -69,10 +69,10 @@ def correct_command(
     """
     from ir.errors import REFUSED
     from mcl.acts.correct import propose_correction, refusals, sign_correction
-    from mcl.acts.documents import of_correction
     from mcl.cli.home import use_home
     from mcl.cli.views.changes import changes_view, refusals_view, verdict_line
     from mcl.cli.views.layout import commands, plain
+    from mcl.documents import of_correction
 
     if not (patch or changes or removed or retry_from):
         raise typer.BadParameter("say what shall be different: --set, --unset, --patch or --retry-from")

@@ -6,8 +6,8 @@ from executor.clock import SystemClock
 from executor.walker.listener import WalkEvent
 from executor.walker.people import GateAnswer, GateQuestion, People
 from ir import PlanTree
-from mcl.acts.documents import of_event, of_question_asked
 from mcl.cli.output import write_event
+from mcl.documents import of_event, of_question_asked
 
 
 class Events:

@@ -64,9 +64,9 @@ def plan_command(
 
     The plan as a tree with side effects and verdicts; nothing runs.
     """
-    from mcl.acts.documents import of_planned
     from mcl.acts.plan import plan
     from mcl.cli.home import use_home
+    from mcl.documents import of_planned
 
     if (place is not None and form is None) or (as_json and form is not None):
         raise typer.BadParameter("--out goes with --graph, and --json without it")

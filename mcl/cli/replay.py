@@ -29,9 +29,9 @@ def replay_command(
     Exit code 6 when anything differs or could not be compared.
     """
     from ir.errors import UNVERIFIED
-    from mcl.acts.documents import of_replay
     from mcl.acts.replay import replay
     from mcl.cli.home import use_home
+    from mcl.documents import of_replay
 
     out = Output(as_json)
     found = replay(intent, home=use_home(), model=model, skills=skills or ())

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:
     """Show a result, or write it as a document; the exit code that goes with it."""
     from ir.errors import CLARIFY, REFUSED
-    from mcl.acts.documents import of_result
+    from mcl.documents import of_result
 
     document = of_result(result, stored=stored)
     out.document(document)

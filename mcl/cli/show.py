@@ -17,10 +17,10 @@ def register(app: typer.Typer) -> None:
 
 def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     """Show an intent: its goal, Frame, questions, plan and state; of a review what it found."""
-    from mcl.acts.documents import of_shown
     from mcl.acts.review.again import concluded_before
     from mcl.acts.show import show
     from mcl.cli.home import use_home
+    from mcl.documents import of_shown
 
     home, out = use_home(), Output(as_json)
     found = show(intent, home=home)

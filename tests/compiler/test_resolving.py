@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from executor import Home
-from mcl.acts.documents import of_result
 from mcl.compiler import Clarify, Compiled, Outcome, compile_goal
 from mcl.cortex import Cortex
+from mcl.documents import of_result
 from mcl.skills import find_skills
 from tests.compiler.conftest import ORDER, PLAN, Scripted
 

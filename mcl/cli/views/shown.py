@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 
-from mcl.acts.documents import next_commands
 from mcl.cli.views.intent import STATE_STYLES, intent_view
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.cli.views.plan import Cell, plan_head, plan_table
 from mcl.cli.views.walk import may_write, outputs_view
+from mcl.documents import next_commands
 
 if TYPE_CHECKING:
     from ir import ClarifyQuestion

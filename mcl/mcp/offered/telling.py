@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from executor.hashing import json_size
 from ir import IntentAttestBody, IntentFailBody
-from mcl.acts.documents import of_result, of_shown
+from mcl.documents import of_result, of_shown
 
 if TYPE_CHECKING:
     from executor.home import Home
