@@ -27,6 +27,18 @@ POLICY: Final = "record.policy.read"
 KINDS: Final = (TRUSTED, REVOKED, REPLACED, CHAINED, CHANGED, POLICY)
 
 
+_OFFERS: Final = ("tool_pins", "tool_classes", "servers", "mcp_rejections")  # what tools there are
+_OUTSIDE: Final = "matrix://tool/mcp-"
+
+
+def _is_first_look(change: Any) -> bool:
+    """Whether tools of our own were entered that counted as approved before."""
+    if not isinstance(change, dict) or change.get("gone"):
+        return False
+    lines = [one for one in change.get("new", ()) if isinstance(one, dict)]
+    return all("pin" in one and not str(one.get("uri")).startswith(_OUTSIDE) for one in lines)
+
+
 @dataclass(frozen=True, slots=True)
 class Revocation:
     """The row that says it, and when it was; of_before: the moment decides about the rows before that."""
@@ -40,7 +52,8 @@ class Revocation:
 class Standing:
     """What rows said so far, in order.
 
-    tables: what stands in each of the stated tables; changed: the last row that said it. policy: sha256 (hex)
+    tables: what stands in each of the stated tables; changed: the last row by which there are other tools, or
+    one stands otherwise. policy: sha256 (hex)
     of the operator's policy as it was followed last; denied: its deny list.
     """
 
@@ -68,7 +81,8 @@ class Standing:
             heard(self.tables, body.get("tables", {}))
         elif record.kind == CHANGED:
             heard(self.tables, body)
-            self.changed = seq
+            if any(name in _OFFERS and not _is_first_look(change) for name, change in body.items()):
+                self.changed = seq
         elif record.kind == POLICY:
             denied = body.get("deny")
             self.policy = str(body.get("version"))
