@@ -58,10 +58,12 @@ vocabularies: $(VENV)/.dev  ## fetch the real vocabularies that long tests use (
 slow: $(VENV)/.dev $(VENV)/npm/.installed  ## the long tests alone
 	$(BIN)/python -m pytest -n 2 -m slow
 
-lint: $(VENV)/.dev       ## ruff, import rule
+lint: $(VENV)/.dev       ## ruff, import rule, the house in figures
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	@$(BIN)/python -m benchmarks.house --short
+	@$(BIN)/python -m benchmarks.walked
 
 types: $(VENV)/.dev      ## mypy --strict
 	$(BIN)/mypy
