@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from executor.call import Call
+from executor.core.hashing import json_hash
 from executor.gate.approvals import Approvals
 from executor.gate.context import Context
 from executor.gate.decide import decide
@@ -24,9 +25,8 @@ from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
-from executor.hashing import json_hash
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 from executor.tools.registry import Registry
 from executor.tools.tool import Bench, Tool
 from mcl.mcp.declaration import read_call

@@ -18,7 +18,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 
-from executor.globs import Glob, Scope
+from executor.core.globs import Glob, Scope
 
 _MOST_SECONDS = 60.0
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import anyio
 
-from executor.clock import FixedClock
+from executor.core.clock import FixedClock
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
 from mcl.review.scan import Source, scan_source

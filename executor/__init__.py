@@ -6,9 +6,8 @@ What only a run or a check needs is fetched from its module at first use.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from executor.clock import Clock, FixedClock, SystemClock
-from executor.database import Database
-from executor.errors import (
+from executor.core.clock import Clock, FixedClock, SystemClock
+from executor.core.errors import (
     ExecutorError,
     GateError,
     HomeError,
@@ -23,17 +22,16 @@ from executor.errors import (
     UnresolvedError,
     WalkError,
 )
-from executor.home import Home
-from executor.journal.journal import Journal, Statement
-from executor.journal.record import Record, open_record, seal_record
-from executor.journal.rows import Row
-from executor.keys.keyring import KeyEntry, KeyPair, Keyring
-from executor.lifecycle.fold import View, check, fold, intent_id
+from executor.store.database import Database
+from executor.store.home import Home
+from executor.store.journal.journal import Journal, Statement
+from executor.store.journal.record import Record, open_record, seal_record
+from executor.store.journal.rows import Row
+from executor.store.keys.keyring import KeyEntry, KeyPair, Keyring
+from executor.store.lifecycle.fold import View, check, fold, intent_id
 
 if TYPE_CHECKING:
-    from executor.agents import Agent, Agents
     from executor.call import Call, Declaration
-    from executor.engine import Engine, LocalEngine, Work
     from executor.gate.approvals import Approvals
     from executor.gate.context import Context
     from executor.gate.decide import GUARDS, Allow, decide
@@ -41,19 +39,21 @@ if TYPE_CHECKING:
     from executor.gate.pins import Pins
     from executor.gate.policy import Policy
     from executor.gate.verdict import Ask, Deny
-    from executor.journal.proofs import ConsistencyProof, Head, InclusionProof
-    from executor.journal.verification import JournalFinding, Report
-    from executor.materiality import Change, Documents
     from executor.sandbox.paths import Workspace
+    from executor.store.journal.proofs import ConsistencyProof, Head, InclusionProof
+    from executor.store.journal.verification import JournalFinding, Report
+    from executor.store.materiality import Change, Documents
     from executor.tools.manifest import Manifest, load_manifest
     from executor.tools.registry import Registry
     from executor.tools.tool import Bench, Tool
-    from executor.undo import Images, UndoReport
     from executor.walker import Outcome, Verdict, Walker, preflight
+    from executor.walker.agents import Agent, Agents
     from executor.walker.dispatch import Expansion, SubSkills
+    from executor.walker.engine import Engine, LocalEngine, Work
     from executor.walker.listener import Listener, WalkEvent
     from executor.walker.people import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, People
     from executor.walker.reasoner import Prompts, Reasoner
+    from executor.walker.undo import Images, UndoReport
 
 __all__ = [
     "GUARDS",
@@ -140,11 +140,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "executor.engine": ("Engine", "LocalEngine", "Work"),
+    "executor.walker.engine": ("Engine", "LocalEngine", "Work"),
     "executor.walker.dispatch": ("Expansion", "SubSkills"),
-    "executor.agents": ("Agent", "Agents"),
-    "executor.journal.proofs": ("ConsistencyProof", "Head", "InclusionProof"),
-    "executor.journal.verification": ("JournalFinding", "Report"),
+    "executor.walker.agents": ("Agent", "Agents"),
+    "executor.store.journal.proofs": ("ConsistencyProof", "Head", "InclusionProof"),
+    "executor.store.journal.verification": ("JournalFinding", "Report"),
     "executor.gate.approvals": ("Approvals",),
     "executor.call": ("Call", "Declaration"),
     "executor.gate.context": ("Context",),
@@ -154,13 +154,13 @@ _HOMES = {
     "executor.walker.people": ("AlwaysApprove", "AlwaysDeny", "GateAnswer", "GateQuestion", "People"),
     "executor.gate.pins": ("Pins",),
     "executor.gate.policy": ("Policy",),
-    "executor.materiality": ("Change", "Documents"),
+    "executor.store.materiality": ("Change", "Documents"),
     "executor.walker.reasoner": ("Prompts", "Reasoner"),
     "executor.sandbox.paths": ("Workspace",),
     "executor.tools.manifest": ("Manifest", "load_manifest"),
     "executor.tools.registry": ("Registry",),
     "executor.tools.tool": ("Bench", "Tool"),
-    "executor.undo": ("Images", "UndoReport"),
+    "executor.walker.undo": ("Images", "UndoReport"),
     "executor.gate.verdict": ("Ask", "Deny"),
     "executor.walker": ("Outcome", "Verdict", "Walker", "preflight"),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from executor.hashing import json_hash
+from executor.core.hashing import json_hash
 
 _KEPT: Final = 1000  # characters of each text that a caller declares
 

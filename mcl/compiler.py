@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from executor.home import Home
-from executor.journal.record import Record, seal_record
+from executor.store.home import Home
+from executor.store.journal.record import Record, seal_record
 from ir import (
     Body,
     Envelope,

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from executor.engine.protocol import Failure
 from executor.walker import FailureMode
+from executor.walker.engine.protocol import Failure
 from mcl.errors import SkillError
 from mcl.mtx.ast import File
 from mcl.skills import Skill

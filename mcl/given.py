@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from executor.home import Home
-from executor.lifecycle.transitions import NEW
-from executor.lifecycle.view import View
-from executor.lifecycle.ways import way_on
+from executor.store.home import Home
+from executor.store.lifecycle.transitions import NEW
+from executor.store.lifecycle.view import View
+from executor.store.lifecycle.ways import way_on
 from ir.scalars import ULID_PATTERN
 from mcl.errors import InputError
 from mcl.pipeline import Pipeline

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from executor.errors import HomeError
+from executor.core.errors import HomeError
 from executor.gate.grants import Grants
-from executor.home import Home
+from executor.store.home import Home
 
 
 def locate() -> Path:

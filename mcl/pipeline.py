@@ -7,9 +7,9 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from executor.clock import ulid_text
+from executor.core.clock import ulid_text
 from executor.gate.effects import over_ceiling
-from executor.home import Home
+from executor.store.home import Home
 from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, Reference, key_of, with_hash
 from mcl.cortex import Bundle, Cortex, Memories, Snapshot
 from mcl.errors import SkillError

@@ -1,6 +1,6 @@
 """Signing what a person, or their agent, says about an intent."""
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import ROLE_OF_KIND, Body, Envelope, Header, seal
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 
-from executor.clock import ulid_text
+from executor.core.clock import ulid_text
 from executor.walker.dispatch import Expansion
 from ir import CompileMetadata, DocumentError, Frame, Intent, SlotEntry, parse_json, with_hash
 from mcl.errors import SkillError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.errors import InputError
 
 SYSTEM: Final = "system"  # chosen: whatever zone the machine is in

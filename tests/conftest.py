@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from executor.home import Home
+from executor.store.home import Home
 from tests.npm import npm_package
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  (hooks)
 

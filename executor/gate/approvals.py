@@ -10,7 +10,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
 
 APPROVE = "approve"
 DENY = "deny"

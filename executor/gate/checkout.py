@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Protocol
 
+from executor.core.globs import Scope
 from executor.gate.verdict import Deny
-from executor.globs import Scope
 from executor.sandbox.protected import readings
 from executor.sandbox.redaction import visible
 

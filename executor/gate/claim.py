@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from executor.call import Call
-from executor.clock import Clock
+from executor.core.clock import Clock
+from executor.core.hashing import json_hash
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
-from executor.hashing import json_hash
-from executor.lifecycle.fold import GateState
+from executor.store.lifecycle.fold import GateState
 
 
 def bound_to(call: Call, context: Context, expires_at: str) -> dict[str, str]:

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from executor.call import Call, Deferred
-from executor.clock import Clock
-from executor.errors import ManifestError, ScopeError
+from executor.core.clock import Clock
+from executor.core.errors import ManifestError, ScopeError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.checkout import Checkouts
@@ -22,10 +22,10 @@ from executor.gate.places import Place
 from executor.gate.policy import Policy, PolicyFile
 from executor.gate.roots import outside_modes
 from executor.gate.taint import NONE, Taint, taints
-from executor.lifecycle.fold import View
 from executor.sandbox.origin import Origin, parse_url
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import covers, is_elsewhere, plain_place
+from executor.store.lifecycle.fold import View
 from executor.tools.credentials import Credentials
 from executor.tools.manifest import Effect, Manifest, Mode
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Final, NoReturn, TypeAlias
 
 from executor.call import Call
-from executor.errors import GateError
+from executor.core.errors import GateError
+from executor.core.hashing import json_bytes
 from executor.gate.claim import bound_to
 from executor.gate.context import Context
 from executor.gate.examples import EXAMPLES
@@ -32,7 +33,6 @@ from executor.gate.guards import (
 )
 from executor.gate.readable import described, unreadable
 from executor.gate.verdict import Ask, Deny, Warned
-from executor.hashing import json_bytes
 from executor.sandbox.origin import Origin
 from executor.tools.manifest import Manifest, Operation
 

@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from executor.clock import instant
-from executor.errors import PolicyError
+from executor.core.clock import instant
+from executor.core.errors import PolicyError
 from ir import SIDE_EFFECTS
 
 if TYPE_CHECKING:  # origins are fetched where hosts are read: opening a home reads none
-    from executor.home import Home
     from executor.sandbox.origin import Origin
+    from executor.store.home import Home
 
 DEFAULT_CLASSES = ("read", "write")  # inside the workspace, and writing only under an accepted plan
 PERIOD: Final = timedelta(hours=24)  # that max_calls is counted over

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from executor.errors import PolicyError
+from executor.core.errors import PolicyError
 from executor.gate.grants import Grants
 from executor.gate.roots import allowed_roots
-from executor.home import Home
 from executor.sandbox.known import Known
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 
 
 def workspace_of(home: Home, root: Path) -> Workspace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.gate.places import Contention, Place, clash
 from executor.gate.shared_locks import SharedLocks
 

@@ -10,13 +10,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast, get_args
 
-from executor.errors import PolicyError
-from executor.hashing import json_bytes
+from executor.core.errors import PolicyError
+from executor.core.hashing import json_bytes
 from executor.tools.manifest import Effect, Manifest, Operation
 from ir import SIDE_EFFECTS
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
 
 _TABLES = [
     """CREATE TABLE tool_pins (

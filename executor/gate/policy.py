@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from executor.errors import KeyringError, ManifestError, PolicyError
+from executor.core.errors import KeyringError, ManifestError, PolicyError
 from executor.gate.lines import line_of, lines_of_texts
-from executor.journal.standing import POLICY
+from executor.store.journal.standing import POLICY
 from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES, SCHEME, NamedTool, nearest, parse_tool, short_name
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
 
 _FIELDS: Final = {"deny", "approval_minutes", "intent_declaration", "agents"}
 _FIX: Final = "mend it, or take it out: nothing is called until then; mcl policy check shows every entry"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl
 
-from executor.errors import PolicyError, ScopeError
+from executor.core.errors import PolicyError, ScopeError
 from executor.gate.verdict import Deny
 from executor.sandbox.origin import Origin, parse_grant
 from executor.sandbox.spelling import components

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from executor.call import Call
+from executor.core.hashing import is_json
 from executor.gate.examples import EXAMPLES
 from executor.gate.verdict import Deny
-from executor.hashing import is_json
 
 MAX_ARGS: Final = 32 << 20  # bytes of JSON; the largest argument of a tool of ours takes 24 MB at most
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from executor.errors import PolicyError, ScopeError
+from executor.core.errors import PolicyError, ScopeError
 from executor.sandbox.reach import plain_place
 from executor.tools.manifest import Manifest, Mode
 

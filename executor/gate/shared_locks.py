@@ -16,9 +16,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Final
 
-from executor.database import explain_os
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.gate.places import Contention, Place, clash
+from executor.store.database import explain_os
 
 _MUTEX: Final = "mutex"
 _FLAGS: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -18,7 +18,7 @@ from typing import Final, Literal
 
 from anyio import to_thread
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.sandbox.history import places_elsewhere
 from executor.sandbox.paths import Workspace
 from executor.sandbox.process import run_command

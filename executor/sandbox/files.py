@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable
 from typing import NoReturn
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 
 
 def status_of(name: str, folder: int) -> os.stat_result | None:

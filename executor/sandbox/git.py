@@ -17,7 +17,7 @@ from pathlib import Path
 
 from anyio import CancelScope, to_thread
 
-from executor.errors import ScopeError, ToolError
+from executor.core.errors import ScopeError, ToolError
 from executor.sandbox import scratch
 from executor.sandbox.environment import safe_path
 from executor.sandbox.history import History, elsewhere, history

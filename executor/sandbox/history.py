@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
 
-from executor.errors import ScopeError, ToolError
+from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.files import open_plain, read_up_to, status_of
 from executor.sandbox.known import KEY, Known
 from executor.sandbox.paths import Workspace

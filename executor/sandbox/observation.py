@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 
 _MOST = 200_000  # entries
 _TOLD = 5  # changed places that a message names

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Literal, cast
 
-from executor.errors import PolicyError, ScopeError
+from executor.core.errors import PolicyError, ScopeError
 
 Scheme = Literal["http", "https"]
 

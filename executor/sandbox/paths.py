@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.files import (
     digest_of,
     explain,

@@ -15,7 +15,7 @@ from typing import IO, Literal
 import anyio
 from anyio.abc import Process
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.sandbox.leash import GroupLeash, Leash, TreeLeash
 
 Keep = Literal["head", "tail"]

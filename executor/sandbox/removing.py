@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.files import digest_of, explain, open_plain, out_of_scope, status_of
 from executor.sandbox.paths import Workspace
 from executor.sandbox.writing import alone

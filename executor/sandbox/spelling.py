@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.files import out_of_scope
 from executor.sandbox.protected import is_protected
 

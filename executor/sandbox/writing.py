@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.files import digest_of, open_plain, refuse_existing, status_of
 
 _TAIL = 4096  # bytes at the end of a file that tell how its lines end

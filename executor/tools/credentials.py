@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.tools.manifest import Manifest
 
 _NAMED: Final = re.compile(r"\$env:([A-Za-z_][A-Za-z0-9_]{0,127})")

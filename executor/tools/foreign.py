@@ -14,7 +14,7 @@ from operator import ge, gt, le, lt
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
-from executor.hashing import json_bytes
+from executor.core.hashing import json_bytes
 
 MAX_STEPS: Final = 100_000  # schemas laid against values, for one call: half a second at worst
 _MOST: Final = 20  # flaws that are told

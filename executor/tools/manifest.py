@@ -12,8 +12,8 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from executor.errors import ManifestError
-from executor.hashing import json_hash
+from executor.core.errors import ManifestError
+from executor.core.hashing import json_hash
 
 SideEffect = Literal["read", "write", "network", "shell", "chain"]
 Operation = Literal["read", "write", "destructive"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from executor.clock import Clock
+from executor.core.clock import Clock
 from executor.sandbox.origin import Origin
 from executor.sandbox.paths import Workspace
 from executor.tools.foreign import ForeignChecker

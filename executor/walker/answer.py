@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from executor.errors import ToolError
-from executor.hashing import is_shallow
-from executor.keys.keyring import Keyring
+from executor.core.errors import ToolError
+from executor.core.hashing import is_shallow
 from executor.sandbox.redaction import visible_value
+from executor.store.keys.keyring import Keyring
 from ir import Envelope, IntentAttestBody, IntentFailBody, MclError, PublicKey, open_envelope
 from ir.envelope import MAX_SKEW
 

@@ -9,11 +9,11 @@ from typing import Literal
 
 import anyio
 
-from executor.clock import Clock, instant
-from executor.errors import LifecycleError
+from executor.core.clock import Clock, instant
+from executor.core.errors import LifecycleError
 from executor.gate.offer import Offer
-from executor.lifecycle.fold import GateState
 from executor.sandbox.redaction import Redactor, visible
+from executor.store.lifecycle.fold import GateState
 from executor.walker.ledger import Ledger, moment
 from executor.walker.outcome import Failure
 from executor.walker.people import GateAnswer, GateQuestion, People

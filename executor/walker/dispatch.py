@@ -16,11 +16,11 @@ from hashlib import sha256
 from typing import Any, Final, Protocol
 
 from executor.call import Call
-from executor.clock import ulid_text
-from executor.errors import PolicyError, WalkError
+from executor.core.clock import ulid_text
+from executor.core.errors import PolicyError, WalkError
 from executor.gate.mandate import Mandate
 from executor.gate.portion import Portion, parse_portion
-from executor.references import as_text, resolve
+from executor.gate.references import as_text, resolve
 from executor.walker.reasoner import Prompts
 from executor.walker.tree import Scope
 from ir import (

@@ -7,9 +7,9 @@ The question names the attempt that it is about by its idempotency key, so no an
 
 from __future__ import annotations
 
-from executor.engine.protocol import Failure
 from executor.gate.approvals import IN_DOUBT
 from executor.gate.offer import Offer
+from executor.walker.engine.protocol import Failure
 from executor.walker.run import Run
 from executor.walker.tree import Place
 

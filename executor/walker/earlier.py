@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from executor.gate.budget import Used
-from executor.lifecycle.view import View
+from executor.store.lifecycle.view import View
 from ir import Envelope, IntentDispatchBody, PlanStepBody, PolicyGateBody
 
 

@@ -11,9 +11,9 @@ from anyio import from_thread, to_thread
 
 from executor.gate.context import Context
 from executor.gate.mandate import Mandate
-from executor.home import Home
-from executor.journal.record import Record
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
+from executor.store.journal.record import Record
 from executor.walker.asking import Asking
 from executor.walker.external import external
 from executor.walker.ledger import ANSWERED, Ledger

@@ -9,13 +9,13 @@ from typing import Final
 import anyio
 
 from executor.call import Call
-from executor.engine.protocol import Failure
-from executor.errors import ToolError, UnresolvedError
+from executor.core.errors import ToolError, UnresolvedError
 from executor.gate.context import Context
 from executor.gate.decide import Allow
-from executor.references import typed_args
+from executor.gate.references import typed_args
 from executor.sandbox.redaction import visible
 from executor.walker.check import GRAMMAR, Check, parse_check
+from executor.walker.engine.protocol import Failure
 from executor.walker.leave import get_leave
 from executor.walker.predicates import Criterion
 from executor.walker.run import Run

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from executor.agents import Agent
 from executor.call import Call, Deferred
-from executor.durations import duration
+from executor.core.durations import duration
 from executor.gate.budget import Spending
 from executor.gate.mandate import DISPATCH, Mandate
+from executor.walker.agents import Agent
 from executor.walker.dispatch import child_id, portion_of, refers, resolved_frame
 from ir import AssetAmount, Budget, Frame, Intent, PlanNode, Reference, canonical_bytes, with_hash
 

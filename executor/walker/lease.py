@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from executor.database import explain_os
-from executor.errors import WalkError
+from executor.core.errors import WalkError
+from executor.store.database import explain_os
 from ir.scalars import ULID_PATTERN
 
 

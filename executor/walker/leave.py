@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from executor.call import Call
-from executor.engine.protocol import Failure
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.context import Context
 from executor.gate.decide import Allow, decide
@@ -14,6 +13,7 @@ from executor.gate.examples import EXAMPLES
 from executor.gate.offer import Offer
 from executor.gate.verdict import Ask, Deny
 from executor.walker.asking import Asking
+from executor.walker.engine.protocol import Failure
 
 
 async def get_leave(call: Call, context: Context, asking: Asking) -> tuple[Call, Allow] | Failure:

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 
-from executor.errors import LifecycleError
+from executor.core.errors import LifecycleError
+from executor.core.hashing import json_bytes, json_hash
 from executor.gate.mandate import Mandate
 from executor.gate.offer import Offer
-from executor.hashing import json_bytes, json_hash
-from executor.home import Home
-from executor.journal.journal import Statement
-from executor.lifecycle.fold import View
+from executor.store.home import Home
+from executor.store.journal.journal import Statement
+from executor.store.lifecycle.fold import View
 from executor.walker.pausing import Superseded
 from executor.walker.people import GateAnswer
 from ir import (

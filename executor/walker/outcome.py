@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from executor.engine.protocol import Failure
-from executor.errors import WalkError
+from executor.core.errors import WalkError
+from executor.walker.engine.protocol import Failure
 from executor.walker.predicates import Criterion
 from executor.walker.preflight import Verdict
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from executor.agents import Agents
 from executor.call import Call
-from executor.errors import UnresolvedError, WalkError
+from executor.core.errors import UnresolvedError, WalkError
 from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, Guard, weigh
 from executor.gate.examples import EXAMPLES
+from executor.gate.references import typed_args
 from executor.gate.verdict import Ask, Deny
-from executor.references import typed_args
+from executor.walker.agents import Agents
 from executor.walker.dispatch import SubSkills, expand, sketch
 from executor.walker.handing import handing
 from executor.walker.tree import Scope

@@ -8,26 +8,26 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, NoReturn, TypeAlias
 
-from executor.engine.protocol import Again, Failure, Turn
-from executor.errors import ExecutorError
+from executor.core.errors import ExecutorError
+from executor.core.hashing import json_bytes
 from executor.gate.context import RUNNABLE
 from executor.gate.mandate import Mandate
-from executor.hashing import json_bytes
-from executor.home import Home
-from executor.lifecycle.view import View
 from executor.sandbox.redaction import Redactor, visible
+from executor.store.home import Home
+from executor.store.lifecycle.view import View
 from executor.tools.manifest import Cost, Manifest
 from executor.tools.registry import Registry
 from executor.tools.tool import Progress, unwatched
-from executor.undo.images import Images
 from executor.walker.asking import CORRECTED, Asking
 from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier
+from executor.walker.engine.protocol import Again, Failure, Turn
 from executor.walker.ledger import Ledger
 from executor.walker.listener import Follower, Listener, WalkEvent
 from executor.walker.pausing import Pause, Superseded
 from executor.walker.reasoner import Reasoner
 from executor.walker.tree import Place, Scope, Tree
+from executor.walker.undo.images import Images
 from ir import MclError
 
 LONGEST_DELAY_MS = 60_000  # between two attempts

@@ -10,9 +10,7 @@ from typing import Literal, Self
 
 import anyio
 
-from executor.agents import Agents
-from executor.engine import Engine, LocalEngine
-from executor.errors import LifecycleError, WalkError
+from executor.core.errors import LifecycleError, WalkError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.context import RUNNABLE, Context
@@ -25,20 +23,21 @@ from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
 from executor.gate.shared_locks import SharedLocks
 from executor.gate.verdict import Deny
-from executor.home import Home
-from executor.keys.personal import is_personal
-from executor.lifecycle.fold import View, intent_id
-from executor.lifecycle.ways import way_on
 from executor.sandbox import taken
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
+from executor.store.home import Home
+from executor.store.keys.personal import is_personal
+from executor.store.lifecycle.fold import View, intent_id
+from executor.store.lifecycle.ways import way_on
 from executor.tools.credentials import Credentials, credentials_of
 from executor.tools.registry import Registry
-from executor.undo.images import Images
+from executor.walker.agents import Agents
 from executor.walker.asking import Asking
 from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier, read_earlier
 from executor.walker.ending import close, judge, left_behind
+from executor.walker.engine import Engine, LocalEngine
 from executor.walker.kinds import KINDS
 from executor.walker.lease import lease
 from executor.walker.ledger import Ledger
@@ -51,6 +50,7 @@ from executor.walker.preflight import Verdict, preflight, skill_address
 from executor.walker.reasoner import Prompts, Reasoner
 from executor.walker.run import Run
 from executor.walker.tree import Scope
+from executor.walker.undo.images import Images
 from ir import Envelope, Intent, PlanTree
 from ir.errors import UNVERIFIED
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.errors import LifecycleError
-from executor.home import Home
-from executor.lifecycle.ways import way_on
+from executor.core.errors import LifecycleError
+from executor.store.home import Home
+from executor.store.lifecycle.ways import way_on
 from ir import Intent, IntentAcceptBody
 from mcl.acts.ids import find_intent
 from mcl.acts.remember import keep_accepted

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.gate.policy import Policy
+from executor.gate.references import typed_args
 from executor.gate.verdict import Deny
-from executor.home import Home
-from executor.references import typed_args
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import visible
+from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import short_name
 from mcl.acts.accept import accept

@@ -1,6 +1,6 @@
 """`mcl cancel`: a person stops it."""
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import Envelope, IntentCancelBody
 from mcl.acts.ids import find_intent
 from mcl.acts.show import read_view

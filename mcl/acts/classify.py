@@ -6,10 +6,10 @@ It holds for the tool as its server describes it now, by its hash: of one that c
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from executor.errors import PolicyError
+from executor.core.errors import PolicyError
 from executor.gate.effects import need_of
 from executor.gate.pins import Pins
-from executor.home import Home
+from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from mcl.errors import InputError, McpError
 from mcl.home import open_home

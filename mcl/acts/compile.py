@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl import compiler
 from mcl.acts.models import Models
 from mcl.acts.skills import installed

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.errors import ManifestError
+from executor.core.errors import ManifestError
 from executor.tools.manifest import Manifest
 from mcl.errors import InputError
 from mcl.loops import outside_loop

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from executor.errors import LifecycleError, ScopeError
-from executor.home import Home
-from executor.journal.journal import Statement
-from executor.lifecycle.correcting import Correction, correction, target_of
-from executor.lifecycle.patches import MAX_BYTES, PatchFlaw, read_patches
-from executor.lifecycle.view import View
-from executor.lifecycle.ways import way_on
-from executor.materiality import Change
+from executor.core.errors import LifecycleError, ScopeError
+from executor.store.home import Home
+from executor.store.journal.journal import Statement
+from executor.store.lifecycle.correcting import Correction, correction, target_of
+from executor.store.lifecycle.patches import MAX_BYTES, PatchFlaw, read_patches
+from executor.store.lifecycle.view import View
+from executor.store.lifecycle.ways import way_on
+from executor.store.materiality import Change
 from ir import (
     Intent,
     IntentCompiledBody,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from executor.home import Home
+from executor.store.home import Home
 from ir.canonical import parse_json
 from ir.errors import UNVERIFIED, MclError
 from mcl.cortex import Cortex, Memories, Memory, Snapshot, new_memory

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from executor.errors import UnresolvedError
+from executor.core.errors import UnresolvedError
+from executor.core.hashing import json_bytes
 from executor.gate.effects import COVERS, over_ceiling
-from executor.hashing import json_bytes
-from executor.home import Home
-from executor.references import typed_args
+from executor.gate.references import typed_args
+from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from ir import (
     Envelope,

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin
 
-from executor.materiality import FIXED_IN_INTENT, FIXED_IN_PLAN
+from executor.store.materiality import FIXED_IN_INTENT, FIXED_IN_PLAN
 from ir import Document, DocumentError, Intent, PlanNode, PlanTree, as_document, parse_json
 from ir.plan import TERMINAL_KINDS
 from ir.scalars import FrozenMap

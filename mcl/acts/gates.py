@@ -12,12 +12,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from executor import GateError, Home, LifecycleError, Record, Row, View
-from executor.clock import instant
+from executor.core.clock import instant
+from executor.core.hashing import json_hash
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.claim import binding_hash
 from executor.gate.offer import Offer
-from executor.hashing import json_hash
-from executor.lifecycle.fold import GateState
+from executor.store.lifecycle.fold import GateState
 from executor.walker.asking import listed
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.acts.direct import NODE

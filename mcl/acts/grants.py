@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from executor.clock import instant
+from executor.core.clock import instant
 from executor.gate.grants import Grant, Grants, HostGrant, RootGrant
-from executor.home import Home
+from executor.store.home import Home
 from ir import SIDE_EFFECTS, key_of
 from mcl.errors import InputError
 from mcl.home import open_home
@@ -142,7 +142,7 @@ def _require(classes: Collection[str], hosts: Collection[str], roots: Collection
 
 def _moment(text: str, now: str, home: Home) -> str:
     """The moment that a person means. Raises InputError BAD_UNTIL."""
-    from executor.durations import duration
+    from executor.core.durations import duration
 
     here = datetime.fromisoformat(now)
     try:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.acts.plan import Planned, plan
 from mcl.acts.show import read_view
 from mcl.home import open_home

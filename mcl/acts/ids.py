@@ -2,7 +2,7 @@
 
 import re
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.errors import InputError
 
 LAST = "@last"

@@ -1,7 +1,7 @@
 """What a person says of a journal that does not hold, or that is older than it was."""
 
-from executor.home import Home
-from executor.journal.rows import Row
+from executor.store.home import Home
+from executor.store.journal.rows import Row
 
 
 def accept_break(row: int, *, home: Home) -> Row:

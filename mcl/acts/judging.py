@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from executor.home import Home
+from executor.store.home import Home
 from executor.walker import Walker
 from mcl.acts.models import Models
 from mcl.acts.skills import installed

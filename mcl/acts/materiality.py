@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.materiality import Change, Documents, compare, is_material
+from executor.store.materiality import Change, Documents, compare, is_material
 from ir import DocumentError, Intent, PlanTree, canonical_bytes, check_plan, is_instant, parse_json
 from mcl.errors import InputError
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
 
 MAX_BYTES = 16 * 1024 * 1024
 _NESTING = PlanTree.max_nesting + 2  # what `mcl show --json` writes holds its documents one level down
@@ -46,7 +46,7 @@ def materiality(
         message = f"{kinds[0]} and {kinds[1]} cannot be compared"
         raise InputError("KINDS_DIFFER", message, place=str(after), fix=fix)
     if at is None:
-        from executor.clock import SystemClock
+        from executor.core.clock import SystemClock
 
         at = (home.clock if home is not None else SystemClock()).now()
     elif not is_instant(at):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.errors import ModelError
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.errors import WalkError
-from executor.home import Home
+from executor.core.errors import WalkError
+from executor.store.home import Home
 from executor.walker import Verdict
 from ir import Intent, PlanNode, PlanTree
 from mcl.acts.ids import find_intent

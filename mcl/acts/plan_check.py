@@ -11,7 +11,7 @@ from typing import Literal
 
 from executor.gate.decide import BEFOREHAND
 from executor.gate.verdict import Deny
-from executor.home import Home
+from executor.store.home import Home
 from executor.walker import Verdict
 from ir import VERBS, Intent, MclError, PlanTree, content_hash, is_ulid, valid_verb, with_hash
 from mcl.acts.ids import find_intent

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from executor.errors import PolicyError
+from executor.core.errors import PolicyError
 from executor.gate.policy import Denied, Policy
-from executor.home import Home
+from executor.store.home import Home
 from executor.tools.names import nearest
 from executor.tools.registry import Registry
 from ir.errors import UNVERIFIED, USAGE

@@ -1,6 +1,6 @@
 """The first words of an intent that was not compiled: draft, Intent and plan, appended together."""
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import (
     Envelope,
     Intent,

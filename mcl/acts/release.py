@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.gate.known import workspace_of
-from executor.home import Home
-from executor.project.folder import Folder
-from executor.project.suites import detect
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
+from executor.tools.project.folder import Folder
+from executor.tools.project.suites import detect
 from mcl.acts.call import Called, call_tool
 from mcl.home import open_home
 from mcl.loops import at_once, outside_loop

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from executor.errors import KeyringError
-from executor.home import Home
-from executor.journal.record import Record
-from executor.lifecycle.view import View
+from executor.core.errors import KeyringError
+from executor.store.home import Home
+from executor.store.journal.record import Record
+from executor.store.lifecycle.view import View
 from ir import ClarifyQuestion, Envelope, Intent, IntentClarifyBody
 from ir.errors import MclError
 from ir.inline_secrets import find_secret

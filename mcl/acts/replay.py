@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from executor import View, fold
-from executor.home import Home
+from executor.store.home import Home
 from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed, with_hash
 from ir.errors import MclError
 from ir.intent import CompileMetadata

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from executor.home import Home
+from executor.store.home import Home
 from executor.tools.registry import Registry
 from executor.walker import Walker
 from executor.walker.reasoner import Prompts, Reasoner

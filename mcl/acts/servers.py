@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from executor.gate.grants import Grants
-from executor.home import Home
+from executor.store.home import Home
 from mcl.errors import McpError
 from mcl.home import open_home
 from mcl.loops import at_once

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from executor.errors import ManifestError
+from executor.core.errors import ManifestError
 from executor.gate.pins import Approved, Pins
 from executor.gate.policy import Policy
-from executor.home import Home
+from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import nearest, parse_tool, short_name
 from executor.tools.registry import Registry

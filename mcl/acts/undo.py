@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from executor.home import Home
-from executor.undo import NotUndone, Pruned, UndoReport
-from executor.undo import prune as prune_images
-from executor.undo import undo as undo_intent
-from executor.undo.records import read_history
+from executor.store.home import Home
+from executor.walker.undo import NotUndone, Pruned, UndoReport
+from executor.walker.undo import prune as prune_images
+from executor.walker.undo import undo as undo_intent
+from executor.walker.undo.records import read_history
 from mcl.acts.ids import find_intent
 from mcl.acts.show import read_view
 from mcl.home import open_home

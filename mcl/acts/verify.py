@@ -20,7 +20,7 @@ from ir.bodies import IntentCompiledBody, PlanProposedBody
 from ir.errors import MclError
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
 
 MAX_BYTES = 16 * 1024 * 1024
 Resolver = Callable[[str], PublicKey | None]
@@ -92,7 +92,7 @@ def _verify_file(path: Path, resolver: Resolver) -> FileReport:
     try:
         if data.lstrip()[:1] == b"{":
             return _verify_document(path, data)
-        from executor.journal.record import (  # heavy, and Intents and plans need none of it
+        from executor.store.journal.record import (  # heavy, and Intents and plans need none of it
             is_record,
             open_record,
         )

@@ -1,6 +1,6 @@
 """The time zone that a person's days and times of day are meant in."""
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.home import open_home
 from mcl.zone import SYSTEM, choose_zone, chosen_zone, zone_here
 

@@ -15,7 +15,7 @@ from ir import MclError
 from ir.errors import REFUSED
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
 
 TURNED_AWAY: Final = "record.person.refused"
 TERMINAL: Final = "/dev/tty"

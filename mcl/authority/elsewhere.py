@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.authority.door import DoorError
 from mcl.home import own_place
 

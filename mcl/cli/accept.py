@@ -11,7 +11,7 @@ from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, exa
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
-    from executor.errors import GateError
+    from executor.core.errors import GateError
     from executor.walker import Verdict
 
 
@@ -110,7 +110,7 @@ def cancel_command(
 
 
 def _would_be_refused(id: str, refused: "Sequence[Verdict]") -> "GateError":
-    from executor.errors import GateError
+    from executor.core.errors import GateError
     from executor.gate.verdict import Deny
 
     first = next(one for one in refused if isinstance(one.reply, Deny))

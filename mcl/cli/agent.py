@@ -36,9 +36,9 @@ def add_agent(
     """
     from dataclasses import asdict
 
-    from executor.agents import Agents
     from executor.gate.grants import Grants
     from executor.sandbox.origin import parse_url
+    from executor.walker.agents import Agents
     from mcl.cli.home import use_home
 
     home = use_home(signs=True)
@@ -54,7 +54,7 @@ def list_agents(as_json: AsJson = False) -> None:
     """List the agents that plans may hand work to."""
     from dataclasses import asdict
 
-    from executor.agents import Agents
+    from executor.walker.agents import Agents
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, listing, moment
 
@@ -82,7 +82,7 @@ def remove_agent(name: Name, as_json: AsJson = False) -> None:
     """
     from dataclasses import asdict
 
-    from executor.agents import Agents
+    from executor.walker.agents import Agents
     from mcl.cli.home import use_home
 
     found = Agents(use_home(signs=True)).remove(name)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import ClarifyQuestion, MclError
 from mcl.acts.answer import answer, check_answer
 from mcl.acts.show import Shown

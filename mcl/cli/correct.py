@@ -137,7 +137,7 @@ def materiality_command(
 
 def _read(name: str) -> bytes:
     """The bytes of a file, or of standard input, as far as patches may be long."""
-    from executor.lifecycle.patches import MAX_BYTES
+    from executor.store.lifecycle.patches import MAX_BYTES
     from mcl.errors import InputError
 
     try:

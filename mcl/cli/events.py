@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from executor.clock import SystemClock
+from executor.core.clock import SystemClock
 from executor.walker.listener import WalkEvent
 from executor.walker.people import GateAnswer, GateQuestion, People
 from ir import PlanTree

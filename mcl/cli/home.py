@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mcl.cli.output import note
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
 
 ALLOWED = "MCL_ALLOWED_PATHS"
 _PERSONS: ContextVar[bool] = ContextVar("a person's command", default=False)

@@ -8,7 +8,7 @@ from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
 
 
 def register(app: typer.Typer) -> None:

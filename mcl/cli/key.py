@@ -141,7 +141,7 @@ def _exported(file: str, role: Role, *, unattended: bool) -> str:
     """The DID of an exported key. Raises KeyringError BAD_KEY_FILE, KEY_UNATTENDED; OSError."""
     from pathlib import Path
 
-    from executor.errors import KeyringError
+    from executor.core.errors import KeyringError
     from ir import DocumentError, parse_json
 
     with Path(file).open("rb") as source:

@@ -11,8 +11,8 @@ from mcl.cli.groups import ShowsByDefault
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
-    from executor.journal.proofs import Head
-    from executor.journal.rows import Row
+    from executor.store.journal.proofs import Head
+    from executor.store.journal.rows import Row
     from ir import PublicKey
 
 _MAX_HEAD = 1 << 16  # bytes of a file that holds one

@@ -13,7 +13,7 @@ from mcl.cli.output import Output
 from mcl.cli.plan_check import check_command
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
     from mcl.acts.plan import Planned
 
 

@@ -10,7 +10,7 @@ from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectorie
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
     from executor.walker.listener import Listener
     from executor.walker.people import People
     from ir import PlanTree

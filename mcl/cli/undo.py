@@ -11,7 +11,7 @@ from mcl.cli.arguments import AsJson, complete_intent, example, folder
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
 
 _DAYS = 30
 

@@ -16,16 +16,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from executor.errors import JournalError
-from executor.home import Home
-from executor.journal.merkle import (
+from executor.core.errors import JournalError
+from executor.store.home import Home
+from executor.store.journal.merkle import (
     consistency_path,
     inclusion_path,
     leaf_hash,
     verify_consistency,
     verify_inclusion,
 )
-from executor.journal.record import Record, open_record
+from executor.store.journal.record import Record, open_record
 from ir import PublicKey, key_of
 from ir.canonical import parse_json
 from ir.errors import UNVERIFIED, MclError

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from executor.database import Database
+from executor.store.database import Database
 from mcl.cortex.memory import Memory
 from mcl.cortex.words import counted, repeated_tokens, searched_words, tag_token, type_token
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from executor.home import Home
-from executor.journal.merkle import Frontier, leaf_hash
-from executor.journal.record import Record, seal_record
+from executor.store.home import Home
+from executor.store.journal.merkle import Frontier, leaf_hash
+from executor.store.journal.record import Record, seal_record
 from mcl.cortex.memory import Memory, new_memory, parse_uri
 from mcl.cortex.tables import Index, bring_up, index_again
 from mcl.cortex.view import Memories

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Final
 
-from executor.database import Database
+from executor.store.database import Database
 from mcl.cortex.memory import Memory
 from mcl.cortex.words import searched_words, tokens
 

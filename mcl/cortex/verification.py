@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
-from executor.home import Home
-from executor.journal.merkle import Frontier, leaf_hash
-from executor.journal.record import Record, is_record
+from executor.store.home import Home
+from executor.store.journal.merkle import Frontier, leaf_hash
+from executor.store.journal.record import Record, is_record
 from ir.errors import MclError
 from mcl.cortex.memory import Memory
 from mcl.cortex.proof import signed_memory

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from executor.database import Database
+from executor.store.database import Database
 from mcl.cortex.memory import TYPES, Memory, parse_uri
 from mcl.cortex.search import Search
 from mcl.cortex.words import index_words

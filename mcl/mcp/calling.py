@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 from anyio import CancelScope, fail_after, get_cancelled_exc_class
 
-from executor.engine.protocol import Failure
+from executor.core.hashing import json_size
 from executor.gate.decide import decide
 from executor.gate.verdict import Ask, Deny
-from executor.hashing import json_size
 from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES
+from executor.walker.engine.protocol import Failure
 from ir import MclError
 from mcl.acts.direct import NODE
 from mcl.errors import McpError

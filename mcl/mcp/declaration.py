@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from executor.call import Call, Declaration
+from executor.core.hashing import is_shallow, json_size
 from executor.gate.guards.three_keys import MAX_REASON, SENSITIVITIES, VARIANTS
-from executor.hashing import is_shallow, json_size
 from ir import DocumentError, parse_json
 from mcl.errors import McpError
 from mcl.mcp.foreign.names import ToolName, parse_name

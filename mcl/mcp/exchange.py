@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from executor.errors import PolicyError, ScopeError
+from executor.core.errors import PolicyError, ScopeError
 from executor.sandbox.redaction import visible
 from ir import MclError
 from ir.errors import REFUSED

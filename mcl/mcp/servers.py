@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from executor.errors import ScopeError
-from executor.home import Home
-from executor.journal.tables import COMPONENT as STATED
+from executor.core.errors import ScopeError
 from executor.sandbox.origin import parse_url
+from executor.store.home import Home
+from executor.store.journal.tables import COMPONENT as STATED
 from ir import canonical_bytes, find_secret, parse_json
 from mcl.errors import McpError
 from mcl.mcp.foreign.names import check_server

@@ -18,10 +18,10 @@ from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
 from executor.gate.shared_locks import SharedLocks
-from executor.home import Home
-from executor.keys.personal import is_personal
 from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
+from executor.store.home import Home
+from executor.store.keys.personal import is_personal
 from executor.tools.credentials import Credentials
 from executor.tools.manifest import Manifest
 from executor.tools.names import SCHEME, outside_uri, short_name

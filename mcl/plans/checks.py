@@ -27,10 +27,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from executor.errors import ManifestError, UnresolvedError
+from executor.core.errors import ManifestError, UnresolvedError
 from executor.gate.effects import COVERS, over_ceiling
 from executor.gate.offer import Offer
-from executor.references import typed_args
+from executor.gate.references import typed_args
 from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, ToolCall, check_plan, parse_references
 from ir import Finding as Flaw
 from mcl.mtx.finding import Finding, found, nearest

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from executor.errors import ManifestError
-from executor.references import is_open, may_be_text
+from executor.core.errors import ManifestError
+from executor.gate.references import is_open, may_be_text
 from executor.tools.manifest import Manifest
 from ir import DocumentError, Intent, PlanNode, PlanTree, check_plan, parse_json, with_hash
 from mcl.errors import SkillError

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from executor.call import Deferred
 from executor.gate.effects import COVERS, over_ceiling
-from executor.references import typed_args
+from executor.gate.references import typed_args
 from executor.tools.manifest import Manifest
 from ir import SIDE_EFFECTS, Intent, PlanTree, with_hash
 from mcl.errors import ModelError, SkillError

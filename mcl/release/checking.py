@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from executor.clock import Clock
-from executor.errors import ScopeError, ToolError
+from executor.core.clock import Clock
+from executor.core.errors import ScopeError, ToolError
 from mcl.errors import ReviewError
 from mcl.loops import at_once
 from mcl.release.compiling import compile_flaws, python_files

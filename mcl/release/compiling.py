@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.process import run_command
 from executor.sandbox.scratch import scratch
 from mcl.loops import at_once

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from executor.clock import Clock
-from executor.project.languages import language_of
+from executor.core.clock import Clock
+from executor.tools.project.languages import language_of
 from executor.tools.tool import Bench
 from mcl.errors import ReviewError
 from mcl.release.rules import ReleaseRules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from executor.project.state import CONFLICTS
+from executor.tools.project.state import CONFLICTS
 from mcl.release.rules import ReleaseRules
 from mcl.review.drift.rules import Flaw
 from mcl.review.drift.tree import Checkout, Progress, Tree, plain_files, quiet, size_of

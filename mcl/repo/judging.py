@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.spelling import components
 from mcl.repo.contract import RepoIntent, shown
 from mcl.repo.intents import COMMANDS, REFUSE, IntentType, intent_types

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.known import KEY
 from mcl.errors import RepoError
 from mcl.replacing import replacing
@@ -281,13 +281,13 @@ class Repositories:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        from executor.keys.keyfile import exclusive  # with the signatures: not for who only reads
+        from executor.store.keys.keyfile import exclusive  # with the signatures: not for who only reads
 
         with exclusive(self._folder):
             yield
 
     def _write(self, name: str, document: Mapping[str, object]) -> None:
-        from executor.database import explain_os
+        from executor.store.database import explain_os
 
         place = self._folder / name
         data = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
@@ -302,7 +302,7 @@ class Repositories:
 
 def _document(place: Path) -> dict[str, Any]:
     """A file's JSON object; {} where there is no file."""
-    from executor.database import explain_os
+    from executor.store.database import explain_os
 
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from executor.hashing import json_bytes
+from executor.core.hashing import json_bytes
 from mcl.errors import ReviewError
 from mcl.review.conclusion import concluded, finding_of
 from mcl.review.contracts import contract

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from executor.lifecycle.events import MAX_ROUNDS
+from executor.store.lifecycle.events import MAX_ROUNDS
 from ir.intent import SEVERITIES
 from mcl.model.matcher.lexicon import Lexicon
 from mcl.mtx.core import Core, CoreModule

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from anyio import Event, create_task_group, sleep_forever
 
-from executor.errors import HomeError, KeyringError
-from executor.home import Home
+from executor.core.errors import HomeError, KeyringError
+from executor.store.home import Home
 from executor.tools.names import is_outside
 from executor.tools.registry import Registry
 from executor.tools.tool import Tool

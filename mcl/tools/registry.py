@@ -11,8 +11,8 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any, Final
 
-from executor.errors import ManifestError
-from executor.home import Home
+from executor.core.errors import ManifestError
+from executor.store.home import Home
 from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import own_manifest
 from executor.tools.registry import Annex, Registry

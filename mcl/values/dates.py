@@ -5,7 +5,7 @@ import re
 from datetime import date, datetime, time, timedelta, timezone
 from zoneinfo import ZoneInfo
 
-from executor.clock import instant
+from executor.core.clock import instant
 from mcl.values.durations import in_english, later, with_plain_hours
 from mcl.values.languages import read_foreign_date
 from mcl.values.periods import Days, period

@@ -8,7 +8,7 @@ import re
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from executor.clock import instant
+from executor.core.clock import instant
 from mcl.values.dates import read_moment
 from mcl.values.durations import in_english, later, with_plain_hours
 from mcl.values.periods import Days, period

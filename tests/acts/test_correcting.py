@@ -13,8 +13,8 @@ from walks import Walks, gate, sequence, step, tool
 
 import mcl
 from executor import Home, LifecycleError
-from executor.lifecycle.patches import apply_patches
-from executor.materiality import Documents
+from executor.store.lifecycle.patches import apply_patches
+from executor.store.materiality import Documents
 from ir import Intent, MclError, PlanStepBody, PlanTree, as_document, canonical_bytes
 from mcl.acts.fields import patches_of
 

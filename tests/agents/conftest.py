@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from executor.clock import SystemClock, instant
-from executor.home import Home
+from executor.core.clock import SystemClock, instant
+from executor.store.home import Home
 from mcl.acts.work.complete import complete_work
 from mcl.acts.work.import_ import ImportedWork, import_work
 from mcl.acts.work.select import select_work

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import MclError
 from mcl.agents.guard.judge import REFUSED
 from mcl.agents.hook.answering import Answering, failed

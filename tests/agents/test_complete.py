@@ -9,7 +9,7 @@ import pty
 import pytest
 
 from executor.gate.grants import Grants
-from executor.journal.record import Record
+from executor.store.journal.record import Record
 from ir import IntentAttestBody, PolicyGateResolveBody
 from mcl.acts.gates import decide_gate, open_gates
 from mcl.acts.work.list import show_work
@@ -253,7 +253,7 @@ def test_the_command_asks_at_a_terminal_and_never_elsewhere(
     project.sign(Written())
     project.select("INT-001", "local")
     monkeypatch.setenv("MCL_HOME", str(project.home.path))
-    monkeypatch.setattr("executor.clock.SystemClock.now", lambda self: project.clock.at)
+    monkeypatch.setattr("executor.core.clock.SystemClock.now", lambda self: project.clock.at)
     monkeypatch.chdir(project.root)
     ours, theirs = pty.openpty()
     try:

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from executor.clock import SystemClock
-from executor.home import Home
+from executor.core.clock import SystemClock
+from executor.store.home import Home
 from mcl.agents.hook import answering, entry, resident
 from mcl.agents.hook.request import FOLDER, SOCKET, packed, received
 from mcl.agents.hook.resident import Resident

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from nacl.pwhash import argon2id
 
-from executor.errors import KeyringError, ScopeError
-from executor.home import Home
+from executor.core.errors import KeyringError, ScopeError
+from executor.store.home import Home
 from ir import IntentAcceptBody
 from mcl.acts.work.export import export_work
 from mcl.acts.work.import_ import import_work

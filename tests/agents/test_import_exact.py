@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from executor.home import Home
-from executor.lifecycle.view import View
+from executor.store.home import Home
+from executor.store.lifecycle.view import View
 from ir import Intent, canonical_bytes, content_hash
 from mcl.agents.file import Entry, TypedCriterion, read_file, write_file
 from mcl.agents.file.moments import instant

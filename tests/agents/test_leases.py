@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from executor.errors import PolicyError
-from executor.home import Home
-from executor.journal.rows import Message
+from executor.core.errors import PolicyError
+from executor.store.home import Home
+from executor.store.journal.rows import Message
 from mcl.agents.work.checkouts import BoundCheckouts
 from mcl.agents.work.leases import Leases
 from mcl.agents.work.store import Work

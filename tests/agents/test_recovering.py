@@ -14,7 +14,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from offices import Agent, Office
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.acts.work.trace import trace_work
 from mcl.agents.trace import TraceLine
 from mcl.agents.writes import recovering

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from nacl.signing import SigningKey
 
-from executor.journal.record import Record, seal_record
-from executor.journal.rows import insert, row_of
-from executor.keys.keyring import KeyPair
+from executor.store.journal.record import Record, seal_record
+from executor.store.journal.rows import insert, row_of
+from executor.store.keys.keyring import KeyPair
 from ir import (
     Envelope,
     EnvelopeError,

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import Home
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from mcl.agents.trace import Change, Trace, TraceLine, changed_lines
 from mcl.agents.trace.changed_lines import MOST_RANGES
 from mcl.agents.trace.line import NO_LINE, read_line

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.globs import Glob
+from executor.core.globs import Glob
 from mcl.agents.file import Finding, Report, read_file, validate
 from mcl.agents.file.cycles import cycles_of
 from mcl.agents.file.labels import in_order

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from executor import Home
-from executor.clock import FixedClock
-from executor.errors import ScopeError
+from executor.core.clock import FixedClock
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Mode
-from executor.undo.records import read_history
-from executor.undo.store import ImageStore
+from executor.walker.undo.records import read_history
+from executor.walker.undo.store import ImageStore
 from mcl.agents.trace.reading import read_trace
 from mcl.agents.writes import images
 from mcl.agents.writes.circuit import Denials

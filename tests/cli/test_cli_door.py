@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from executor.home import UNATTENDED, Home
+from executor.store.home import UNATTENDED, Home
 from ir import MclError
 from mcl.authority.commands import command_in, commands
 from mcl.authority.door import TURNED_AWAY

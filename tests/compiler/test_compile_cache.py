@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import canonical_bytes
 from mcl import Compiled, compile_goal, open_home, replay
 from mcl.acts.models import Models

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from executor import FixedClock, Home
-from executor.errors import HomeError
+from executor.core.errors import HomeError
 from mcl.cortex import Cortex
 from mcl.cortex.memory import Memory
 from mcl.cortex.tables import STEPS
@@ -96,7 +96,7 @@ def test_whatever_is_changed_is_told_with_its_place(
 
 def test_a_whole_history_that_was_written_anew_does_not_fit_the_journal(filled: Home) -> None:
     """Leaf, root and peaks made right again: the signed record still says what was."""
-    from executor.journal.merkle import Frontier, leaf_hash
+    from executor.store.journal.merkle import Frontier, leaf_hash
 
     force(filled)
     rows = filled.db.read("SELECT seq, document FROM cortex_memories ORDER BY seq")
@@ -198,7 +198,7 @@ def test_a_home_of_the_first_form_is_indexed_when_it_is_opened(home: Home) -> No
     home.db.migrate("cortex", STEPS[:1])
     memories = [Memory("Fact", f"m{n}", 1, AT, f"old fact {n}", seq=n) for n in (1, 2)]
     with home.db.write() as connection:
-        from executor.journal.merkle import Frontier, leaf_hash
+        from executor.store.journal.merkle import Frontier, leaf_hash
 
         tree = Frontier()
         for one in memories:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from walks import Walks, context_of, granted, tool
 
 from executor import Allow, Ask, Bench, Call, Context, Declaration, Deny, Home, Manifest, Pins, Tool, decide
+from executor.core.globs import Scope
 from executor.gate.checkout import Checkout, intent_already_active, no_intent_declared, out_of_scope
 from executor.gate.decide import weigh
-from executor.globs import Scope
 from executor.sandbox.redaction import Redactor
 from ir import MclError
 

@@ -10,7 +10,7 @@ from ulid import ULID
 
 import ir
 from executor import FixedClock, SystemClock
-from executor.clock import ulid_text
+from executor.core.clock import ulid_text
 
 
 @given(st.integers(0, 2**128 - 1))

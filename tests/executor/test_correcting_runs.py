@@ -14,8 +14,8 @@ from walks import Says, Walks, gate, parallel, sequence, tool
 
 import ir
 from executor import GateAnswer, GateQuestion, Home, Manifest, Outcome, Tool, ToolError
-from executor.hashing import json_hash
-from executor.lifecycle.patches import apply_patches
+from executor.core.hashing import json_hash
+from executor.store.lifecycle.patches import apply_patches
 
 Op = dict[str, Any]
 

@@ -12,8 +12,8 @@ from walks import Walks, gate, parallel, sequence, tool
 
 import ir
 from executor import LifecycleError, View
-from executor.lifecycle.patches import MAX_OPERATIONS, PatchFlaw, apply_patches
-from executor.materiality.shape import Shape
+from executor.store.lifecycle.patches import MAX_OPERATIONS, PatchFlaw, apply_patches
+from executor.store.materiality.shape import Shape
 
 READ = tool("r", "fs/read", path="notes/a.md")
 SEARCH = tool("s", "fs/search", query="fox", path="notes")

@@ -13,7 +13,7 @@ from shelf import Shelf, dispatch
 from walks import NODE, Walks, gate, parallel, probe, sequence, tool
 
 from executor import Bench, ToolError
-from executor.engine import Again, Failure, Work
+from executor.walker.engine import Again, Failure, Work
 from ir import IntentCancelBody, PlanStepBody
 
 

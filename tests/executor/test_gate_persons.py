@@ -29,8 +29,8 @@ from executor import (
 from executor.gate.decide import GUARDS, foresee, weigh
 from executor.gate.examples import EXAMPLES
 from executor.gate.guards import approval
-from executor.keys.personal import is_personal
-from executor.references import typed_args
+from executor.gate.references import typed_args
+from executor.store.keys.personal import is_personal
 from ir import PolicyGateBody, PolicyGateResolveBody
 
 pytestmark = pytest.mark.outside_dev  # folders are granted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from executor import ExecutorError
-from executor.globs import Glob, GlobError, Meeting, Scope
+from executor.core.globs import Glob, GlobError, Meeting, Scope
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from glob_reference import Name, accepts, common, text_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from executor.globs import Glob, GlobError, Scope
+from executor.core.globs import Glob, GlobError, Scope
 from tests.npm import npm_package
 
 ALPHABET = "ab.z/"  # z stands for every character that no pattern names

@@ -11,11 +11,11 @@ from walks import NODE, Walks, context_of, sequence, tool
 
 from executor import Allow, Ask, Call, Declaration, Deny, Grants, Home, Manifest, Pins, Registry, Tool, decide
 from executor.call import Deferred
-from executor.durations import duration
+from executor.core.durations import duration
 from executor.gate.budget import Spending
 from executor.gate.decide import foresee
 from executor.gate.effects import VERB_CEILING, need_of, over_ceiling
-from executor.references import typed_args
+from executor.gate.references import typed_args
 from executor.tools.manifest import Effect
 from ir import Budget, IntentCancelBody, Unknown, with_hash
 

@@ -17,8 +17,8 @@ from nacl.signing import SigningKey
 from walks import NODE, Says, Walks, granted, sequence, tool
 
 from executor import Agents, Home, KeyringError, Outcome, PolicyError, ScopeError
-from executor.undo import undo
 from executor.walker.answer import Handed, read_answer
+from executor.walker.undo import undo
 from ir import (
     Header,
     IntentAttestBody,

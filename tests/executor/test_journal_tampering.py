@@ -14,7 +14,7 @@ import pytest
 
 import ir
 from executor import Head, Home, HomeError, JournalError, Report, seal_record
-from executor.journal.merkle import Frontier, leaf_hash
+from executor.store.journal.merkle import Frontier, leaf_hash
 
 if TYPE_CHECKING:
     from tests.executor.conftest import Story

@@ -20,7 +20,7 @@ from executor import Allow, Call, Deny, ScopeError, decide
 from executor.gate.locks import Locks
 from executor.gate.places import Place, clash
 from executor.gate.shared_locks import SharedLocks
-from executor.undo import undo
+from executor.walker.undo import undo
 
 HOLDS = """
 import sys
@@ -177,7 +177,7 @@ def test_an_undo_does_not_write_where_a_run_writes(walks: Walks) -> None:
 RACES = """
 import sys, time
 from pathlib import Path
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.gate.locks import Locks
 from executor.gate.shared_locks import SharedLocks
 folder, mark = Path(sys.argv[1]), Path(sys.argv[2])

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from walks import gate, parallel, sequence, step, tool
 
 import ir
-from executor import materiality
-from executor.materiality import RULES, Change, Documents, compare, is_material
-from executor.materiality.values import moment, seconds
+from executor.store import materiality
+from executor.store.materiality import RULES, Change, Documents, compare, is_material
+from executor.store.materiality.values import moment, seconds
 from tests.ir.ir_strategies import intents, plans
 
 NOW = "2026-11-21T12:00:00Z"
@@ -472,6 +472,6 @@ def test_the_hash_that_a_document_carries_is_no_change() -> None:
 
 
 def test_the_page_on_corrections_shows_the_table() -> None:
-    page = (Path(materiality.__file__).parents[2] / "docs" / "corrections.md").read_text()
+    page = (Path(materiality.__file__).parents[3] / "docs" / "corrections.md").read_text()
     shown = re.findall(r"^\| `(\w+)` \| (yes|no) \| (.+) \|$", page, re.MULTILINE)
     assert shown == [(code, "yes" if rule.material else "no", rule.why) for code, rule in RULES.items()]

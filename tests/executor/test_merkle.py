@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.journal.merkle import (
+from executor.store.journal.merkle import (
     EMPTY_ROOT,
     Frontier,
     consistency_path,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import Reach, look_elsewhere, plain_place, reaching
 from executor.sandbox.removing import remove

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from executor import Manifest, UnresolvedError
 from executor.call import Deferred
-from executor.references import as_text, resolve, typed_args
+from executor.gate.references import as_text, resolve, typed_args
 
 OUTPUTS: dict[str, object] = {
     "n1": {

@@ -16,7 +16,7 @@ from walks import NODE, Walks, tool
 
 import executor.tools
 from executor import Home, ManifestError, Registry, load_manifest
-from executor.globs.names import matches
+from executor.core.globs.names import matches
 from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import safety_class
 

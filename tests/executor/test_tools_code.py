@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from walks import NODE, Walks, tool
 
 from executor import ToolError
-from executor.project.languages import globs_of
 from executor.tools.code.pattern import matcher
+from executor.tools.project.languages import globs_of
 
 
 def search(pattern: str, **args: str) -> NODE:

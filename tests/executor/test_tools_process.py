@@ -11,9 +11,9 @@ import pytest
 from walks import Walks, tool
 
 from executor import Grants, Home, Outcome, ToolError, Workspace
-from executor.project.suites import Folder, command, detect
 from executor.sandbox.environment import safe_path
 from executor.tools.process.summary import counts
+from executor.tools.project.suites import Folder, command, detect
 
 pytestmark = pytest.mark.usefixtures("unsandboxed")
 SOME = "def test_good(): pass\ndef test_bad(): assert not 'so'\n"

@@ -16,7 +16,7 @@ from walks import Says, Walks, parallel, sequence, tool
 
 from executor import Bench, Grants, Home, ScopeError, Tool, ToolError, UndoError, WalkError
 from executor.tools.manifest import Manifest
-from executor.undo import Images, prune, putting, undo
+from executor.walker.undo import Images, prune, putting, undo
 
 Tree = dict[str, tuple[int, bytes | None]]
 
@@ -518,7 +518,7 @@ def test_a_full_disk_leaves_everything_as_it_was(walks, disk, tmp_path):
     script = f"""
 import sys; sys.path[:0] = {[str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]!r}
 from walks import Walks, sequence, tool
-from executor.undo import undo
+from executor.walker.undo import undo
 from executor import ScopeError
 work = DISK / "work"; work.mkdir()
 with Home.open(Path({str(tmp_path / "other")!r})) as home:

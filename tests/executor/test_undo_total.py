@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from executor.home import Home
-from executor.undo.store import ImageStore
-from executor.undo.total import note_tried, total
+from executor.store.home import Home
+from executor.walker.undo.store import ImageStore
+from executor.walker.undo.total import note_tried, total
 from mcl.home import open_home
 
 

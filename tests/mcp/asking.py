@@ -15,7 +15,7 @@ from walks import probe
 
 from executor import Home, SystemClock, Tool
 from executor.call import Call
-from executor.clock import instant
+from executor.core.clock import instant
 from executor.gate.decide import decide
 from executor.gate.verdict import Ask
 from executor.tools.registry import Registry

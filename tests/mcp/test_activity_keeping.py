@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import Home, HomeError
-from executor.hashing import json_hash
+from executor.core.hashing import json_hash
 from executor.sandbox.redaction import Redactor
 from mcl.home import open_home
 from mcl.mcp.activity import Activity, Entry, Reader

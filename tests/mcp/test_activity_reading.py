@@ -17,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from executor import Home
-from executor.clock import FixedClock
+from executor.core.clock import FixedClock
 from ir import MclError
 from mcl.errors import McpError
 from mcl.home import open_home

@@ -9,8 +9,8 @@ import pytest
 from declaring import Declaring
 
 from executor import Allow, Ask, Deny, Home, decide
+from executor.core.globs import Scope
 from executor.gate.checkout import Checkout
-from executor.globs import Scope
 from mcl.mcp.foreign.annotations import call_with
 
 # What a server says of its tool: RO readOnlyHint, D destructiveHint, I idempotentHint, O openWorldHint; small

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from executor import Home, Walker
-from executor.errors import GateError, WalkError
+from executor.core.errors import GateError, WalkError
 from executor.walker.people import GateQuestion
 from mcl.acts.gates import decide_gate
 from mcl.mcp.exchange import Filled, Form

@@ -15,7 +15,7 @@ import pytest
 from desks import PATIENCE, Desk, Peers, first_line, running, surroundings
 from gated import decide, notes
 
-from executor.errors import WalkError
+from executor.core.errors import WalkError
 from executor.gate.grants import Grants
 from mcl.acts.gates import open_gates
 from mcl.acts.run import run

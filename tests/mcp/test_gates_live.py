@@ -16,7 +16,7 @@ from desks import Desk, Peers, surroundings, talk
 from gated import agent, answers, calls, code, decide, keeps, mcl, notes, result, waiting
 from walks import Walks, gate, sequence
 
-from executor.errors import GateError
+from executor.core.errors import GateError
 from executor.gate.grants import Grants
 from mcl.acts.gates import open_gates
 from mcl.home import open_home

@@ -15,9 +15,9 @@ from asking import Room, answering, code_of, probe, room, says
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.clock import instant
-from executor.errors import GateError
-from executor.journal.record import Record
+from executor.core.clock import instant
+from executor.core.errors import GateError
+from executor.store.journal.record import Record
 from mcl.acts.gates import decide_gate, open_gates
 from mcl.mcp.exchange import Caller, Filled, Form
 from mcl.mcp.questions.asked import AskedCall, asked_calls

@@ -11,7 +11,7 @@ from asking import Room, answering, room, says
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.errors import GateError
+from executor.core.errors import GateError
 from mcl.acts.gates import decide_gate, open_gates, show_gate
 from mcl.mcp.exchange import Filled, Form
 from mcl.mcp.questions.asked import AskedCall, asked_calls

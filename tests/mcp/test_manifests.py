@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import Manifest, Registry
-from executor.references import typed_args
+from executor.gate.references import typed_args
 from executor.tools.tool import Tool
 from mcl.cli.tool.describe import example_call
 from mcl.errors import McpError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from shops import Shop, repository
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.home import open_home
 from mcl.repo.repositories import Repositories
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.cli.main import main
 from mcl.repo.contract import SCHEMA, RepoIntent
 from mcl.repo.intents import intent_types

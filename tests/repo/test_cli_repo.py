@@ -13,7 +13,7 @@ import pytest
 from shops import Shop, contract, git
 
 from executor.gate.grants import Grants
-from executor.home import Home
+from executor.store.home import Home
 
 ROOT = Path(__file__).resolve().parents[2]
 FIELDS = ["schema", "intent", "repo", "command", "args", "message"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shops import asked
 
 from executor.gate.effects import over_ceiling
-from executor.references import typed_args
+from executor.gate.references import typed_args
 from executor.tools.manifest import Manifest
 from ir import Intent, PlanTree, canonical_bytes, check_plan, content_hash
 from ir.inline_secrets import find_secret

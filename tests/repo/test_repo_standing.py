@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from shops import Shop, asked, contract, repository
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.acts.repo.draft import draft_contract
 from mcl.errors import RepoError
 from mcl.repo.intents import intent_types

@@ -14,8 +14,8 @@ from contracts import mutated
 from shops import asked, git
 
 from executor.gate.grants import Grants
-from executor.home import Home
-from executor.journal.record import Record
+from executor.store.home import Home
+from executor.store.journal.record import Record
 from executor.walker.people import AlwaysApprove, GateAnswer, GateQuestion
 from mcl.acts.repo.draft import draft_contract
 from mcl.acts.repo.run import ContractRun, run_contract

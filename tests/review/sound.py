@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from executor.clock import SystemClock
+from executor.core.clock import SystemClock
 from executor.sandbox.paths import Workspace
 from mcl.review.drift.tree import Tree, look
 

@@ -12,8 +12,8 @@ import anyio
 import pytest
 from sound import FILES, git, looked, sound, write
 
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 from mcl.acts.review.drift import review_drift
 from mcl.cli.main import main
 from mcl.errors import ReviewError

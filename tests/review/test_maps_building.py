@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from orchards import begun, commit, git, orchard, write
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from mcl.review.maps import Maps, build, files, stale
 from mcl.review.maps.cache import MapCache

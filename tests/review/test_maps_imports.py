@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.project.languages import language_of
+from executor.tools.project.languages import language_of
 from mcl.review.maps.imports import Importing, importers
 
 # The files, who imports (and what), and the files that it imports.

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from orchards import orchard, write
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from mcl.errors import ReviewError
 from mcl.review.maps import build, load, loading

@@ -17,7 +17,7 @@ from sound import git, sound, write
 from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.shared_locks import SharedLocks
-from executor.home import Home
+from executor.store.home import Home
 from mcl import review_code, review_dismiss
 from mcl.acts.release import check_release
 from mcl.cli.main import main

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sound import git, sound, write
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl import check_release
 from mcl.home import open_home
 from mcl.release.report import Check

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scripted import Scripted
 from yards import Yard
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl import review_code, review_dismiss, review_dismissals
 from mcl.acts.release import check_release
 from mcl.acts.review.again import concluded_before

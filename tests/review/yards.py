@@ -13,8 +13,8 @@ from typing import Any
 import anyio
 import pytest
 
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.cli.main import main
 from mcl.review.target import Piece, Target, look_at

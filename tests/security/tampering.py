@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from executor.journal.merkle import Frontier
+from executor.store.journal.merkle import Frontier
 
 
 @contextmanager

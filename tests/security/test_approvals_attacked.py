@@ -28,7 +28,7 @@ from executor import (
     Pins,
     decide,
 )
-from executor.clock import instant
+from executor.core.clock import instant
 from executor.walker.ledger import moment
 from ir import MclError, PolicyGateBody, PolicyGateResolveBody
 

@@ -12,7 +12,7 @@ from walks import Says, Walks, gate, sequence, tool
 
 import ir
 from executor import Home, Statement
-from executor.journal.chain import BOUND, CHAINED
+from executor.store.journal.chain import BOUND, CHAINED
 from ir import IntentCancelBody, IntentDraftBody
 
 PLAN = sequence(
@@ -93,7 +93,7 @@ def test_a_row_put_in_that_is_signed_by_nobody_of_ours_is_found(told: Walks) -> 
         with file_of(place) as file:
             file.execute("UPDATE journal SET seq = -1 - seq WHERE seq > ?", (row,))
             file.execute("UPDATE journal SET seq = -seq WHERE seq < 0")
-            from executor.journal.rows import insert, row_of
+            from executor.store.journal.rows import insert, row_of
 
             insert(file, row_of(unplaced, row + 1))
             refit(file)
@@ -109,10 +109,10 @@ def test_a_journal_of_before_is_bound_once_and_what_follows_is_chained(
     place = told.home.path.with_name("before")
     with Home.open(place) as home, monkeypatch.context() as before:
         before.setattr(
-            "executor.journal.journal.read_end",
+            "executor.store.journal.journal.read_end",
             lambda connection: _of_before(connection),
         )
-        before.setattr("executor.journal.journal.begun", lambda *_: None)
+        before.setattr("executor.store.journal.journal.begun", lambda *_: None)
         home.journal._end = (None, home.journal._end[1])
         walks = Walks(home, told.workspace)
         intent = walks.accept(PLAN)
@@ -135,7 +135,7 @@ def test_a_journal_of_before_is_bound_once_and_what_follows_is_chained(
 
 
 def _of_before(connection: object) -> object:
-    from executor.journal.rows import read_end
+    from executor.store.journal.rows import read_end
 
     end = read_end(connection)  # type: ignore[arg-type]
     end.chained = False

@@ -17,7 +17,7 @@ from walks import Walks, sequence, tool
 
 from executor import Grants
 from executor.sandbox.process import Finished, run_command
-from executor.undo.undo import undo
+from executor.walker.undo.undo import undo
 from ir import IntentCancelBody, MclError
 
 SECRET = "the-secret-outside"

@@ -18,8 +18,8 @@ from walks import Walks, tool
 
 import ir
 from executor import Home
-from executor.journal.merkle import Frontier
-from executor.journal.rows import row_of
+from executor.store.journal.merkle import Frontier
+from executor.store.journal.rows import row_of
 from ir import MclError, PlanProposedBody, canonical_bytes, did_of, with_hash
 
 WRITES = tool("n1", "fs/write", "write", path="effect.txt", content="done")

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import mcl
-from executor.home import Home
+from executor.store.home import Home
 from ir.errors import MclError
 from mcl.authority.hosts import _table, agent_host, processes_above
 from tests.cli.test_cli_door import clean

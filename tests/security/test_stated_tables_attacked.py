@@ -17,10 +17,10 @@ import pytest
 from walks import Walks, sequence, tool
 
 from executor import Grants, Home, HomeError, JournalError, Pins, WalkError
-from executor.agents import Agents
 from executor.gate.approvals import Approvals
-from executor.journal.standing import Standing
-from executor.journal.watching import heard
+from executor.store.journal.standing import Standing
+from executor.store.journal.watching import heard
+from executor.walker.agents import Agents
 from mcl.mcp.servers import Servers
 
 WRITES = sequence("root", tool("n1", "fs/write", "write", path="effect.txt", content="x"))

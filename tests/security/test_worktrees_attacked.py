@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.sandbox.git import repository, text
 from executor.sandbox.known import Known
 from executor.sandbox.paths import Workspace

@@ -18,7 +18,7 @@ from walks import Walks, probe
 
 import ir
 from executor import Bench, Home, Manifest, Registry
-from executor.references import typed_args
+from executor.gate.references import typed_args
 from ir.json_text import place_in_json
 from mcl.acts.skill.validate import validate_skill
 from mcl.errors import SkillError

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_finding_skills import SKILL
 
 from executor import Registry
-from executor.references import typed_args
+from executor.gate.references import typed_args
 from ir import Intent, PlanTree, parse_references
 from ir.references import OutputRef
 from mcl.acts.skill.validate import validate_skill

@@ -9,7 +9,8 @@ from shlex import quote
 from typing import Final
 
 from executor.call import Call, Deferred
-from executor.clock import instant
+from executor.core.clock import instant
+from executor.core.hashing import json_bytes
 from executor.gate.claim import binding_of, claim
 from executor.gate.context import Context
 from executor.gate.effects import need_of
@@ -17,7 +18,6 @@ from executor.gate.guards import three_keys
 from executor.gate.guards.checkout import covered
 from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
-from executor.hashing import json_bytes
 from executor.tools.credentials import credentials_of
 from executor.tools.manifest import Effect, Manifest
 from ir.shown import clear, of_value, quoted

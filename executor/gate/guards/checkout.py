@@ -7,11 +7,11 @@ import stat
 from typing import Final, Literal
 
 from executor.call import Call
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
+from executor.core.globs import Scope
 from executor.gate.checkout import Checkout, names_programs, no_intent_declared, out_of_scope
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
-from executor.globs import Scope
 from executor.sandbox.redaction import visible
 from executor.tools.manifest import Effect, Mode
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from executor.call import Call, Deferred
-from executor.errors import UnresolvedError
+from executor.core.errors import UnresolvedError
+from executor.core.hashing import json_bytes
 from executor.gate.context import Context
 from executor.gate.mandate import Mandate
+from executor.gate.references import typed_args
 from executor.gate.verdict import Deny
-from executor.hashing import json_bytes
-from executor.references import typed_args
 from executor.tools.manifest import Manifest
 from ir import ToolCall
 

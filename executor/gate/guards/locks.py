@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from executor.call import Call
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
 

@@ -7,7 +7,7 @@ asked about by guard 13: a person's approval of the exact call may stand in.
 from __future__ import annotations
 
 from executor.call import Call
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.gate.context import Context
 from executor.gate.portion import Portion
 from executor.gate.roots import outside_modes

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import anyio
 
-from executor.errors import ScopeError, ToolError
+from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.origin import Url, parse_url
 from executor.tools.http.fetch import Answer, Request, fetch
 from executor.tools.http.told import refusal

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from anyio import from_thread, to_thread
 
-from executor.clock import instant
-from executor.errors import ToolError
-from executor.hashing import json_bytes
+from executor.core.clock import instant
+from executor.core.errors import ToolError
+from executor.core.hashing import json_bytes
 from executor.tools.calendar.file import MAX_BYTES, events, parse, with_event
 from executor.tools.time.moment import read_moment
 from executor.tools.tool import Bench

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 
 if TYPE_CHECKING:
     from icalendar import Calendar, Event

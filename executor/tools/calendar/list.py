@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import from_thread, to_thread
 
-from executor.clock import instant
-from executor.errors import ScopeError
+from executor.core.clock import instant
+from executor.core.errors import ScopeError
 from executor.sandbox.redaction import visible
 from executor.tools.calendar.file import MAX_BYTES, events, parse
 from executor.tools.time.moment import read_moment, start_of

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from anyio import from_thread, to_thread
 
-from executor.errors import ScopeError, ToolError
-from executor.hashing import json_bytes
-from executor.project.folder import Folder
+from executor.core.errors import ScopeError, ToolError
+from executor.core.hashing import json_bytes
 from executor.sandbox.redaction import visible
 from executor.tools.fs.lines import shown
 from executor.tools.process.confined import Ran, run_confined
 from executor.tools.process.programs import program_outside
+from executor.tools.project.folder import Folder
 from executor.tools.tool import Bench
 
 _MOST = 4 << 20  # bytes taken of what ripgrep finds

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.tools.fs.lines import in_word
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from anyio import from_thread, to_thread
 
-from executor.errors import ScopeError
-from executor.hashing import json_bytes
-from executor.project.languages import globs_of
-from executor.project.sources import sources
+from executor.core.errors import ScopeError
+from executor.core.hashing import json_bytes
 from executor.tools.code.pattern import Matcher, matcher
 from executor.tools.fs.lines import shown
+from executor.tools.project.languages import globs_of
+from executor.tools.project.sources import sources
 from executor.tools.tool import Bench
 
 _LIMIT = 200

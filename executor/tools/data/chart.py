@@ -12,7 +12,7 @@ from zlib import crc32
 
 from anyio import from_thread, to_thread
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.data.cells import read_date, read_number
 from executor.tools.data.column import Column

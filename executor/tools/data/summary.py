@@ -7,7 +7,7 @@ from typing import Any
 
 from anyio import from_thread, to_thread
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible_value
 from executor.tools.data.column import Column
 from executor.tools.data.numerals import aligned, shown

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.tools.data.cells import is_number, read_date
 from executor.tools.tool import Bench
 

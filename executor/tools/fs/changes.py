@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from anyio import from_thread, to_thread
 
-from executor.clock import instant
+from executor.core.clock import instant
 from executor.sandbox.paths import Entry
 from executor.tools.fs.files import files_of
 from executor.tools.time.moment import read_moment, start_of

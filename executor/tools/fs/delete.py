@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from anyio import from_thread, to_thread
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.sandbox.removing import remove
 from executor.tools.tool import Bench
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from anyio import from_thread, to_thread
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.tools.fs.editable import require_editable
 from executor.tools.fs.nearest import nearest
 from executor.tools.tool import Bench

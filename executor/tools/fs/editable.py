@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.protected import readings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable, Iterator
 
-from executor.globs.names import matches
+from executor.core.globs.names import matches
 from executor.sandbox.paths import Entry
 from executor.tools.tool import Bench
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from anyio import from_thread, to_thread
 
-from executor.globs.names import matches
+from executor.core.globs.names import matches
 from executor.sandbox.paths import Entry
 from executor.tools.tool import Bench
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from anyio import from_thread, to_thread
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.tools.tool import Bench
 
 _MAX_BYTES = 200_000

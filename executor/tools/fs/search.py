@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from anyio import from_thread, to_thread
 
-from executor.errors import ScopeError
-from executor.hashing import json_bytes
+from executor.core.errors import ScopeError
+from executor.core.hashing import json_bytes
 from executor.sandbox.paths import Entry
 from executor.tools.fs.files import files_of
 from executor.tools.fs.lines import in_word, shown

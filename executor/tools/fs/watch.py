@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import anyio
 from anyio import from_thread, to_thread
 
-from executor.errors import ScopeError, ToolError
+from executor.core.errors import ScopeError, ToolError
 from executor.tools.fs.files import files_of
 from executor.tools.tool import Bench
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.sandbox.git import Git, failure, repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.git.branch import require_name

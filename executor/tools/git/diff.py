@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from executor.project.changes import changes, told
 from executor.sandbox.git import plain_path, repository
+from executor.tools.project.changes import changes, told
 from executor.tools.tool import Bench
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from executor.errors import ToolError
-from executor.project.changes import changes, cut, told
+from executor.core.errors import ToolError
 from executor.sandbox.git import Git, plain_path, repository, text
 from executor.sandbox.redaction import visible
+from executor.tools.project.changes import changes, cut, told
 from executor.tools.tool import Bench
 
 _FORMAT = "--format=tformat:%an%x00%aI%x00%P%x00%B%x00"  # %G… would start a signature checker

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from executor.project.state import state
 from executor.sandbox.git import repository
+from executor.tools.project.state import state
 from executor.tools.tool import Bench
 
 

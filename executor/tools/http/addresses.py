@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 import anyio
 
-from executor.errors import ScopeError, ToolError
+from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.origin import Origin
 
 IPAddress = IPv4Address | IPv6Address

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 
 _GZIP = 31  # zlib's window bits for gzip alone
 _SPARE = 1 << 16  # bytes that may come in packed beyond the limit: packing makes small things larger

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from executor.errors import ScopeError, ToolError
+from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.origin import Url
 from executor.sandbox.redaction import visible
 from executor.tools.http.addresses import IPAddress, addresses_of

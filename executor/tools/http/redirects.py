@@ -6,7 +6,7 @@ import ssl
 from dataclasses import replace
 from urllib.parse import urljoin
 
-from executor.errors import ScopeError, ToolError
+from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.origin import Origin, Url, parse_url
 from executor.sandbox.redaction import visible
 from executor.tools.http.fetch import Answer, Request, fetch

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from anyio import to_thread
 
-from executor.errors import ToolError
-from executor.hashing import json_bytes
+from executor.core.errors import ToolError
+from executor.core.hashing import json_bytes
 from executor.sandbox.origin import Url, parse_url
 from executor.tools.http.fetch import Answer, Request
 from executor.tools.http.redirects import follow

@@ -6,8 +6,8 @@ import hashlib
 import json
 import re
 
-from executor.errors import ToolError
-from executor.hashing import is_shallow
+from executor.core.errors import ToolError
+from executor.core.hashing import is_shallow
 from executor.sandbox.origin import Url
 from executor.sandbox.redaction import visible, visible_value
 from executor.tools.http.charset import decode

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from executor.errors import ManifestError
+from executor.core.errors import ManifestError
 from executor.tools.manifest import Manifest
 from executor.tools.process.template import parse
 from executor.tools.tool import Bench, Tool

@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from executor.errors import ToolError
-from executor.project.folder import Folder, found
+from executor.core.errors import ToolError
 from executor.sandbox.files import out_of_scope
 from executor.sandbox.redaction import visible
 from executor.tools.manifest import Command, Manifest
 from executor.tools.process.confined import run_confined
 from executor.tools.process.template import expand, parse
+from executor.tools.project.folder import Folder, found
 from executor.tools.tool import Bench
 
 _SAID = 1000  # characters at the end of a log that an error quotes

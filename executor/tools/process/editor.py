@@ -10,7 +10,7 @@ from pathlib import Path
 
 from anyio import from_thread, to_thread
 
-from executor.errors import ScopeError, ToolError
+from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.environment import safe_path
 from executor.sandbox.redaction import visible
 from executor.tools.manifest import load_manifest

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from executor.project.folder import Folder
 from executor.tools.process.confined import run_confined
 from executor.tools.process.programs import program_outside
+from executor.tools.project.folder import Folder
 from executor.tools.tool import Bench
 
 _PROGRAM = "mqlaunch"

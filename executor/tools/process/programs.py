@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 
 
 def program_outside(program: str, path: str, root: Path, *, fix: str = "install it") -> str:

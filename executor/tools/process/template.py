@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 
 _TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>[a-z][a-z0-9_]{0,40})\}|[{}]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")

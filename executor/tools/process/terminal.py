@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.sandbox.leash import GroupLeash
 from executor.sandbox.process import keep_to_ourselves
 

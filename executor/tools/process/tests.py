@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from executor.errors import ToolError
-from executor.project.folder import Folder
-from executor.project.suites import command, detect
+from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.process.confined import Ran, run_confined
 from executor.tools.process.summary import counts
+from executor.tools.project.folder import Folder
+from executor.tools.project.suites import command, detect
 from executor.tools.tool import Bench
 
 _SIGNS = 1000  # characters at the end of a log in which a suite says that it could not run

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from executor.project.state import CONFLICTS
 from executor.sandbox.environment import safe_path
 from executor.sandbox.git import Git, text
 from executor.sandbox.protected import is_protected
 from executor.sandbox.redaction import visible
+from executor.tools.project.state import CONFLICTS
 from executor.tools.repo.remotes import Remote
 from executor.tools.tool import Bench
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from executor.errors import ToolError
-from executor.project import linters, suites
-from executor.project.folder import Folder
-from executor.project.languages import languages_of
-from executor.project.sources import sources
-from executor.project.state import CONFLICTS, state
+from executor.core.errors import ToolError
 from executor.sandbox.git import repository
 from executor.tools.git.branch import local_branches
 from executor.tools.git.log import commits
+from executor.tools.project import linters, suites
+from executor.tools.project.folder import Folder
+from executor.tools.project.languages import languages_of
+from executor.tools.project.sources import sources
+from executor.tools.project.state import CONFLICTS, state
 from executor.tools.repo.checks import checks
 from executor.tools.repo.remotes import remotes_of
 from executor.tools.tool import Bench

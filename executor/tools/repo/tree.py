@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from executor.errors import ScopeError
-from executor.hashing import json_bytes
-from executor.project.sources import sources
+from executor.core.errors import ScopeError
+from executor.core.hashing import json_bytes
 from executor.sandbox.paths import Workspace
+from executor.tools.project.sources import sources
 from executor.tools.tool import Bench
 
 

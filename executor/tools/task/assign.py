@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from anyio import from_thread, to_thread
 
-from executor.clock import instant
-from executor.errors import ScopeError, ToolError
-from executor.hashing import json_bytes
+from executor.core.clock import instant
+from executor.core.errors import ScopeError, ToolError
+from executor.core.hashing import json_bytes
 from executor.tools.time.moment import read_moment
 from executor.tools.tool import Bench
 

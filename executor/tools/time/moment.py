@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from executor.engine.protocol import Failure
-from executor.errors import UnresolvedError
+from executor.core.errors import UnresolvedError
 from executor.gate.offer import Offer
-from executor.references import as_text, resolve
+from executor.gate.references import as_text, resolve
+from executor.walker.engine.protocol import Failure
 from executor.walker.run import Run
 from executor.walker.tree import Place
 

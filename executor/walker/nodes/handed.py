@@ -7,14 +7,14 @@ from hashlib import sha256
 
 import anyio
 
-from executor.agents import Agents
 from executor.call import Call
-from executor.engine.protocol import Failure
-from executor.errors import ExecutorError
+from executor.core.errors import ExecutorError
 from executor.gate.decide import Allow
-from executor.home import Home
 from executor.sandbox.redaction import visible
+from executor.store.home import Home
+from executor.walker.agents import Agents
 from executor.walker.answer import Handed, read_answer, refused, told
+from executor.walker.engine.protocol import Failure
 from executor.walker.handing import handing
 from executor.walker.leave import get_leave
 from executor.walker.run import Run

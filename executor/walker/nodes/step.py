@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import anyio
 
-from executor.engine.protocol import Failure
-from executor.errors import WalkError
-from executor.hashing import is_json
-from executor.references import as_text, resolve
+from executor.core.errors import WalkError
+from executor.core.hashing import is_json
+from executor.gate.references import as_text, resolve
+from executor.walker.engine.protocol import Failure
 from executor.walker.reasoner import Reasoner
 from executor.walker.run import Run
 from executor.walker.tree import Place

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from executor.agents import Agents
-from executor.engine.protocol import Failure
 from executor.gate.budget import Spending
 from executor.gate.verdict import Deny
+from executor.walker.agents import Agents
 from executor.walker.dispatch import expand
 from executor.walker.ending import judge
+from executor.walker.engine.protocol import Failure
 from executor.walker.preflight import preflight
 from executor.walker.run import Run
 from executor.walker.tree import Place, Scope

@@ -7,16 +7,16 @@ from contextlib import ExitStack
 import anyio
 
 from executor.call import Call
-from executor.engine.protocol import Again, Failure
-from executor.errors import ScopeError, ToolError, UnresolvedError
+from executor.core.errors import ScopeError, ToolError, UnresolvedError
 from executor.gate.decide import Allow
-from executor.references import typed_args
+from executor.gate.references import typed_args
 from executor.tools.credentials import credentials_of
 from executor.tools.manifest import Manifest
-from executor.undo.images import Kept
+from executor.walker.engine.protocol import Again, Failure
 from executor.walker.leave import contended, get_leave
 from executor.walker.run import Run
 from executor.walker.tree import Place
+from executor.walker.undo.images import Kept
 from ir import MclError
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import canonical_bytes
 from ir.document import Document
 from ir.errors import DocumentError, MclError
@@ -59,7 +59,7 @@ class Goals:
     def result(self, line: Line, settings: str) -> dict[str, Any]:
         """What came of a line; what is wrong with it, or with its goal, is told as an outcome of its own.
 
-        Raises executor.errors.ExecutorError where the home cannot be used: that is not the line's fault.
+        Raises executor.core.errors.ExecutorError where the home cannot be used: that is not the line's fault.
         """
         started = time.monotonic()
         told: dict[str, Any]

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.acts.batch.goals import Goals
 from mcl.acts.models import Models
 from mcl.acts.skills import installed

@@ -10,7 +10,7 @@ from os import fstat
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.acts.batch.goals import Goals
 from mcl.acts.batch.lines import CACHED, Line, outcome_of, read_lines, result_bytes
 from mcl.acts.batch.opening import Settings, open_goals

@@ -7,7 +7,7 @@ from pathlib import Path
 import skills as shipped
 from executor.gate.grants import Grants
 from executor.gate.verdict import Deny
-from executor.home import Home
+from executor.store.home import Home
 from executor.walker import Verdict, Walker
 from ir import Intent, PlanTree
 from mcl.acts.repo.refusing import rejected

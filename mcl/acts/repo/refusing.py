@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 
-from executor.errors import KeyringError
+from executor.core.errors import KeyringError
 from executor.gate.verdict import Deny
-from executor.home import Home
+from executor.store.home import Home
 from mcl.errors import RepoError
 from mcl.repo.confirming import short
 from mcl.repo.contract import RepoIntent

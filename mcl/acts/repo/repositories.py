@@ -4,10 +4,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from executor.errors import ToolError
+from executor.core.errors import ToolError
 from executor.gate.known import workspace_of
-from executor.home import Home
 from executor.sandbox.history import history, main_folder
+from executor.store.home import Home
 from mcl.home import open_home
 from mcl.repo.repositories import Repositories, Repository
 

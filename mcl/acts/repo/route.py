@@ -13,7 +13,7 @@ from mcl.repo.repositories import Repositories
 from mcl.repo.routing import Routed, route
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
     from mcl.model import Model
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.acts.accept import accept
 from mcl.acts.cancel import cancel
 from mcl.acts.proposing import proposal

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from executor.home import Home
+from executor.store.home import Home
 
 if TYPE_CHECKING:
     from mcl.acts.show import Shown

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.gate.known import workspace_of
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 from mcl.errors import ReviewError
 from mcl.home import open_home
 from mcl.loops import at_once

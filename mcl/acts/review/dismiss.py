@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.acts.review.memory import inside
 from mcl.errors import ReviewError
 from mcl.home import open_home

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import skills as shipped
 from executor.gate.known import workspace_of
 from executor.gate.verdict import Deny
-from executor.home import Home
+from executor.store.home import Home
 from executor.tools.tool import Bench
 from executor.walker import Verdict, Walker
 from ir import Frame, Intent, PlanTree, SlotEntry, with_hash

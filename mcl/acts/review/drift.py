@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from executor.gate.known import workspace_of
-from executor.home import Home
+from executor.store.home import Home
 from mcl.home import open_home
 from mcl.loops import at_once, outside_loop
 from mcl.review.drift.drift import DriftReport, find_drift

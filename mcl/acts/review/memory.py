@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 from mcl.errors import ReviewError
 from mcl.home import open_home
 from mcl.review.memory import Decision, Difference, Meaning, Memories, Review

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import Intent
 from ir.errors import REFUSED
 from mcl.acts.models import Models

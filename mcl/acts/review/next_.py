@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from executor.gate.known import workspace_of
-from executor.home import Home
+from executor.store.home import Home
 from mcl.home import open_home
 from mcl.loops import at_once
 from mcl.review.maps.building import Progress, survey

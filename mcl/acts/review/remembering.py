@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import Intent
 from mcl.acts.models import Models
 from mcl.review.conclusion import finding_of

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.acts.accept import accept
 from mcl.acts.models import Models
 from mcl.acts.proposing import proposal

@@ -5,10 +5,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from executor.errors import UnresolvedError
+from executor.core.errors import UnresolvedError
 from executor.gate.known import workspace_of
-from executor.home import Home
-from executor.references import resolve
+from executor.gate.references import resolve
+from executor.store.home import Home
 from ir import PlanTree
 from ir.errors import MclError
 

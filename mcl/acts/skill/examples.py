@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from executor.call import Deferred
-from executor.home import Home
-from executor.references import typed_args
+from executor.gate.references import typed_args
+from executor.store.home import Home
 from executor.tools.registry import Registry
 from ir import ClarifyQuestion, Intent, PlanTree
 from mcl import compiler

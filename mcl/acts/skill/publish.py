@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.home import Home
+from executor.store.home import Home
 from ir.errors import UNVERIFIED
 from mcl.acts.skill.files import SKILL_FILE, SkillFile, replace_file, skill_files
 from mcl.acts.skill.format import formatted

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import Intent
 from mcl.acts.tuning.lessons import Lesson
 from mcl.compiler import Refused, compile_goal

@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from executor.home import Home
-from executor.journal.record import seal_record
+from executor.store.home import Home
+from executor.store.journal.record import seal_record
 from ir.errors import REFUSED
 from mcl.acts.models import KnownModel, Models
 from mcl.acts.skills import installed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.agents.work.completing import CompleteResult, complete
 from mcl.agents.work.criteria import Ask
 from mcl.agents.work.leases import Leases

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.agents.file import write_file
 from mcl.agents.work.exporting import entry_of
 from mcl.agents.work.file import write_bytes

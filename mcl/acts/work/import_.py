@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 from mcl.agents.work.file import read_bytes
 from mcl.agents.work.importing import ImportPlan, plan_import, sign_import
 from mcl.agents.work.leases import Leases

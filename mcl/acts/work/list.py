@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.agents.file.labels import STATUSES
 from mcl.agents.work.item import WorkItem
 from mcl.agents.work.leases import Lease, Leases

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.errors import ScopeError
-from executor.home import Home
+from executor.core.errors import ScopeError
+from executor.store.home import Home
 from mcl.agents.trace.folder import opened_folder
 from mcl.agents.trace.map import read_map
 from mcl.agents.trace.trace import Trace

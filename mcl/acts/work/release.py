@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.agents.work.leases import Lease, Leases
 from mcl.agents.work.names import agent_name
 from mcl.agents.work.root import find_root

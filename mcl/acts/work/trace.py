@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.agents.trace.line import TraceLine
 from mcl.agents.trace.reading import TraceReport, read_trace
 from mcl.agents.work.root import find_root

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from executor.hashing import json_bytes
+from executor.core.hashing import json_bytes
 from mcl.agents.file.findings import Finding, Level, shown
 from mcl.agents.file.nodes import ListNode, MapNode, Node, ScalarNode, is_null, plain_value
 

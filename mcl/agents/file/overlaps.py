@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from executor.globs import Glob
-from executor.globs.segment import Segment
+from executor.core.globs import Glob
+from executor.core.globs.segment import Segment
 
 MAX_TOLD: Final = 1_000  # overlaps of one file
 MAX_COMPARED: Final = 200_000_000  # characters of one pattern, braces written out, times those of the other

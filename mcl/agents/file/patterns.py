@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from executor.errors import GlobError
-from executor.globs import Glob
+from executor.core.errors import GlobError
+from executor.core.globs import Glob
 
 MAX_PATHS: Final = 50_000
 

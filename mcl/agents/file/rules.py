@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from executor.errors import GlobError
+from executor.core.errors import GlobError
 from mcl.agents.file.entries import Entry
 from mcl.agents.file.findings import Finding, Level, shown
 from mcl.agents.file.labels import STATUSES, is_label

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from executor.errors import ScopeError
-from executor.home import Home
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.sandbox.protected import is_protected
-from executor.undo.look import FILE_LIMIT
+from executor.store.home import Home
+from executor.walker.undo.look import FILE_LIMIT
 from mcl.agents.guard import dirty, refusals
 from mcl.agents.guard.calls import Pending, PendingCalls
 from mcl.agents.guard.judge import Caller

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from executor.clock import instant
-from executor.home import Home
+from executor.core.clock import instant
+from executor.store.home import Home
 
 _TABLES: Final = (
     """

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import anyio
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.git import Git, repository, text
 from executor.sandbox.known import Known
 from executor.sandbox.paths import Workspace

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.gate.checkout import Checkout, Violation, names_programs, no_intent_declared, out_of_scope
 from executor.gate.policy import Policy
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 from executor.tools.manifest import Mode
 from ir import MclError
 from mcl.agents.guard import dirty, refusals

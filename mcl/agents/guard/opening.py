@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import MclError
 from mcl.agents.guard import refusals
 from mcl.agents.guard.after import Aftermath

@@ -20,7 +20,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
-from executor.home import Home
+from executor.store.home import Home
 from ir import MclError
 from mcl.agents.hook.answering import Answering, failed
 from mcl.agents.hook.request import FIELDS, LOCK, SOCKET, VERSION, code_place, packed, received

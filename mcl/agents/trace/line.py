@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final
 
-from executor.hashing import json_bytes
+from executor.core.hashing import json_bytes
 from ir import DocumentError, is_instant, is_ulid, parse_json
 from mcl.agents.trace.change import Author, Change, Ranges
 

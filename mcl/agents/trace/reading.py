@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from executor.errors import ScopeError
-from executor.home import Home
+from executor.core.errors import ScopeError
+from executor.store.home import Home
 from mcl.agents.trace.folder import TRACE, open_file, opened_folder
 from mcl.agents.trace.line import LONGEST, NO_LINE, TraceLine, hash_of, read_line
 from mcl.agents.trace.trace import signed_lines

@@ -14,10 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from executor.errors import ScopeError
-from executor.home import Home
-from executor.journal.record import Record
+from executor.core.errors import ScopeError
 from executor.sandbox.files import explain
+from executor.store.home import Home
+from executor.store.journal.record import Record
 from mcl.agents.trace.change import Change
 from mcl.agents.trace.folder import NAME, TRACE, opened_folder, opened_trace
 from mcl.agents.trace.line import LONGEST, NO_LINE, TraceLine, hash_of, line_of, read_line

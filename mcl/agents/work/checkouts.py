@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from executor.errors import HomeError
+from executor.core.errors import HomeError
 from executor.gate.checkout import Checkout
 from ir import MclError
 from mcl.agents.work import naming

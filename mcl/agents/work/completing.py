@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from executor.hashing import json_bytes
-from executor.home import Home
-from executor.journal.journal import Statement
-from executor.journal.record import Record
+from executor.core.hashing import json_bytes
 from executor.sandbox.redaction import Redactor
+from executor.store.home import Home
+from executor.store.journal.journal import Statement
+from executor.store.journal.record import Record
 from ir import IntentAttestBody
 from mcl.agents.work.criteria import Ask, Looked, asked, kept, looked_at
 from mcl.agents.work.following import follow

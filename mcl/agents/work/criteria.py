@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from executor.gate.approvals import APPROVE, DENY
-from executor.home import Home
-from executor.journal.journal import Statement
-from executor.lifecycle.view import GateState, View
+from executor.store.home import Home
+from executor.store.journal.journal import Statement
+from executor.store.lifecycle.view import GateState, View
 from executor.walker.predicates import Criterion
 from ir import Intent, PolicyGateBody, PolicyGateResolveBody, Predicate, SignedOffPredicate
 from mcl.agents.work.item import CRITERION, WorkItem, in_words

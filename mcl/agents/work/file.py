@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.files import explain, open_plain, out_of_scope, read_up_to
 from mcl.agents.file import NAME as FILE
 from mcl.agents.file import Document, read_file

@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 
-from executor.hashing import json_bytes
-from executor.home import Home
-from executor.journal.record import Record, seal_record
+from executor.core.hashing import json_bytes
+from executor.store.home import Home
+from executor.store.journal.record import Record, seal_record
 from ir import Envelope, Intent, IntentAttestBody, IntentCancelBody
 from mcl.agents.file import Entry, Report, read_file, validate
 from mcl.agents.file.moments import instant

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
-from executor.lifecycle.view import View
+from executor.store.lifecycle.view import View
 from ir import Intent, PolicyConstraint, Predicate, RuleConstraint
 from mcl.agents.file.labels import Status, is_label
 
 if TYPE_CHECKING:
-    from executor.globs import Scope
+    from executor.core.globs import Scope
 
 # From a status to those that may follow it; DONE is the end, and more work is another intent.
 TRANSITIONS: Final[Mapping[str, tuple[Status, ...]]] = {
@@ -63,7 +63,7 @@ class WorkItem:
         """The scope as the gate holds paths against it. An absolute pattern, of which validation warns, fits
         no file of the folder and is left out.
         """
-        from executor.globs import Scope
+        from executor.core.globs import Scope
         from mcl.agents.file.patterns import Patterns
 
         return Scope(Patterns().good(self.scope))

@@ -8,16 +8,16 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from executor.clock import instant
+from executor.core.clock import instant
 from executor.gate.policy import Policy
-from executor.home import Home
+from executor.store.home import Home
 from mcl.agents.work.item import WorkItem
 from mcl.agents.work.store import Work
 from mcl.agents.work.tables import COMPONENT
 from mcl.errors import WorkError
 
 if TYPE_CHECKING:
-    from executor.globs import Meeting
+    from executor.core.globs import Meeting
 
 _COLUMNS: Final = "root, label, intent_id, agent, since, expires_at, number"
 _LIVE: Final = "expires_at > ? AND expires_at <= ?"

@@ -19,9 +19,9 @@ from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
 from executor.gate.verdict import Ask
-from executor.home import Home
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor, visible
+from executor.store.home import Home
 from executor.tools.registry import Registry
 from executor.walker.check import GRAMMAR, parse_check
 from executor.walker.ending import attestations

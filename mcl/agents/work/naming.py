@@ -14,15 +14,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from executor.errors import HomeError
-from executor.home import Home
+from executor.core.errors import HomeError
+from executor.store.home import Home
 from ir import MclError
 from mcl.agents.work.item import WorkItem
 from mcl.agents.work.store import Work
 from mcl.agents.work.tables import COMPONENT
 
 if TYPE_CHECKING:
-    from executor.globs import Scope
+    from executor.core.globs import Scope
 
 MOST: Final = 21  # that are named; of more it is only told that they are there
 _DONE: Final = "SELECT 1 FROM journal WHERE intent = ? AND kind = 'intent.attest' LIMIT 1"
@@ -84,7 +84,7 @@ def _written(patterns: Mapping[str, tuple[str, ...]]) -> str:
 @lru_cache(maxsize=4)
 def _scopes(said: str) -> tuple[tuple[str, Scope], ...]:
     """The scope of each label; none where nothing can be made of what is kept."""
-    from executor.globs import Scope
+    from executor.core.globs import Scope
     from mcl.agents.file.patterns import Patterns
 
     read = Patterns()

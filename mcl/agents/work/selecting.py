@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from executor.home import Home
-from executor.journal.record import Record, seal_record
+from executor.store.home import Home
+from executor.store.journal.record import Record, seal_record
 from mcl.agents.file import NAME as FILE
 from mcl.agents.file import Document, Entry
 from mcl.agents.file.labels import is_label

@@ -8,8 +8,8 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from executor.hashing import json_bytes
-from executor.home import Home
+from executor.core.hashing import json_bytes
+from executor.store.home import Home
 from ir import (
     Envelope,
     Frame,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from executor.home import Home
-from executor.journal.record import Record, seal_record
+from executor.store.home import Home
+from executor.store.journal.record import Record, seal_record
 from mcl.agents.file.labels import Status
 from mcl.agents.work.item import TRANSITIONS
 from mcl.agents.work.store import STATUS

@@ -12,10 +12,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, cast
 
-from executor.errors import HomeError
-from executor.home import Home
-from executor.journal.record import Record
-from executor.lifecycle.fold import fold
+from executor.core.errors import HomeError
+from executor.store.home import Home
+from executor.store.journal.record import Record
+from executor.store.lifecycle.fold import fold
 from ir import Envelope, IntentAcceptBody, MclError
 from mcl.agents.file.labels import STATUSES, Status
 from mcl.agents.work.item import Standing, WorkItem, is_work, item_of

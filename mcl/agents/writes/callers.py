@@ -12,8 +12,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Final
 
-from executor.database import explain_os
-from executor.home import Home
+from executor.store.database import explain_os
+from executor.store.home import Home
 
 _FOLDER: Final = "callers"
 _FLAGS: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from executor.clock import instant
-from executor.hashing import json_hash
-from executor.home import Home
+from executor.core.clock import instant
+from executor.core.hashing import json_hash
+from executor.store.home import Home
 from mcl.agents.writes.table import TABLES
 
 MOST: Final = 3  # times that the very same call is judged and refused

@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from executor.home import Home
-from executor.journal.record import Record
-from executor.lifecycle.view import intent_id
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
+from executor.store.journal.record import Record
+from executor.store.lifecycle.view import intent_id
 from executor.tools.manifest import Mode
-from executor.undo.images import STORE_LIMIT
-from executor.undo.look import FILE_LIMIT, Before, Looker
-from executor.undo.prune import make_room
-from executor.undo.records import KEPT, LEFT, Call, before_of, call_of, kept_body, left_body
-from executor.undo.state import State
-from executor.undo.store import ImageStore
-from executor.undo.total import Total, note_tried, total
+from executor.walker.undo.images import STORE_LIMIT
+from executor.walker.undo.look import FILE_LIMIT, Before, Looker
+from executor.walker.undo.prune import make_room
+from executor.walker.undo.records import KEPT, LEFT, Call, before_of, call_of, kept_body, left_body
+from executor.walker.undo.state import State
+from executor.walker.undo.store import ImageStore
+from executor.walker.undo.total import Total, note_tried, total
 from mcl.agents.writes.table import TABLES
 
 _OPEN: Final = 4096  # calls of a home that are under way, or were when it crashed

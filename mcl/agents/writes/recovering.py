@@ -15,13 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from executor.errors import ScopeError
-from executor.home import Home
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
-from executor.undo.look import Looker
-from executor.undo.records import Call
-from executor.undo.state import State
-from executor.undo.store import ImageStore
+from executor.store.home import Home
+from executor.walker.undo.look import Looker
+from executor.walker.undo.records import Call
+from executor.walker.undo.state import State
+from executor.walker.undo.store import ImageStore
 from mcl.agents.trace import Change, Trace, TraceLine
 from mcl.agents.trace.trace import signed_lines
 from mcl.agents.writes.callers import Callers

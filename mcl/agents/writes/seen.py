@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.agents.writes.table import TABLES
 
 _KEPT: Final = 1 << 16  # notes of a home

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from executor.errors import ScopeError, UndoError
-from executor.home import Home
+from executor.core.errors import ScopeError, UndoError
 from executor.sandbox.paths import Workspace
-from executor.undo.store import ImageStore
+from executor.store.home import Home
+from executor.walker.undo.store import ImageStore
 from mcl.agents.trace import Change, Trace, TraceLine, changed_lines
 from mcl.agents.trace.change import Author, Ranges
 from mcl.agents.writes.images import forget

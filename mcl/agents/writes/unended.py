@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.errors import ScopeError
-from executor.home import Home
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
-from executor.undo.look import Looker
-from executor.undo.records import Call
-from executor.undo.store import ImageStore
+from executor.store.home import Home
+from executor.walker.undo.look import Looker
+from executor.walker.undo.records import Call
+from executor.walker.undo.store import ImageStore
 from mcl.agents.writes.images import open_calls
 from mcl.agents.writes.tracing import within
 

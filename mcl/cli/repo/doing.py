@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mcl.cli.output import Output, note, note_error, write_document, write_line
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
     from mcl.acts.repo.draft import DraftedContract
     from mcl.acts.repo.run import ContractRun
     from mcl.repo.contract import RepoIntent

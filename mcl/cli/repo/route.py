@@ -11,7 +11,7 @@ from mcl.cli.output import note, note_error, write_text
 from mcl.cli.repo.arguments import Compat, InRepo, Prompt, Strict, prompt_of
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
     from mcl.repo.routing import Routed
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from executor.home import Home
+    from executor.store.home import Home
     from mcl.acts.tools import KnownTool
 
 Server = Annotated[str, typer.Option("--server", metavar="NAME", help="All of this server that wait for it.")]

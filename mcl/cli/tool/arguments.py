@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
 
 STYLES = {
     "new": "dim",
@@ -22,7 +22,7 @@ STYLES = {
 
 def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
     """Shell completion: the tools by their short names."""
-    from executor.home import Home
+    from executor.store.home import Home
     from executor.tools.names import short_name
     from mcl.acts.tools import foreign_tools
     from mcl.home import locate

@@ -13,7 +13,7 @@ from mcl.cli.views.exact import Exact, exact, field
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, plain, rows
 
 if TYPE_CHECKING:
-    from executor.materiality import Change
+    from executor.store.materiality import Change
     from executor.walker import Verdict
 
 

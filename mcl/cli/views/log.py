@@ -7,11 +7,11 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from executor.journal.journal import Journal
-from executor.journal.record import Record
-from executor.journal.rows import Row
-from executor.journal.tables import CHANGED
 from executor.sandbox.redaction import visible, visible_value
+from executor.store.journal.journal import Journal
+from executor.store.journal.record import Record
+from executor.store.journal.rows import Row
+from executor.store.journal.tables import CHANGED
 from ir import (
     Body,
     Intent,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 
-from executor.undo import NotUndone, Pruned, UndoReport
+from executor.walker.undo import NotUndone, Pruned, UndoReport
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, plain
 
 _HEADS = {

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
-from executor.hashing import json_bytes
+from executor.core.hashing import json_bytes
 from executor.tools.names import is_server
 from mcl.errors import McpError
 from mcl.mcp.activity.entry import OPERATIONS, SENSITIVITIES, VERDICTS

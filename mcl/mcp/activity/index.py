@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from executor.errors import JournalError
-from executor.home import Home
-from executor.journal.record import Record
-from executor.journal.rows import COLUMNS, Row
+from executor.core.errors import JournalError
+from executor.store.home import Home
+from executor.store.journal.record import Record
+from executor.store.journal.rows import COLUMNS, Row
 from ir.errors import MclError
 from mcl.mcp.activity.entry import KIND
 from mcl.mcp.activity.filters import words_of

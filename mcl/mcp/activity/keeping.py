@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from executor.home import Home
-from executor.journal.journal import Statement
-from executor.journal.rows import Row
 from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
+from executor.store.home import Home
+from executor.store.journal.journal import Statement
+from executor.store.journal.rows import Row
 from ir import is_instant
 from mcl.mcp.activity.entry import KIND, Entry
 from mcl.mcp.activity.index import Index

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from executor.errors import JournalError
-from executor.hashing import json_size
-from executor.home import Home
-from executor.journal.rows import COLUMNS, Row
+from executor.core.errors import JournalError
+from executor.core.hashing import json_size
+from executor.store.home import Home
+from executor.store.journal.rows import COLUMNS, Row
 from ir.errors import MclError
 from mcl.errors import McpError
 from mcl.mcp.activity.entry import KIND

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from executor.errors import JournalError
+from executor.core.errors import JournalError
 
 
 @dataclass(frozen=True, slots=True)

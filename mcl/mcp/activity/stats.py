@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.mcp.activity.filters import Filters
 from mcl.mcp.activity.index import Index
 
@@ -54,7 +54,7 @@ class ActivityStats:
         """The numbers as a JSON object."""
         from datetime import UTC, datetime
 
-        from executor.clock import instant
+        from executor.core.clock import instant
 
         def moment(value: int | None) -> str:
             return "" if value is None else instant(datetime.fromtimestamp(value / 1000, UTC))

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from executor.hashing import json_bytes
-from executor.lifecycle.view import intent_id
+from executor.core.hashing import json_bytes
 from executor.sandbox.redaction import Redactor
+from executor.store.lifecycle.view import intent_id
 from mcl.mcp.activity.entry import Entry
 
 MAX_ARGS: Final = 4096  # bytes of the arguments' JSON, as they are kept

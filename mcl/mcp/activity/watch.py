@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from executor.home import Home
-from executor.journal.rows import Row
+from executor.store.home import Home
+from executor.store.journal.rows import Row
 from ir.errors import MclError
 from mcl.mcp.activity.entry import KIND
 from mcl.mcp.activity.filters import Filters

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
+from executor.core.hashing import json_bytes
 from executor.gate.pins import Approved, Pins
-from executor.hashing import json_bytes
-from executor.home import Home
+from executor.store.home import Home
 from executor.tools.manifest import Manifest
 from mcl.errors import McpError
 from mcl.mcp.foreign.manifest import manifest_of

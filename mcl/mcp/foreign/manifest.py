@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from executor.hashing import is_shallow, json_size
+from executor.core.hashing import is_shallow, json_size
 from executor.tools.manifest import Manifest, Outside, Scope
 from executor.tools.names import OURSELVES, is_server, is_tool, outside_uri
 from mcl.errors import McpError

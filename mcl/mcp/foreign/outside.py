@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from anyio import CancelScope
 
-from executor.errors import ToolError
-from executor.home import Home
+from executor.core.errors import ToolError
+from executor.store.home import Home
 from executor.tools.manifest import Manifest
 from executor.tools.names import is_outside
 from executor.tools.tool import Bench, Tool

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.call import Call
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.gate.checkout import Checkout
 from executor.gate.context import Context
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 from executor.tools.manifest import Manifest
 from ir import MclError
 from mcl.agents.work.checkouts import BoundCheckouts

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.globs import Scope
+from executor.core.globs import Scope
 
 
 @dataclass(frozen=True)

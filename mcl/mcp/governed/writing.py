@@ -9,9 +9,9 @@ from typing import Final
 
 from anyio import CancelScope, to_thread
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.tools.manifest import Manifest
-from executor.undo.images import NO_FILE, OUTSIDE
+from executor.walker.undo.images import NO_FILE, OUTSIDE
 from ir import MclError
 from mcl.agents.writes.images import Caller, keep, left
 from mcl.agents.writes.tracing import trace_writes

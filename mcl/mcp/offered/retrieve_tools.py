@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from executor.hashing import json_size
+from executor.core.hashing import json_size
 from mcl.mcp.exchange import Caller, Json, Reply
 from mcl.mcp.finding.shelf import Shelved
 from mcl.mcp.offered.offered import Offered

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from anyio import create_task_group, get_cancelled_exc_class, move_on_after
 
-from executor.errors import WalkError
-from executor.hashing import json_hash
+from executor.core.errors import WalkError
+from executor.core.hashing import json_hash
 from mcl.mcp.exchange import Caller, Form, Json, Reply, Wanted, refused
 from mcl.mcp.offered.offered import Offered
 from mcl.mcp.offered.telling import ACCEPT_FIRST, bounded, how_to_accept

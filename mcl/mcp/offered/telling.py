@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from executor.hashing import json_size
+from executor.core.hashing import json_size
 from ir import IntentAttestBody, IntentFailBody
 from mcl.documents import of_result, of_shown
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
     from mcl.acts.show import Shown
     from mcl.outcome import Outcome
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import mcp_types as types
 from anyio import CancelScope
 
-from executor.hashing import json_size
+from executor.core.hashing import json_size
 from ir import MclError
 from mcl.mcp.activity import Entry
 from mcl.mcp.exchange import Caller

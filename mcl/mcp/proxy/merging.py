@@ -19,9 +19,9 @@ import mcp_types as types
 from pydantic import BaseModel, ValidationError
 
 from executor.call import Call, Declaration
+from executor.core.hashing import json_size
 from executor.gate.decide import foresee
 from executor.gate.verdict import Deny
-from executor.hashing import json_size
 from ir import MclError
 from mcl.errors import McpError
 from mcl.mcp.finding.shelf import shown

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
-from executor.errors import JournalError
+from executor.core.errors import JournalError
+from executor.core.hashing import json_hash
 from executor.gate.claim import binding_hash
-from executor.hashing import json_hash
-from executor.home import Home
-from executor.journal.record import Record
-from executor.journal.rows import Row
-from executor.lifecycle.fold import View
-from executor.references import typed_args
+from executor.gate.references import typed_args
+from executor.store.home import Home
+from executor.store.journal.record import Record
+from executor.store.journal.rows import Row
+from executor.store.lifecycle.fold import View
 from executor.tools.manifest import Manifest
 from ir import Intent, MclError, PlanTree, ToolCall, canonical_bytes, content_hash, is_ulid
 from mcl.acts.direct import NODE

@@ -6,14 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from executor.errors import GateError
+from executor.core.errors import GateError
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.policy import Policy
-from executor.home import Home
-from executor.journal.journal import Statement
-from executor.journal.record import Record
-from executor.keys.personal import is_personal
-from executor.lifecycle.fold import View
+from executor.store.home import Home
+from executor.store.journal.journal import Statement
+from executor.store.journal.record import Record
+from executor.store.keys.personal import is_personal
+from executor.store.lifecycle.fold import View
 from executor.tools.registry import Registry
 from ir import (
     Envelope,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from anyio import get_cancelled_exc_class
 
-from executor.errors import GateError, WalkError
-from executor.hashing import json_size
-from executor.home import Home
+from executor.core.errors import GateError, WalkError
+from executor.core.hashing import json_size
+from executor.store.home import Home
 from executor.walker import Outcome, Walker
 from executor.walker.outcome import Failure
 from executor.walker.people import GateAnswer, GateQuestion

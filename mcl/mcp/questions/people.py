@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio import sleep_forever
 
-from executor.home import Home
+from executor.store.home import Home
 from executor.walker.people import GateAnswer, GateQuestion
 from mcl.mcp.channel import Channel
 from mcl.mcp.exchange import Caller, Filled, Form

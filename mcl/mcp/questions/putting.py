@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from executor.call import Call, Declaration
-from executor.errors import KeyringError
+from executor.core.errors import KeyringError
 from executor.gate.claim import binding_hash, bound_to
 from executor.gate.mandate import Mandate
 from executor.gate.verdict import Ask
-from executor.journal.record import seal_record
+from executor.store.journal.record import seal_record
 from executor.tools.names import OURSELVES
 from ir import MclError
 from mcl.acts.direct import NODE, DirectCall, direct_call, texts_of
@@ -20,7 +20,7 @@ from mcl.mcp.questions.asked import ASKED, AskedCall
 from mcl.mcp.questions.shown import prose_of, question_of
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
     from mcl.mcp.exchange import Caller
     from mcl.mcp.session import Session
 

@@ -15,12 +15,12 @@ import anyio
 from anyio import get_cancelled_exc_class, sleep_forever
 
 from executor.call import Call
-from executor.errors import GateError
+from executor.core.errors import GateError
+from executor.core.hashing import json_hash
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.examples import EXAMPLES
 from executor.gate.verdict import Ask, Deny
-from executor.hashing import json_hash
-from executor.home import Home
+from executor.store.home import Home
 from executor.walker.asking import TRIES
 from executor.walker.people import GateAnswer
 from mcl.errors import McpError

@@ -16,7 +16,7 @@ import mcp_types as types
 from anyio import CancelScope, get_cancelled_exc_class
 from mcp.server.lowlevel.server import NotificationOptions, Server
 
-from executor.hashing import json_size
+from executor.core.hashing import json_size
 from executor.tools.names import OURSELVES
 from ir import MclError
 from mcl import __version__

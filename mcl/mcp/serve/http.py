@@ -19,7 +19,7 @@ import uvicorn
 from anyio import create_task_group
 from mcp.server.transport_security import TransportSecuritySettings
 
-from executor.database import explain_os
+from executor.store.database import explain_os
 from mcl.errors import McpError
 
 if TYPE_CHECKING:

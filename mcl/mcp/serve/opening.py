@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import create_task_group, sleep
 
-from executor.errors import KeyringError
+from executor.core.errors import KeyringError
 from ir import MclError
 from mcl.errors import McpError
 from mcl.mcp.activity import Activity
@@ -30,7 +30,7 @@ from mcl.tools.registry import COMMANDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from executor.home import Home
+    from executor.store.home import Home
     from mcl.mcp.service.compiling import Compiling
     from mcl.mcp.upstream import Kind
 

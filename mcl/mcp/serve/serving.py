@@ -15,7 +15,7 @@ from anyio.abc import TaskStatus
 from mcl.mcp.serve.opening import opened
 
 if TYPE_CHECKING:
-    from executor.home import Home
+    from executor.store.home import Home
     from mcl.mcp.service.compiling import Compiling
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
-from executor.home import Home
+from executor.store.home import Home
 
 if TYPE_CHECKING:
     from mcl.outcome import Outcome

@@ -9,10 +9,10 @@ from time import monotonic
 from typing import Final
 
 from executor.call import Call
+from executor.core.hashing import json_hash
 from executor.gate.guards.three_keys import MAX_REASON
 from executor.gate.verdict import Deny
-from executor.hashing import json_hash
-from executor.home import Home
+from executor.store.home import Home
 from mcl.agents.guard.refusals import circuit_open
 from mcl.agents.writes.circuit import SHARED, Denials
 from mcl.mcp.governed.judged import Judged

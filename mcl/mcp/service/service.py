@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.mcp.finding.shelf import Shelves
 from mcl.mcp.service.refusals import Refusals
 from mcl.mcp.session import Session

@@ -17,7 +17,7 @@ from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
-from executor.hashing import json_size
+from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor
 from mcl.mcp.channel import SILENT, Channel
 from mcl.mcp.servers import Server

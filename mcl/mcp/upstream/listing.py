@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Literal, TypeAlias
 
-from executor.hashing import json_size
+from executor.core.hashing import json_size
 from mcl.mcp.upstream.faults import FaultError, lied, too_large
 
 Kind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]

@@ -7,7 +7,7 @@ from typing import Final
 
 import anyio
 
-from executor.hashing import json_size
+from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor
 from mcl.mcp.channel import Channel
 

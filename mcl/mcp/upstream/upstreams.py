@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from executor.hashing import json_size
+from executor.core.hashing import json_size
 from mcl.distribution import install_line
 from mcl.errors import InputError, McpError
 from mcl.mcp.channel import SILENT, Channel

@@ -4,7 +4,7 @@ import functools
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from executor.globs import Glob, GlobError
+from executor.core.globs import Glob, GlobError
 from mcl.review.contracts.contract import FOLDER, MODES, Mode
 from mcl.review.contracts.front import read_front
 

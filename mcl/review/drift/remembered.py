@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from mcl.errors import ReviewError
 from mcl.review.drift.rules import Flaw, drift_rules
 from mcl.review.drift.tree import Tree
@@ -28,7 +28,7 @@ _STANDING: Final = ("proposed", "accepted")
 
 def decision_flaws(tree: Tree, memories: Memories) -> Iterator[Flaw]:
     """Decisions whose file and memory differ, or which are about files that are gone."""
-    from executor.globs import Glob
+    from executor.core.globs import Glob
 
     rules = drift_rules()
     messages = {

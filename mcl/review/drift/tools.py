@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from executor.errors import ManifestError
+from executor.core.errors import ManifestError
 from mcl.review.drift.pages import pages
 from mcl.review.drift.parsing import parsed
 from mcl.review.drift.rules import Flaw, drift_rules

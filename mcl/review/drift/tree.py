@@ -16,12 +16,12 @@ from typing import Any, Final
 
 import anyio
 
-from executor.clock import Clock
-from executor.errors import ScopeError, ToolError
-from executor.project.sources import sources
-from executor.project.state import state
+from executor.core.clock import Clock
+from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.git import Git, repository, text
 from executor.sandbox.paths import Workspace
+from executor.tools.project.sources import sources
+from executor.tools.project.state import state
 from executor.tools.tool import Bench
 from mcl.errors import ReviewError
 from mcl.review.target.overlooked import overlooked

@@ -94,5 +94,5 @@ def _version() -> str:
         total.update(here.joinpath("symbols", name).read_bytes())
     for name in ("files.py", "ownership.py"):
         total.update(here.joinpath(name).read_bytes())
-    total.update(files("executor.project").joinpath("languages.toml").read_bytes())
+    total.update(files("executor.tools.project").joinpath("languages.toml").read_bytes())
     return total.hexdigest()

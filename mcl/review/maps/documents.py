@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from executor.errors import ScopeError
-from executor.hashing import json_bytes
+from executor.core.errors import ScopeError
+from executor.core.hashing import json_bytes
 from mcl.review.maps.maps import FOLDER, Mapped, Maps
 
 ARCHITECTURE: Final = "architecture_map"

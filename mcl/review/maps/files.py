@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from executor.clock import SystemClock
-from executor.errors import ScopeError
-from executor.project.languages import language_of
-from executor.project.sources import sources
+from executor.core.clock import SystemClock
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
+from executor.tools.project.languages import language_of
+from executor.tools.project.sources import sources
 from executor.tools.tool import Bench
 from mcl.review.maps.loading import MAX_FILES
 from mcl.review.maps.maps import FOLDER, IGNORE, Symbol

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import visible
 from executor.sandbox.spelling import components

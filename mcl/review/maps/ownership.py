@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from executor.errors import ScopeError, ToolError
+from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.git import Git, repository, text
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor

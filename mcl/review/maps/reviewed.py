@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from executor.home import Home
+from executor.store.home import Home
 
 
 def reviews_of(home: Home, root: Path) -> dict[str, str]:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from executor.globs import Glob, GlobError
+from executor.core.globs import Glob, GlobError
 from mcl.errors import ReviewError
 
 Kind: TypeAlias = Literal["decisions", "boundaries", "philosophy", "rejected"]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from executor.errors import ScopeError
-from executor.globs import Glob
+from executor.core.errors import ScopeError
+from executor.core.globs import Glob
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import visible
 from executor.sandbox.writing import alone

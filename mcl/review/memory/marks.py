@@ -8,8 +8,8 @@ import json
 from hashlib import sha256
 from typing import Final
 
-from executor.home import Home
-from executor.keys.marking import marking_secret
+from executor.store.home import Home
+from executor.store.keys.marking import marking_secret
 from mcl.review.findings import Finding
 from mcl.review.findings.repeats import normalised
 

@@ -3,7 +3,7 @@
 from functools import cached_property
 from pathlib import Path
 
-from executor.home import Home
+from executor.store.home import Home
 from mcl.review.memory.decisions import Decisions
 from mcl.review.memory.dismissals import Dismissals
 from mcl.review.memory.history import History

@@ -5,8 +5,8 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from executor.home import Home
 from executor.sandbox.spelling import components
+from executor.store.home import Home
 from ir.errors import MclError
 from mcl.cortex import Cortex, Memory, new_memory
 from mcl.cortex.bundle import REVIEW

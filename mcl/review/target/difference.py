@@ -15,11 +15,11 @@ from typing import Final
 
 from anyio import to_thread
 
-from executor.errors import ScopeError
-from executor.project.changes import PLAIN
-from executor.project.sources import LeftOut, is_vendored
+from executor.core.errors import ScopeError
 from executor.sandbox.git import Git, text
 from executor.sandbox.spelling import components
+from executor.tools.project.changes import PLAIN
+from executor.tools.project.sources import LeftOut, is_vendored
 from mcl.review.target.overlooked import overlooked
 from mcl.review.target.piece import MAX_FILE, Piece, Removed, Skipped, State, piece_of, text_of
 

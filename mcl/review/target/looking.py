@@ -9,10 +9,10 @@ from typing import Final
 
 from anyio import from_thread, to_thread
 
-from executor.errors import ScopeError, ToolError
-from executor.project.sources import Missed, sources
+from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.git import repository
 from executor.sandbox.paths import Workspace
+from executor.tools.project.sources import Missed, sources
 from executor.tools.tool import Bench
 from mcl.errors import ReviewError
 from mcl.review.target.difference import changes

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from executor.errors import ManifestError
+from executor.core.errors import ManifestError
 from mcl.tools.contracts.contract import Contract
 from mcl.tools.contracts.documents import JSON_FILE, SAFETY_FILE, json_document, safety_document
 from mcl.tools.contracts.reading import MOST, Documented, read_contracts, read_safety

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from executor.errors import ManifestError
+from executor.core.errors import ManifestError
 from mcl.tools.contracts.documents import FORM
 
 MOST: Final = 16 << 20  # bytes of a document that is read at all

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from executor.home import Home
 from executor.sandbox.redaction import visible
+from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.cortex import Cortex
 

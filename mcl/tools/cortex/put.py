@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from executor.errors import ToolError
-from executor.home import Home
+from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
+from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.cortex import Cortex, Memory, new_memory
 from mcl.cortex.bundle import PINNED

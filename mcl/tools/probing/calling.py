@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 
 import anyio
 
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.registry import Registry
 from executor.walker import Walker

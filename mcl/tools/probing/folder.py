@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from executor.gate.grants import Grants
-from executor.home import Home
 from executor.sandbox.environment import safe_path
 from executor.sandbox.process import run_command
+from executor.store.home import Home
 from ir import SIDE_EFFECTS
 from mcl.cortex import Cortex
 from mcl.repo.repositories import Repositories

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from executor.home import Home
+from executor.store.home import Home
 from executor.tools.tool import Bench
 from ir.errors import MclError
 from mcl.review.context import context_for

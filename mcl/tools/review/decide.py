@@ -5,7 +5,7 @@ from typing import Any
 
 from anyio import from_thread, to_thread
 
-from executor.home import Home
+from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.review.memory import Memories
 

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from executor.errors import ToolError
-from executor.hashing import json_bytes
-from executor.home import Home
-from executor.project.languages import language_of
+from executor.core.errors import ToolError
+from executor.core.hashing import json_bytes
 from executor.sandbox.redaction import Redactor
+from executor.store.home import Home
+from executor.tools.project.languages import language_of
 from executor.tools.tool import Bench
 from ir.inline_secrets import WHOLE_KEY
 from mcl.review.findings import Finding

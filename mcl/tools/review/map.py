@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from anyio import from_thread, to_thread
 
-from executor.home import Home
 from executor.sandbox.paths import Workspace
+from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.review.maps.building import survey
 from mcl.review.maps.differing import differing

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from anyio import from_thread, to_thread
 
-from executor.hashing import json_bytes
-from executor.home import Home
+from executor.core.hashing import json_bytes
+from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.review.findings import write_findings
 from mcl.review.memory import Memories

@@ -30,7 +30,7 @@ def read_text(text: str, language: str) -> Shown:
 
     Args:
         text: the whole of it; of more than 1 MiB no symbols are looked for.
-        language: its name, as in executor/project/languages.toml.
+        language: its name, as in executor/tools/project/languages.toml.
     """
     found: Shown | None = None
     if len(text) <= MOST_TEXT:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from executor.errors import ScopeError
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from ir.inline_secrets import without_secrets
 from mcl.review.memory.documents.conventions import conventions

@@ -1,0 +1,268 @@
+"""What intent.correct changes: a person patches the Intent, the plan or both of a run that has begun."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from executor.core.errors import LifecycleError
+from executor.store.lifecycle.begun import BEGUN, from_on, kept, owner, same_work, too_late, with_users
+from executor.store.lifecycle.patches import PatchFlaw, apply_patches
+from executor.store.lifecycle.persistent import PersistentMap
+from executor.store.lifecycle.view import View
+from executor.store.materiality import FIXED_IN_INTENT, FIXED_IN_PLAN, Change, Documents, compare, is_material
+from executor.store.materiality.shape import Shape, is_leaf
+from ir import (
+    Intent,
+    IntentCorrectBody,
+    MclError,
+    PlanTree,
+    as_document,
+    canonical_bytes,
+    check_plan,
+    with_hash,
+)
+
+BOTH: Final = "+"  # between the two hashes in the target of patches of {"intent": …, "plan": …}
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What a correction comes to.
+
+    intent, plan: as they are to be, with their hashes. changes: against what counts now, and what is material
+    against what was last accepted. again: the nodes that have begun and run again, in walk order. proposed:
+    an earlier correction waits for its accept, so this one does too.
+    """
+
+    intent: Intent
+    plan: PlanTree
+    changes: tuple[Change, ...]
+    again: tuple[str, ...]
+    proposed: bool = False
+
+    @property
+    def material(self) -> bool:
+        """Whether it needs a new accept."""
+        return self.proposed or is_material(self.changes)
+
+
+def target_of(intent: bool, plan: bool, view: View) -> str:
+    """What patches of the Intent, of the plan, or of both name as their target."""
+    hashes = [hash for wanted, hash in ((intent, view.intent_hash), (plan, view.plan_hash)) if wanted]
+    return BOTH.join(hashes)
+
+
+def correction(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> Correction:
+    """What a correction would come to, judged at a moment.
+
+    view: of an intent whose run has begun. at: ISO 8601 UTC, when it is signed; what remains of a deadline is
+    counted from then. intent: how errors name it.
+
+    Raises:
+        LifecycleError: STALE_CORRECTION, another Intent or plan counts by now; CORRECTION_INVALID, the
+            patches cannot be applied, change nothing, or make something that is no Intent or plan that could
+            run; CORRECTION_TOO_LATE, they change what has begun. `place` names the operation, path or node.
+    """
+    old = _accepted(view, intent)
+    documents = _patched(view, old, body)
+    if documents == old and not body.retry_from:
+        raise _refused(
+            view, "CORRECTION_INVALID", "it changes nothing", "patches", "say what shall be different"
+        )
+    assert old.plan is not None, "asked above"
+    assert documents.intent is not None, "patched from one"
+    assert documents.plan is not None, "patched from one"
+    before, after = Shape(old.plan), Shape(documents.plan)
+    if body.retry_from and body.retry_from not in after.nodes:
+        message = f"no node of the plan is called {body.retry_from}"
+        raise _refused(view, "CORRECTION_INVALID", message, "retry_from", f"one of: {_some(after)}")
+    changes = compare(old, documents, now=at)
+    base = Documents(view.base_intent, view.base_plan)
+    if base != old and base.intent is not None:
+        known = {(change.code, change.place) for change in changes}
+        drifted = (one for one in compare(base, documents, now=at) if one.material)
+        changes += tuple(one for one in drifted if (one.code, one.place) not in known)
+    proposed = view.state == "proposed"
+    again = from_on(body.retry_from or view.retry_from, after)
+    if proposed or is_material(changes):
+        again |= changed_leaves(Shape(view.walked) if view.walked is not None else before, after)
+    elif (late := too_late(view.nodes, before, after, again)) is not None:
+        fix = f"run it again from there (retry_from {late[0]}), or correct what comes later"
+        raise _refused(view, "CORRECTION_TOO_LATE", late[1], f"plan.{late[0]}", fix)
+    again = with_users(again, after)
+    begun = tuple(node.id for node in after.order if node.id in again and view.nodes.get(node.id) in BEGUN)
+    return Correction(documents.intent, documents.plan, changes, begun, proposed)
+
+
+def corrected(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> dict[str, Any]:
+    """The fields of the view that a correction changes. Raises what `correction` raises."""
+    found = correction(view, body, at=at, intent=intent)
+    if found.material:
+        nothing = dict.fromkeys(
+            ("intent_hash", "plan_hash", "accepted_hash", "accepted_plan_hash", "accepted_by"), ""
+        )
+        return {
+            "state": "proposed",
+            "intent": None,
+            "plan": None,
+            **nothing,
+            "gates": PersistentMap(),
+            "walked": view.walked or view.plan,
+            "retry_from": body.retry_from or view.retry_from,
+        }
+    return {
+        "intent": found.intent,
+        "intent_hash": found.intent.hash,
+        "accepted_hash": found.intent.hash,
+        "plan": found.plan,
+        "plan_hash": found.plan.hash,
+        "accepted_plan_hash": found.plan.hash,
+        **_restarted(view, frozenset(found.again), Shape(found.plan)),
+    }
+
+
+def carried(view: View, walked: PlanTree, plan: PlanTree) -> dict[str, Any]:
+    """What an accept keeps of a run that a correction stopped: the states of what stays as it was.
+
+    What changed runs again, and what was named to run again, and whatever is made from either.
+    """
+    before, after = Shape(walked), Shape(plan)
+    restarts = view.restarts + 1  # a run that has not noticed yet begins again
+    if not (before.clear and after.clear):
+        return {"nodes": PersistentMap(), "restarts": restarts}
+    again = with_users(from_on(view.retry_from, after) | changed_leaves(before, after), after)
+    kept_nodes, unended = _anew(view, again, after)
+    return {"nodes": kept_nodes, "again": view.again | unended, "restarts": restarts}
+
+
+def changed_leaves(before: Shape, after: Shape) -> frozenset[str]:
+    """The leaves of a plan that the other one does not have, or has as something else."""
+    return frozenset(
+        node.id
+        for node in after.order
+        if is_leaf(node) and (node.id not in before.nodes or not same_work(before.nodes[node.id], node))
+    )
+
+
+def _restarted(view: View, again: frozenset[str], shape: Shape) -> dict[str, Any]:
+    """The run without what runs again: its states, and what people said at its gates."""
+    if not again:
+        return {}
+    nodes, unended = _anew(view, again, shape)
+    gates = {id: gate for id, gate in view.gates.items() if owner(gate.node_id, shape) not in again}
+    return {
+        "nodes": nodes,
+        "gates": PersistentMap(gates),
+        "again": view.again | unended,
+        "restarts": view.restarts + 1,
+    }
+
+
+def _anew(view: View, again: frozenset[str], shape: Shape) -> tuple[PersistentMap[str, str], frozenset[str]]:
+    """The states that stay, and the nodes whose end is yet to come and will not count."""
+    states = kept(view.nodes, again, shape)
+    running = {id for id, state in view.nodes.items() if state == "running" and id not in states}
+    leaves = {id for id in running if id not in shape.nodes or is_leaf(shape.nodes[id])}
+    return PersistentMap(states), frozenset(leaves)
+
+
+def _accepted(view: View, intent: str) -> Documents:
+    if view.intent is None or view.plan is None:
+        raise LifecycleError(
+            "NO_PLAN_ACCEPTED",
+            "no plan was accepted, so there is nothing to correct",
+            place=intent,
+            fix="state the goal again",
+            state=view.state,
+            legal=view.legal(),
+        )
+    return Documents(view.intent, view.plan)
+
+
+def _patched(view: View, old: Documents, body: IntentCorrectBody) -> Documents:
+    wanted = {target_of(intent, plan, view): (intent, plan) for intent, plan in _CHOICES}
+    parts = wanted.get(body.target)
+    if parts is None:
+        message = f"it corrects {body.target}; what counts now is {view.intent_hash} and {view.plan_hash}"
+        raise _refused(
+            view, "STALE_CORRECTION", message, "target", "look at it as it is now, and correct that"
+        )
+    given = {"intent": _loose(old.intent), "plan": _loose(old.plan)}
+    whole = given if parts == (True, True) else given["intent" if parts[0] else "plan"]
+    try:
+        patched = apply_patches(whole, body.patches)
+    except PatchFlaw as flaw:
+        raise _refused(view, "CORRECTION_INVALID", flaw.message, flaw.place, _RFC) from flaw
+    if parts == (True, True):
+        if not isinstance(patched, dict) or patched.keys() != given.keys():
+            raise _refused(view, "CORRECTION_INVALID", "there are an Intent and a plan", "patches", _RFC)
+        given = patched
+    else:
+        given["intent" if parts[0] else "plan"] = patched
+    return Documents(_intent(view, old.intent, given["intent"]), _plan(view, old.plan, given["plan"]))
+
+
+_CHOICES: Final = ((True, False), (False, True), (True, True))
+_RFC: Final = "patch with the operations of RFC 6902"
+
+
+def _loose(document: Intent | PlanTree | None) -> dict[str, Any]:
+    assert document is not None, "an executing intent has both"
+    return {name: value for name, value in as_document(document).items() if name != "hash"}
+
+
+def _read(view: View, model: type[Any], value: object, name: str) -> Any:
+    if not isinstance(value, dict) or "hash" in value:
+        raise _refused(view, "CORRECTION_INVALID", f"this is no {model.__name__}", name, _RFC)
+    try:
+        return with_hash(model.from_json(canonical_bytes(value)))
+    except MclError as error:
+        place = f"{name}{error.place.removeprefix('$')}"
+        raise _refused(view, "CORRECTION_INVALID", error.message, place, error.fix or _RFC) from error
+
+
+def _intent(view: View, old: Intent | None, value: object) -> Intent:
+    new: Intent = _read(view, Intent, value, "intent")
+    assert old is not None, "an executing intent has both"
+    _hold_fixed(view, old, new, FIXED_IN_INTENT)
+    if any(unknown.severity == "blocking" for unknown in new.unknowns):
+        fix = "answer it instead"
+        raise _refused(view, "CORRECTION_INVALID", "a question is open that stops the run", "unknowns", fix)
+    if not new.frame.verb:
+        raise _refused(view, "CORRECTION_INVALID", "the verb is missing", "frame.verb", "say what is wanted")
+    made = new.compile_metadata
+    if new.prose != old.prose and made is not None and made.spans:  # they point into the old words
+        new = with_hash(new.model_copy(update={"compile_metadata": made.model_copy(update={"spans": ()})}))
+    return new
+
+
+def _plan(view: View, old: PlanTree | None, value: object) -> PlanTree:
+    new: PlanTree = _read(view, PlanTree, value, "plan")
+    assert old is not None, "an executing intent has both"
+    _hold_fixed(view, old, new, FIXED_IN_PLAN)
+    # Which texts look like secrets may be judged otherwise some day, and a journal must stay what it is.
+    flaws = [flaw for flaw in check_plan(new) if flaw.code != "SECRET_INLINE"]
+    if flaws:
+        place = f"plan.{flaws[0].node_id}" if flaws[0].node_id else "plan"
+        more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
+        message = f"{flaws[0].code}: {flaws[0].message}{more}"
+        raise _refused(view, "CORRECTION_INVALID", message, place, flaws[0].fix)
+    return new
+
+
+def _hold_fixed(view: View, old: Intent | PlanTree, new: Intent | PlanTree, fixed: tuple[str, ...]) -> None:
+    for name in fixed:
+        if getattr(old, name) != getattr(new, name):
+            place = name if isinstance(new, Intent) else f"plan.{name}"
+            message = "this says which document it is, and stays"
+            raise _refused(view, "CORRECTION_INVALID", message, place, "leave it as it is")
+
+
+def _some(shape: Shape) -> str:
+    ids = [node.id for node in shape.order]
+    return ", ".join(ids[:20]) + ("…" if len(ids) > 20 else "")
+
+
+def _refused(view: View, code: str, message: str, place: str, fix: str) -> LifecycleError:
+    return LifecycleError(code, message, place=place, fix=fix, state=view.state, legal=view.legal())

@@ -1,0 +1,146 @@
+"""What changed between two Intents, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from executor.store.materiality.constraints import compare_constraints, effective_deadline
+from executor.store.materiality.limits import compare_budgets, compare_deadlines
+from executor.store.materiality.rules import Change, changed
+from executor.store.materiality.values import moment, plain
+from ir import Frame, Intent, Reference
+
+Judge: TypeAlias = Callable[[Intent, Intent, str], Iterator[Change]]
+
+
+def compare_intents(before: Intent, after: Intent, *, now: str, words_used: bool = False) -> Iterator[Change]:
+    """Every difference, in the order of the fields.
+
+    now: ISO 8601, the moment that what remains of a deadline is counted from. words_used: is anything in the
+    plan made from the Intent's prose?
+    """
+    for name in Intent.model_fields:
+        if name == "hash" or getattr(before, name) == getattr(after, name):
+            continue
+        if name == "prose":
+            yield from _prose(before, after, used=words_used)
+        elif name in _OF_INTENT:
+            yield from _OF_INTENT[name](before, after, now)
+        else:
+            yield changed("FIELD_CHANGED", name, plain(getattr(before, name)), plain(getattr(after, name)))
+
+
+def _fixed(name: str) -> Judge:
+    def judge(before: Intent, after: Intent, now: str) -> Iterator[Change]:
+        yield changed("IDENTITY_CHANGED", name, plain(getattr(before, name)), plain(getattr(after, name)))
+
+    return judge
+
+
+def _prose(before: Intent, after: Intent, *, used: bool) -> Iterator[Change]:
+    quoted = any(one.type == "signed_off" for one in (*_criteria(before), *_criteria(after)))
+    yield changed("WORDS_USED" if used or quoted else "TEXT_CHANGED", "prose", before.prose, after.prose)
+
+
+def _criteria(intent: Intent) -> tuple[Any, ...]:
+    return intent.frame.success_criteria
+
+
+def _frame(before: Intent, after: Intent, now: str) -> Iterator[Change]:
+    for name in Frame.model_fields:
+        old, new = getattr(before.frame, name), getattr(after.frame, name)
+        if old == new:
+            continue
+        place = f"frame.{name}"
+        if name == "constraints":
+            yield from compare_constraints(old, new, deadline=effective_deadline(before), now=now)
+        elif name == "verb":
+            yield changed("VERB_CHANGED", place, plain(old), plain(new))
+        elif name in _LISTS:
+            yield from _lists(_LISTS[name], place, old, new)
+        else:
+            yield changed("FIELD_CHANGED", place, plain(old), plain(new))
+
+
+_LISTS: Final = {
+    "objects": "OBJECT_CHANGED",
+    "success_criteria": "CRITERION_CHANGED",
+    "preferences": "PREFERENCE_CHANGED",
+}
+
+
+def _lists(code: str, place: str, before: tuple[Any, ...], after: tuple[Any, ...]) -> Iterator[Change]:
+    """What is in one list and not in the other; the order of a list means nothing."""
+    gone, new = list(before), list(after)
+    for one in before:
+        if one in new:
+            new.remove(one)
+            gone.remove(one)
+    if not gone and not new:
+        yield changed("SAME_VALUE", place, plain(before), plain(after), "the same in another order")
+        return
+    for index in range(max(len(gone), len(new))):
+        old = gone[index] if index < len(gone) else None
+        now_there = new[index] if index < len(new) else None
+        where = after.index(now_there) if now_there is not None else before.index(old)
+        yield changed(code, f"{place}[{where}]", plain(old), plain(now_there))
+
+
+def _unknowns(before: Intent, after: Intent, now: str) -> Iterator[Change]:
+    yield from _lists("QUESTION_CHANGED", "unknowns", before.unknowns, after.unknowns)
+
+
+def _references(before: Intent, after: Intent, now: str) -> Iterator[Change]:
+    def silent(one: Reference) -> Reference:
+        return one.model_copy(update={"summary": ""})
+
+    old, new = tuple(map(silent, before.references)), tuple(map(silent, after.references))
+    if old == new:
+        yield changed("TEXT_CHANGED", "references", plain(before.references), plain(after.references))
+    else:
+        yield from _lists("REFERENCE_CHANGED", "references", old, new)
+
+
+def _budget(before: Intent, after: Intent, now: str) -> Iterator[Change]:
+    yield from compare_budgets(before.budget, after.budget, "budget")
+
+
+def _deadline(before: Intent, after: Intent, now: str) -> Iterator[Change]:
+    start = before.deadline or effective_deadline(before)
+    yield from compare_deadlines(before.deadline, after.deadline, "deadline", start=start, now=now)
+
+
+def _expiry(before: Intent, after: Intent, now: str) -> Iterator[Change]:
+    old, new = before.expires_at, after.expires_at
+    if not old or not new:
+        code = "EXPIRY_EXTENDED" if old else "EXPIRY_SHORTENED"
+    elif moment(old) == moment(new):
+        code = "SAME_VALUE"
+    else:
+        code = "EXPIRY_EXTENDED" if moment(new) > moment(old) else "EXPIRY_SHORTENED"
+    yield changed(code, "expires_at", plain(old), plain(new))
+
+
+FIXED_IN_INTENT: Final = (
+    "id",
+    "v",
+    "parent",
+    "actor",
+    "agent",
+    "state",
+    "confidence",
+    "created_at",
+    "goal_id",
+    "signed_by",
+    "compile_metadata",
+)
+_OF_INTENT: Final[Mapping[str, Judge]] = {
+    **{name: _fixed(name) for name in FIXED_IN_INTENT},
+    "frame": _frame,
+    "unknowns": _unknowns,
+    "references": _references,
+    "budget": _budget,
+    "deadline": _deadline,
+    "expires_at": _expiry,
+}

@@ -1,0 +1,167 @@
+"""Before-images: one call before a tool that writes, one after it. What is kept, is durable before it runs.
+
+Contents lie in the home's folder ``undo``; what belongs to which call is two records of the journal,
+``record.undo.kept`` and ``record.undo.left``. A call whose effects cannot be put back (a process, the
+network, a file too large) is recorded as such: nothing is silently unprotected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from anyio import CancelScope, to_thread
+
+from executor.sandbox.paths import Workspace
+from executor.store.home import Home
+from executor.tools.manifest import Effect, Mode
+from executor.walker.undo.look import FILE_LIMIT, FULL, Before, Looker
+from executor.walker.undo.prune import make_room
+from executor.walker.undo.records import KEPT, LEFT, Call, before_of, kept_body, left_body, read_history
+from executor.walker.undo.store import ImageStore
+
+Tell: TypeAlias = Callable[[str, Mapping[str, Any]], str]  # kind and body of a record; gives its id
+STORE_LIMIT: Final = 1 << 30  # bytes of contents in a home, after which old ones go
+
+OUTSIDE: Final = {
+    "shell": "what a process does is not undone",
+    "network": "what was sent over the network is not undone",
+    "chain": "what was written to a chain is not undone",
+}
+NO_FILE: Final = "it names no file of the workspace that it changes"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A call that is about to run. uncovered: by path ("" = the call itself), why it will not be undone."""
+
+    id: str
+    intent: str
+    node: str
+    looker: Looker = field(repr=False)
+    before: Before = field(repr=False)
+    _held: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    def close(self) -> None:
+        """The record of it is written: from here on nobody takes its contents for nobody's."""
+        self._held.close()
+
+    @property
+    def uncovered(self) -> Mapping[str, str]:
+        return self.before.uncovered
+
+
+class Images:
+    """The before-images of a home.
+
+    file_limit: bytes of one file; a larger one is marked as not covered. store_limit: bytes of all contents;
+    images of intents that have ended go first, then files are marked as not covered.
+    """
+
+    def __init__(self, home: Home, *, file_limit: int = FILE_LIMIT, store_limit: int = STORE_LIMIT) -> None:
+        self._home = home
+        self._file_limit = file_limit
+        self._store_limit = store_limit
+        self._store = ImageStore(home.path / "undo")
+        self._held = -1  # bytes of contents there, once they were counted
+        self._tried = 0  # bytes that were there when room was last made
+
+    async def before(
+        self,
+        workspace: Workspace,
+        paths: Sequence[tuple[str, Mode]],
+        effect: Effect,
+        *,
+        intent: str,
+        node: str,
+        tool: str,
+        resumed: bool = False,
+        tell: Tell | None = None,
+    ) -> Kept | None:
+        """Keep what a call may change, durably. None where it changes nothing.
+
+        Args:
+            workspace: where the paths lie.
+            paths: as the gate judged them; those that are written or added to count.
+            effect: what the gate allowed.
+            tell: writes a record with whatever is written next; it must be written before the tool runs, and
+                ``Kept.close`` be called then. None: written at once.
+            resumed: did this node begin in an earlier run? What a call found counts that nobody saw end.
+
+        Raises:
+            ScopeError: a path that tools may not touch. HomeError: it could not be kept. The tool must not
+            run then.
+        """
+        if effect.operation == "read":
+            return None
+        written = [(path, mode) for path, mode in paths if mode not in ("read", "list")]
+        interrupted = self._unfinished(intent, node) if resumed else None
+        looker = Looker(workspace, self._store, self._file_limit, self._room)
+
+        def look() -> Before:
+            known = before_of(interrupted) if interrupted is not None else None
+            return looker.before(written, whole_folders="shell" not in effect.classes, known=known)
+
+        if written and self._held < 0:
+            await to_thread.run_sync(self._count)
+        with ExitStack() as held:
+            held.enter_context(self._store.together())
+            before = await to_thread.run_sync(look)
+            if FULL in before.uncovered.values() and self._held > self._tried:
+                held.close()  # what is removed is removed by nobody else at this moment
+                await to_thread.run_sync(self._make_room)
+                held.enter_context(self._store.together())
+                before = await to_thread.run_sync(look)
+            for name in sorted(effect.classes & OUTSIDE.keys()):
+                before.uncovered[""] = OUTSIDE[name]
+            if not written and "" not in before.uncovered:
+                before.uncovered[""] = NO_FILE
+            body = kept_body(before, node=node, tool=tool, root=str(workspace.root))
+            self._held += before.fresh
+            if tell is None:
+                id = self._home.journal.record(KEPT, body, intent=intent).id
+                return Kept(id, intent, node, looker, before)
+            return Kept(tell(KEPT, body), intent, node, looker, before, held.pop_all())
+
+    async def after(self, kept: Kept | None, answer: object = None, *, tell: Tell | None = None) -> None:
+        """Record what a call left, however it ended; not interrupted by a cancel.
+
+        Args:
+            answer: what the tool said; None where it said nothing.
+            tell: as in ``before``; the record must be written before the call counts as ended.
+        """
+        if kept is None:
+            return
+        kept.close()
+        with CancelScope(shield=True):
+            left = await to_thread.run_sync(kept.looker.after, kept.before, answer)
+        body = left_body(left, of=kept.id, node=kept.node)
+        if tell is None:
+            self._home.journal.record(LEFT, body, intent=kept.intent)
+        else:
+            tell(LEFT, body)
+
+    async def settle(self, workspace: Workspace, *, intent: str, node: str) -> None:
+        """Take what is there now for what an interrupted call left: a person counted it as done."""
+        call = self._unfinished(intent, node)
+        if call is not None:
+            looker = Looker(workspace, self._store, self._file_limit)
+            await self.after(Kept(call.id, intent, node, looker, before_of(call)))
+
+    def _unfinished(self, intent: str, node: str) -> Call | None:
+        """The call of a node that nobody saw end."""
+        calls = read_history(self._home.journal, intent).calls
+        return next((call for call in calls if call.node == node and call.after is None), None)
+
+    def _count(self) -> None:
+        self._held = sum(size for _, size in self._store.names())
+
+    def _make_room(self) -> None:
+        """Remove what is old, down to half of what there may be; not again before more has come."""
+        self._held = make_room(self._home, self._store, self._store_limit // 2)
+        self._tried = self._held
+
+    def _room(self, size: int) -> bool:
+        return self._held + size <= self._store_limit

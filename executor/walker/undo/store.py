@@ -1,0 +1,189 @@
+"""The contents of files as they were, in the home: one file a content, named by its sha256."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from executor.core.errors import UndoError
+from executor.sandbox.files import digest_of
+from executor.store.database import explain_os
+from ir.errors import UNVERIFIED
+
+_PIECE: Final = 1 << 20
+_READ: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+_NAME: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class ImageStore:
+    """A folder of contents. Files are 0600, folders 0700; what is there is durable before it is named."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def keep(self, descriptor: int) -> tuple[str, int, bool]:
+        """Keep what follows where a descriptor stands.
+
+        Returns:
+            Its sha256 (hex), its size in bytes, and whether it is new here.
+
+        Raises:
+            HomeError: DISK_FULL, HOME_READ_ONLY; nothing was kept.
+        """
+        start = os.lseek(descriptor, 0, os.SEEK_CUR)
+        known = self._place(digest_of(descriptor))
+        try:
+            size = known.stat().st_size
+        except FileNotFoundError:
+            pass
+        else:
+            return known.name, size, False
+        os.lseek(descriptor, start, os.SEEK_SET)
+        return self._write(iter(lambda: os.read(descriptor, _PIECE), b""))
+
+    def keep_bytes(self, data: bytes) -> tuple[str, int, bool]:
+        """The same for bytes."""
+        digest = hashlib.sha256(data).hexdigest()
+        return (digest, len(data), False) if self.has(digest) else self._write([data])
+
+    @contextmanager
+    def open(self, digest: str) -> Iterator[int]:
+        """Open a content for reading, checked against its name.
+
+        Raises:
+            UndoError: IMAGE_MISSING, IMAGE_DAMAGED.
+        """
+        try:
+            descriptor = os.open(self._place(digest), _READ)
+        except FileNotFoundError:
+            raise UndoError(
+                "IMAGE_MISSING",
+                "the before-image of a file is not there any more",
+                place=digest,
+                fix="leave the file out with --except, or restore it from a backup",
+            ) from None
+        except OSError as problem:
+            raise explain_os(problem, self.folder) from problem
+        try:
+            if digest_of(descriptor) != digest:
+                raise UndoError(
+                    "IMAGE_DAMAGED",
+                    "the before-image of a file is not what was kept",
+                    place=digest,
+                    fix="leave the file out with --except, or restore it from a backup",
+                    exit=UNVERIFIED,
+                )
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def read(self, digest: str) -> bytes:
+        """A whole content. Raises as ``open``."""
+        with self.open(digest) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+            return file.read()
+
+    def has(self, digest: str) -> bool:
+        """Is there a content of this name? (``open`` checks it.)"""
+        return self._place(digest).is_file()
+
+    def discard(self, digest: str) -> None:
+        """Remove a content; only under ``alone``."""
+        with suppress(FileNotFoundError):
+            self._place(digest).unlink()
+
+    def folders(self) -> Iterator[tuple[str, int]]:
+        """The folders that contents lie in, and when a name last came to each or went, in ns."""
+        try:
+            for folder in sorted(self.folder.glob("[0-9a-f][0-9a-f]")):
+                yield folder.name, folder.stat().st_mtime_ns
+        except OSError as problem:
+            raise explain_os(problem, self.folder) from problem
+
+    def names(self, folder: str = "[0-9a-f][0-9a-f]") -> Iterator[tuple[str, int]]:
+        """The sha256 and size in bytes of each content there is. folder: only of that one."""
+        try:
+            for one in sorted(self.folder.glob(folder)):
+                for place in sorted(one.iterdir()):
+                    if _NAME.fullmatch(place.name):
+                        with suppress(FileNotFoundError):
+                            yield place.name, place.stat().st_size
+        except OSError as problem:
+            raise explain_os(problem, self.folder) from problem
+
+    def sweep(self) -> None:
+        """Remove what a killed process left half written; only under ``alone``."""
+        for place in self.folder.glob("*.part"):
+            place.unlink(missing_ok=True)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Keep contents: several processes may, and none that removes them meanwhile."""
+        with self._locked(fcntl.LOCK_SH):
+            yield
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Remove contents: nobody keeps one meanwhile."""
+        with self._locked(fcntl.LOCK_EX):
+            yield
+
+    @contextmanager
+    def _locked(self, how: int) -> Iterator[None]:
+        try:
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as problem:
+            raise explain_os(problem, self.folder) from problem
+        try:
+            fcntl.flock(lock, how)
+            yield
+        finally:
+            os.close(lock)
+
+    def _place(self, digest: str) -> Path:
+        return self.folder / digest[:2] / digest
+
+    def _write(self, pieces: Iterable[bytes]) -> tuple[str, int, bool]:
+        spare = self.folder / f"{secrets.token_hex(8)}.part"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        total, size = hashlib.sha256(), 0
+        try:
+            try:
+                with os.fdopen(os.open(spare, flags, 0o600), "wb") as file:
+                    for piece in pieces:
+                        total.update(piece)
+                        size += len(piece)
+                        file.write(piece)
+                    file.flush()
+                    os.fsync(file.fileno())
+                # Named by the bytes that were written: the file may have changed since it was hashed.
+                place = self._place(total.hexdigest())
+                try:
+                    place.parent.mkdir(mode=0o700)
+                    _sync(self.folder)
+                except FileExistsError:
+                    pass
+                spare.rename(place)
+                _sync(place.parent)
+            except BaseException:
+                spare.unlink(missing_ok=True)
+                raise
+        except OSError as problem:
+            raise explain_os(problem, self.folder) from problem
+        return place.name, size, True
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
