@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from mcl.skills import Skills
+    from mcl.language.skills import Skills
 
 GOALS = (
     "which files in notes mention invoice",
@@ -47,11 +47,11 @@ def median_ms(seconds: list[float]) -> float:
 
 def warm(runs: int, model_path: Path | None, now: Timer) -> dict[str, float]:
     """Medians in ms: compile_goal with durable storing, the same without, and the model alone."""
-    from mcl.acts.skills import installed
-    from mcl.compiler import compile_goal
-    from mcl.home import open_home
+    from mcl.compiler.compiler import compile_goal
+    from mcl.core.home import open_home
+    from mcl.language.mtx.core import load_core
     from mcl.model import load_model
-    from mcl.mtx.core import load_core
+    from mcl.usecases.skills import installed
 
     with tempfile.TemporaryDirectory() as folder:
         home = open_home(Path(folder))
@@ -104,11 +104,11 @@ def shelf(count: int, runs: int, model_path: Path | None, now: Timer) -> dict[st
     """Medians in ms of the stages with so many skills on the shelf beside those that are shipped, nothing
     stored; the first compile makes the index of their words."""
     from benchmarks.mtx import write_skills
-    from mcl.acts.skills import installed
-    from mcl.compiler import compile_goal
-    from mcl.home import open_home
+    from mcl.compiler.compiler import compile_goal
+    from mcl.core.home import open_home
+    from mcl.language.mtx.core import load_core
     from mcl.model import load_model
-    from mcl.mtx.core import load_core
+    from mcl.usecases.skills import installed
 
     with tempfile.TemporaryDirectory() as folder:
         home, more = open_home(Path(folder) / "home"), Path(folder) / "skills"
@@ -146,11 +146,11 @@ def shelf(count: int, runs: int, model_path: Path | None, now: Timer) -> dict[st
 
 def _floor(model_path: Path | None, runs: int, now: Timer) -> float | None:
     """Median ms that llama.cpp alone needs for the bodies of the prompts (headers are in its KV cache)."""
-    from mcl.acts.skills import installed
     from mcl.model import form as shape
     from mcl.model import load_model
     from mcl.model.protocol import Candidate, ExtractForm, SlotForm
     from mcl.model.tags.tags import TagModel
+    from mcl.usecases.skills import installed
 
     model = load_model(model_path, home_path=None)
     if not isinstance(model, TagModel):
@@ -184,11 +184,11 @@ COLD = """
 import sys
 from time import CLOCK as now
 t0 = now()
-from mcl.acts.skills import installed
-from mcl.compiler import compile_goal
-from mcl.home import open_home
+from mcl.usecases.skills import installed
+from mcl.compiler.compiler import compile_goal
+from mcl.core.home import open_home
 from mcl.model import load_model
-from mcl.mtx.core import load_core
+from mcl.language.mtx.core import load_core
 t1 = now()
 home = open_home()
 t2 = now()

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.timing import median_ms
 from executor import FixedClock, Home
-from mcl.cortex import Cortex, Memory, bundle, new_memory
+from mcl.memory import Cortex, Memory, bundle, new_memory
 
 VOCABULARY = 30_000
 TYPES = ("Fact", "Event", "Preference", "Goal", "Identity")

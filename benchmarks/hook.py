@@ -23,10 +23,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from mcl.acts.work.import_ import import_work
-from mcl.acts.work.select import select_work
-from mcl.agents.hook.request import FOLDER, SOCKET
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.plugins.agents.hook.request import FOLDER, SOCKET
+from mcl.plugins.agents.usecases.import_ import import_work
+from mcl.plugins.agents.usecases.select import select_work
 
 LIMIT_MS = 60.0
 MCL = Path(sys.executable).parent / "mcl"

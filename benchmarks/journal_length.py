@@ -19,7 +19,7 @@ from pathlib import Path
 
 import mcl
 from executor import Home, Statement
-from mcl.home import open_home
+from mcl.core.home import open_home
 
 _BATCH = 1000  # rows in one commit while a journal is filled
 

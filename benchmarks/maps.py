@@ -31,11 +31,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from executor.sandbox.paths import Workspace
-from mcl.home import open_home
-from mcl.review.maps import build
-from mcl.review.maps.documents import documents
-from mcl.review.maps.ownership import LOG
-from mcl.review.maps.roles import rules
+from mcl.core.home import open_home
+from mcl.plugins.review.maps import build
+from mcl.plugins.review.maps.documents import documents
+from mcl.plugins.review.maps.ownership import LOG
+from mcl.plugins.review.maps.roles import rules
 
 MCL = Path(sys.executable).parent / "mcl"
 _HASHES = (

@@ -4,7 +4,7 @@
 
 `review_pairs.toml` has pieces of code with a planted defect, each with its clean twin; half of them ("fit")
 may be fitted to, the others ("held") tell figures. Without --model the bundled model is asked, which only
-chooses: the threshold of its marks (mcl/review/passes/marks.toml) is fitted again and told. A model that
+chooses: the threshold of its marks (marks.toml of the passes) is fitted again and told. A model that
 writes is asked as in a review: it counts where it finds anything in the planted piece, or in the clean one.
 """
 
@@ -21,13 +21,13 @@ from typing import Any
 
 from mcl.model import Choice, Model, load_model
 from mcl.model.writing import Writer
-from mcl.review.contracts import contract
-from mcl.review.findings import read_findings
-from mcl.review.passes.marks import candidates, is_marked, marking
-from mcl.review.passes.question import Question
-from mcl.review.passes.reviewing import answered
-from mcl.review.passes.told import the_pass
-from mcl.review.target import piece_of
+from mcl.plugins.review.contracts import contract
+from mcl.plugins.review.findings import read_findings
+from mcl.plugins.review.passes.marks import candidates, is_marked, marking
+from mcl.plugins.review.passes.question import Question
+from mcl.plugins.review.passes.reviewing import answered
+from mcl.plugins.review.passes.told import the_pass
+from mcl.plugins.review.target import piece_of
 
 PARTS, KINDS = ("fit", "held"), ("planted", "clean")
 _PAIRS = Path(__file__).with_name("review_pairs.toml")

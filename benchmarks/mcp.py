@@ -52,11 +52,11 @@ def environment(folder: Path) -> dict[str, str]:
 def prepare(folder: Path, name: str, *command: str) -> None:
     """Enter a server and approve its tools, as a person does."""
     from executor.gate.pins import Pins
-    from mcl.home import open_home
-    from mcl.mcp.foreign.definitions import Definitions
-    from mcl.mcp.foreign.outside import Outside
-    from mcl.mcp.servers import Servers
-    from mcl.mcp.upstream import Upstreams
+    from mcl.catalog.foreign.definitions import Definitions
+    from mcl.catalog.foreign.outside import Outside
+    from mcl.catalog.servers import Servers
+    from mcl.catalog.upstream import Upstreams
+    from mcl.core.home import open_home
 
     with open_home(folder / "home") as home:
         servers, definitions = Servers(home), Definitions(home)
@@ -185,13 +185,13 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     from executor.call import Call, Declaration
     from executor.gate.decide import decide
     from executor.tools.names import outside_uri
-    from mcl.home import open_home
-    from mcl.mcp.activity import Activity, Entry
-    from mcl.mcp.calling import call
-    from mcl.mcp.channel import SILENT
-    from mcl.mcp.exchange import Caller
-    from mcl.mcp.serve.opening import opened as serving
-    from mcl.mcp.service.compiling import Compiling
+    from mcl.catalog.activity import Activity, Entry
+    from mcl.catalog.channel import SILENT
+    from mcl.core.home import open_home
+    from mcl.serve.calling import call
+    from mcl.serve.exchange import Caller
+    from mcl.serve.opening import opened as serving
+    from mcl.serve.service.compiling import Compiling
 
     said = {"name": "bench:echo", "args": {"token": "t"}, "intent": {"operation_type": "read"}}
     caller = Caller("bench", "1", "handshake", "1", can_elicit=False, channel=SILENT)
@@ -249,7 +249,7 @@ def _committing(place: Path) -> Callable[[], Awaitable[None]]:
 
 async def finding(folder: Path, mode: str, tools: int, rounds: int) -> dict[str, float]:
     """Retrieving from many tools, ms a question: asked over MCP, and the index by itself."""
-    from mcl.mcp.finding.retrieval import Entry, Index
+    from mcl.serve.finding.retrieval import Entry, Index
 
     said = "compare list find show count the invoice calendar weather customer photo parcel recipe of a day"
     words = said.split()

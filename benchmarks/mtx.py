@@ -49,8 +49,8 @@ def as_toml(text: str) -> str:
 
 def many(count: int, runs: int) -> dict[str, float]:
     """Medians in ms for all skills together."""
-    from mcl.mtx.lexer import lexer
-    from mcl.skills import find_skills
+    from mcl.language.mtx.lexer import lexer
+    from mcl.language.skills import find_skills
 
     with tempfile.TemporaryDirectory() as made:
         folder, cache = Path(made) / "skills", Path(made) / "cache"
@@ -160,10 +160,10 @@ KINDS: dict[str, Callable[[int], str]] = {
 
 def growth(sizes: list[int]) -> dict[str, dict[str, float]]:
     """Ms for each kind of file and size: parse, check, digest, and format where there is no error."""
-    from mcl.mtx.digest import file_digest
-    from mcl.mtx.format import format_file
-    from mcl.mtx.parse import parse
-    from mcl.mtx.verdict import findings_of
+    from mcl.language.mtx.digest import file_digest
+    from mcl.language.mtx.format import format_file
+    from mcl.language.mtx.parse import parse
+    from mcl.language.mtx.verdict import findings_of
 
     parse(whole().encode())
     table = {}

@@ -22,13 +22,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from mcl.errors import ModelError, RepoError
+from mcl.core.errors import ModelError, RepoError
 from mcl.model.protocol import Model
-from mcl.repo.contract import RepoIntent, read_contract
-from mcl.repo.intents import intent_types
-from mcl.repo.judging import judge
-from mcl.repo.matcher import match
-from mcl.repo.routing import route
+from mcl.plugins.repo.contract import RepoIntent, read_contract
+from mcl.plugins.repo.intents import intent_types
+from mcl.plugins.repo.judging import judge
+from mcl.plugins.repo.matcher import match
+from mcl.plugins.repo.routing import route
 
 KEYS = ("mq-hal", "macos-scripts", "dotfiles", "webshop", "api-server")
 _PROMPTS = Path(__file__).with_name("repo_prompts.jsonl")
@@ -85,7 +85,7 @@ def scored(rows: Iterable[dict[str, Any]], ask: Ask) -> Counter[str]:
 def costs(model: Model) -> dict[str, float]:
     """Medians in ms of the processor's time, in turn with the floor of each, and their ratios."""
     from mcl.model.chat.answers import shown
-    from mcl.repo.asking import ask, candidates
+    from mcl.plugins.repo.asking import ask, candidates
 
     texts = [row["prompt"] for row in prompts()]
     document = RepoIntent("grep_repo", "mq-hal", None, ("OLLAMA_MODEL",), "Searches.").text

@@ -26,9 +26,9 @@ from typing import Any
 
 from benchmarks.timing import median_ms
 from executor import FixedClock, Home, Workspace
-from mcl.review.context import context_for
-from mcl.review.findings import SEVERITIES, Finding
-from mcl.review.memory import Memories
+from mcl.plugins.review.context import context_for
+from mcl.plugins.review.findings import SEVERITIES, Finding
+from mcl.plugins.review.memory import Memories
 
 FOUND = [Finding(severity, "shared.py", 3, "something that is worth a look " * 3) for severity in SEVERITIES]
 WAYS = ("mcl", "json under a lock", "json without one")

@@ -28,10 +28,10 @@ import anyio
 from executor.core.clock import FixedClock
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
-from mcl.review.scan import Source, scan_source
-from mcl.review.scan.places import place_of
-from mcl.review.scan.python import judged
-from mcl.review.target import Target, look_at
+from mcl.plugins.review.scan import Source, scan_source
+from mcl.plugins.review.scan.places import place_of
+from mcl.plugins.review.scan.python import judged
+from mcl.plugins.review.target import Target, look_at
 
 
 def looked(folder: Path) -> Target:
@@ -111,7 +111,7 @@ def beside_bandit(folder: Path) -> dict[str, Any]:
 _OURS = """
 import sys
 from pathlib import Path
-from mcl.review.scan import Source, scan_source
+from mcl.plugins.review.scan import Source, scan_source
 for name in Path(sys.argv[1]).read_text().split("\\n"):
     scan_source(Source(name, Path(name).read_bytes().decode("utf-8", "replace")))
 """

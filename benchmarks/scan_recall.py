@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mcl.review.scan import Source, scan_source
-from mcl.review.scan.python import judged
-from mcl.review.scan.walking import Issue
+from mcl.plugins.review.scan import Source, scan_source
+from mcl.plugins.review.scan.python import judged
+from mcl.plugins.review.scan.walking import Issue
 
 _SEVERITIES = ("HIGH", "MEDIUM", "LOW")
 _BY_PATTERN = {

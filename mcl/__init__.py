@@ -19,8 +19,66 @@ if TYPE_CHECKING:
 
     from executor import Home, Outcome, UndoReport
     from ir import Envelope, Frame, Intent, MclError, PlanTree
-    from mcl.acts.accept import Acceptance, accept
-    from mcl.acts.activity import (
+    from mcl.catalog.activity.reading import ActivityPage
+    from mcl.catalog.activity.record import CallRecord
+    from mcl.catalog.activity.stats import ActivityStats
+    from mcl.compiler.compiler import Clarify, Compiled, Refused
+    from mcl.core.home import open_home
+    from mcl.core.repositories import Repositories
+    from mcl.language.mtx.finding import Finding
+    from mcl.memory.memory import Memory
+    from mcl.memory.proof import Proof
+    from mcl.memory.store import Snapshot
+    from mcl.memory.verification import CortexReport
+    from mcl.plugins.agents.usecases.complete import complete_work
+    from mcl.plugins.agents.usecases.export import ExportedWork, export_work
+    from mcl.plugins.agents.usecases.import_ import ImportedWork, import_work
+    from mcl.plugins.agents.usecases.list import ListedWork, WorkList, list_work, show_work
+    from mcl.plugins.agents.usecases.map_ import WorkMap, map_work
+    from mcl.plugins.agents.usecases.release import release_work
+    from mcl.plugins.agents.usecases.select import select_work
+    from mcl.plugins.agents.usecases.trace import WorkTrace, trace_work
+    from mcl.plugins.agents.usecases.validate import ValidatedWork, validate_work
+    from mcl.plugins.agents.work.completing import CompleteResult
+    from mcl.plugins.agents.work.item import WorkItem
+    from mcl.plugins.agents.work.leases import Lease
+    from mcl.plugins.agents.work.selecting import SelectResult
+    from mcl.plugins.probing.usecases import VerifiedContracts, verify_contracts, write_contracts
+    from mcl.plugins.repo.contract import RepoIntent, read_contract
+    from mcl.plugins.repo.routing import Routed
+    from mcl.plugins.repo.usecases.draft import DraftedContract, draft_contract
+    from mcl.plugins.repo.usecases.repositories import (
+        ChangedRepository,
+        add_repository,
+        remove_repository,
+        switch_repository,
+    )
+    from mcl.plugins.repo.usecases.route import route_prompt
+    from mcl.plugins.repo.usecases.run import ContractRun, run_contract
+    from mcl.plugins.review.drift.drift import DriftReport
+    from mcl.plugins.review.memory.decision import Decision
+    from mcl.plugins.review.memory.decisions import Difference
+    from mcl.plugins.review.memory.dismissals import Dismissal
+    from mcl.plugins.review.memory.documents.bootstrap import Bootstrapped
+    from mcl.plugins.review.memory.history import Review
+    from mcl.plugins.review.memory.meanings import Meaning
+    from mcl.plugins.review.release.report import ReleaseReport
+    from mcl.plugins.review.usecases.dismiss import review_dismiss, review_dismissals, review_undismiss
+    from mcl.plugins.review.usecases.draft import DraftedReview, draft_review
+    from mcl.plugins.review.usecases.drift import review_drift
+    from mcl.plugins.review.usecases.memory import (
+        review_bootstrap,
+        review_decide,
+        review_decisions,
+        review_decisions_differ,
+        review_history,
+        review_recall,
+        review_remember,
+    )
+    from mcl.plugins.review.usecases.release import check_release
+    from mcl.plugins.review.usecases.run import ReviewRun, review_code
+    from mcl.usecases.accept import Acceptance, accept
+    from mcl.usecases.activity import (
         ActivityExport,
         ShownCall,
         activity_stats,
@@ -29,14 +87,13 @@ if TYPE_CHECKING:
         show_activity,
         watch_activity,
     )
-    from mcl.acts.answer import answer
-    from mcl.acts.batch import BatchSummary, compile_batch
-    from mcl.acts.call import Called, call_tool
-    from mcl.acts.cancel import cancel
-    from mcl.acts.compile import compile_goal
-    from mcl.acts.contracts import VerifiedContracts, verify_contracts, write_contracts
-    from mcl.acts.correct import Corrected, Proposal, correct, propose_correction, sign_correction
-    from mcl.acts.cortex import (
+    from mcl.usecases.answer import answer
+    from mcl.usecases.batch import BatchSummary, compile_batch
+    from mcl.usecases.call import Called, call_tool
+    from mcl.usecases.cancel import cancel
+    from mcl.usecases.compile import compile_goal
+    from mcl.usecases.correct import Corrected, Proposal, correct, propose_correction, sign_correction
+    from mcl.usecases.cortex import (
         Imported,
         ProofReport,
         cortex_find,
@@ -52,45 +109,22 @@ if TYPE_CHECKING:
         cortex_verify,
         cortex_verify_proof,
     )
-    from mcl.acts.gates import Decided, OpenGate, ShownGate, decide_gate, open_gates, show_gate
-    from mcl.acts.grants import AgentGrants, grant, list_grants, revoke
-    from mcl.acts.graph import graph
-    from mcl.acts.materiality import MaterialityReport, materiality
-    from mcl.acts.plan import Planned, plan
-    from mcl.acts.plan_check import PlanChecked, check_plan_file, check_plan_of
-    from mcl.acts.release import check_release
-    from mcl.acts.replay import Replay, replay
-    from mcl.acts.repo.draft import DraftedContract, draft_contract
-    from mcl.acts.repo.repositories import (
-        ChangedRepository,
-        add_repository,
-        remove_repository,
-        switch_repository,
-    )
-    from mcl.acts.repo.route import route_prompt
-    from mcl.acts.repo.run import ContractRun, run_contract
-    from mcl.acts.review.dismiss import review_dismiss, review_dismissals, review_undismiss
-    from mcl.acts.review.draft import DraftedReview, draft_review
-    from mcl.acts.review.drift import review_drift
-    from mcl.acts.review.memory import (
-        review_bootstrap,
-        review_decide,
-        review_decisions,
-        review_decisions_differ,
-        review_history,
-        review_recall,
-        review_remember,
-    )
-    from mcl.acts.review.run import ReviewRun, review_code
-    from mcl.acts.run import run
-    from mcl.acts.show import Shown, Summary, list_intents, show
-    from mcl.acts.skill.examples import TriedExample, TriedSkill, try_examples
-    from mcl.acts.skill.format import FormattedFile, format_skill
-    from mcl.acts.skill.hash import hash_skill
-    from mcl.acts.skill.new import NewSkill, new_skill
-    from mcl.acts.skill.publish import Published, publish_skill
-    from mcl.acts.skill.validate import CheckedFile, validate_skill
-    from mcl.acts.tools import (
+    from mcl.usecases.gates import Decided, OpenGate, ShownGate, decide_gate, open_gates, show_gate
+    from mcl.usecases.grants import AgentGrants, grant, list_grants, revoke
+    from mcl.usecases.graph import graph
+    from mcl.usecases.materiality import MaterialityReport, materiality
+    from mcl.usecases.plan import Planned, plan
+    from mcl.usecases.plan_check import PlanChecked, check_plan_file, check_plan_of
+    from mcl.usecases.replay import Replay, replay
+    from mcl.usecases.run import run
+    from mcl.usecases.show import Shown, Summary, list_intents, show
+    from mcl.usecases.skill.examples import TriedExample, TriedSkill, try_examples
+    from mcl.usecases.skill.format import FormattedFile, format_skill
+    from mcl.usecases.skill.hash import hash_skill
+    from mcl.usecases.skill.new import NewSkill, new_skill
+    from mcl.usecases.skill.publish import Published, publish_skill
+    from mcl.usecases.skill.validate import CheckedFile, validate_skill
+    from mcl.usecases.tools import (
         KnownTool,
         VerifiedTools,
         approve_tool,
@@ -99,43 +133,9 @@ if TYPE_CHECKING:
         quarantine_tool,
         verify_tools,
     )
-    from mcl.acts.undo import prune_undo, undo
-    from mcl.acts.verify import FileReport, verify
-    from mcl.acts.work.complete import complete_work
-    from mcl.acts.work.export import ExportedWork, export_work
-    from mcl.acts.work.import_ import ImportedWork, import_work
-    from mcl.acts.work.list import ListedWork, WorkList, list_work, show_work
-    from mcl.acts.work.map_ import WorkMap, map_work
-    from mcl.acts.work.release import release_work
-    from mcl.acts.work.select import select_work
-    from mcl.acts.work.trace import WorkTrace, trace_work
-    from mcl.acts.work.validate import ValidatedWork, validate_work
-    from mcl.acts.zone import config_zone
-    from mcl.agents.work.completing import CompleteResult
-    from mcl.agents.work.item import WorkItem
-    from mcl.agents.work.leases import Lease
-    from mcl.agents.work.selecting import SelectResult
-    from mcl.compiler import Clarify, Compiled, Refused
-    from mcl.cortex.memory import Memory
-    from mcl.cortex.proof import Proof
-    from mcl.cortex.store import Snapshot
-    from mcl.cortex.verification import CortexReport
-    from mcl.home import open_home
-    from mcl.mcp.activity.reading import ActivityPage
-    from mcl.mcp.activity.record import CallRecord
-    from mcl.mcp.activity.stats import ActivityStats
-    from mcl.mtx.finding import Finding
-    from mcl.release.report import ReleaseReport
-    from mcl.repo.contract import RepoIntent, read_contract
-    from mcl.repo.repositories import Repositories
-    from mcl.repo.routing import Routed
-    from mcl.review.drift.drift import DriftReport
-    from mcl.review.memory.decision import Decision
-    from mcl.review.memory.decisions import Difference
-    from mcl.review.memory.dismissals import Dismissal
-    from mcl.review.memory.documents.bootstrap import Bootstrapped
-    from mcl.review.memory.history import Review
-    from mcl.review.memory.meanings import Meaning
+    from mcl.usecases.undo import prune_undo, undo
+    from mcl.usecases.verify import FileReport, verify
+    from mcl.usecases.zone import config_zone
 
 __all__ = [
     "Acceptance",
@@ -310,8 +310,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "executor": ("Home", "Outcome", "UndoReport"),
     "ir": ("Envelope", "Frame", "Intent", "MclError", "PlanTree"),
-    "mcl.acts.accept": ("Acceptance", "accept"),
-    "mcl.acts.activity": (
+    "mcl.usecases.accept": ("Acceptance", "accept"),
+    "mcl.usecases.activity": (
         "ActivityExport",
         "ShownCall",
         "activity_stats",
@@ -320,16 +320,16 @@ _HOMES = {
         "show_activity",
         "watch_activity",
     ),
-    "mcl.acts.answer": ("answer",),
-    "mcl.acts.batch": ("BatchSummary", "compile_batch"),
-    "mcl.acts.call": ("Called", "call_tool"),
-    "mcl.acts.cancel": ("cancel",),
-    "mcl.acts.compile": ("compile_goal",),
-    "mcl.acts.zone": ("config_zone",),
-    "mcl.acts.contracts": ("VerifiedContracts", "verify_contracts", "write_contracts"),
-    "mcl.acts.correct": ("Corrected", "Proposal", "correct", "propose_correction", "sign_correction"),
-    "mcl.acts.materiality": ("MaterialityReport", "materiality"),
-    "mcl.acts.cortex": (
+    "mcl.usecases.answer": ("answer",),
+    "mcl.usecases.batch": ("BatchSummary", "compile_batch"),
+    "mcl.usecases.call": ("Called", "call_tool"),
+    "mcl.usecases.cancel": ("cancel",),
+    "mcl.usecases.compile": ("compile_goal",),
+    "mcl.usecases.zone": ("config_zone",),
+    "mcl.plugins.probing.usecases": ("VerifiedContracts", "verify_contracts", "write_contracts"),
+    "mcl.usecases.correct": ("Corrected", "Proposal", "correct", "propose_correction", "sign_correction"),
+    "mcl.usecases.materiality": ("MaterialityReport", "materiality"),
+    "mcl.usecases.cortex": (
         "Imported",
         "ProofReport",
         "cortex_find",
@@ -345,16 +345,16 @@ _HOMES = {
         "cortex_verify",
         "cortex_verify_proof",
     ),
-    "mcl.cortex.memory": ("Memory",),
-    "mcl.cortex.store": ("Snapshot",),
-    "mcl.cortex.proof": ("Proof",),
-    "mcl.cortex.verification": ("CortexReport",),
-    "mcl.acts.release": ("check_release",),
-    "mcl.acts.review.dismiss": ("review_dismiss", "review_dismissals", "review_undismiss"),
-    "mcl.acts.review.drift": ("review_drift",),
-    "mcl.release.report": ("ReleaseReport",),
-    "mcl.review.drift.drift": ("DriftReport",),
-    "mcl.acts.review.memory": (
+    "mcl.memory.memory": ("Memory",),
+    "mcl.memory.store": ("Snapshot",),
+    "mcl.memory.proof": ("Proof",),
+    "mcl.memory.verification": ("CortexReport",),
+    "mcl.plugins.review.usecases.release": ("check_release",),
+    "mcl.plugins.review.usecases.dismiss": ("review_dismiss", "review_dismissals", "review_undismiss"),
+    "mcl.plugins.review.usecases.drift": ("review_drift",),
+    "mcl.plugins.review.release.report": ("ReleaseReport",),
+    "mcl.plugins.review.drift.drift": ("DriftReport",),
+    "mcl.plugins.review.usecases.memory": (
         "review_bootstrap",
         "review_decide",
         "review_decisions",
@@ -363,23 +363,23 @@ _HOMES = {
         "review_recall",
         "review_remember",
     ),
-    "mcl.review.memory.decision": ("Decision",),
-    "mcl.review.memory.decisions": ("Difference",),
-    "mcl.review.memory.dismissals": ("Dismissal",),
-    "mcl.review.memory.documents.bootstrap": ("Bootstrapped",),
-    "mcl.review.memory.history": ("Review",),
-    "mcl.review.memory.meanings": ("Meaning",),
-    "mcl.acts.graph": ("graph",),
-    "mcl.acts.gates": ("Decided", "OpenGate", "ShownGate", "decide_gate", "open_gates", "show_gate"),
-    "mcl.acts.grants": ("AgentGrants", "grant", "list_grants", "revoke"),
-    "mcl.acts.plan": ("Planned", "plan"),
-    "mcl.acts.plan_check": ("PlanChecked", "check_plan_file", "check_plan_of"),
-    "mcl.acts.replay": ("Replay", "replay"),
-    "mcl.acts.review.draft": ("DraftedReview", "draft_review"),
-    "mcl.acts.review.run": ("ReviewRun", "review_code"),
-    "mcl.acts.run": ("run",),
-    "mcl.acts.show": ("Shown", "Summary", "list_intents", "show"),
-    "mcl.acts.tools": (
+    "mcl.plugins.review.memory.decision": ("Decision",),
+    "mcl.plugins.review.memory.decisions": ("Difference",),
+    "mcl.plugins.review.memory.dismissals": ("Dismissal",),
+    "mcl.plugins.review.memory.documents.bootstrap": ("Bootstrapped",),
+    "mcl.plugins.review.memory.history": ("Review",),
+    "mcl.plugins.review.memory.meanings": ("Meaning",),
+    "mcl.usecases.graph": ("graph",),
+    "mcl.usecases.gates": ("Decided", "OpenGate", "ShownGate", "decide_gate", "open_gates", "show_gate"),
+    "mcl.usecases.grants": ("AgentGrants", "grant", "list_grants", "revoke"),
+    "mcl.usecases.plan": ("Planned", "plan"),
+    "mcl.usecases.plan_check": ("PlanChecked", "check_plan_file", "check_plan_of"),
+    "mcl.usecases.replay": ("Replay", "replay"),
+    "mcl.plugins.review.usecases.draft": ("DraftedReview", "draft_review"),
+    "mcl.plugins.review.usecases.run": ("ReviewRun", "review_code"),
+    "mcl.usecases.run": ("run",),
+    "mcl.usecases.show": ("Shown", "Summary", "list_intents", "show"),
+    "mcl.usecases.tools": (
         "KnownTool",
         "VerifiedTools",
         "approve_tool",
@@ -388,45 +388,45 @@ _HOMES = {
         "quarantine_tool",
         "verify_tools",
     ),
-    "mcl.acts.undo": ("prune_undo", "undo"),
-    "mcl.acts.verify": ("FileReport", "verify"),
-    "mcl.acts.skill.examples": ("TriedExample", "TriedSkill", "try_examples"),
-    "mcl.acts.skill.format": ("FormattedFile", "format_skill"),
-    "mcl.acts.skill.hash": ("hash_skill",),
-    "mcl.acts.skill.new": ("NewSkill", "new_skill"),
-    "mcl.acts.skill.publish": ("Published", "publish_skill"),
-    "mcl.acts.skill.validate": ("CheckedFile", "validate_skill"),
-    "mcl.acts.work.complete": ("complete_work",),
-    "mcl.acts.work.export": ("ExportedWork", "export_work"),
-    "mcl.acts.work.import_": ("ImportedWork", "import_work"),
-    "mcl.acts.work.list": ("ListedWork", "WorkList", "list_work", "show_work"),
-    "mcl.acts.work.release": ("release_work",),
-    "mcl.acts.work.select": ("select_work",),
-    "mcl.acts.repo.draft": ("DraftedContract", "draft_contract"),
-    "mcl.acts.repo.repositories": (
+    "mcl.usecases.undo": ("prune_undo", "undo"),
+    "mcl.usecases.verify": ("FileReport", "verify"),
+    "mcl.usecases.skill.examples": ("TriedExample", "TriedSkill", "try_examples"),
+    "mcl.usecases.skill.format": ("FormattedFile", "format_skill"),
+    "mcl.usecases.skill.hash": ("hash_skill",),
+    "mcl.usecases.skill.new": ("NewSkill", "new_skill"),
+    "mcl.usecases.skill.publish": ("Published", "publish_skill"),
+    "mcl.usecases.skill.validate": ("CheckedFile", "validate_skill"),
+    "mcl.plugins.agents.usecases.complete": ("complete_work",),
+    "mcl.plugins.agents.usecases.export": ("ExportedWork", "export_work"),
+    "mcl.plugins.agents.usecases.import_": ("ImportedWork", "import_work"),
+    "mcl.plugins.agents.usecases.list": ("ListedWork", "WorkList", "list_work", "show_work"),
+    "mcl.plugins.agents.usecases.release": ("release_work",),
+    "mcl.plugins.agents.usecases.select": ("select_work",),
+    "mcl.plugins.repo.usecases.draft": ("DraftedContract", "draft_contract"),
+    "mcl.plugins.repo.usecases.repositories": (
         "ChangedRepository",
         "add_repository",
         "remove_repository",
         "switch_repository",
     ),
-    "mcl.acts.repo.route": ("route_prompt",),
-    "mcl.acts.repo.run": ("ContractRun", "run_contract"),
-    "mcl.acts.work.map_": ("WorkMap", "map_work"),
-    "mcl.acts.work.trace": ("WorkTrace", "trace_work"),
-    "mcl.acts.work.validate": ("ValidatedWork", "validate_work"),
-    "mcl.repo.contract": ("RepoIntent", "read_contract"),
-    "mcl.repo.repositories": ("Repositories",),
-    "mcl.repo.routing": ("Routed",),
-    "mcl.agents.work.completing": ("CompleteResult",),
-    "mcl.agents.work.item": ("WorkItem",),
-    "mcl.agents.work.leases": ("Lease",),
-    "mcl.agents.work.selecting": ("SelectResult",),
-    "mcl.compiler": ("Clarify", "Compiled", "Refused"),
-    "mcl.home": ("open_home",),
-    "mcl.mcp.activity.reading": ("ActivityPage",),
-    "mcl.mcp.activity.record": ("CallRecord",),
-    "mcl.mcp.activity.stats": ("ActivityStats",),
-    "mcl.mtx.finding": ("Finding",),
+    "mcl.plugins.repo.usecases.route": ("route_prompt",),
+    "mcl.plugins.repo.usecases.run": ("ContractRun", "run_contract"),
+    "mcl.plugins.agents.usecases.map_": ("WorkMap", "map_work"),
+    "mcl.plugins.agents.usecases.trace": ("WorkTrace", "trace_work"),
+    "mcl.plugins.agents.usecases.validate": ("ValidatedWork", "validate_work"),
+    "mcl.plugins.repo.contract": ("RepoIntent", "read_contract"),
+    "mcl.core.repositories": ("Repositories",),
+    "mcl.plugins.repo.routing": ("Routed",),
+    "mcl.plugins.agents.work.completing": ("CompleteResult",),
+    "mcl.plugins.agents.work.item": ("WorkItem",),
+    "mcl.plugins.agents.work.leases": ("Lease",),
+    "mcl.plugins.agents.work.selecting": ("SelectResult",),
+    "mcl.compiler.compiler": ("Clarify", "Compiled", "Refused"),
+    "mcl.core.home": ("open_home",),
+    "mcl.catalog.activity.reading": ("ActivityPage",),
+    "mcl.catalog.activity.record": ("CallRecord",),
+    "mcl.catalog.activity.stats": ("ActivityStats",),
+    "mcl.language.mtx.finding": ("Finding",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mcl.awaiting import each, twin
+    from mcl.core.awaiting import each, twin
 
     accept = twin(mcl.accept)
     activity_stats = twin(mcl.activity_stats)
@@ -119,7 +119,7 @@ __all__ = [name for name in mcl.__all__ if name.islower() and not name.startswit
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'mcl.aio' has no attribute {name!r}")
-    from mcl.awaiting import each, twin
+    from mcl.core.awaiting import each, twin
 
     made = each if name in _ITERATORS else twin
     value = globals()[name] = made(getattr(mcl, name))

@@ -101,11 +101,11 @@ def unattended_homes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     """
     if request.node.get_closest_marker("attended") or request.path.parent.name in _BELOW_DOORS:
         return
-    import mcl.home
-    from mcl.authority import door
+    import mcl.core.home
+    from mcl.usecases.authority import door
 
     monkeypatch.setattr(Home, "open", _unattended)
-    monkeypatch.setattr(door, "_home", lambda: mcl.home.open_home())
+    monkeypatch.setattr(door, "_home", lambda: mcl.core.home.open_home())
 
 
 def make_home(path: Path) -> Path:
@@ -132,8 +132,8 @@ def _read_before() -> dict[tuple[object, ...], object]:
 @pytest.fixture
 def skills_read_once(monkeypatch: pytest.MonkeyPatch, _read_before: dict[tuple[object, ...], object]) -> None:
     """Skills, their plans and core modules are parsed once, though each test's home has an empty cache."""
-    from mcl.mtx import load
-    from mcl.plans import template
+    from mcl.language.mtx import load
+    from mcl.language.plans import template
 
     parsed, planned = load._checked, template._checked
 

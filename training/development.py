@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from mcl.language.skills import Skills, find_skills, skill_folders
 from mcl.model.protocol import SlotForm
-from mcl.skills import Skills, find_skills, skill_folders
 from training.corpora import Skill, Utterance
 from training.written import NOBODY, read
 

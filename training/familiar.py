@@ -24,9 +24,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
+from mcl.language.skills import find_skills, skill_folders
 from mcl.model.form import plain
 from mcl.model.tags.familiar import RARITY_UNIT, SIZE_KEY, ZERO, buckets_of, key_of, packed
-from mcl.skills import find_skills, skill_folders
 from training import corpora, written
 from training.corpora import Utterance
 

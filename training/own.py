@@ -23,12 +23,12 @@ from ir import (
     QualityConstraint,
     SignedOffPredicate,
 )
-from mcl.compiler import Compiled, Outcome, Refused, compile_goal
-from mcl.home import open_home
+from mcl.compiler.compiler import Compiled, Outcome, Refused, compile_goal
+from mcl.compiler.stages.constraints import FIELD_OF_PATH
+from mcl.core.home import open_home
+from mcl.language.skills import Skill, Skills
 from mcl.model.opening import load_model
 from mcl.model.protocol import REST, Candidate, ExtractForm, Model, SlotForm
-from mcl.skills import Skill, Skills
-from mcl.stages.constraints import FIELD_OF_PATH
 from training import development
 from training.answers import NONE, Answer, Figures, Found, by_skill, confusions, figures_of, kinds, worst
 from training.corpora import Utterance

@@ -17,11 +17,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import torch
 
-from mcl.acts.tuning.lessons import Lesson, Value, lessons_of
+from mcl.language.skills import Skill as Installed
+from mcl.language.skills import Skills
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
-from mcl.skills import Skill as Installed
-from mcl.skills import Skills
+from mcl.plugins.train.lessons import Lesson, Value, lessons_of
 from training import development, written
 from training.acquaint import teach
 from training.asking import Asker

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mcl.acts.batch import compile_batch
+from mcl.usecases.batch import compile_batch
 from training import corpora
 from training.answers import SURE, calibration_error
 from training.corpora import Corpus, Skill, Utterance

@@ -44,13 +44,13 @@ def accept_command(
     from dataclasses import asdict
 
     from ir.errors import REFUSED
-    from mcl.acts.accept import accept, acceptable
-    from mcl.acts.plan import plan
     from mcl.cli.home import tell_unattended, use_home
     from mcl.cli.views.changes import refusals_view
     from mcl.cli.views.intent import intent_view
     from mcl.cli.views.layout import commands, plain
     from mcl.cli.views.plan import plan_view
+    from mcl.usecases.accept import accept, acceptable
+    from mcl.usecases.plan import plan
 
     home, out = use_home(signs=True), Output(as_json)
     found = acceptable(intent, home=home)
@@ -98,8 +98,8 @@ def cancel_command(
 
     A walk in another process stops before its next node.
     """
-    from mcl.acts.cancel import cancel
     from mcl.cli.home import use_home
+    from mcl.usecases.cancel import cancel
 
     envelope = cancel(intent, reason=reason, home=use_home(signs=True))
     id = envelope.intent.rpartition("/")[2]

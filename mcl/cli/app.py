@@ -10,8 +10,9 @@ import typer
 import typer.main
 
 from mcl.cli.arguments import example
+from mcl.plugins.hooks import loaded, plugins
 
-# Each module that registers commands, with their names, in the order of the help.
+# Each module that registers commands of the kernel, with their names, in the order of the help.
 NOUNS: Final = {
     "init": ("init",),
     "compile": ("compile", "answer"),
@@ -31,16 +32,11 @@ NOUNS: Final = {
     "server": ("server",),
     "activity": ("activity",),
     "tool": ("tool",),
-    "repo": ("repo",),
-    "review": ("review",),
-    "release": ("release",),
     "skill": ("skill",),
     "model": ("model",),
     "cortex": ("cortex",),
     "config": ("config",),
     "mcp": ("mcp",),
-    "intents": ("intents",),
-    "hook": ("hook",),
 }
 
 
@@ -60,9 +56,23 @@ def app_for(word: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(all_commands)
-    for noun in [noun for noun, names in NOUNS.items() if word in names] or NOUNS:
+    added = {words: named for plugin in plugins() for words, named in plugin.commands.items()}
+    nouns = [noun for noun, names in NOUNS.items() if word in names]
+    verbs = [words for words in added if words.split(" ")[0] == word]
+    if not (nouns or verbs):
+        nouns, verbs = [*NOUNS], [*added]
+    for noun in nouns:
         import_module(f"mcl.cli.{noun}").register(app)
+    for words in verbs:
+        noun, _, verb = words.partition(" ")
+        loaded(added[words])(_group(app, noun) if verb else app)
     return app
+
+
+def _group(app: typer.Typer, noun: str) -> typer.Typer:
+    """The noun of the kernel that a plug-in's verb belongs to."""
+    groups = (one.typer_instance for one in app.registered_groups if one.typer_instance is not None)
+    return next(one for one in groups if one.info.name == noun)
 
 
 def command_for(word: str = "") -> Any:
@@ -84,13 +94,14 @@ def _guarded(command: Any, path: str) -> Callable[..., Any]:
 
     @wraps(run)
     def guarded(**given: Any) -> Any:
-        from mcl.authority.commands import commands
         from mcl.cli.home import a_persons
+        from mcl.usecases.authority.commands import commands
 
         options = [option for one in command.params if given.get(one.name) for option in one.opts]
-        if not commands()[path].is_persons(options):
+        row = commands().get(path)
+        if row is not None and not row.is_persons(options):
             return run(**given)
-        from mcl.authority.door import require_person
+        from mcl.usecases.authority.door import require_person
 
         require_person(f"mcl {path}")
         with a_persons():

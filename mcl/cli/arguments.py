@@ -15,8 +15,8 @@ def example(*lines: str) -> str:
 def complete_intent(incomplete: str) -> Iterator[tuple[str, str]]:
     """Shell completion: the intents of the home, newest first; nothing where there is no home yet."""
     from ir.errors import MclError
-    from mcl.acts.show import list_intents
-    from mcl.home import locate
+    from mcl.core.home import locate
+    from mcl.usecases.show import list_intents
 
     if not locate().exists():
         return

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from executor.store.home import Home
 from ir import ClarifyQuestion, MclError
-from mcl.acts.answer import answer, check_answer
-from mcl.acts.show import Shown
 from mcl.cli.output import Output
 from mcl.cli.result import tell_result
-from mcl.compiler import Clarify, Compiled, Refused
-from mcl.safe import one_line, safe
-from mcl.stages.gaps import sentence
+from mcl.compiler.compiler import Clarify, Compiled, Refused
+from mcl.compiler.stages.gaps import sentence
+from mcl.core.safe import one_line, safe
+from mcl.usecases.answer import answer, check_answer
+from mcl.usecases.show import Shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

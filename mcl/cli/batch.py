@@ -11,7 +11,7 @@ import typer
 from mcl.cli.output import note, write_document
 
 if TYPE_CHECKING:
-    from mcl.acts.batch import BatchSummary
+    from mcl.usecases.batch import BatchSummary
 
 _STANDARD = Path("-")
 
@@ -31,8 +31,8 @@ def compile_lines(source: Path, out: Path | None, *, as_json: bool, **settings: 
     `compile_batch`. The exit code is 0 whatever the goals were, as each line says its own; 5 where none of
     them could be tried, as each is an error."""
     from ir.errors import FAILED
-    from mcl.acts.batch import compile_batch
     from mcl.cli.home import given_passphrase, use_home
+    from mcl.usecases.batch import compile_batch
 
     if out is None:
         raise typer.BadParameter("--batch needs --out, a file or - for standard output")

@@ -133,8 +133,8 @@ def compile_command(
         )
     if goal is None:
         raise typer.BadParameter("a GOAL is needed, or --batch")
-    from mcl.acts.compile import compile_goal
     from mcl.cli.home import use_home
+    from mcl.usecases.compile import compile_goal
 
     home, out = use_home(signs=not dry_run), Output(as_json)
     result = compile_goal(
@@ -180,9 +180,9 @@ def answer_command(
 
     Exit codes: as of compile.
     """
-    from mcl.acts.answer import answer
-    from mcl.acts.show import show
     from mcl.cli.home import use_home
+    from mcl.usecases.answer import answer
+    from mcl.usecases.show import show
 
     home, out = use_home(signs=True), Output(as_json)
     asking = None
@@ -213,7 +213,7 @@ def read_goal(goal: str, *, truncate: bool = False) -> str:
     error or, to be truncated, left unread. Raises InputError for what is not text."""
     if goal != "-":
         return as_typed(goal)
-    from mcl.errors import InputError
+    from mcl.core.errors import InputError
 
     data = sys.stdin.buffer.read(MAX_GOAL_BYTES + 1)
     whole = len(data) <= MAX_GOAL_BYTES
@@ -243,7 +243,7 @@ def read_goal(goal: str, *, truncate: bool = False) -> str:
 
 def assignments(pairs: list[str], what: str) -> dict[str, str]:
     """NAME=VALUE words as a dict. Raises InputError for a word without `=` and a name given twice."""
-    from mcl.errors import InputError
+    from mcl.core.errors import InputError
 
     found: dict[str, str] = {}
     for pair in pairs:

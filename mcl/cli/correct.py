@@ -68,11 +68,11 @@ def correct_command(
     Exit codes: 0 corrected, 10 corrected and needs a new accept, 4 refused.
     """
     from ir.errors import REFUSED
-    from mcl.acts.correct import propose_correction, refusals, sign_correction
     from mcl.cli.home import use_home
     from mcl.cli.views.changes import changes_view, refusals_view, verdict_line
     from mcl.cli.views.layout import commands, plain
-    from mcl.documents import of_correction
+    from mcl.usecases.correct import propose_correction, refusals, sign_correction
+    from mcl.usecases.documents import of_correction
 
     if not (patch or changes or removed or retry_from):
         raise typer.BadParameter("say what shall be different: --set, --unset, --patch or --retry-from")
@@ -123,8 +123,8 @@ def materiality_command(
 
     Exit codes: 0 no, 10 yes, 2 they cannot be compared.
     """
-    from mcl.acts.materiality import materiality
     from mcl.cli.views.changes import changes_view, verdict_line
+    from mcl.usecases.materiality import materiality
 
     out = Output(as_json)
     found = materiality(before, after, at=at or None)
@@ -138,7 +138,7 @@ def materiality_command(
 def _read(name: str) -> bytes:
     """The bytes of a file, or of standard input, as far as patches may be long."""
     from executor.store.lifecycle.patches import MAX_BYTES
-    from mcl.errors import InputError
+    from mcl.core.errors import InputError
 
     try:
         if name == "-":

@@ -7,7 +7,7 @@ from executor.walker.listener import WalkEvent
 from executor.walker.people import GateAnswer, GateQuestion, People
 from ir import PlanTree
 from mcl.cli.output import write_event
-from mcl.documents import of_event, of_question_asked
+from mcl.usecases.documents import of_event, of_question_asked
 
 
 class Events:

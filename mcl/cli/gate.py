@@ -11,7 +11,7 @@ from mcl.cli.output import Output, note
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcl.acts.gates import ShownGate
+    from mcl.usecases.gates import ShownGate
 
 GateId = Annotated[str, typer.Argument(metavar="GATE", help="Id of a gate, or a unique beginning of it.")]
 Option = Annotated[
@@ -37,10 +37,10 @@ def register(app: typer.Typer) -> None:
 
 def list_gates(as_json: AsJson = False) -> None:
     """List the questions that nobody has decided yet."""
-    from mcl.acts.gates import open_gates
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing, moment
-    from mcl.safe import one_line
+    from mcl.core.safe import one_line
+    from mcl.usecases.gates import open_gates
 
     found, out = open_gates(home=use_home()), Output(as_json)
     out.document({"gates": [asdict(gate) for gate in found]})
@@ -62,8 +62,8 @@ def show_one(gate: GateId, as_json: AsJson = False) -> None:
 
     Arguments are shown whole, line by line, control characters written out.
     """
-    from mcl.acts.gates import show_gate
     from mcl.cli.home import use_home
+    from mcl.usecases.gates import show_gate
 
     found, out = show_gate(gate, home=use_home()), Output(as_json)
     out.document(asdict(found))
@@ -93,9 +93,9 @@ def deny_gate(gate: GateId, option: Option = "", reason: Reason = "", as_json: A
 
 
 def _decide(gate: str, option: str, reason: str, as_json: bool, *, approves: bool) -> None:
-    from mcl.acts.gates import decide_gate
     from mcl.cli.home import use_home
-    from mcl.safe import safe
+    from mcl.core.safe import safe
+    from mcl.usecases.gates import decide_gate
 
     chosen = option or ("approve" if approves else "deny")
     done = decide_gate(gate, chosen, reason=reason, approves=approves, home=use_home(signs=True))
@@ -134,7 +134,7 @@ def _write_whole(values: "Mapping[str, object]", out: Output) -> None:
 
     from ir.shown import clear
     from mcl.cli.views.exact import exact
-    from mcl.safe import whole
+    from mcl.core.safe import whole
 
     for name, value in values.items():
         out.tell([Padding(exact((clear(name), "")), (0, 0, 0, 2))])

@@ -11,7 +11,7 @@ from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
     from executor.gate.grants import Grant, HostGrant, RootGrant
-    from mcl.acts.grants import AgentGrants
+    from mcl.usecases.grants import AgentGrants
 
 
 class SideEffect(StrEnum):
@@ -82,8 +82,8 @@ def grant_command(
     A call to a host, or a read of a folder outside the workspace, that was not granted is asked about each
     time. What is held already keeps its terms, unless new ones are given.
     """
-    from mcl.acts.grants import grant
     from mcl.cli.home import use_home
+    from mcl.usecases.grants import grant
 
     found = grant(
         [one.value for one in classes],
@@ -105,8 +105,8 @@ def revoke_command(
     With --host or --root only those are taken; network without --host takes all hosts too, and read without
     --root all folders.
     """
-    from mcl.acts.grants import revoke
     from mcl.cli.home import use_home
+    from mcl.usecases.grants import revoke
 
     names = [one.value for one in classes]
     _say(
@@ -116,9 +116,9 @@ def revoke_command(
 
 def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     """What an agent may do at all; the gate still judges every single call."""
-    from mcl.acts.grants import list_grants
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, listing, moment
+    from mcl.usecases.grants import list_grants
 
     found, out = list_grants(agent=agent, home=use_home()), Output(as_json)
     out.document(_document(found))
@@ -173,7 +173,7 @@ def _say(found: "AgentGrants", as_json: bool) -> None:
     if as_json:
         return
     from mcl.cli.views.layout import moment
-    from mcl.safe import safe
+    from mcl.core.safe import safe
 
     held = [one for one in found.classes if found.holds(one)]
     told = []

@@ -33,7 +33,7 @@ def use_home(*, signs: bool = False) -> "Home":
     asked for on the terminal. Of a person's command it is always asked for, but in an unattended home: what
     stands in the environment is known to all that was started there.
     """
-    from mcl.home import locate, open_home
+    from mcl.core.home import locate, open_home
 
     passphrase = given_passphrase() or None
     home = open_home(locate(), passphrase=passphrase, announce=note, allowed=allowed_paths())
@@ -74,7 +74,7 @@ def ask_passphrase(prompt: str, *, again: str = "") -> bytes:
     """Ask on the terminal without showing what is typed; with `again`, twice. Raises InputError."""
     from getpass import getpass
 
-    from mcl.errors import InputError
+    from mcl.core.errors import InputError
 
     phrase = getpass(prompt)
     if not phrase:

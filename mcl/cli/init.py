@@ -42,9 +42,9 @@ def init_command(
     Any command does this at first use; this one may also seal the keys.
     """
     from executor.gate.grants import Grants
-    from mcl.authority.door import require_own_place
     from mcl.cli.home import ask_passphrase, given_passphrase
-    from mcl.home import locate, open_home
+    from mcl.core.home import locate, open_home
+    from mcl.usecases.authority.door import require_own_place
 
     if unattended:
         require_own_place("mcl init --unattended")

@@ -69,10 +69,10 @@ def show_log(
 
     What is said in a body is shown as text and JSON where it is that; `--export` writes the signed bytes.
     """
-    from mcl.acts.ids import find_intent
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import listing
     from mcl.cli.views.log import row_document, row_line, whole_row, whole_row_view
+    from mcl.usecases.ids import find_intent
 
     home, out = use_home(), Output(as_json)
     journal = home.journal
@@ -148,8 +148,8 @@ def accept_break(row: Seq, as_json: AsJson = False) -> None:
 
     For a person who looked at what mcl log verify tells of it. It is signed, and shown ever after.
     """
-    from mcl.acts.journal import accept_break
     from mcl.cli.home import use_home
+    from mcl.usecases.journal import accept_break
 
     _tell_said(accept_break(row, home=use_home(signs=True)), as_json)
 
@@ -159,8 +159,8 @@ def restore_tables(as_json: AsJson = False) -> None:
 
     For a person whom mcl log verify tells TABLE_CHANGED. It is signed, and shown ever after.
     """
-    from mcl.acts.journal import restore_tables
     from mcl.cli.home import use_home
+    from mcl.usecases.journal import restore_tables
 
     _tell_said(restore_tables(home=use_home(signs=True)), as_json)
 
@@ -170,8 +170,8 @@ def say_restored(as_json: AsJson = False) -> None:
 
     What came after it is lost. It is signed, and shown ever after.
     """
-    from mcl.acts.journal import say_restored
     from mcl.cli.home import use_home
+    from mcl.usecases.journal import say_restored
 
     _tell_said(say_restored(home=use_home(signs=True)), as_json)
 

@@ -11,6 +11,8 @@ import io
 import os
 import sys
 
+from mcl.plugins.hooks import FIRST, loaded
+
 TYPE_CHECKING = False  # importing typing takes as long as a hook may
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +30,8 @@ _OBJECTS = 200_000  # made between two collections, of which one takes 10 ms; mo
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's) and give its exit code; never raises for bad input."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given[:1] == ["hook"] and (code := _hook(given[1:])) is not None:
-        return code
+    if given and (named := FIRST.get(given[0])) and (code := loaded(named)(given[1:])) is not None:
+        return int(code)
     if PASSPHRASE in os.environ or _TAKEN in sys.modules:
         from executor.sandbox.taken import take
 
@@ -51,14 +53,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         hush(sys.stdout)
     return code
-
-
-def _hook(given: list[str]) -> int | None:
-    """An event of a coding agent's host, answered with next to nothing imported; None where it is no such."""
-    from mcl.agents.hook.entry import options, run
-
-    asked = options(given)
-    return None if asked is None else run(*asked)
 
 
 def _prepare_streams(*, as_json: bool) -> None:

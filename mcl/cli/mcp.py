@@ -63,7 +63,7 @@ def serve_command(
     """
     if not http and (host is not None or port is not None or unsafe_bind):
         raise typer.BadParameter("--host, --port and --unsafe-bind go with --http")
-    from mcl.mcp.serve.command import serve
+    from mcl.cli.serve import serve
 
     return serve(
         http=http,
@@ -106,8 +106,8 @@ def install_command(
     """
     from mcl.cli.output import Output, write_text
     from mcl.cli.views.mcp import changed_view, hosts_view
-    from mcl.install import HOSTS, change_of, entry_for, host_named
-    from mcl.install import write as write_change
+    from mcl.serve.install import HOSTS, change_of, entry_for, host_named
+    from mcl.serve.install import write as write_change
 
     out, user = Output(as_json), Path.home()
     if not host:

@@ -8,10 +8,9 @@ import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
-from mcl.cli.tune import tune_model
 
 if TYPE_CHECKING:
-    from mcl.acts.models import KnownModel, Models
+    from mcl.usecases.models import KnownModel, Models
 
 
 def register(app: typer.Typer) -> None:
@@ -22,12 +21,6 @@ def register(app: typer.Typer) -> None:
         model_info
     )
     models.command("add", epilog=example("mcl model add ~/models/qwen3-0.6b.gguf --name qwen"))(add_model)
-    models.command(
-        "tune",
-        epilog=example(
-            "mcl model tune --skills skills --examples examples.jsonl", "mcl model tune --skills skills --use"
-        ),
-    )(tune_model)
     models.command("use", epilog=example("mcl model use qwen", "mcl model use bundled"))(use_model)
     models.command("remove", epilog=example("mcl model remove qwen"))(remove_model)
     app.add_typer(models)
@@ -35,10 +28,10 @@ def register(app: typer.Typer) -> None:
 
 def list_models(as_json: AsJson = False) -> None:
     """List the models of this home; the one in use is marked."""
-    from mcl.acts.models import Models
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, GOOD, listing
-    from mcl.safe import one_line
+    from mcl.core.safe import one_line
+    from mcl.usecases.models import Models
 
     known, out = Models(use_home()).list(), Output(as_json)
     out.document({"models": [asdict(one) for one in known]})
@@ -60,12 +53,12 @@ def model_info(
     as_json: AsJson = False,
 ) -> None:
     """Show what a model's file says of itself."""
-    from mcl.acts.models import Models
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import plain, rows
+    from mcl.core.safe import one_line
     from mcl.model.files.file import file_digest
     from mcl.model.files.gguf import read_header
-    from mcl.safe import one_line
+    from mcl.usecases.models import Models
 
     named = Path(model)
     found = None if named.is_file() and named.suffix else _known(Models(use_home()), model, named)
@@ -97,8 +90,8 @@ def add_model(
     as_json: AsJson = False,
 ) -> None:
     """Check that a GGUF loads, and remember it."""
-    from mcl.acts.models import Models
     from mcl.cli.home import use_home
+    from mcl.usecases.models import Models
 
     _tell(Models(use_home()).add(path, name=name, spaced=spaced), "added", as_json=as_json)
 
@@ -108,8 +101,8 @@ def use_model(
     as_json: AsJson = False,
 ) -> None:
     """Compile with this model from now on."""
-    from mcl.acts.models import Models
     from mcl.cli.home import use_home
+    from mcl.usecases.models import Models
 
     _tell(Models(use_home()).use(model), "in use", as_json=as_json)
 
@@ -119,15 +112,15 @@ def remove_model(
     as_json: AsJson = False,
 ) -> None:
     """Forget a model; its file stays where it is."""
-    from mcl.acts.models import Models
     from mcl.cli.home import use_home
+    from mcl.usecases.models import Models
 
     _tell(Models(use_home()).remove(model), "forgotten", as_json=as_json)
 
 
 def _known(models: "Models", name: str, path: Path) -> "KnownModel | None":
     """The model of a name, or None where the name is that of a file instead."""
-    from mcl.errors import ModelError
+    from mcl.core.errors import ModelError
 
     try:
         return models.find(name)
@@ -151,8 +144,8 @@ def _said(value: object) -> str:
 
 def _cache() -> dict[str, object]:
     """What this home keeps of the answers of models."""
-    from mcl.home import locate
-    from mcl.tapes import Tapes
+    from mcl.compiler.tapes import Tapes
+    from mcl.core.home import locate
 
     tapes = Tapes.of(locate())
     entries, size = tapes.size()

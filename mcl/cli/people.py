@@ -9,7 +9,7 @@ from anyio import get_cancelled_exc_class, sleep_forever, wait_readable
 
 from executor.walker.people import GateAnswer, GateQuestion
 from ir.shown import clear, of_value, quoted
-from mcl.safe import safe
+from mcl.core.safe import safe
 
 _SHOWN = 2000  # characters of a question, and of each argument
 

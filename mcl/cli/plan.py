@@ -14,7 +14,7 @@ from mcl.cli.plan_check import check_command
 
 if TYPE_CHECKING:
     from executor.store.home import Home
-    from mcl.acts.plan import Planned
+    from mcl.usecases.plan import Planned
 
 
 class GraphForm(Enum):
@@ -64,9 +64,9 @@ def plan_command(
 
     The plan as a tree with side effects and verdicts; nothing runs.
     """
-    from mcl.acts.plan import plan
     from mcl.cli.home import use_home
-    from mcl.documents import of_planned
+    from mcl.usecases.documents import of_planned
+    from mcl.usecases.plan import plan
 
     if (place is not None and form is None) or (as_json and form is not None):
         raise typer.BadParameter("--out goes with --graph, and --json without it")
@@ -84,8 +84,8 @@ def plan_command(
 
 
 def _draw(seen: "Planned", form: GraphForm, place: Path | None, home: "Home") -> None:
-    from mcl.acts.graph import drawn
     from mcl.cli.output import note, write_bytes
+    from mcl.usecases.graph import drawn
 
     picture = drawn(seen, form.value, home)
     if place is None:

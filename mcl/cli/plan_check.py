@@ -34,9 +34,9 @@ def check_command(
 
     Exit codes: 0 allowed, 10 needs approval, 11 denied, 12 invalid.
     """
-    from mcl.acts.plan_check import check_plan_file, check_plan_of
     from mcl.cli.home import use_home
     from mcl.cli.views.plan_check import checked_view
+    from mcl.usecases.plan_check import check_plan_file, check_plan_of
 
     home, place, further = use_home(), workspace or Path.cwd(), skills or ()
     if _is_file(what):

@@ -11,7 +11,7 @@ from mcl.cli.output import Output, note_error
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from mcl.acts.policy import CheckedPolicy
+    from mcl.usecases.policy import CheckedPolicy
 
 
 def register(app: typer.Typer) -> None:
@@ -32,8 +32,8 @@ def check(as_json: AsJson = False) -> int:
     Exit codes: 0 each closes something; 6 some name a tool that its server did not list yet; 2 the file
     cannot be followed, and nothing is called until it is mended.
     """
-    from mcl.acts.policy import check_policy
     from mcl.cli.home import use_home
+    from mcl.usecases.policy import check_policy
 
     found, out = check_policy(home=use_home()), Output(as_json)
     out.document(found.to_json())

@@ -29,9 +29,9 @@ def replay_command(
     Exit code 6 when anything differs or could not be compared.
     """
     from ir.errors import UNVERIFIED
-    from mcl.acts.replay import replay
     from mcl.cli.home import use_home
-    from mcl.documents import of_replay
+    from mcl.usecases.documents import of_replay
+    from mcl.usecases.replay import replay
 
     out = Output(as_json)
     found = replay(intent, home=use_home(), model=model, skills=skills or ())
@@ -57,8 +57,8 @@ def verify_command(
     Keys count as trusted when this home trusts them. Exit code 6 when something does not hold.
     """
     from ir.errors import UNVERIFIED
-    from mcl.acts.verify import verify
-    from mcl.safe import safe
+    from mcl.core.safe import safe
+    from mcl.usecases.verify import verify
 
     out, count, documents = Output(as_json), Counter[bool](), []
     for report in verify(files):

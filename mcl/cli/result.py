@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from mcl.cli.output import Output
 
 if TYPE_CHECKING:
-    from mcl.outcome import Clarify, Compiled, Refused
+    from mcl.compiler.outcome import Clarify, Compiled, Refused
 
 
 def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:
     """Show a result, or write it as a document; the exit code that goes with it."""
     from ir.errors import CLARIFY, REFUSED
-    from mcl.documents import of_result
+    from mcl.usecases.documents import of_result
 
     document = of_result(result, stored=stored)
     out.document(document)

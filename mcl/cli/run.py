@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from executor.walker.listener import Listener
     from executor.walker.people import People
     from ir import PlanTree
-    from mcl.acts.show import Shown
+    from mcl.usecases.show import Shown
 
 
 def register(app: typer.Typer) -> None:
@@ -56,16 +56,16 @@ def run_command(
     Exit codes: 0 done (with --resume also where it was done before), 4 refused or cancelled, 5 failed, 6 the
     journal does not hold, 10 corrected: accept it again. With --json: one line an event, the outcome last.
     """
-    from mcl.acts.review.again import review_exit
-    from mcl.acts.run import run
-    from mcl.acts.show import show
-    from mcl.acts.undo import not_covered
-    from mcl.authority.door import may_answer
     from mcl.cli.events import Events
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import commands
     from mcl.cli.views.undo import uncovered_view
     from mcl.cli.views.walk import next_steps, outcome_view
+    from mcl.usecases.authority.door import may_answer
+    from mcl.usecases.run import run
+    from mcl.usecases.runs import runs_of
+    from mcl.usecases.show import show
+    from mcl.usecases.undo import not_covered
 
     if yes_gates + deny_gates + wait_gates > 1:
         raise typer.BadParameter("--yes-gates, --deny-gates and --wait-gates exclude each other")
@@ -100,7 +100,8 @@ def run_command(
         out.tell(["", *outcome_view(outcome, tree), *uncovered_view(not_covered(found.id, home=home))])
         compiled = found.intent is not None and found.intent.compile_metadata is not None
         out.tell([commands(next_steps(outcome, tree, compiled=compiled))])
-    return outcome.exit or review_exit(found, outcome.outputs)
+    own = runs_of(found)
+    return outcome.exit or (own.exit(outcome.outputs) if own is not None else 0)
 
 
 def _with_plans_below(
@@ -109,7 +110,7 @@ def _with_plans_below(
     """The plan as it is watched: those of its sub-dispatches below their nodes."""
     if found.plan is None or not any(node.sub_dispatch for node, _ in found.plan.root.walk()):
         return found.plan
-    from mcl.acts.plan import plan
+    from mcl.usecases.plan import plan
 
     return plan(found.id, home=home, workspace=workspace, skills=skills or ()).unfolded
 

@@ -12,8 +12,8 @@ from mcl.cli.output import Output, note
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from mcl.acts.servers import Checked
-    from mcl.mcp.servers import Server
+    from mcl.catalog.servers import Server
+    from mcl.usecases.servers import Checked
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")]
 _ADD = (
@@ -79,9 +79,9 @@ def add(
     Its tools are quarantined until you approve them, and what it says of them is not believed until you trust
     it. No secret is written down: name the variable that holds it.
     """
-    from mcl.acts.servers import add_server
     from mcl.cli.home import use_home
-    from mcl.safe import safe
+    from mcl.core.safe import safe
+    from mcl.usecases.servers import add_server
 
     server = add_server(
         name,
@@ -105,9 +105,9 @@ def add(
 
 def list_all(as_json: AsJson = False) -> None:
     """List the servers."""
-    from mcl.acts.servers import list_servers
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, GOOD, listing, moment
+    from mcl.usecases.servers import list_servers
 
     found, out = list_servers(home=use_home()), Output(as_json)
     out.document({"servers": [one.to_json() for one in found]})
@@ -128,9 +128,9 @@ def list_all(as_json: AsJson = False) -> None:
 
 def show(name: Name, as_json: AsJson = False) -> None:
     """Show how a server is started or reached, and the tools that are known of it."""
-    from mcl.acts.servers import show_server
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import commands, listing, moment, plain, rows
+    from mcl.usecases.servers import show_server
 
     shown, out = show_server(name, home=use_home()), Output(as_json)
     server = shown.server
@@ -163,8 +163,8 @@ def trust(name: Name, as_json: AsJson = False) -> None:
 
     Tools that you approved stay approved; the calls of some need less than before.
     """
-    from mcl.acts.servers import trust_server
     from mcl.cli.home import use_home
+    from mcl.usecases.servers import trust_server
 
     Output(as_json).document(trust_server(name, home=use_home(signs=True)).to_json())
     note(f"trusted: {name}; take it back with mcl server untrust {name}")
@@ -172,8 +172,8 @@ def trust(name: Name, as_json: AsJson = False) -> None:
 
 def untrust(name: Name, as_json: AsJson = False) -> None:
     """Believe it no more: its hints may raise what a tool counts as, and never lower it."""
-    from mcl.acts.servers import untrust_server
     from mcl.cli.home import use_home
+    from mcl.usecases.servers import untrust_server
 
     Output(as_json).document(untrust_server(name, home=use_home(signs=True)).to_json())
     note(f"not trusted: {name}")
@@ -184,8 +184,8 @@ def remove(name: Name, as_json: AsJson = False) -> None:
 
     A server that is entered under the same name later is another one: its tools are approved anew.
     """
-    from mcl.acts.servers import remove_server
     from mcl.cli.home import use_home
+    from mcl.usecases.servers import remove_server
 
     Output(as_json).document(remove_server(name, home=use_home(signs=True)).to_json())
     note(f"removed: {name}")
@@ -202,9 +202,9 @@ def check(
     Ends with 5 where one of them does not come up.
     """
     from ir.errors import FAILED
-    from mcl.acts.policy import unverified_note
-    from mcl.acts.servers import check_servers
     from mcl.cli.home import use_home
+    from mcl.usecases.policy import unverified_note
+    from mcl.usecases.servers import check_servers
 
     home, out = use_home(signs=True), Output(as_json)
     checked = check_servers(*(names or ()), home=home)

@@ -17,21 +17,19 @@ def register(app: typer.Typer) -> None:
 
 def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     """Show an intent: its goal, Frame, questions, plan and state; of a review what it found."""
-    from mcl.acts.review.again import concluded_before
-    from mcl.acts.show import show
     from mcl.cli.home import use_home
-    from mcl.documents import of_shown
+    from mcl.usecases.documents import of_shown
+    from mcl.usecases.runs import runs_of
+    from mcl.usecases.show import show
 
     home, out = use_home(), Output(as_json)
     found = show(intent, home=home)
-    review = concluded_before(home, found)
-    out.document(of_shown(found) | ({"review": review} if review else {}))
+    own = runs_of(found)
+    added, text = own.said(home, found) if own is not None else ({}, "")
+    out.document(of_shown(found) | added)
     if not as_json:
         from mcl.cli.views.shown import shown_view
 
-        text = str(review.get("text", ""))
-        if review and not review["whole"]:
-            text = "\n\n".join(filter(None, (text, "These are not all: the review did not come to its end.")))
         out.tell(shown_view(found, out.people, found_text=text))
 
 
@@ -42,12 +40,12 @@ def list_command(
 ) -> None:
     """List the intents, the one last written about first."""
     from ir.intent import STATES
-    from mcl.acts.show import list_intents
     from mcl.cli.home import use_home
     from mcl.cli.views.intent import STATE_STYLES
     from mcl.cli.views.layout import BAD, DIM, listing, moment
-    from mcl.errors import InputError
-    from mcl.safe import one_line
+    from mcl.core.errors import InputError
+    from mcl.core.safe import one_line
+    from mcl.usecases.show import list_intents
 
     if state and state not in STATES:
         fix = f"one of: {', '.join(STATES)}"

@@ -77,8 +77,8 @@ def undo_command(
 
 
 def _prune(home: "Home", out: Output, days: int) -> int:
-    from mcl.acts.undo import prune_undo
     from mcl.cli.views.undo import pruned_view
+    from mcl.usecases.undo import prune_undo
 
     pruned = prune_undo(days=days, home=home)
     out.document(asdict(pruned))
@@ -98,8 +98,8 @@ def _undo(
     yes: bool,
 ) -> int:
     from ir.errors import REFUSED
-    from mcl.acts.undo import undo
     from mcl.cli.views.undo import undo_view
+    from mcl.usecases.undo import undo
 
     seen = undo(intent, node=node, leave=leave, check=True, workspace=workspace, home=home)
     if check or seen.state in ("already", "nothing"):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.form import FORM
 from mcl.model.protocol import Model
 

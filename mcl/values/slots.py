@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from mcl.mtx.words import MEMORY_TYPES
+from mcl.core.words import MEMORY_TYPES
 from mcl.values.numbers import read_number
 
 _YES = frozenset(["true", "yes", "y", "on", "1", "ja", "sant"])

@@ -29,7 +29,7 @@ from ir import (
     seal,
     with_hash,
 )
-from mcl.home import open_home
+from mcl.core.home import open_home
 
 Write = Callable[..., Intent]
 

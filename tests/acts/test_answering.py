@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mcl import answer, compile_goal, replay
-from mcl.acts.answer import check_answer
-from mcl.compiler import Clarify, Compiled
-from mcl.errors import InputError
+from mcl.compiler.compiler import Clarify, Compiled
+from mcl.core.errors import InputError
+from mcl.usecases.answer import check_answer
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_an_answer_opens_no_model(home, asked, monkeypatch):
     def opened(*_: object, **__: object) -> None:
         raise AssertionError("a model was opened")
 
-    monkeypatch.setattr("mcl.acts.models.Models.open", opened)
+    monkeypatch.setattr("mcl.usecases.models.Models.open", opened)
     done = answer(asked.intent.id, {"u1": "out.md"}, home=home)
     assert isinstance(done, Compiled)
     assert done.intent.compile_metadata.model_version == asked.intent.compile_metadata.model_version

@@ -19,7 +19,7 @@ import mcl
 from executor.core.errors import WalkError
 from ir import MclError, canonical_bytes
 from mcl import aio
-from mcl.errors import InputError
+from mcl.core.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTS = [name for name in mcl.__all__ if inspect.isfunction(getattr(mcl, name))]
@@ -81,8 +81,12 @@ def test_an_act_that_waits_is_refused_in_an_event_loop_and_names_its_twin(yard: 
 
 
 def test_no_act_opens_a_loop_by_another_door() -> None:
-    own = {"mcl/loops.py", "mcl/mcp/serve/command.py", "mcl/agents/guard/dirty.py"}  # programs of their own
-    probes = {"mcl/tools/probing/host.py", "mcl/tools/probing/calling.py"}
+    own = {
+        "mcl/core/loops.py",
+        "mcl/cli/serve.py",
+        "mcl/plugins/agents/guard/dirty.py",
+    }  # programs of their own
+    probes = {"mcl/plugins/probing/host.py", "mcl/plugins/probing/calling.py"}
     found = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "mcl").rglob("*.py")

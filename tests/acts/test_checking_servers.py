@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 from executor import Home
-from mcl.acts.servers import Checked, check_servers
-from mcl.acts.tools import approve_tool
-from mcl.mcp.servers import Servers
+from mcl.catalog.servers import Servers
+from mcl.usecases.servers import Checked, check_servers
+from mcl.usecases.tools import approve_tool
 
 SCRIPT = """
 import json, sys

@@ -16,7 +16,7 @@ from executor import Home, LifecycleError
 from executor.store.lifecycle.patches import apply_patches
 from executor.store.materiality import Documents
 from ir import Intent, MclError, PlanStepBody, PlanTree, as_document, canonical_bytes
-from mcl.acts.fields import patches_of
+from mcl.usecases.fields import patches_of
 
 SEARCH = tool("search", "fs/search", query="fox", path="notes")
 REPORT = tool("report", "fs/write", "write", path="out.md", content="done")

@@ -19,11 +19,11 @@ from executor.gate.offer import Offer
 from executor.walker.asking import TRIES
 from ir import PlanTree, PolicyGateBody, PolicyGateResolveBody, check_plan
 from ir.plan import NO, YES
-from mcl.acts.gates import decide_gate, open_gates, show_gate
 from mcl.cli.people import AtTerminal
-from mcl.errors import InputError
-from mcl.mcp.exchange import Filled
-from mcl.mcp.questions.shown import gate_form, read_gate
+from mcl.core.errors import InputError
+from mcl.serve.exchange import Filled
+from mcl.serve.questions.shown import gate_form, read_gate
+from mcl.usecases.gates import decide_gate, open_gates, show_gate
 
 WORDS = {"options": ["send", "later", "drop it", "nein"], "refuses": ["drop it", "nein"]}
 PLAIN = {"options": ["drop it", "nein", "nope", "stop"]}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mcl.acts.ids import find_intent
-from mcl.errors import InputError
+from mcl.core.errors import InputError
+from mcl.usecases.ids import find_intent
 
 A, B, C = "01KAGZ3M5N0000000000000001", "01KAGZ3M5N0000000000000002", "01KAHZ3M5N0000000000000003"
 

@@ -10,10 +10,10 @@ import pytest
 
 import skills as shipped
 from mcl import compile_goal, open_home, replay
-from mcl.acts.models import Models
-from mcl.cortex import Cortex
-from mcl.errors import InputError
+from mcl.core.errors import InputError
+from mcl.memory import Cortex
 from mcl.model.matcher.cues import load_cues
+from mcl.usecases.models import Models
 
 SLOTS = {"text": "invoice", "folder": "notes", "pattern": "*"}
 PARTS = ("signature", "hash", "seed", "skill", "model", "grammar", "memory", "bytes", "plan")
@@ -88,7 +88,7 @@ def test_memories_of_later_do_not_count_and_those_of_then_are_found_again(home):
 
 def test_a_model_that_is_not_here_is_not_available(home, monkeypatch):
     id = compiled(home)
-    monkeypatch.setattr("mcl.acts.models.Models.with_digest", lambda *_: None)
+    monkeypatch.setattr("mcl.usecases.models.Models.with_digest", lambda *_: None)
     found = verdicts(replay(id, home=home))
     assert found["model"] == found["grammar"] == found["bytes"] == "not available"
     assert found["skill"] == found["hash"] == "same"

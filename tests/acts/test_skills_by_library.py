@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mcl
-from mcl.errors import InputError, SkillError
+from mcl.core.errors import InputError, SkillError
 
 
 @pytest.fixture

@@ -12,15 +12,15 @@ from rich.console import Console
 
 from executor import Home
 from executor.walker.people import AlwaysApprove
-from mcl.acts.accept import accept
-from mcl.acts.compile import compile_goal
-from mcl.acts.plan import Planned, plan
-from mcl.acts.replay import replay
-from mcl.acts.run import run
-from mcl.acts.skill.validate import validate_skill
 from mcl.cli.views.plan import plan_view
-from mcl.compiler import Compiled
-from mcl.errors import SkillError
+from mcl.compiler.compiler import Compiled
+from mcl.core.errors import SkillError
+from mcl.usecases.accept import accept
+from mcl.usecases.compile import compile_goal
+from mcl.usecases.plan import Planned, plan
+from mcl.usecases.replay import replay
+from mcl.usecases.run import run
+from mcl.usecases.skill.validate import validate_skill
 
 HEAD = """§SKILL
 id={id}

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import Home
-from mcl.acts.models import Models
-from mcl.acts.tuning import Figures, Lesson, Value, tune
-from mcl.acts.tuning.lessons import lessons_of, read_lessons
-from mcl.acts.tuning.measure import without
-from mcl.errors import InputError, ModelError
-from mcl.home import open_home
+from mcl.core.errors import InputError, ModelError
+from mcl.core.home import open_home
+from mcl.language.skills import Skill, find_skills, load_skill
 from mcl.model import bundled_path
-from mcl.skills import Skill, find_skills, load_skill
+from mcl.plugins.train import Figures, Lesson, Value, tune
+from mcl.plugins.train.lessons import lessons_of, read_lessons
+from mcl.plugins.train.measure import without
+from mcl.usecases.models import Models
 
 SKILL = """§SKILL
 id={id}
@@ -245,7 +245,7 @@ Trainer = Callable[..., Copying]
 def trainer(monkeypatch: pytest.MonkeyPatch) -> Trainer:
     def use(made: Path, stop: int = 0) -> Copying:
         copying = Copying(made, stop)
-        monkeypatch.setattr("mcl.acts.tuning.run.tuner", lambda: copying)
+        monkeypatch.setattr("mcl.plugins.train.run.tuner", lambda: copying)
         return copying
 
     return use

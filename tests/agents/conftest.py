@@ -12,17 +12,17 @@ import pytest
 
 from executor.core.clock import SystemClock, instant
 from executor.store.home import Home
-from mcl.acts.work.complete import complete_work
-from mcl.acts.work.import_ import ImportedWork, import_work
-from mcl.acts.work.select import select_work
-from mcl.agents.file import NAME
-from mcl.agents.work.completing import CompleteResult
-from mcl.agents.work.criteria import Ask
-from mcl.agents.work.item import WorkItem
-from mcl.agents.work.leases import Leases
-from mcl.agents.work.selecting import SelectResult
-from mcl.agents.work.store import Work
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.plugins.agents.file import NAME
+from mcl.plugins.agents.usecases.complete import complete_work
+from mcl.plugins.agents.usecases.import_ import ImportedWork, import_work
+from mcl.plugins.agents.usecases.select import select_work
+from mcl.plugins.agents.work.completing import CompleteResult
+from mcl.plugins.agents.work.criteria import Ask
+from mcl.plugins.agents.work.item import WorkItem
+from mcl.plugins.agents.work.leases import Leases
+from mcl.plugins.agents.work.selecting import SelectResult
+from mcl.plugins.agents.work.store import Work
 from tests.agents.hosting import ClaudeCode
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from executor.store.home import Home
 from ir import MclError
-from mcl.agents.guard.judge import REFUSED
-from mcl.agents.hook.answering import Answering, failed
-from mcl.agents.hook.request import packed
-from mcl.agents.trace.folder import TRACE
+from mcl.plugins.agents.guard.judge import REFUSED
+from mcl.plugins.agents.hook.answering import Answering, failed
+from mcl.plugins.agents.hook.request import packed
+from mcl.plugins.agents.trace.folder import TRACE
 
 if TYPE_CHECKING:
     from tests.agents.conftest import Project

@@ -10,9 +10,9 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from offices import Agent, Office
 
-from mcl.acts.work.select import select_work
-from mcl.agents.writes.circuit import Denials, same_call
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.plugins.agents.usecases.select import select_work
+from mcl.plugins.agents.writes.circuit import Denials, same_call
 from tests.agents.hosting import ClaudeCode, GeminiCli
 
 AUTH = {"id": "INT-001", "name": "Auth", "owned_scope": ["src/auth/**"]}
@@ -118,7 +118,7 @@ def test_what_only_one_door_refuses_opens_nothing_at_the_other(office, agent, ho
 
 
 def test_no_more_refusals_are_kept_than_a_home_may_hold(office, monkeypatch) -> None:
-    monkeypatch.setattr("mcl.agents.writes.circuit._KEPT", 5)
+    monkeypatch.setattr("mcl.plugins.agents.writes.circuit._KEPT", 5)
     denials = Denials(office.home)
     for number in range(20):
         denials.note("one", office.root, f"call {number}", "OUT_OF_SCOPE", office.home.clock.now())

@@ -11,11 +11,11 @@ import pytest
 from executor.gate.grants import Grants
 from executor.store.journal.record import Record
 from ir import IntentAttestBody, PolicyGateResolveBody
-from mcl.acts.gates import decide_gate, open_gates
-from mcl.acts.work.list import show_work
-from mcl.agents.work.criteria import SignOff
 from mcl.cli.main import main
-from mcl.errors import WorkError
+from mcl.core.errors import WorkError
+from mcl.plugins.agents.usecases.list import show_work
+from mcl.plugins.agents.work.criteria import SignOff
+from mcl.usecases.gates import decide_gate, open_gates
 from tests.agents.conftest import Project, Written
 from tests.websites import page, website
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mcl.agents.file import NAME
 from mcl.cli.main import main
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.plugins.agents.file import NAME
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "coding-agents.md").read_text()
 FILE = re.search(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.agents.file import edit_status, read_file, validate
-from mcl.agents.file.quoting import quoted
-from mcl.errors import WorkError
+from mcl.core.errors import WorkError
+from mcl.plugins.agents.file import edit_status, read_file, validate
+from mcl.plugins.agents.file.quoting import quoted
 
 EXAMPLE = Path(__file__).parent / "files" / "active_intents.yaml"
 LATER = "2026-11-21T10:00:00.000Z"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from mcl.acts.work.import_ import import_work
-from mcl.acts.work.trace import trace_work
-from mcl.agents.guard.after import STRAYED
-from mcl.agents.hosts.host import NAMES, OURS, host_named
-from mcl.agents.trace.folder import TRACE
-from mcl.mcp.offered.tools import OFFERED
+from mcl.plugins.agents.guard.after import STRAYED
+from mcl.plugins.agents.hosts.host import NAMES, OURS, host_named
+from mcl.plugins.agents.trace.folder import TRACE
+from mcl.plugins.agents.usecases.import_ import import_work
+from mcl.plugins.agents.usecases.trace import trace_work
+from mcl.serve.offered.tools import OFFERED
 from tests.agents.conftest import Written, yaml_of
 from tests.agents.hosting import ClaudeCode, GeminiCli, refusals, trace
 

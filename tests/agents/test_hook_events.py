@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from executor.sandbox.paths import Workspace
-from mcl.agents.guard.judge import Judge
-from mcl.agents.hosts.event import MOST
-from mcl.agents.hosts.host import NAMES, host_named
-from mcl.agents.trace.folder import TRACE
+from mcl.plugins.agents.guard.judge import Judge
+from mcl.plugins.agents.hosts.event import MOST
+from mcl.plugins.agents.hosts.host import NAMES, host_named
+from mcl.plugins.agents.trace.folder import TRACE
 from tests.agents.hosting import ClaudeCode, GeminiCli, refusals, trace
 
 NAMED = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")

@@ -19,12 +19,12 @@ import pytest
 
 from executor.core.clock import SystemClock
 from executor.store.home import Home
-from mcl.agents.hook import answering, entry, resident
-from mcl.agents.hook.request import FOLDER, SOCKET, packed, received
-from mcl.agents.hook.resident import Resident
-from mcl.agents.hook.starting import is_running
 from mcl.cli.main import main
-from mcl.home import locate
+from mcl.core.home import locate
+from mcl.plugins.agents.hook import answering, entry, resident
+from mcl.plugins.agents.hook.request import FOLDER, SOCKET, packed, received
+from mcl.plugins.agents.hook.resident import Resident
+from mcl.plugins.agents.hook.starting import is_running
 from tests.agents.conftest import Project, Written
 from tests.agents.hosting import ClaudeCode
 
@@ -408,7 +408,7 @@ def test_it_makes_room_for_new_code(governed, tmp_path):
         (first,) = residents(place)
         assert mcl(governed, event)[0] == 0  # of another installation: it decides alone
         assert residents(place) == [first]
-        with (code / "mcl/agents/guard/judge.py").open("a") as file:
+        with (code / "mcl/plugins/agents/guard/judge.py").open("a") as file:
             file.write("# newer\n")
         assert mcl(governed, event, PYTHONPATH=str(code), MCL_NO_HELPER="1")[0] == 0
         _wait(lambda: first not in residents(place))

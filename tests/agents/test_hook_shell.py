@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from mcl.agents.guard import plain
-from mcl.agents.guard.lines import NotPlainError, read_line
-from mcl.agents.guard.plain import Shell, look_at
+from mcl.plugins.agents.guard import plain
+from mcl.plugins.agents.guard.lines import NotPlainError, read_line
+from mcl.plugins.agents.guard.plain import Shell, look_at
 
 SEARCH = "/usr/local/bin:/usr/bin:/bin"
 READING = Path(plain.__file__).with_name("reading.toml")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mcl.acts.undo import undo
-from mcl.agents.work.store import Work
+from mcl.plugins.agents.work.store import Work
+from mcl.usecases.undo import undo
 from tests.agents.conftest import AUTH, Project, Written
 from tests.agents.hosting import ClaudeCode, GeminiCli, refusals, trace
 

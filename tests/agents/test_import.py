@@ -11,16 +11,16 @@ from nacl.pwhash import argon2id
 from executor.core.errors import KeyringError, ScopeError
 from executor.store.home import Home
 from ir import IntentAcceptBody
-from mcl.acts.work.export import export_work
-from mcl.acts.work.import_ import import_work
-from mcl.agents.file import read_file, validate
-from mcl.agents.work.importing import ImportPlan
-from mcl.agents.work.item import TRANSITIONS
-from mcl.agents.work.leases import Leases
-from mcl.agents.work.store import Work
 from mcl.cli.main import main
-from mcl.errors import WorkError
-from mcl.home import open_home
+from mcl.core.errors import WorkError
+from mcl.core.home import open_home
+from mcl.plugins.agents.file import read_file, validate
+from mcl.plugins.agents.usecases.export import export_work
+from mcl.plugins.agents.usecases.import_ import import_work
+from mcl.plugins.agents.work.importing import ImportPlan
+from mcl.plugins.agents.work.item import TRANSITIONS
+from mcl.plugins.agents.work.leases import Leases
+from mcl.plugins.agents.work.store import Work
 from tests.agents.conftest import Project, SetClock, Written, yaml_of
 
 OTHER = Written("INT-002", "Write it down", scope=("docs/**",))

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from executor.store.home import Home
 from executor.store.lifecycle.view import View
 from ir import Intent, canonical_bytes, content_hash
-from mcl.agents.file import Entry, TypedCriterion, read_file, write_file
-from mcl.agents.file.moments import instant
-from mcl.agents.work.exporting import entry_of
-from mcl.agents.work.item import Standing, item_of
-from mcl.agents.work.signing import differences, intent_of
+from mcl.plugins.agents.file import Entry, TypedCriterion, read_file, write_file
+from mcl.plugins.agents.file.moments import instant
+from mcl.plugins.agents.work.exporting import entry_of
+from mcl.plugins.agents.work.item import Standing, item_of
+from mcl.plugins.agents.work.signing import differences, intent_of
 from tests.agents.conftest import Project
 
 ULIDS = {"INT-001": "01M81BVK9183F6FSXEQJXRB2W8", "INT-002": "01M81BVK9183F6FSXEQJXRB2W9"}

@@ -16,10 +16,10 @@ import pytest
 from executor.core.errors import PolicyError
 from executor.store.home import Home
 from executor.store.journal.rows import Message
-from mcl.agents.work.checkouts import BoundCheckouts
-from mcl.agents.work.leases import Leases
-from mcl.agents.work.store import Work
-from mcl.errors import WorkError
+from mcl.core.errors import WorkError
+from mcl.plugins.agents.work.checkouts import BoundCheckouts
+from mcl.plugins.agents.work.leases import Leases
+from mcl.plugins.agents.work.store import Work
 from tests.agents.conftest import Project, SetClock, Written
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,7 +116,7 @@ def test_the_gate_is_told_of_no_checkout_once_it_has_ended(project: Project, end
     assert not held.scope.matches("docs/auth.md")
     assert bound.owners("docs/auth.md") == ("INT-002",)
     if ended == "cancelled":
-        from mcl.acts.cancel import cancel
+        from mcl.usecases.cancel import cancel
 
         cancel(held.intent_id, home=project.home)
     elif ended == "released":
@@ -133,8 +133,8 @@ def test_the_gate_is_told_of_no_checkout_once_it_has_ended(project: Project, end
 RACER = """
 import sys
 from pathlib import Path
-from mcl.acts.work.select import select_work
-from mcl.home import open_home
+from mcl.plugins.agents.usecases.select import select_work
+from mcl.core.home import open_home
 home = open_home(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
@@ -145,10 +145,10 @@ print(done.code or "had", flush=True)
 HOLDER = """
 import sys, time
 from pathlib import Path
-from mcl.agents.work.leases import Leases
-from mcl.agents.work.store import Work
-from mcl.agents.work.store import Work
-from mcl.home import open_home
+from mcl.plugins.agents.work.leases import Leases
+from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.work.store import Work
+from mcl.core.home import open_home
 home = open_home(Path(sys.argv[1]))
 work = Work(home)
 item = work.item(sys.argv[2], "INT-001")

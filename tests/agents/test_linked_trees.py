@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mcl.acts.work.import_ import import_work
-from mcl.acts.work.list import list_work
-from mcl.acts.work.select import select_work
-from mcl.agents.guard.dirty import compare, look
+from mcl.plugins.agents.guard.dirty import compare, look
+from mcl.plugins.agents.usecases.import_ import import_work
+from mcl.plugins.agents.usecases.list import list_work
+from mcl.plugins.agents.usecases.select import select_work
 from tests.agents.conftest import Project, Written
 from tests.agents.hosting import ClaudeCode
 

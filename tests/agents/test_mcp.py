@@ -20,13 +20,13 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from offices import FILE, Office, write_intents, writing
 
-from mcl.acts.gates import decide_gate, open_gates
-from mcl.acts.undo import undo
-from mcl.acts.work.complete import complete_work
-from mcl.acts.work.map_ import map_work
-from mcl.acts.work.trace import trace_work
-from mcl.home import open_home
-from mcl.mcp.governed.naming import name_of
+from mcl.core.home import open_home
+from mcl.plugins.agents.governed.naming import name_of
+from mcl.plugins.agents.usecases.complete import complete_work
+from mcl.plugins.agents.usecases.map_ import map_work
+from mcl.plugins.agents.usecases.trace import trace_work
+from mcl.usecases.gates import decide_gate, open_gates
+from mcl.usecases.undo import undo
 
 AUTH = {
     "id": "INT-001",

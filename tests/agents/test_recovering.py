@@ -15,14 +15,14 @@ from anyio.from_thread import start_blocking_portal
 from offices import Agent, Office
 
 from executor.store.home import Home
-from mcl.acts.work.trace import trace_work
-from mcl.agents.trace import TraceLine
-from mcl.agents.writes import recovering
-from mcl.agents.writes.callers import Callers
-from mcl.agents.writes.recovering import recover
 from mcl.cli.main import main
-from mcl.home import open_home
-from mcl.mcp.governed import writing
+from mcl.core.home import open_home
+from mcl.plugins.agents.governed import writing
+from mcl.plugins.agents.trace import TraceLine
+from mcl.plugins.agents.usecases.trace import trace_work
+from mcl.plugins.agents.writes import recovering
+from mcl.plugins.agents.writes.callers import Callers
+from mcl.plugins.agents.writes.recovering import recover
 from tests.agents.hosting import ClaudeCode
 
 AUTH = {"id": "INT-001", "name": "Auth", "owned_scope": ["src/**"]}
@@ -128,7 +128,7 @@ def test_of_a_killed_call_that_had_written_nothing_there_is_no_line(office, monk
 
 def test_what_others_traced_since_is_not_told_as_the_killed_calls(office, monkeypatch) -> None:
     killed_while_writing(office, monkeypatch)
-    monkeypatch.setattr("mcl.agents.guard.judge.recover", lambda *args: ())
+    monkeypatch.setattr("mcl.plugins.agents.guard.judge.recover", lambda *args: ())
     host = ClaudeCode(office.home, office.root)
     host.read(office.root / "src/a.py")
     assert host.write(office.root / "src/a.py", "three\n").verdict == "allow"
@@ -158,7 +158,7 @@ def test_of_many_that_find_a_killed_call_at_once_one_signs_it(office, monkeypatc
 def test_a_caller_counts_as_gone_when_its_process_is_killed(office, tmp_path) -> None:
     script = (
         "import sys\nfrom pathlib import Path\nfrom mcl.home import open_home\n"
-        "from mcl.agents.writes.callers import Callers\n"
+        "from mcl.plugins.agents.writes.callers import Callers\n"
         "home = open_home(Path(sys.argv[1]))\nprint(Callers(home).name, flush=True)\nsys.stdin.read()\n"
     )
     command = [sys.executable, "-c", script, str(office.home.path)]

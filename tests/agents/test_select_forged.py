@@ -24,12 +24,12 @@ from ir import (
     did_of,
     seal,
 )
-from mcl.agents.file import read_file
-from mcl.agents.work.checkouts import BoundCheckouts
-from mcl.agents.work.item import WorkItem
-from mcl.agents.work.signing import intent_of
-from mcl.agents.work.status import status_record
-from mcl.agents.work.store import SIGNED, Work
+from mcl.plugins.agents.file import read_file
+from mcl.plugins.agents.work.checkouts import BoundCheckouts
+from mcl.plugins.agents.work.item import WorkItem
+from mcl.plugins.agents.work.signing import intent_of
+from mcl.plugins.agents.work.status import status_record
+from mcl.plugins.agents.work.store import SIGNED, Work
 from tests.agents.conftest import Project, Written, yaml_of
 
 OURS, WIDE = Written(), Written(scope=("**",), constraints=(), criteria=())

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 from executor import Home
 from executor.core.errors import ScopeError
-from mcl.agents.trace import Change, Trace, TraceLine, changed_lines
-from mcl.agents.trace.changed_lines import MOST_RANGES
-from mcl.agents.trace.line import NO_LINE, read_line
-from mcl.agents.trace.reading import TraceReport, read_trace
 from mcl.cli.main import main
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.plugins.agents.trace import Change, Trace, TraceLine, changed_lines
+from mcl.plugins.agents.trace.changed_lines import MOST_RANGES
+from mcl.plugins.agents.trace.line import NO_LINE, read_line
+from mcl.plugins.agents.trace.reading import TraceReport, read_trace
 
 CHANGE = Change("INT-001", "", "fs/write", "src/a.py", None, "a" * 64, ((1, 3),), "agent", "coder")
 
@@ -218,8 +218,8 @@ def test_processes_that_write_at_once_make_one_chain(tmp_path: Path, root: Path)
 WRITES = """
 import sys
 from pathlib import Path
-from mcl.agents.trace import Change, Trace
-from mcl.home import open_home
+from mcl.plugins.agents.trace import Change, Trace
+from mcl.core.home import open_home
 with open_home(Path(sys.argv[1])) as home:
     trace = Trace(home, Path(sys.argv[2]))
     while True:

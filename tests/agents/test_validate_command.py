@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from mcl.acts.work.validate import validate_work
 from mcl.cli.main import main
-from mcl.errors import WorkError
+from mcl.core.errors import WorkError
+from mcl.plugins.agents.usecases.validate import validate_work
 
 EXAMPLE = Path(__file__).parent / "files" / "active_intents.yaml"
 NAME = ".orchestration/active_intents.yaml"

@@ -15,13 +15,13 @@ from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Mode
 from executor.walker.undo.records import read_history
 from executor.walker.undo.store import ImageStore
-from mcl.agents.trace.reading import read_trace
-from mcl.agents.writes import images
-from mcl.agents.writes.circuit import Denials
-from mcl.agents.writes.images import keep, left
-from mcl.agents.writes.seen import Seen
-from mcl.agents.writes.tracing import trace_writes, within
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.plugins.agents.trace.reading import read_trace
+from mcl.plugins.agents.writes import images
+from mcl.plugins.agents.writes.circuit import Denials
+from mcl.plugins.agents.writes.images import keep, left
+from mcl.plugins.agents.writes.seen import Seen
+from mcl.plugins.agents.writes.tracing import trace_writes, within
 
 INTENT = "01M81BCK7H7VHMDV44C3EPZT1E"
 

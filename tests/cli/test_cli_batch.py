@@ -347,7 +347,7 @@ def test_a_line_that_its_process_dies_of_is_an_error_and_the_others_are_compiled
     """Stands in for an abort of the model's library, which no handler in Python can stop."""
     (tmp_path / "sitecustomize.py").write_text(
         "import os\n"
-        "import mcl.acts.batch.goals as goals\n"
+        "import mcl.usecases.batch.goals as goals\n"
         "read = goals.read_goal\n"
         "def dying(line):\n"
         "    goal = read(line)\n"

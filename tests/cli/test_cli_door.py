@@ -18,10 +18,10 @@ import typer.main
 
 from executor.store.home import UNATTENDED, Home
 from ir import MclError
-from mcl.authority.commands import command_in, commands
-from mcl.authority.door import TURNED_AWAY
-from mcl.authority.hosts import Process, _table, agent_host
 from mcl.cli.app import app_for
+from mcl.usecases.authority.commands import command_in, commands
+from mcl.usecases.authority.door import TURNED_AWAY
+from mcl.usecases.authority.hosts import Process, _table, agent_host
 
 ROOT = Path(__file__).resolve().parents[2]
 MCL = [sys.executable, "-m", "mcl"]
@@ -150,8 +150,8 @@ PERSONS = sorted(path for path, row in commands().items() if row.who == "person"
 def test_without_a_terminal_a_persons_command_is_refused_and_noted(
     path: str, persons: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from mcl.authority import door
     from mcl.cli.main import main
+    from mcl.usecases.authority import door
 
     monkeypatch.setenv("MCL_HOME", str(persons))
     monkeypatch.setenv("HOME", str(persons.parent))
@@ -273,7 +273,7 @@ def test_below_a_host_a_terminal_does_not_help(persons: Path) -> None:
 
 
 def _above() -> tuple[Process, ...]:
-    from mcl.authority.hosts import processes_above
+    from mcl.usecases.authority.hosts import processes_above
 
     return processes_above()
 
@@ -355,7 +355,7 @@ def test_where_a_persons_home_governs_an_unattended_one_signs_nothing(tmp_path: 
     project = tmp_path / "project"
     project.mkdir()
     write_intents(project, {"id": "INT-001", "name": "One", "owned_scope": ["src/**"]})
-    from mcl.acts.work.import_ import import_work
+    from mcl.plugins.agents.usecases.import_ import import_work
 
     with Home.open(own) as home:
         assert import_work(agree=lambda plan: True, root=project, home=home).agreed

@@ -17,7 +17,7 @@ from walks import NODE, Walks, gate, sequence, tool
 
 from executor import Home
 from ir import PolicyGateBody
-from mcl.acts.gates import decide_gate, open_gates, show_gate
+from mcl.usecases.gates import decide_gate, open_gates, show_gate
 
 OVERWRITE = sequence(
     "root",
@@ -257,7 +257,7 @@ def test_a_question_whose_record_says_other_arguments_is_not_shown_as_sound(
     mcl: Any, accepted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id = waiting(mcl, accepted)
-    from mcl.acts import gates
+    from mcl.usecases import gates
 
     true = gates._asked
     altered = json.dumps({"path": "b.txt", "content": "harmless"})

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import ir
-from mcl.errors import GraphError
-from mcl.graphs import dot_text, draw, drawing, mermaid_text, picture_of
-from mcl.graphs.dot import COLOURS
+from mcl.core.errors import GraphError
+from mcl.core.graphs import dot_text, draw, drawing, mermaid_text, picture_of
+from mcl.core.graphs.dot import COLOURS
 
 EVIL = '"]; click n0 href "javascript:alert(1)" <script>alert(1)</script> &amp; \\" --> x %%{init: {}}%% `b`'
 LABEL = re.compile(r'^  n\d+(\[\["|\{\{"|\[/"|\["|\(")(?P<text>[^"]*)("\]\]|"\}\}|"/\]|"\]|"\))(:::[a-z]+)?$')

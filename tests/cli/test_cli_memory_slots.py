@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from skill_writing import write_skill
 
-from mcl.mtx.words import MEMORY_TYPES
+from mcl.core.words import MEMORY_TYPES
 from mcl.values.slots import read_slot
 
 TYPES = [name for name in MEMORY_TYPES if name != "Constraint"]  # which is a constraint of the goal

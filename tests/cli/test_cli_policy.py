@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcl.home import open_home
+from mcl.core.home import open_home
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.conftest import ROOT, Shell
 
-COMMANDS = tomllib.loads((ROOT / "mcl/authority/commands.toml").read_text())["commands"]
+COMMANDS = tomllib.loads((ROOT / "mcl/usecases/authority/commands.toml").read_text())["commands"]
 SHOWS = sorted(name for name, row in COMMANDS.items() if row["who"] == "shows")
 ALSO = ("replay", "log head")  # an agent's, and they change nothing either
 # What each is given; a command that only shows and is not here needs nothing.

@@ -14,7 +14,7 @@ HEAVY = (
     *("anyio", "babel", "dateparser", "httpx", "icalendar", "jinja2", "jsonpatch", "jsonschema", "lark"),
     *("llguidance", "lxml", "numpy", "pygal", "pygls", "rich", "yaml"),
 )
-OURS = ("executor", "ir", "mcl.compiler")
+OURS = ("executor", "ir", "mcl.compiler.compiler")
 _LOADED = """
 import sys
 from mcl.cli.main import main

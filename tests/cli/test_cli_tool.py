@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from executor import Grants, Home, Pins, Registry
+from mcl.catalog.tools import registry
 from mcl.cli.tool.describe import example_call
-from mcl.tools import registry
 from tests.cli.conftest import Shell
 
 READ = "matrix://tool/fs/read@1.0.0"

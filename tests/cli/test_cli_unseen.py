@@ -11,7 +11,7 @@ from walks import Walks, gate, sequence, tool
 
 from executor import Home
 from ir import Envelope
-from mcl.authority import door
+from mcl.usecases.authority import door
 
 NOTE = sequence("root", gate("ask", "Write it?"), tool("n1", "fs/write", "write", path="a.txt", content="x"))
 ACCEPT, RESOLVE, CANCEL = "intent.accept", "policy.gate.resolve", "intent.cancel"

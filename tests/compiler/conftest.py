@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from executor import FixedClock, Home
-from mcl.compiler import Outcome, compile_goal
+from mcl.compiler.compiler import Outcome, compile_goal
+from mcl.language.mtx.core import Core, load_core
+from mcl.language.skills import Skills, find_skills
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Span
-from mcl.mtx.core import Core, load_core
-from mcl.skills import Skills, find_skills
 
 Compile = Callable[..., Outcome]
 AT = "2026-11-21T10:00:00.000Z"

@@ -6,13 +6,21 @@ import pytest
 
 from executor import Home
 from ir import IntentAnswerBody, canonical_bytes
-from mcl.compiler import Clarify, Compiled, Outcome, Refused, compile_goal, recompile, recompile_with_answers
-from mcl.cortex import Cortex
-from mcl.errors import CortexError, InputError
+from mcl.compiler.compiler import (
+    Clarify,
+    Compiled,
+    Outcome,
+    Refused,
+    compile_goal,
+    recompile,
+    recompile_with_answers,
+)
+from mcl.core.errors import CortexError, InputError
+from mcl.language.mtx.core import Core
+from mcl.language.skills import Skills, find_skills, skill_folders
+from mcl.memory import Cortex
 from mcl.model.matcher.matcher import Matcher
 from mcl.model.protocol import Model
-from mcl.mtx.core import Core
-from mcl.skills import Skills, find_skills, skill_folders
 from tests.compiler.conftest import Scripted
 
 

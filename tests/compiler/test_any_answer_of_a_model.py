@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from executor import FixedClock, Home
 from ir import Intent, canonical_bytes
-from mcl.compiler import Refused, compile_goal
-from mcl.errors import InputError
+from mcl.compiler.compiler import Refused, compile_goal
+from mcl.compiler.stages.constraints import FIELDS
+from mcl.core.errors import InputError
+from mcl.language.mtx.core import Core
+from mcl.language.skills import Skills
 from mcl.model.protocol import Span
-from mcl.mtx.core import Core
-from mcl.skills import Skills
-from mcl.stages.constraints import FIELDS
 from tests.compiler.conftest import AT, Scripted
 
 NAMES = (

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from mcl.mtx.core import load_core
-from mcl.skills import Skills, find_skills
-from mcl.stages.classify import Classified, OutOfScope, classify
-from mcl.stages.request import Request
-from mcl.stages.rules import Rules
-from mcl.trace import NotRecordedError, Player, Recorder
+from mcl.compiler.stages.classify import Classified, OutOfScope, classify
+from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.rules import Rules
+from mcl.compiler.trace import NotRecordedError, Player, Recorder
+from mcl.language.mtx.core import load_core
+from mcl.language.skills import Skills, find_skills
 from tests.compiler.conftest import Scripted
 
 SKILL = """§SKILL

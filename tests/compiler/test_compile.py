@@ -7,13 +7,13 @@ import pytest
 
 from executor import Home
 from ir import Budget, Intent, canonical_bytes, content_hash, derive_seed
-from mcl.compiler import Clarify, Compiled, Refused, compile_goal
-from mcl.cortex import Cortex
-from mcl.errors import InputError
+from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal
+from mcl.core.errors import InputError
+from mcl.language.mtx.core import Core
+from mcl.language.skills import find_skills
+from mcl.memory import Cortex
 from mcl.model.matcher.cues import load_cues
 from mcl.model.protocol import Span
-from mcl.mtx.core import Core
-from mcl.skills import find_skills
 from tests.compiler.conftest import AT, LOOK, ORDER, Compile, Scripted
 
 

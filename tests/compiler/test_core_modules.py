@@ -16,14 +16,14 @@ import mcl
 from executor import FixedClock, Home
 from grammars import core_modules
 from mcl.cli.main import main
-from mcl.compiler import Clarify, Compiled, Outcome, Refused, compile_goal, recompile_with_answers
-from mcl.cortex import Cortex
-from mcl.errors import SkillError
+from mcl.compiler.compiler import Clarify, Compiled, Outcome, Refused, compile_goal, recompile_with_answers
+from mcl.compiler.pipeline import Pipeline
+from mcl.core.errors import SkillError
+from mcl.language.mtx.core import Core, CoreModule, core_of, load_core
+from mcl.language.skills import Skills, find_skills, mtx_digest
+from mcl.memory import Cortex
 from mcl.model.matcher.matcher import Matcher
 from mcl.model.protocol import Span
-from mcl.mtx.core import Core, CoreModule, core_of, load_core
-from mcl.pipeline import Pipeline
-from mcl.skills import Skills, find_skills, mtx_digest
 from tests.compiler.conftest import AT, LOOK, ORDER, Scripted
 
 Edit = tuple[str, str, str]  # module, a setting or what stands there, its value or what shall stand there

@@ -10,12 +10,12 @@ import pytest
 import mcl
 from executor import Home
 from ir import canonical_bytes
-from mcl.compiler import Clarify, Compiled, Outcome, compile_goal, recompile, recompile_with_answers
-from mcl.cortex import Cortex, Memory
-from mcl.cortex.learned import setting
-from mcl.cortex.verification import verify_home
-from mcl.errors import InputError
-from mcl.skills import Skills
+from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal, recompile, recompile_with_answers
+from mcl.core.errors import InputError
+from mcl.language.skills import Skills
+from mcl.memory import Cortex, Memory
+from mcl.memory.learned import setting
+from mcl.memory.verification import verify_home
 from tests.compiler.conftest import ORDER, PLAN, Compile, Scripted
 
 GOAL = "order something nice"
@@ -155,7 +155,7 @@ def test_what_was_a_secret_is_not_learned(
 def test_an_answer_that_could_not_be_read_today_is_asked_again(
     taught: Memory, home: Home, tmp_path: Path
 ) -> None:
-    from mcl.skills import find_skills
+    from mcl.language.skills import find_skills
 
     folder = tmp_path / "other" / "order"
     folder.mkdir(parents=True)
@@ -272,8 +272,8 @@ def test_giving_something_else_and_accepting_it_is_a_later_answer(
 def test_what_was_learned_is_not_taken_for_a_thing_that_is_meant(
     taught: Memory, home: Home, tmp_path: Path
 ) -> None:
-    from mcl.cortex import bundle
-    from mcl.skills import find_skills
+    from mcl.language.skills import find_skills
+    from mcl.memory import bundle
 
     cortex = Cortex(home)
     nice = cortex.put("Preference", "something nice from Acme", id="nice", tags=("pinned",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ir import Frame
-from mcl.compiler import Clarify, Compiled
+from mcl.compiler.compiler import Clarify, Compiled
 from tests.compiler.conftest import Compile, Scripted
 
 ITEM = {"slot.item": "paper"}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.errors import InputError
-from mcl.stages.normalise import normalise
+from mcl.compiler.stages.normalise import normalise
+from mcl.core.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from mcl.compiler.stages.evidence import with_patterns
+from mcl.compiler.stages.rules import Rules
+from mcl.language.mtx.core import load_core
 from mcl.model.protocol import ExtractForm, SlotForm, Span
-from mcl.mtx.core import load_core
-from mcl.stages.evidence import with_patterns
-from mcl.stages.rules import Rules
 
 GOAL = "download https://example.org/a.html on Tuesday at 12:00 with cargo"
 

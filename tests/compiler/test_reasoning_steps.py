@@ -6,9 +6,9 @@ from pathlib import Path
 
 import anyio
 
-from mcl.compiler import Compiled
-from mcl.reasoner import ModelReasoner, SkillPrompts
-from mcl.skills import load_skill
+from mcl.compiler.compiler import Compiled
+from mcl.compiler.reasoner import ModelReasoner, SkillPrompts
+from mcl.language.skills import load_skill
 from tests.compiler.conftest import ORDER, PLAN, Compile, Scripted
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from executor import Home
-from mcl.compiler import Clarify, Compiled, Outcome, compile_goal
-from mcl.cortex import Cortex
-from mcl.documents import of_result
-from mcl.skills import find_skills
+from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal
+from mcl.language.skills import find_skills
+from mcl.memory import Cortex
+from mcl.usecases.documents import of_result
 from tests.compiler.conftest import ORDER, PLAN, Scripted
 
 LINE = "resolve slot.supplier <- cortex.find(type=Fact, near=slot.supplier.prose, limit=5)"
@@ -222,7 +222,7 @@ def test_a_skill_may_be_told_less_than_the_pipeline_allows(home: Home, tmp_path:
 def test_the_bundle_of_a_goal_is_the_same_bytes_whatever_was_remembered_since(
     home: Home, tmp_path: Path
 ) -> None:
-    from mcl.compiler import recompile
+    from mcl.compiler.compiler import recompile
 
     cortex = Cortex(home)
     for place in range(5):

@@ -10,12 +10,12 @@ import pytest
 
 from executor import FixedClock, Home
 from ir import Intent
-from mcl.compiler import Refused, compile_goal
+from mcl.compiler.compiler import Refused, compile_goal
+from mcl.language.mtx.core import Core
+from mcl.language.skills import Skills, find_skills, skill_folders
 from mcl.model.matcher.matcher import Matcher
 from mcl.model.opening import load_model
 from mcl.model.protocol import Model
-from mcl.mtx.core import Core
-from mcl.skills import Skills, find_skills, skill_folders
 
 AT, ZONE = "2026-11-21T10:00:00.000Z", "Europe/Stockholm"  # a Saturday
 

@@ -10,10 +10,10 @@ import pytest
 import mcl
 from executor import Home
 from executor.tools.registry import Registry
-from mcl.compiler import Clarify, Compiled, Refused, compile_goal
-from mcl.errors import SkillError
-from mcl.reasoner import SkillPrompts
-from mcl.skills import find_skills, load_skill
+from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal
+from mcl.compiler.reasoner import SkillPrompts
+from mcl.core.errors import SkillError
+from mcl.language.skills import find_skills, load_skill
 from tests.compiler.conftest import LOOK, ORDER, PLAN, Scripted
 
 STEPS = """version: 1

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import mcl
-from mcl.compiler import Compiled, compile_goal
-from mcl.cortex import Cortex, Memory, bundle
-from mcl.cortex.verification import verify_home
-from mcl.home import open_home
-from mcl.skills import find_skills
+from mcl.compiler.compiler import Compiled, compile_goal
+from mcl.core.home import open_home
+from mcl.language.skills import find_skills
+from mcl.memory import Cortex, Memory, bundle
+from mcl.memory.verification import verify_home
 from tests.compiler.conftest import ORDER, PLAN, Scripted
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ir import BudgetConstraint, DeadlineConstraint, Intent, JurisdictionConstraint
-from mcl.compiler import Clarify, Compiled
+from mcl.compiler.compiler import Clarify, Compiled
 from tests.compiler.conftest import Compile, Scripted
 
 

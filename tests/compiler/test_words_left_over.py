@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcl.compiler import Clarify, Compiled
+from mcl.compiler.compiler import Clarify, Compiled
 from mcl.model import form
 from mcl.model.protocol import REST, ExtractForm, SlotForm, Span
 from tests.compiler.conftest import Compile, Scripted

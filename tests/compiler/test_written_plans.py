@@ -13,13 +13,14 @@ from executor import Home, LifecycleError, Registry
 from ir import Intent, OutputRef, check_plan, parse_references, with_hash
 from ir.frame import Frame, SlotEntry
 from mcl import accept, replay, run
-from mcl.compiler import Clarify, Compiled, Refused, compile_goal, recompile_with_answers
+from mcl.catalog.tools import registry
+from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal, recompile_with_answers
+from mcl.compiler.written import Origin, plan_form, write_plan
+from mcl.language.mtx.core import Core
+from mcl.language.skills import Skill, find_skills, load_skill
 from mcl.model import load_model
 from mcl.model.chat.chat import ChatModel
 from mcl.model.planning import PlanForm
-from mcl.mtx.core import Core
-from mcl.plans.written import Origin, plan_form, write_plan
-from mcl.skills import Skill, find_skills, load_skill
 from tests.compiler.conftest import AT, Scripted
 from tests.model.random_gguf import small_words, write_gguf
 
@@ -263,7 +264,7 @@ def test_a_written_plan_is_for_review_signed_by_its_hash_run_and_made_again(
     home: Home, shelf: Path, core: Core, tmp_path: Path
 ) -> None:
     model = Writer(plans=[answer([keep(), keep("n2", content={"from": "n1"})]), answer(keep())], says=SAYS)
-    made = compile_goal(GOAL, home=home, skills=find_skills([shelf]), core=core, model=model)
+    made = compile_goal(GOAL, home=home, skills=find_skills([shelf]), core=core, model=model, tools=registry)
     assert isinstance(made, Compiled)
     assert made.plan is not None
     assert made.review
@@ -307,7 +308,7 @@ class _Twice(Writer):
 
 def test_a_plan_that_never_holds_is_refused_and_journalled(home: Home, shelf: Path, core: Core) -> None:
     model = Writer(plans=[answer([keep(), keep("n2", content={"from": "n1"})])], says=SAYS)
-    made = compile_goal(GOAL, home=home, skills=find_skills([shelf]), core=core, model=model)
+    made = compile_goal(GOAL, home=home, skills=find_skills([shelf]), core=core, model=model, tools=registry)
     assert isinstance(made, Refused)
     assert (made.reason, len(made.attempts), len(model.forms)) == ("tool_failure", 3, 3)
     assert "PLAN_UNWRITTEN" in made.message
@@ -316,11 +317,17 @@ def test_a_plan_that_never_holds_is_refused_and_journalled(home: Home, shelf: Pa
 
 def test_an_answer_to_a_question_is_followed_by_a_written_plan(home: Home, shelf: Path, core: Core) -> None:
     model, skills = Writer(plans=[answer(keep())]), find_skills([shelf])
-    asked = compile_goal("keep milk", home=home, skills=skills, core=core, model=model)
+    asked = compile_goal("keep milk", home=home, skills=skills, core=core, model=model, tools=registry)
     assert isinstance(asked, Clarify)
     assert not model.forms
     made = recompile_with_answers(
-        asked.intent.id, {"u1": "b.txt"}, home=home, skills=skills, core=core, load_model=lambda: model
+        asked.intent.id,
+        {"u1": "b.txt"},
+        home=home,
+        skills=skills,
+        core=core,
+        load_model=lambda: model,
+        tools=registry,
     )
     assert isinstance(made, Compiled)
     assert made.plan is not None

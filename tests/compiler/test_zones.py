@@ -18,11 +18,11 @@ from executor import Home
 from ir import IntentDraftBody
 from mcl import compile_batch, compile_goal, config_zone, grant, replay
 from mcl.cli.main import main
-from mcl.errors import InputError
-from mcl.mcp.service.compiling import Compiling
-from mcl.stages.request import Request
+from mcl.compiler.stages.request import Request
+from mcl.core.errors import InputError
+from mcl.core.zone import system_zone
+from mcl.serve.service.compiling import Compiling
 from mcl.values.dates import read_moment
-from mcl.zone import system_zone
 
 ZONES = ("UTC", "Europe/Stockholm", "America/St_Johns")
 AT = "2026-11-21T10:00:00Z"
@@ -152,7 +152,7 @@ def test_a_time_of_day_is_that_of_the_zone(zone: str, said: str, at: str, local:
     ],
 )
 def test_the_zone_of_the_machine_by_its_name(tz: str, name: str) -> None:
-    script = "from mcl.zone import system_zone; print(system_zone())"
+    script = "from mcl.core.zone import system_zone; print(system_zone())"
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "TZ": tz},

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from executor import FixedClock, Home
-from mcl.cortex import Cortex
+from mcl.memory import Cortex
 
 AT = "2026-11-21T10:00:00.000Z"
 

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from executor import Home
-from mcl.cortex import NEVER_USED, Cortex, Memory, Snapshot, bundle, new_memory
-from mcl.cortex.proof import prove
-from mcl.cortex.verification import verify_home
-from mcl.errors import CortexError
+from mcl.core.errors import CortexError
+from mcl.memory import NEVER_USED, Cortex, Memory, Snapshot, bundle, new_memory
+from mcl.memory.proof import prove
+from mcl.memory.verification import verify_home
 
 
 def test_a_cortex_that_was_never_used_has_the_root_of_zeros(cortex: Cortex) -> None:

@@ -9,8 +9,8 @@ import pytest
 from walks import Walks, sequence, tool
 
 from executor import Home, Outcome, Registry
-from mcl.cortex import Cortex
-from mcl.tools import registry
+from mcl.catalog.tools import registry
+from mcl.memory import Cortex
 
 
 class Plans(Walks):
@@ -117,7 +117,7 @@ def test_what_is_remembered_is_only_followed_by_what_has_read_it(plans: Plans, c
         ({"type": "Constraint", "id": "mcl.learning"}, "RESERVED_MEMORY"),
         ({"type": "Fact", "tags": '["pinned"]'}, "RESERVED_MEMORY"),
         ({"type": "Preference", "tags": '["learned"]'}, "RESERVED_MEMORY"),
-        ({"type": "Fact", "tags": '["mcl.review.meaning"]'}, "RESERVED_MEMORY"),
+        ({"type": "Fact", "tags": '["mcl.plugins.review.meaning"]'}, "RESERVED_MEMORY"),
         ({"type": "Rumour"}, "INVALID_ARGS"),
         ({"type": "Fact", "id": "../x"}, "INVALID_ARGS"),
         ({"type": "Fact", "importance": "2"}, "INVALID_ARGS"),

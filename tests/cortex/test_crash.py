@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from executor import Home
-from mcl.acts.cortex import cortex_import
-from mcl.cortex import Cortex
-from mcl.cortex.verification import verify_home
+from mcl.memory import Cortex
+from mcl.memory.verification import verify_home
+from mcl.usecases.cortex import cortex_import
 
 IMPORTER = """
 import json, sys
 from pathlib import Path
-from mcl.acts.cortex import cortex_import
-from mcl.home import open_home
+from mcl.usecases.cortex import cortex_import
+from mcl.core.home import open_home
 def told(done, whole):
     if done % 100 == 0:
         print(done, flush=True)
@@ -29,8 +29,8 @@ cortex_import(lines, home=open_home(Path(sys.argv[1])), progress=told)
 WRITER = """
 import sys
 from pathlib import Path
-from mcl.acts.cortex import cortex_forget, cortex_put
-from mcl.home import open_home
+from mcl.usecases.cortex import cortex_forget, cortex_put
+from mcl.core.home import open_home
 home = open_home(Path(sys.argv[1]))
 for n in range(int(sys.argv[3])):
     cortex_put("Fact", f"{sys.argv[2]} says {n}", id="shared", home=home)

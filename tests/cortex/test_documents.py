@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcl.cortex.memory import TYPES, Memory, new_memory, parse_uri
-from mcl.errors import CortexError
+from mcl.core.errors import CortexError
+from mcl.memory.memory import TYPES, Memory, new_memory, parse_uri
 from tests.cortex.conftest import AT
 
 TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=80).filter(str.strip)

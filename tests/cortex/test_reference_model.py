@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from executor import FixedClock, Home
-from mcl.cortex import Cortex, Memory, Snapshot, search
-from mcl.cortex.proof import Proof, prove
-from mcl.cortex.verification import verify_home
+from mcl.memory import Cortex, Memory, Snapshot, search
+from mcl.memory.proof import Proof, prove
+from mcl.memory.verification import verify_home
 from tests.cortex.conftest import AT
 
 WORDS = ("order", "paper", "acme", "oslo", "invoice", "pay", "zwölf", "x1")

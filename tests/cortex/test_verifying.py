@@ -11,10 +11,10 @@ import pytest
 
 from executor import FixedClock, Home
 from executor.core.errors import HomeError
-from mcl.cortex import Cortex
-from mcl.cortex.memory import Memory
-from mcl.cortex.tables import STEPS
-from mcl.cortex.verification import CortexReport, verify_home
+from mcl.memory import Cortex
+from mcl.memory.memory import Memory
+from mcl.memory.tables import STEPS
+from mcl.memory.verification import CortexReport, verify_home
 from tests.cortex.conftest import AT
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from mcl.acts.accept import accept
-from mcl.acts.compile import compile_goal
-from mcl.compiler import Compiled
-from mcl.home import open_home
+from mcl.compiler.compiler import Compiled
+from mcl.core.home import open_home
+from mcl.usecases.accept import accept
+from mcl.usecases.compile import compile_goal
 
 SKILL = """§SKILL
 id={id}

@@ -225,7 +225,7 @@ def test_the_mistakes_that_the_page_shows_are_told_as_it_shows_them(
 
 
 def test_every_tool_is_described_as_its_manifest_has_it() -> None:
-    from mcl.tools import registry
+    from mcl.catalog.tools import registry
 
     text = (ROOT / "docs" / "tools.md").read_text()
     cells = [

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from mcl import distribution
-from mcl.distribution import DISTRIBUTION, install_line
+from mcl.core import distribution
+from mcl.core.distribution import DISTRIBUTION, install_line
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -136,7 +136,7 @@ def test_no_page_and_no_message_sends_anybody_to_the_index_for_us() -> None:
     assert not [
         f"{path.relative_to(ROOT)}: {one}" for path, text in seen.items() for one in names_in_the_index(text)
     ]
-    places = ("README.md", "Makefile", "mcl/cli/tune.py", "docs/mcp.md", "editors/vscode/README.md")
+    places = ("README.md", "Makefile", "mcl/plugins/train/cli.py", "docs/mcp.md", "editors/vscode/README.md")
     assert {ROOT / place for place in places} <= set(seen)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcl.editor.document import Document
+from mcl.plugins.editor.document import Document
 
 SKILL = """§SKILL
 id=demo

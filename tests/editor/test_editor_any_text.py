@@ -10,8 +10,8 @@ from editor_texts import SKILL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcl.acts.skill.validate import validate_skill
-from mcl.editor.session import Open, Session
+from mcl.plugins.editor.session import Open, Session
+from mcl.usecases.skill.validate import validate_skill
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
 

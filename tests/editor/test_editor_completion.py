@@ -8,11 +8,11 @@ from editor_texts import SKILL, typed
 
 from ir import STEP_KINDS, VERBS
 from ir.intent import SEVERITIES
-from mcl.editor.completion import Completion, complete
-from mcl.editor.document import Document
-from mcl.mtx.ast import SCALAR_TYPES
-from mcl.mtx.parse import parse
-from mcl.mtx.words import ACTIONS, CORTEX_CALLS, FAILURE_REASONS, MEMORY_TYPES
+from mcl.core.words import ACTIONS, CORTEX_CALLS, FAILURE_REASONS, MEMORY_TYPES
+from mcl.language.mtx.ast import SCALAR_TYPES
+from mcl.language.mtx.parse import parse
+from mcl.plugins.editor.completion import Completion, complete
+from mcl.plugins.editor.document import Document
 
 PLACES = {"prose", "verb", "cortex.bundle", "slots", "unknowns"}
 SLOTS = {"slot.target", "slot.cabin", "slot.loud"}

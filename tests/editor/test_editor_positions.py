@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.editor.document import Document, rows
-from mcl.mtx.parse import parse
+from mcl.language.mtx.parse import parse
+from mcl.plugins.editor.document import Document, rows
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 texts = st.text(

@@ -10,21 +10,21 @@ from editor_texts import SKILL, pointed, typed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.editor import words
-from mcl.editor.definition import define, define_in_plan
-from mcl.editor.diagnostics import read
-from mcl.editor.document import Document
-from mcl.editor.fixes import fixes
-from mcl.editor.hover import hover
-from mcl.editor.layout import layout
-from mcl.editor.outline import outline, walk
-from mcl.editor.place import tokens
-from mcl.editor.symbols import symbols
-from mcl.mtx.format import format_file
-from mcl.mtx.lexer import lexer
-from mcl.mtx.parse import parse
-from mcl.mtx.terminals import legal_word
-from mcl.mtx.verdict import findings_of
+from mcl.language.mtx.format import format_file
+from mcl.language.mtx.lexer import lexer
+from mcl.language.mtx.parse import parse
+from mcl.language.mtx.terminals import legal_word
+from mcl.language.mtx.verdict import findings_of
+from mcl.plugins.editor import words
+from mcl.plugins.editor.definition import define, define_in_plan
+from mcl.plugins.editor.diagnostics import read
+from mcl.plugins.editor.document import Document
+from mcl.plugins.editor.fixes import fixes
+from mcl.plugins.editor.hover import hover
+from mcl.plugins.editor.layout import layout
+from mcl.plugins.editor.outline import outline, walk
+from mcl.plugins.editor.place import tokens
+from mcl.plugins.editor.symbols import symbols
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from textmate_engines import GRAMMAR, ROOT, Painted, node_modules, paint, paint_with_node
 
 from ir import VERBS
-from mcl.editor.place import tokens
-from mcl.mtx.ast import SCALAR_TYPES, SECTIONS
-from mcl.mtx.interpolate import PLAIN_NAMES
-from mcl.mtx.lexer import lexer
-from mcl.mtx.parse import parse
+from mcl.language.mtx.ast import SCALAR_TYPES, SECTIONS
+from mcl.language.mtx.interpolate import PLAIN_NAMES
+from mcl.language.mtx.lexer import lexer
+from mcl.language.mtx.parse import parse
+from mcl.plugins.editor.place import tokens
 
 # what a terminal's characters are painted as; the first scope that is said decides
 SCOPES = {

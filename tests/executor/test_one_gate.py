@@ -47,9 +47,9 @@ DECLARED: Final = {
     ("executor/walker/nodes/tool_call.py", "invoke"),
     ("executor/walker/nodes/handed.py", "invoke"),
     ("executor/walker/external.py", "invoke"),
-    ("mcl/mcp/calling.py", "invoke"),
-    ("mcl/agents/work/looking.py", "invoke"),  # addresses that criteria of signed work name
-    ("mcl/tools/probing/calling.py", "invoke"),  # the walker's call, watched
+    ("mcl/serve/calling.py", "invoke"),
+    ("mcl/plugins/agents/work/looking.py", "invoke"),  # addresses that criteria of signed work name
+    ("mcl/plugins/probing/calling.py", "invoke"),  # the walker's call, watched
     # Who puts manifests and adapters together.
     ("executor/__init__.py", "holds Tool"),
     ("executor/tools/builtin.py", "holds Tool"),
@@ -57,34 +57,34 @@ DECLARED: Final = {
     ("executor/tools/registry.py", "holds builtin_tools"),
     ("executor/tools/process/commands.py", "holds Tool"),
     ("executor/tools/process/commands.py", "another tool's run"),  # its adapter for declared commands
-    ("mcl/tools/registry.py", "holds Tool"),
-    ("mcl/tools/foreign.py", "holds Tool"),
-    ("mcl/mcp/foreign/outside.py", "holds Tool"),
-    ("mcl/tools/registry.py", "holds builtin_tools"),
-    ("mcl/tools/registry.py", "holds declared_commands"),
-    ("mcl/tools/registry.py", "a tool's module"),
+    ("mcl/catalog/tools/registry.py", "holds Tool"),
+    ("mcl/catalog/tools/foreign.py", "holds Tool"),
+    ("mcl/catalog/foreign/outside.py", "holds Tool"),
+    ("mcl/catalog/tools/registry.py", "holds builtin_tools"),
+    ("mcl/catalog/tools/registry.py", "holds declared_commands"),
+    ("mcl/catalog/tools/registry.py", "a tool's module"),
     ("executor/tools/builtin.py", "by name"),  # adapters
-    ("mcl/tools/registry.py", "by name"),  # adapters
+    ("mcl/catalog/tools/registry.py", "by name"),  # adapters
     # The adapter of other servers' tools, what it does its work with, and the one connection below.
-    ("mcl/mcp/foreign/outside.py", "perform"),
-    ("mcl/mcp/foreign/pseudo.py", "read_resource"),
-    ("mcl/mcp/foreign/pseudo.py", "get_prompt"),
-    ("mcl/mcp/foreign/pseudo.py", "upstreams.call"),
-    ("mcl/mcp/upstream/connection.py", "send_request"),
+    ("mcl/catalog/foreign/outside.py", "perform"),
+    ("mcl/catalog/foreign/pseudo.py", "read_resource"),
+    ("mcl/catalog/foreign/pseudo.py", "get_prompt"),
+    ("mcl/catalog/foreign/pseudo.py", "upstreams.call"),
+    ("mcl/catalog/upstream/connection.py", "send_request"),
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
-    ("mcl/mcp/proxy/completing.py", "upstreams.complete"),
+    ("mcl/serve/proxy/completing.py", "upstreams.complete"),
     # Whether a package is there at all.
-    ("mcl/distribution.py", "by name"),
-    ("mcl/mcp/upstream/upstreams.py", "by name"),
-    ("mcl/mcp/serve/command.py", "by name"),
+    ("mcl/core/distribution.py", "by name"),
+    ("mcl/catalog/upstream/upstreams.py", "by name"),
+    ("mcl/cli/serve.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
     ("executor/__init__.py", "by name"),
     ("mcl/__init__.py", "by name"),
     ("mcl/cli/app.py", "by name"),
-    ("mcl/acts/tuning/run.py", "by name"),
+    ("mcl/plugins/train/run.py", "by name"),
     ("mcl/model/llama/binding.py", "by name"),
-    ("mcl/tools/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any
-    ("mcl/review/scan/plugins.py", "by name"),  # modules of bandit, from a table of constants
+    ("mcl/plugins/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any
+    ("mcl/plugins/review/scan/plugins.py", "by name"),  # modules of bandit, from a table of constants
 }
 
 
@@ -104,7 +104,7 @@ def found(path: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
                     elif alias.name == "run":
                         yield path, "another tool's run"
                 client = whole == "mcp.Client" or whole == "mcp" or whole.startswith("mcp.client")
-                if client and not path.startswith("mcl/mcp/upstream/"):
+                if client and not path.startswith("mcl/catalog/upstream/"):
                     yield path, "a client of MCP"
                 if alias.name in HOLDERS:
                     yield path, f"holds {alias.name}"
@@ -207,14 +207,14 @@ def test_a_registry_that_was_made_laxer_is_found(path: str, old: str, new: str) 
 
 
 BYPASSES: Final = {
-    "the adapter": ("mcl/acts/run.py", "async def f(tool): return await tool.adapter({}, None)"),
-    "the adapter by its name": ("mcl/acts/run.py", "f = lambda tool: getattr(tool, 'adapter')"),
-    "the adapter in the dictionary": ("mcl/acts/run.py", "f = lambda tool: vars(tool)['adapter']"),
-    "a getter": ("mcl/acts/run.py", "from operator import attrgetter as get; f = get('a' 'dapter')"),
-    "the work of a tool": ("mcl/acts/run.py", "from executor.tools.fs.write import run as f"),
-    "the module of a tool": ("mcl/acts/run.py", "import executor.tools.fs.write as w; f = w.run"),
-    "the room of a tool": ("mcl/acts/run.py", "from executor.tools import fs; f = fs.write.run"),
-    "a helper of a tool": ("mcl/acts/run.py", "from executor.tools.http.fetch import fetch"),
+    "the adapter": ("mcl/usecases/run.py", "async def f(tool): return await tool.adapter({}, None)"),
+    "the adapter by its name": ("mcl/usecases/run.py", "f = lambda tool: getattr(tool, 'adapter')"),
+    "the adapter in the dictionary": ("mcl/usecases/run.py", "f = lambda tool: vars(tool)['adapter']"),
+    "a getter": ("mcl/usecases/run.py", "from operator import attrgetter as get; f = get('a' 'dapter')"),
+    "the work of a tool": ("mcl/usecases/run.py", "from executor.tools.fs.write import run as f"),
+    "the module of a tool": ("mcl/usecases/run.py", "import executor.tools.fs.write as w; f = w.run"),
+    "the room of a tool": ("mcl/usecases/run.py", "from executor.tools import fs; f = fs.write.run"),
+    "a helper of a tool": ("mcl/usecases/run.py", "from executor.tools.http.fetch import fetch"),
     "a module by its name": (
         "executor/walker/run.py",
         "f = lambda: import_module('executor.tools.fs.write').run",
@@ -224,43 +224,43 @@ BYPASSES: Final = {
         "import importlib; f = importlib.import_module('x' + 'y')",
     ),
     "code made at run time": ("executor/walker/run.py", "f = lambda text: exec(text)"),
-    "an Allow": ("mcl/acts/run.py", "f = lambda call: Allow(None, call, 'read')"),
-    "an Allow of a module": ("mcl/acts/run.py", "f = lambda call: decide.Allow(None, call, 'read')"),
-    "an empty Allow": ("mcl/acts/run.py", "f = lambda: Allow.__new__(Allow)"),
+    "an Allow": ("mcl/usecases/run.py", "f = lambda call: Allow(None, call, 'read')"),
+    "an Allow of a module": ("mcl/usecases/run.py", "f = lambda call: decide.Allow(None, call, 'read')"),
+    "an empty Allow": ("mcl/usecases/run.py", "f = lambda: Allow.__new__(Allow)"),
     "the seal": ("executor/walker/run.py", "from executor.gate.decide import _SEAL"),
     "the seal of a module": ("executor/walker/run.py", "f = lambda module: module._SEAL"),
     "an Allow made good again": ("executor/walker/run.py", "def f(allow): allow._spent = False"),
     "an Allow made good for another call": ("executor/walker/run.py", "def f(allow): allow._call_hash = ''"),
     "another caller of the registry": (
-        "mcl/acts/run.py",
+        "mcl/usecases/run.py",
         "f = lambda registry, allow, call: registry.invoke(allow, call)",
     ),
-    "the registry by name": ("mcl/acts/run.py", "f = lambda registry: getattr(registry, 'invoke')"),
-    "the registry's table": ("mcl/acts/run.py", "f = lambda registry: registry._Registry__tools"),
-    "all tools": ("mcl/acts/run.py", "from executor.tools.builtin import builtin_tools"),
-    "a tool in hand": ("mcl/acts/run.py", "from executor.tools.tool import Tool"),
+    "the registry by name": ("mcl/usecases/run.py", "f = lambda registry: getattr(registry, 'invoke')"),
+    "the registry's table": ("mcl/usecases/run.py", "f = lambda registry: registry._Registry__tools"),
+    "all tools": ("mcl/usecases/run.py", "from executor.tools.builtin import builtin_tools"),
+    "a tool in hand": ("mcl/usecases/run.py", "from executor.tools.tool import Tool"),
     "a tool that uses another": ("executor/tools/fs/list.py", "from executor.tools.fs.write import run as f"),
     "a tool's module that uses another": (
         "executor/tools/fs/list.py",
         "from executor.tools.fs import write; f = write.run",
     ),
     "a tool of another server": (
-        "mcl/acts/run.py",
+        "mcl/usecases/run.py",
         "async def f(upstreams): return await upstreams.call('github', 'delete_repo', {})",
     ),
     "a tool of another server, by a field": (
-        "mcl/mcp/offered/read_activity.py",
+        "mcl/serve/offered/read_activity.py",
         "async def f(session): return await session.upstreams.call('github', 'delete_repo', {})",
     ),
-    "a resource of another server": ("mcl/acts/run.py", "f = lambda ups: ups.read_resource('s', 'u')"),
+    "a resource of another server": ("mcl/usecases/run.py", "f = lambda ups: ups.read_resource('s', 'u')"),
     "what the adapter does its work with": (
-        "mcl/acts/run.py",
-        "from mcl.mcp.foreign.pseudo import perform as f",
+        "mcl/usecases/run.py",
+        "from mcl.catalog.foreign.pseudo import perform as f",
     ),
-    "a client of one's own": ("mcl/acts/run.py", "from mcp.client.session import ClientSession"),
-    "another client of one's own": ("mcl/acts/run.py", "from mcp import Client"),
-    "the protocol's package": ("mcl/acts/run.py", "import mcp; f = mcp.Client"),
-    "a request of one's own": ("mcl/acts/run.py", "f = lambda session: getattr(session, 'send_request')"),
+    "a client of one's own": ("mcl/usecases/run.py", "from mcp.client.session import ClientSession"),
+    "another client of one's own": ("mcl/usecases/run.py", "from mcp import Client"),
+    "the protocol's package": ("mcl/usecases/run.py", "import mcp; f = mcp.Client"),
+    "a request of one's own": ("mcl/usecases/run.py", "f = lambda session: getattr(session, 'send_request')"),
     "a new file": ("mcl/shortcut.py", "from executor.tools.process import tests"),
 }
 

@@ -11,7 +11,7 @@ import pytest
 from executor.store.home import Home
 from executor.walker.undo.store import ImageStore
 from executor.walker.undo.total import note_tried, total
-from mcl.home import open_home
+from mcl.core.home import open_home
 
 
 @pytest.fixture

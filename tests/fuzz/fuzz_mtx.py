@@ -17,13 +17,13 @@ sys.path.insert(0, str(ROOT))
 
 def examine(data: bytes) -> None:
     """Raise for anything that the reader of the language must not do with these bytes."""
-    from mcl.mtx.codec import packed, tree_text, unpacked
-    from mcl.mtx.digest import file_digest
-    from mcl.mtx.finding import show
-    from mcl.mtx.format import format_file
-    from mcl.mtx.interpret import interpret
-    from mcl.mtx.parse import parse
-    from mcl.mtx.verdict import findings_of
+    from mcl.language.mtx.codec import packed, tree_text, unpacked
+    from mcl.language.mtx.digest import file_digest
+    from mcl.language.mtx.finding import show
+    from mcl.language.mtx.format import format_file
+    from mcl.language.mtx.interpret import interpret
+    from mcl.language.mtx.parse import parse
+    from mcl.language.mtx.verdict import findings_of
 
     parsed = parse(data)
     findings = findings_of(parsed, name="a")
@@ -65,17 +65,17 @@ def main() -> None:
         import atheris
     except ImportError:
         sys.exit("atheris is not installed: pip install --group fuzz, or make fuzz")
-    with atheris.instrument_imports(include=["mcl.mtx", "ir"]):
-        import mcl.mtx.build
-        import mcl.mtx.check
-        import mcl.mtx.codec
-        import mcl.mtx.digest
-        import mcl.mtx.format
-        import mcl.mtx.interpret
-        import mcl.mtx.parse
-        import mcl.mtx.recover
-        import mcl.mtx.source
-        import mcl.mtx.verdict  # noqa: F401  (imported to be instrumented)
+    with atheris.instrument_imports(include=["mcl.language.mtx", "ir"]):
+        import mcl.language.mtx.build
+        import mcl.language.mtx.check
+        import mcl.language.mtx.codec
+        import mcl.language.mtx.digest
+        import mcl.language.mtx.format
+        import mcl.language.mtx.interpret
+        import mcl.language.mtx.parse
+        import mcl.language.mtx.recover
+        import mcl.language.mtx.source
+        import mcl.language.mtx.verdict  # noqa: F401  (imported to be instrumented)
     options = [word for word in sys.argv[1:] if word.startswith("-")]
     corpora = [word for word in sys.argv[1:] if not word.startswith("-")]
     defaults = [

@@ -19,11 +19,11 @@ from executor.core.clock import instant
 from executor.gate.decide import decide
 from executor.gate.verdict import Ask
 from executor.tools.registry import Registry
-from mcl.mcp.channels import Channels
-from mcl.mcp.declaration import read_call
-from mcl.mcp.exchange import Caller, Filled, Form
-from mcl.mcp.questions.questions import Approved, Denied, Pending, Questions, Settled
-from mcl.mcp.session import Session
+from mcl.catalog.channels import Channels
+from mcl.catalog.declaration import read_call
+from mcl.serve.exchange import Caller, Filled, Form
+from mcl.serve.questions.questions import Approved, Denied, Pending, Questions, Settled
+from mcl.serve.session import Session
 
 
 class Ahead(SystemClock):

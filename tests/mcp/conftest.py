@@ -18,7 +18,7 @@ import pytest
 from desks import Desk, Peers, surroundings
 
 from executor import Home
-from mcl.home import open_home
+from mcl.core.home import open_home
 
 
 @pytest.fixture

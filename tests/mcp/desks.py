@@ -22,12 +22,12 @@ import anyio
 
 from executor import Home
 from executor.gate.pins import Pins
-from mcl.home import open_home
-from mcl.mcp.foreign.definitions import Definitions
-from mcl.mcp.foreign.outside import Outside
-from mcl.mcp.foreign.pseudo import is_pseudo
-from mcl.mcp.servers import Servers
-from mcl.mcp.upstream import Upstreams
+from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.foreign.outside import Outside
+from mcl.catalog.foreign.pseudo import is_pseudo
+from mcl.catalog.servers import Servers
+from mcl.catalog.upstream import Upstreams
+from mcl.core.home import open_home
 from tests.conftest import make_home
 
 PEERS = Path(__file__).parent / "peers"

@@ -11,8 +11,8 @@ import anyio
 from anyio import to_thread
 from desks import PATIENCE, Desk, bearing
 
-from mcl.acts.gates import decide_gate, open_gates
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.usecases.gates import decide_gate, open_gates
 
 
 @asynccontextmanager

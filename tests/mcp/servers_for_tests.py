@@ -12,9 +12,9 @@ import anyio
 import pytest
 
 from executor import Home
-from mcl.errors import McpError
-from mcl.mcp.servers import Servers
-from mcl.mcp.upstream import Upstreams
+from mcl.catalog.servers import Servers
+from mcl.catalog.upstream import Upstreams
+from mcl.core.errors import McpError
 
 PEERS = Path(__file__).parent / "peers"
 PATIENCE = 60.0  # seconds; a busy machine is no failure

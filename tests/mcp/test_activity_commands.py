@@ -23,9 +23,9 @@ from typing import Any
 import pytest
 
 from executor import Home
+from mcl.catalog.activity import OPERATIONS, SENSITIVITIES, VERDICTS, Activity, Entry
 from mcl.cli.main import main
-from mcl.home import open_home
-from mcl.mcp.activity import OPERATIONS, SENSITIVITIES, VERDICTS, Activity, Entry
+from mcl.core.home import open_home
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from executor import Home, Pins
-from mcl.acts.tools import approve_tool, find_tool, list_tools, quarantine_tool, reject_tool, verify_tools
-from mcl.errors import InputError, McpError
-from mcl.mcp.foreign.definitions import Definitions
-from mcl.mcp.servers import Servers
+from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.servers import Servers
+from mcl.core.errors import InputError, McpError
+from mcl.usecases.tools import approve_tool, find_tool, list_tools, quarantine_tool, reject_tool, verify_tools
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 

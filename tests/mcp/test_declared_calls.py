@@ -11,8 +11,8 @@ import pytest
 from declaring import Declaring
 
 from executor import Allow, Ask, Call, Declaration, Deny, Home, Manifest, Policy, PolicyError, decide
-from mcl.errors import McpError
-from mcl.mcp.declaration import read_call
+from mcl.catalog.declaration import read_call
+from mcl.core.errors import McpError
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from desks import Desk, Peers, talk
 
 from executor import Grants
-from mcl.acts.classify import classify_tool, unclassify_tool
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.usecases.classify import classify_tool, unclassify_tool
 
 # Variant and arguments of a call of notes:wipe; the code and the message ("": any) that come back.
 REFUSED: list[tuple[str, dict[str, Any], str, str]] = [

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from executor import Home, Pins
-from mcl.home import open_home
-from mcl.mcp.foreign.definitions import Definitions
-from mcl.mcp.servers import Servers
+from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.servers import Servers
+from mcl.core.home import open_home
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 

@@ -20,11 +20,11 @@ from mcp.types import ElicitResult, ResourceTemplateReference
 from executor import Home
 from executor.gate.grants import Grants
 from executor.gate.pins import Pins
-from mcl.mcp.foreign.definitions import Definitions
-from mcl.mcp.offered.sample import sample_args
-from mcl.mcp.serve.opening import opened
-from mcl.mcp.servers import Servers
-from mcl.mcp.service.compiling import Compiling
+from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.servers import Servers
+from mcl.serve.offered.sample import sample_args
+from mcl.serve.opening import opened
+from mcl.serve.service.compiling import Compiling
 
 Answer = Mapping[str, Any]
 

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from executor import Home, Walker
 from executor.core.errors import GateError, WalkError
 from executor.walker.people import GateQuestion
-from mcl.acts.gates import decide_gate
-from mcl.mcp.exchange import Filled, Form
-from mcl.mcp.questions import deciding
-from mcl.mcp.questions.asked import AskedCall, asked_calls
-from mcl.mcp.questions.people import GatePeople
-from mcl.mcp.questions.questions import MAX_OPEN, MAX_REFUSED, Approved, Pending
+from mcl.serve.exchange import Filled, Form
+from mcl.serve.questions import deciding
+from mcl.serve.questions.asked import AskedCall, asked_calls
+from mcl.serve.questions.people import GatePeople
+from mcl.serve.questions.questions import MAX_OPEN, MAX_REFUSED, Approved, Pending
+from mcl.usecases.gates import decide_gate
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
 

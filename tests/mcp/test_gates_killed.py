@@ -17,9 +17,9 @@ from gated import decide, notes
 
 from executor.core.errors import WalkError
 from executor.gate.grants import Grants
-from mcl.acts.gates import open_gates
-from mcl.acts.run import run
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.usecases.gates import open_gates
+from mcl.usecases.run import run
 
 
 @pytest.fixture(scope="module")

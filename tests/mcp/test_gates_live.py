@@ -18,8 +18,8 @@ from walks import Walks, gate, sequence
 
 from executor.core.errors import GateError
 from executor.gate.grants import Grants
-from mcl.acts.gates import open_gates
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.usecases.gates import open_gates
 
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 ONE_ERA = pytest.mark.parametrize("mode", ["legacy", pytest.param("auto", marks=pytest.mark.slow)])
@@ -252,7 +252,7 @@ def test_a_tool_whose_server_says_otherwise_meanwhile_is_not_called(
             described = f"Say it louder, {mode}."
             assert code(await calls(other, "changing:rewrite", {"described": described})) == ""
             with open_home(desk.home) as home:
-                from mcl.mcp.foreign.definitions import Definitions
+                from mcl.catalog.foreign.definitions import Definitions
 
                 while not any(one.standing == "changed" for one in Definitions(home).known()):
                     await anyio.sleep(0.05)

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor.core.errors import GateError
-from mcl.acts.gates import decide_gate, open_gates, show_gate
-from mcl.mcp.exchange import Filled, Form
-from mcl.mcp.questions.asked import AskedCall, asked_calls
-from mcl.mcp.questions.shown import call_form, read_answer
+from mcl.serve.exchange import Filled, Form
+from mcl.serve.questions.asked import AskedCall, asked_calls
+from mcl.serve.questions.shown import call_form, read_answer
+from mcl.usecases.gates import decide_gate, open_gates, show_gate
 
 texts = st.text(st.characters(codec="utf-8"), max_size=60)
 OTHERS = ("    | ", '  "')  # how lines begin that are not ours, and names of arguments

@@ -14,9 +14,9 @@ from desks import Desk
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.errors import InputError, McpError
-from mcl.install import HOSTS, Host, change_of, entry_for, host_named, write
-from mcl.install.jsonc import NotJsonError, read, with_entry
+from mcl.core.errors import InputError, McpError
+from mcl.serve.install import HOSTS, Host, change_of, entry_for, host_named, write
+from mcl.serve.install.jsonc import NotJsonError, read, with_entry
 
 
 def entry(host: str, **environment: str) -> Any:

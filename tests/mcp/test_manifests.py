@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from executor import Manifest, Registry
 from executor.gate.references import typed_args
 from executor.tools.tool import Tool
+from mcl.catalog.foreign.annotations import Hints, judge, read_hints
+from mcl.catalog.foreign.manifest import OUTPUT, manifest_of
 from mcl.cli.tool.describe import example_call
-from mcl.errors import McpError
-from mcl.mcp.foreign.annotations import Hints, judge, read_hints
-from mcl.mcp.foreign.manifest import OUTPUT, manifest_of
-from mcl.mcp.offered.sample import sample_args
+from mcl.core.errors import McpError
+from mcl.serve.offered.sample import sample_args
 
 ISSUE: dict[str, Any] = {
     "name": "create_issue",

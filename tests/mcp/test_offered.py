@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import mcl.mcp
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from desks import Peers, surroundings
@@ -23,19 +24,18 @@ from hypothesis import strategies as st
 from mcp import Client, types
 from mcp.shared.message import SessionMessage
 
-import mcl.mcp
 from executor import Home
 from executor.gate.grants import Grants
-from mcl.acts.accept import accept
-from mcl.home import open_home
-from mcl.mcp.exchange import Reply
-from mcl.mcp.foreign.definitions import Definitions
-from mcl.mcp.offered.offered import Offered
-from mcl.mcp.offered.tools import OFFERED
-from mcl.mcp.serve.face import Face
-from mcl.mcp.serve.opening import opened
-from mcl.mcp.servers import Servers
-from mcl.mcp.service.compiling import Compiling
+from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.servers import Servers
+from mcl.core.home import open_home
+from mcl.serve.exchange import Reply
+from mcl.serve.face import Face
+from mcl.serve.offered.offered import Offered
+from mcl.serve.offered.tools import OFFERED
+from mcl.serve.opening import opened
+from mcl.serve.service.compiling import Compiling
+from mcl.usecases.accept import accept
 
 ERAS = ("legacy", "auto")
 READ = {"operation_type": "read", "reason": "to look"}
@@ -460,20 +460,32 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
         for node in ast.walk(ast.parse(file.read_text()))
     ]
     acts = {str(node.module) for _, node in nodes if isinstance(node, ast.ImportFrom)}
-    assert "mcl.mcp.foreign.approval" not in acts
-    assert {name for name in acts if name.startswith("mcl.acts")} <= {
-        *("mcl.acts.answer", "mcl.acts.compile", "mcl.acts.direct", "mcl.acts.run"),
-        *("mcl.acts.show", "mcl.acts.skills", "mcl.acts.tools", "mcl.acts.work.release"),
+    assert "mcl.catalog.foreign.approval" not in acts
+    assert {name for name in acts if name.startswith("mcl.usecases")} <= {
+        *("mcl.usecases.answer", "mcl.usecases.compile", "mcl.usecases.direct", "mcl.usecases.run"),
+        *(
+            "mcl.usecases.show",
+            "mcl.usecases.skills",
+            "mcl.usecases.tools",
+            "mcl.plugins.agents.usecases.release",
+        ),
     }
     # Of the work of coding agents what an agent does: not the import, not what signs, no sign-off.
-    assert {name for name in acts if name.startswith("mcl.agents.")} <= {
-        *(f"mcl.agents.work.{one}" for one in ("checkouts", "completing", "item", "leases", "names", "root")),
-        *("mcl.agents.work.selecting", "mcl.agents.work.store", "mcl.agents.file.labels"),
+    assert {name for name in acts if name.startswith("mcl.plugins.agents.")} <= {
         *(
-            f"mcl.agents.writes.{one}"
+            f"mcl.plugins.agents.work.{one}"
+            for one in ("checkouts", "completing", "item", "leases", "names", "root")
+        ),
+        *(
+            "mcl.plugins.agents.work.selecting",
+            "mcl.plugins.agents.work.store",
+            "mcl.plugins.agents.file.labels",
+        ),
+        *(
+            f"mcl.plugins.agents.writes.{one}"
             for one in ("callers", "circuit", "images", "recovering", "seen", "tracing")
         ),
-        "mcl.agents.guard.refusals",  # the words of a refusal
+        "mcl.plugins.agents.guard.refusals",  # the words of a refusal
     }
     completing = [node for node in called_as("complete", nodes) if node.keywords or node.args]
     assert completing

@@ -16,17 +16,17 @@ import pytest
 from desks import Desk, Peers, surroundings, talk
 
 from executor import AlwaysApprove, Home, Outcome
-from mcl.acts.call import call_tool
-from mcl.acts.plan import plan
-from mcl.acts.plan_check import check_plan_file
-from mcl.acts.run import run
-from mcl.acts.skill.validate import validate_skill
-from mcl.acts.tools import approve_tool, find_tool, reject_tool
-from mcl.home import open_home
-from mcl.mcp.foreign.definitions import Definitions, Observed
-from mcl.mcp.foreign.outside import Outside
-from mcl.mcp.servers import Servers
-from mcl.mcp.upstream import Upstreams
+from mcl.catalog.foreign.definitions import Definitions, Observed
+from mcl.catalog.foreign.outside import Outside
+from mcl.catalog.servers import Servers
+from mcl.catalog.upstream import Upstreams
+from mcl.core.home import open_home
+from mcl.usecases.call import call_tool
+from mcl.usecases.plan import plan
+from mcl.usecases.plan_check import check_plan_file
+from mcl.usecases.run import run
+from mcl.usecases.skill.validate import validate_skill
+from mcl.usecases.tools import approve_tool, find_tool, reject_tool
 from tests.cli.skill_writing import PLAN, SKILL, write_skill
 from tests.walks import Walks
 
@@ -193,9 +193,9 @@ def test_a_server_is_neither_started_nor_loaded_where_its_tools_are_only_looked_
     [verdict] = plan(intent, workspace=walks.workspace, home=walks.home).verdicts
     assert verdict.reply is None
     look = (
-        "import sys; from mcl.acts.tools import list_tools; from mcl.acts.plan import plan;"
+        "import sys; from mcl.usecases.tools import list_tools; from mcl.usecases.plan import plan;"
         f" names = [one.name for one in list_tools()]; plan({intent!r});"
-        " print('described:say' in names, 'mcp' in sys.modules, 'mcl.mcp.upstream' in sys.modules)"
+        " print('described:say' in names, 'mcp' in sys.modules, 'mcl.catalog.upstream' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", look], env=desk.environment, cwd=desk.workspace, capture_output=True, text=True
@@ -249,8 +249,8 @@ def test_the_plan_of_a_skill_is_checked_against_the_tools_of_other_servers_too(
 
 def test_nothing_of_other_servers_is_loaded_in_a_home_without_any(desk: Desk) -> None:
     look = (
-        "import sys; from mcl.acts.tools import list_tools; list_tools();"
-        " heavy = ('mcp', 'mcl.mcp.foreign.definitions', 'mcl.mcp.foreign.outside');"
+        "import sys; from mcl.usecases.tools import list_tools; list_tools();"
+        " heavy = ('mcp', 'mcl.catalog.foreign.definitions', 'mcl.catalog.foreign.outside');"
         " print([name for name in sys.modules if name in heavy])"
     )
     done = subprocess.run(

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from executor import Home, Manifest, Policy, PolicyError, decide
 from executor.gate.policy import PolicyFile
 from executor.gate.verdict import Deny
-from mcl.acts.call import call_tool
-from mcl.acts.policy import check_policy, unverified_note
-from mcl.acts.tools import find_tool, list_tools
-from mcl.home import open_home
-from mcl.mcp.foreign.definitions import Definitions
-from mcl.mcp.foreign.pseudo import is_pseudo, pseudo_definitions
-from mcl.mcp.servers import Servers
-from mcl.tools.foreign import all_tools
+from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.foreign.pseudo import is_pseudo, pseudo_definitions
+from mcl.catalog.servers import Servers
+from mcl.catalog.tools.foreign import all_tools
+from mcl.core.home import open_home
+from mcl.usecases.call import call_tool
+from mcl.usecases.policy import check_policy, unverified_note
+from mcl.usecases.tools import find_tool, list_tools
 
 ODD = "Ödd näme/of: a@1.0.0 tool"
 SCHEMA = {"type": "object", "properties": {"repo": {"type": "string"}}}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.errors import McpError
-from mcl.mcp.proxy.address import is_prompt, is_uri, linked, ours, parse_prompt, parse_uri, prompt_name
-from mcl.mcp.proxy.cursors import Cursors
+from mcl.core.errors import McpError
+from mcl.serve.proxy.address import is_prompt, is_uri, linked, ours, parse_prompt, parse_uri, prompt_name
+from mcl.serve.proxy.cursors import Cursors
 
 NAMES = st.text(min_size=1, max_size=60)
 

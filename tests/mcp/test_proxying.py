@@ -25,14 +25,14 @@ from mcp.types import (
 
 from executor import Home
 from executor.gate.pins import Pins
-from mcl.home import open_home
-from mcl.mcp.activity import CallRecord, Filters, Reader
-from mcl.mcp.foreign.definitions import Definitions
-from mcl.mcp.proxy import LEFT_OUT, REFUSED
-from mcl.mcp.proxy.merging import Merged
-from mcl.mcp.serve.opening import opened
-from mcl.mcp.servers import Servers
-from mcl.mcp.service.compiling import Compiling
+from mcl.catalog.activity import CallRecord, Filters, Reader
+from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.servers import Servers
+from mcl.core.home import open_home
+from mcl.serve.opening import opened
+from mcl.serve.proxy import LEFT_OUT, REFUSED
+from mcl.serve.proxy.merging import Merged
+from mcl.serve.service.compiling import Compiling
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 warnings.simplefilter("ignore", MCPDeprecationWarning)

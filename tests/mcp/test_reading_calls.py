@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import Declaration
-from mcl.errors import McpError
-from mcl.mcp.declaration import VARIANTS, read_call
+from mcl.catalog.declaration import VARIANTS, read_call
+from mcl.core.errors import McpError
 
 NAME = {"name": "github:create_issue"}
 TEXTS = st.text(max_size=8)
@@ -184,9 +184,9 @@ def test_a_malformed_call_is_kept_and_told_under_the_tool_that_was_called(varian
 
     import anyio
 
-    from mcl.mcp.calling import call as make_call
-    from mcl.mcp.channel import SILENT
-    from mcl.mcp.exchange import Caller, error_text
+    from mcl.catalog.channel import SILENT
+    from mcl.serve.calling import call as make_call
+    from mcl.serve.exchange import Caller, error_text
 
     kept: list[Any] = []
 
@@ -210,7 +210,7 @@ def test_a_malformed_call_is_kept_and_told_under_the_tool_that_was_called(varian
 
 def test_of_what_a_crashed_server_said_the_end_is_told() -> None:
     from executor.sandbox.redaction import Redactor
-    from mcl.mcp.upstream.faults import last_words
+    from mcl.catalog.upstream.faults import last_words
 
     said = (
         "Traceback (most recent call last):\n" + '  File "x.py", line 1, in y\n' * 40 + "AttributeError: no z"

@@ -14,12 +14,12 @@ from desks import Peers, surroundings
 from mcp import Client
 
 from executor import Grants, Home
-from mcl.home import open_home
-from mcl.mcp.foreign import approval
-from mcl.mcp.foreign.definitions import Definitions
-from mcl.mcp.serve.opening import opened
-from mcl.mcp.servers import Servers
-from mcl.mcp.service.compiling import Compiling
+from mcl.catalog.foreign import approval
+from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.servers import Servers
+from mcl.core.home import open_home
+from mcl.serve.opening import opened
+from mcl.serve.service.compiling import Compiling
 
 NAMES = ("one", "two")
 

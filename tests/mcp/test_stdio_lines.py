@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcl.distribution import install_line
-from mcl.errors import InputError
-from mcl.mcp.serve.command import require_sdk
-from mcl.mcp.serve.stdio import Incoming
+from mcl.cli.serve import require_sdk
+from mcl.core.distribution import install_line
+from mcl.core.errors import InputError
+from mcl.serve.stdio import Incoming
 
 LIMIT = 256  # bytes of a line here
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.mcp.suspicion import Neighbours, examine, examine_server, revealed, rules
+from mcl.catalog.suspicion import Neighbours, examine, examine_server, revealed, rules
 
 NEAR = Neighbours(
     {"github": ["create_issue", "delete_repo"], "files": ["read_file", "list_files"], "evil": ["helper"]},

@@ -12,9 +12,9 @@ import pytest
 from asking import Room, answering, room, says
 
 from executor.walker.people import GateQuestion
-from mcl.acts.gates import decide_gate, show_gate
-from mcl.mcp.exchange import Filled
-from mcl.mcp.questions.people import GatePeople
+from mcl.serve.exchange import Filled
+from mcl.serve.questions.people import GatePeople
+from mcl.usecases.gates import decide_gate, show_gate
 
 pytestmark = pytest.mark.attended
 
@@ -65,8 +65,8 @@ def test_gates_of_plans_too(here: Room, filled: Any) -> None:
 
 
 def test_answers_to_what_a_goal_leaves_open_are_signed_unseen(here: Room) -> None:
-    from mcl.compiler import Clarify
-    from mcl.mcp.service.compiling import Compiling
+    from mcl.compiler.compiler import Clarify
+    from mcl.serve.service.compiling import Compiling
 
     async def compiled() -> str:
         compiling = Compiling(here.home, ai=False)

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from mcl.mcp.upstream.backoff import MOST_S, delay
-from mcl.mcp.upstream.faults import FaultError
-from mcl.mcp.upstream.lines import Lines, Overlong, parse_message
-from mcl.mcp.upstream.listing import all_pages
-from mcl.mcp.upstream.watch import BURST, MOST_EXCESS, Watch
+from mcl.catalog.upstream.backoff import MOST_S, delay
+from mcl.catalog.upstream.faults import FaultError
+from mcl.catalog.upstream.lines import Lines, Overlong, parse_message
+from mcl.catalog.upstream.listing import all_pages
+from mcl.catalog.upstream.watch import BURST, MOST_EXCESS, Watch
 
 PIECES = st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\r", b"\n")), max_size=20)
 
@@ -156,7 +156,7 @@ def test_large_notifications_count_for_more() -> None:
 
 
 def test_the_first_reason_of_an_end_is_kept() -> None:
-    from mcl.mcp.upstream.faults import down, lied
+    from mcl.catalog.upstream.faults import down, lied
 
     seen = watch()
     seen.end(lied("one"))

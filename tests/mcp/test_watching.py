@@ -9,9 +9,9 @@ import pytest
 from desks import Peers, talk
 
 from executor import Home
-from mcl.errors import McpError
-from mcl.mcp.servers import Servers
-from mcl.mcp.upstream import Upstreams
+from mcl.catalog.servers import Servers
+from mcl.catalog.upstream import Upstreams
+from mcl.core.errors import McpError
 
 OLD = ("handshake", pytest.param("modern", marks=pytest.mark.slow))  # each start of a server costs a second
 NEW = (pytest.param("handshake", marks=pytest.mark.slow), "modern")

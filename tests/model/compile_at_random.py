@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from executor import FixedClock, Home
 from ir import Intent, canonical_bytes
-from mcl.compiler import Refused, compile_goal
-from mcl.errors import InputError, ModelError
+from mcl.compiler.compiler import Refused, compile_goal
+from mcl.core.errors import InputError, ModelError
+from mcl.language.mtx.ast import File, Prompt, Section, Setting, Slot, SlotType, Text
+from mcl.language.mtx.core import load_core
+from mcl.language.skills import Skill, Skills
 from mcl.model.chat.chat import ChatModel
 from mcl.model.files.file import open_model_file
 from mcl.model.llama.decode import Answer, Decoder
 from mcl.model.llama.weights import Weights
-from mcl.mtx.ast import File, Prompt, Section, Setting, Slot, SlotType, Text
-from mcl.mtx.core import load_core
-from mcl.skills import Skill, Skills
 
 CLEAR = (
     "GOAL_EMPTY",

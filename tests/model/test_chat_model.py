@@ -11,7 +11,7 @@ from model_requests import CANDIDATES, FORM, GOAL
 from valid_answers import check_choice, check_spans
 
 import grammars
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model import ExtractForm, SlotForm, load_model
 from mcl.model.chat.chat import ChatModel
 from mcl.model.llama.weights import Weights

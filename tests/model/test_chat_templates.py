@@ -5,7 +5,7 @@ from model_requests import CANDIDATES, GOAL
 from random_gguf import small_words, write_gguf
 from valid_answers import check_choice
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model import load_model
 from mcl.model.chat.template import ChatTemplate
 from mcl.model.llama.vocabulary import Vocabulary

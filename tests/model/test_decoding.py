@@ -4,7 +4,7 @@ import ctypes
 
 import pytest
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.llama.context import Context, ContextSize
 from mcl.model.llama.decode import Decoder
 from mcl.model.llama.grammar import Grammars

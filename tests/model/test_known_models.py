@@ -10,9 +10,9 @@ import pytest
 from random_gguf import small_pieces, small_words, write_gguf
 
 from executor import FixedClock, Home
-from mcl.acts.models import Models
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model import load_model
+from mcl.usecases.models import Models
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from model_requests import CANDIDATES, FORM, GOAL
 from valid_answers import check_choice, check_spans
 
+from mcl.language.bm25 import Bm25, stems
 from mcl.model import Candidate, ExtractForm, SlotForm
 from mcl.model.form import VERBS
-from mcl.model.matcher.bm25 import Bm25, stems
 from mcl.model.matcher.matcher import Matcher
 
 ANYTHING = Candidate("matrix://skill/general@1.0.0", "General", "any goal", VERBS)

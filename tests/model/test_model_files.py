@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from random_gguf import small_words, write_gguf
 
-from mcl.errors import ModelError
-from mcl.kept import read_own
+from mcl.core.errors import ModelError
+from mcl.core.kept import read_own
 from mcl.model import load_model
 from mcl.model.files.file import open_model_file
 from mcl.model.files.gguf import read_header

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model import load_model
 from mcl.model.chat.plan_answers import plan_sizes, read_plan
 from mcl.model.planning import From, PlanArgument, PlanForm, PlanTool, plan_writer

@@ -13,7 +13,7 @@ from model_requests import CANDIDATES, FORM, GOAL
 from random_gguf import write_tags
 from valid_answers import check_choice, check_spans
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model import ExtractForm, SlotForm, load_model
 
 PARTS = [*"aA1 .,/\"'\\-€漢😀\ue000\ue001\n<>{}", " the ", " c0 ", "none", "<|im_end|>"]

@@ -9,7 +9,7 @@ import pytest
 from model_requests import CANDIDATES, GOAL
 from random_gguf import small_words, write_gguf
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model import ExtractForm, SlotForm, load_model
 from mcl.model import form as shape
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from mcl.mtx.ast import (
+from mcl.language.mtx.ast import (
     AnyUnknown,
     Argument,
     Clarify,
@@ -30,7 +30,7 @@ from mcl.mtx.ast import (
     Unknown,
     VerbIs,
 )
-from mcl.mtx.format import quoted
+from mcl.language.mtx.format import quoted
 
 EXAMPLE = """§SKILL
 id=find-flights

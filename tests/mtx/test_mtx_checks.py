@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mtx_writing import EXAMPLE, files
 
-from mcl.mtx.ast import File
-from mcl.mtx.check import check
-from mcl.mtx.digest import file_digest
-from mcl.mtx.finding import Finding
-from mcl.mtx.interpret import interpret
-from mcl.mtx.parse import parse
+from mcl.language.mtx.ast import File
+from mcl.language.mtx.check import check
+from mcl.language.mtx.digest import file_digest
+from mcl.language.mtx.finding import Finding
+from mcl.language.mtx.interpret import interpret
+from mcl.language.mtx.parse import parse
 
 
 def checked(text: str, *, name: str = "find-flights", strict: bool = False) -> list[Finding]:

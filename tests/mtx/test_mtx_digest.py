@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mtx_writing import EXAMPLE, Writer, files
 
-from mcl.mtx.ast import (
+from mcl.language.mtx.ast import (
     AnyUnknown,
     ConfidenceIs,
     File,
@@ -24,8 +24,8 @@ from mcl.mtx.ast import (
     Text,
     VerbIs,
 )
-from mcl.mtx.digest import file_digest
-from mcl.mtx.parse import parse
+from mcl.language.mtx.digest import file_digest
+from mcl.language.mtx.parse import parse
 
 
 def edits(value: Any) -> Iterator[Any]:

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mtx_writing import EXAMPLE
 
-from mcl.mtx.check import check
-from mcl.mtx.finding import Finding, show
-from mcl.mtx.parse import parse
-from mcl.mtx.verdict import findings_of
+from mcl.language.mtx.check import check
+from mcl.language.mtx.finding import Finding, show
+from mcl.language.mtx.parse import parse
+from mcl.language.mtx.verdict import findings_of
 
 
 def found(text: str | bytes) -> list[tuple[str, int, int, str]]:

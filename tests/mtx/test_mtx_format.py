@@ -6,8 +6,8 @@ import pytest
 
 import skills
 from grammars import core_modules
-from mcl.mtx.format import format_file
-from mcl.mtx.parse import parse
+from mcl.language.mtx.format import format_file
+from mcl.language.mtx.parse import parse
 
 SHIPPED = [*core_modules().values(), *sorted(Path(skills.__file__).parent.glob("*/SKILL.mtx"))]
 MESSY = """# a skill

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mtx_writing import EXAMPLE
 
-from mcl.mtx.ast import File
-from mcl.mtx.interpret import ClarifyRule, ResolveRule, SlotValue, UnknownRule, interpret
-from mcl.mtx.parse import parse
+from mcl.language.mtx.ast import File
+from mcl.language.mtx.interpret import ClarifyRule, ResolveRule, SlotValue, UnknownRule, interpret
+from mcl.language.mtx.parse import parse
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mtx_writing import EXAMPLE, Writer, files
 
-from mcl.mtx.ast import SECTIONS, File, Node, Setting, SlotType, Text
-from mcl.mtx.codec import named, packed, unpacked
-from mcl.mtx.digest import file_digest, value_digest
-from mcl.mtx.format import format_file
-from mcl.mtx.parse import Parsed, parse
+from mcl.language.mtx.ast import SECTIONS, File, Node, Setting, SlotType, Text
+from mcl.language.mtx.codec import named, packed, unpacked
+from mcl.language.mtx.digest import file_digest, value_digest
+from mcl.language.mtx.format import format_file
+from mcl.language.mtx.parse import Parsed, parse
 
 DIGEST = "5bcf73401a4fddde3432fc36b6bffc5455778a4732cce9c4aff4d9a933a90e3f"
 

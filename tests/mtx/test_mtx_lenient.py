@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mcl.mtx.digest import file_digest
-from mcl.mtx.format import format_file
-from mcl.mtx.parse import parse
-from mcl.mtx.verdict import findings_of
+from mcl.language.mtx.digest import file_digest
+from mcl.language.mtx.format import format_file
+from mcl.language.mtx.parse import parse
+from mcl.language.mtx.verdict import findings_of
 
 FOLDER = Path(__file__).parent / "lenient"
 CASES = sorted(FOLDER.glob("*.mtx"))

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import pytest
 from mtx_writing import EXAMPLE
 
-from mcl.mtx.ast import File, On
-from mcl.mtx.cache import Cache
-from mcl.mtx.codec import packed, tree_text, unpacked
-from mcl.mtx.digest import file_digest
-from mcl.mtx.format import format_file
-from mcl.mtx.interpret import interpret
-from mcl.mtx.load import load_file
-from mcl.mtx.parse import Parsed, parse
-from mcl.mtx.source import MAX_BYTES, MAX_SECTIONS
-from mcl.mtx.verdict import findings_of
+from mcl.language.mtx.ast import File, On
+from mcl.language.mtx.cache import Cache
+from mcl.language.mtx.codec import packed, tree_text, unpacked
+from mcl.language.mtx.digest import file_digest
+from mcl.language.mtx.format import format_file
+from mcl.language.mtx.interpret import interpret
+from mcl.language.mtx.load import load_file
+from mcl.language.mtx.parse import Parsed, parse
+from mcl.language.mtx.source import MAX_BYTES, MAX_SECTIONS
+from mcl.language.mtx.verdict import findings_of
 
 
 @dataclass(frozen=True)

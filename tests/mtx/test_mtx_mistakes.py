@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from mtx_writing import Writer, files
 
-from mcl.mtx.ast import File
-from mcl.mtx.parse import parse
+from mcl.language.mtx.ast import File
+from mcl.language.mtx.parse import parse
 
 Mistake = Callable[[str], str]
 STRING = re.compile(r'\s*[\w.-]+="(?:[^"\\]|\\.)*"')

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mtx_writing import EXAMPLE
 
-from mcl.mtx.ast import (
+from mcl.language.mtx.ast import (
     AnyUnknown,
     ConfidenceIs,
     Entry,
@@ -21,10 +21,10 @@ from mcl.mtx.ast import (
     Unknown,
     VerbIs,
 )
-from mcl.mtx.format import format_file
-from mcl.mtx.interpret import interpret
-from mcl.mtx.parse import parse
-from mcl.mtx.reach import check_reach
+from mcl.language.mtx.format import format_file
+from mcl.language.mtx.interpret import interpret
+from mcl.language.mtx.parse import parse
+from mcl.language.mtx.reach import check_reach
 
 BASE = parse(EXAMPLE.encode()).file
 WORLDS = list(

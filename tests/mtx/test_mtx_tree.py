@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from mtx_writing import EXAMPLE, files
 
-from mcl.mtx.ast import AnyUnknown, File, Node, On, Section
-from mcl.mtx.codec import packed, tree_json, tree_text, unpacked
-from mcl.mtx.parse import parse
+from mcl.language.mtx.ast import AnyUnknown, File, Node, On, Section
+from mcl.language.mtx.codec import packed, tree_json, tree_text, unpacked
+from mcl.language.mtx.parse import parse
 
 
 def deep(levels: int) -> File:
@@ -58,7 +58,7 @@ def test_a_tree_survives_the_short_form_through_json(file: File) -> None:
     again = unpacked(json.loads(json.dumps(packed(file))))
     assert again == file
     assert tree_json(again) == tree_json(file)
-    assert eval(repr(file), vars(__import__("mcl.mtx.ast", fromlist=["File"]))) == file
+    assert eval(repr(file), vars(__import__("mcl.language.mtx.ast", fromlist=["File"]))) == file
 
 
 def test_a_thousand_nested_blocks_can_be_written_compared_kept_and_shown() -> None:

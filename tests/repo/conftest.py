@@ -10,8 +10,8 @@ import pytest
 from shops import Shop, repository
 
 from executor.store.home import Home
-from mcl.home import open_home
-from mcl.repo.repositories import Repositories
+from mcl.core.home import open_home
+from mcl.core.repositories import Repositories
 
 
 @pytest.fixture
@@ -55,5 +55,5 @@ def shop(
     monkeypatch.chdir(tmp_path / "shop")
     monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr("mcl.cli.repo.terminal.TERMINAL", str(tmp_path / "none"))
+    monkeypatch.setattr("mcl.plugins.repo.cli.terminal.TERMINAL", str(tmp_path / "none"))
     return Shop(tmp_path / "shop", tmp_path / "home", capsys, monkeypatch)

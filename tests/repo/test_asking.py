@@ -16,15 +16,24 @@ from hypothesis import strategies as st
 from llguidance import LLMatcher, LLTokenizer
 
 import grammars
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model import Candidate, Choice, ExtractForm, Span, load_model
 from mcl.model.chat.answers import separators, shown
 from mcl.model.writing import Request, Writer, Written
-from mcl.repo.asking import GRAMMAR, SURE, SURE_TO_ACT, UNSURE, Answer, ask, candidates, contract_rules
-from mcl.repo.contract import read_contract
-from mcl.repo.intents import intent_types
-from mcl.repo.judging import judge
-from mcl.repo.matcher import LONGEST_PROMPT, match
+from mcl.plugins.repo.asking import (
+    GRAMMAR,
+    SURE,
+    SURE_TO_ACT,
+    UNSURE,
+    Answer,
+    ask,
+    candidates,
+    contract_rules,
+)
+from mcl.plugins.repo.contract import read_contract
+from mcl.plugins.repo.intents import intent_types
+from mcl.plugins.repo.judging import judge
+from mcl.plugins.repo.matcher import LONGEST_PROMPT, match
 
 KEYS = ("mq-hal", "macos-scripts", 'odd"key\\')
 BYTES = LLTokenizer("byte")

@@ -372,7 +372,7 @@ def test_the_transcript_on_the_page_is_what_the_commands_print(shop: Shop) -> No
 
 
 def test_every_contract_on_the_page_is_one() -> None:
-    from mcl.repo.contract import read_contract
+    from mcl.plugins.repo.contract import read_contract
 
     page = (ROOT / "docs" / "repo.md").read_text()
     for document in re.findall(r'^\{"schema".*\}$', page, re.MULTILINE):

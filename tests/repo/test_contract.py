@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grammars
-from mcl.repo.contract import MAX_BYTES, RISKS, SCHEMA, RepoIntent, read_contract
-from mcl.repo.intents import COMMANDS as OURS
-from mcl.repo.intents import intent_types
-from mcl.repo.judging import judge
+from mcl.plugins.repo.contract import MAX_BYTES, RISKS, SCHEMA, RepoIntent, read_contract
+from mcl.plugins.repo.intents import COMMANDS as OURS
+from mcl.plugins.repo.intents import intent_types
+from mcl.plugins.repo.judging import judge
 
 EFFECTS = {
     "read-only": INTENTS[:9],

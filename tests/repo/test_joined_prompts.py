@@ -9,9 +9,9 @@ import pytest
 from shops import Shop
 from test_routing import Sure
 
-from mcl.errors import RepoError
-from mcl.repo.matcher import match
-from mcl.repo.routing import route
+from mcl.core.errors import RepoError
+from mcl.plugins.repo.matcher import match
+from mcl.plugins.repo.routing import route
 
 KEYS = ("shop", "mq-hal")
 # wish, and its intent

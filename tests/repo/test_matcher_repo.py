@@ -10,11 +10,11 @@ from contracts import INTENTS, ROWS, TABLE
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcl.repo.contract import read_contract
-from mcl.repo.intents import intent_types
-from mcl.repo.judging import judge
-from mcl.repo.matcher import LONGEST_PROMPT, match
-from mcl.repo.rules import rules
+from mcl.plugins.repo.contract import read_contract
+from mcl.plugins.repo.intents import intent_types
+from mcl.plugins.repo.judging import judge
+from mcl.plugins.repo.matcher import LONGEST_PROMPT, match
+from mcl.plugins.repo.rules import rules
 
 KEYS = ("mq-hal", "macos-scripts", "hal")
 

@@ -7,9 +7,9 @@ from shops import Shop
 from test_routing import Sure
 
 from mcl.model import load_model
-from mcl.repo.asking import Answer
-from mcl.repo.contract import RepoIntent
-from mcl.repo.routing import route
+from mcl.plugins.repo.asking import Answer
+from mcl.plugins.repo.contract import RepoIntent
+from mcl.plugins.repo.routing import route
 
 KEYS = ("shop", "mq-hal")
 # How a search may be said, and the text that has to be searched for: what was understood once stays so.
@@ -95,7 +95,7 @@ def says(monkeypatch):
 
     def make(intent, *, sure=True):
         contract = RepoIntent(intent, None, None, (), "")
-        monkeypatch.setattr("mcl.repo.asking.ask", lambda *_: Answer(contract, "", 1.0, sure))
+        monkeypatch.setattr("mcl.plugins.repo.asking.ask", lambda *_: Answer(contract, "", 1.0, sure))
         return Sure(intent)
 
     return make

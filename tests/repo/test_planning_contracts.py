@@ -16,16 +16,16 @@ from executor.gate.references import typed_args
 from executor.tools.manifest import Manifest
 from ir import Intent, PlanTree, canonical_bytes, check_plan, content_hash
 from ir.inline_secrets import find_secret
-from mcl.acts.repo.draft import PACK
-from mcl.acts.skill.validate import validate_skill
-from mcl.errors import RepoError
-from mcl.repo.contract import RepoIntent
-from mcl.repo.intents import COMMANDS, REFUSE, intent_types
-from mcl.repo.judging import judge
-from mcl.repo.planning import Origin, plan_contract
-from mcl.repo.repositories import Resolved
-from mcl.skills import find_skills, load_skill, skill_folders
-from mcl.tools import registry
+from mcl.catalog.tools import registry
+from mcl.core.errors import RepoError
+from mcl.core.repositories import Resolved
+from mcl.language.skills import find_skills, load_skill, skill_folders
+from mcl.plugins.repo.contract import RepoIntent
+from mcl.plugins.repo.intents import COMMANDS, REFUSE, intent_types
+from mcl.plugins.repo.judging import judge
+from mcl.plugins.repo.planning import Origin, plan_contract
+from mcl.plugins.repo.usecases.draft import PACK
+from mcl.usecases.skill.validate import validate_skill
 
 AGENT = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
 ORIGIN = Origin(

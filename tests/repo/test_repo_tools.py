@@ -10,9 +10,9 @@ import pytest
 from walks import Walks, code, done, tool
 
 from executor import Home, Registry
-from mcl.repo.intents import COMMANDS, intent_types
-from mcl.repo.repositories import Repositories
-from mcl.tools.registry import registry
+from mcl.catalog.tools.registry import registry
+from mcl.core.repositories import Repositories
+from mcl.plugins.repo.intents import COMMANDS, intent_types
 
 
 class OwnTools(Walks):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from executor.sandbox.known import KEY
 from ir import MclError
-from mcl.errors import RepoError
-from mcl.repo.repositories import Repositories, Repository
+from mcl.core.errors import RepoError
+from mcl.core.repositories import Repositories, Repository
 
 
 @pytest.fixture
@@ -255,7 +255,7 @@ def test_what_is_said_is_what_is_known(
 MANY = """
 import sys
 from pathlib import Path
-from mcl.repo.repositories import Repositories
+from mcl.core.repositories import Repositories
 home, name = Path(sys.argv[1]), sys.argv[2]
 for number in range(20):
     Repositories(home).add(f"{name}{number}", home.parent / "hal")

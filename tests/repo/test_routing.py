@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from contracts import ROWS
 
-from mcl.errors import ModelError, RepoError
+from mcl.core.errors import ModelError, RepoError
 from mcl.model import Candidate, Choice, ExtractForm, Span, load_model
-from mcl.repo.routing import route
+from mcl.plugins.repo.routing import route
 
 KEYS = ("mq-hal", "macos-scripts")
 ROOT = Path(__file__).resolve().parents[2]
@@ -128,7 +128,7 @@ def test_each_trigger_of_the_table_gets_its_intent_with_the_bundled_model_too(
 
 def test_without_a_model_nothing_of_one_is_loaded():
     program = (
-        "import sys; from mcl.repo.routing import route; route('git status', ('a',), model=None); "
+        "import sys; from mcl.plugins.repo.routing import route; route('git status', ('a',), model=None); "
         "print([name for name in ('numpy', 'llguidance', 'llama_cpp') if name in sys.modules])"
     )
     done = subprocess.run(

@@ -17,11 +17,11 @@ from executor.gate.grants import Grants
 from executor.store.home import Home
 from executor.store.journal.record import Record
 from executor.walker.people import AlwaysApprove, GateAnswer, GateQuestion
-from mcl.acts.repo.draft import draft_contract
-from mcl.acts.repo.run import ContractRun, run_contract
-from mcl.errors import RepoError
-from mcl.repo.contract import RepoIntent, read_contract
-from mcl.repo.repositories import Repositories
+from mcl.core.errors import RepoError
+from mcl.core.repositories import Repositories
+from mcl.plugins.repo.contract import RepoIntent, read_contract
+from mcl.plugins.repo.usecases.draft import draft_contract
+from mcl.plugins.repo.usecases.run import ContractRun, run_contract
 
 REFUSED = [
     (asked("refuse"), "REFUSED"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from mcl.review.findings import SEVERITIES, Finding
+from mcl.plugins.review.findings import SEVERITIES, Finding
 
 PIECES = (
     *(

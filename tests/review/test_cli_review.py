@@ -10,8 +10,8 @@ from yards import APP, Yard
 
 from executor.walker.listener import WalkEvent
 from mcl import review_code
-from mcl.review.memory import Memories
-from mcl.review.memory.history import History, Review
+from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory.history import History, Review
 
 DANGER = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
 
@@ -367,7 +367,7 @@ def test_an_interrupted_review_says_how_it_goes_on(yard: Yard, monkeypatch: pyte
     def interrupted(id: str, **more: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mcl.acts.review.run.run", interrupted)
+    monkeypatch.setattr("mcl.plugins.review.usecases.run.run", interrupted)
     told = yard("app.py", "--no-ai")
     [intent] = yard.mcl("list", "--json").document["intents"]
     assert (told.code, told.out) == (130, "")

@@ -11,9 +11,9 @@ from orchards import git, orchard, write
 from yards import Yard
 
 from executor.sandbox.paths import Workspace
-from mcl.review.maps import build
-from mcl.review.maps.documents import IGNORED, documents
-from mcl.review.memory import Memories
+from mcl.plugins.review.maps import build
+from mcl.plugins.review.maps.documents import IGNORED, documents
+from mcl.plugins.review.memory import Memories
 
 FOLDER = "generated/architecture"
 MADE = [

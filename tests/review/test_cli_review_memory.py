@@ -13,8 +13,8 @@ import pytest
 
 from executor import Home
 from mcl.cli.main import main
-from mcl.review.findings import Finding
-from mcl.review.memory import Memories
+from mcl.plugins.review.findings import Finding
+from mcl.plugins.review.memory import Memories
 
 
 class Shell:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from mcl.catalog.tools import registry
 from mcl.cli.main import main
-from mcl.tools import registry
 
 READ = "`fs/read@1.0.0` | A"
 

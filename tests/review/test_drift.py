@@ -14,17 +14,17 @@ from sound import FILES, git, looked, sound, write
 
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
-from mcl.acts.review.drift import review_drift
+from mcl.catalog.tools import registry
 from mcl.cli.main import main
-from mcl.errors import ReviewError
-from mcl.home import open_home
-from mcl.review.drift.drift import PARTS, DriftReport, find_drift
-from mcl.review.drift.rules import MOST, drift_rules
-from mcl.review.maps import build
-from mcl.review.maps.documents import documents
-from mcl.review.memory import Memories, write_adr
-from mcl.tools import registry
-from mcl.tools.contracts import Contract, contracts_of, json_document, safety_document
+from mcl.core.errors import ReviewError
+from mcl.core.home import open_home
+from mcl.plugins.probing.contracts import Contract, contracts_of, json_document, safety_document
+from mcl.plugins.review.drift.drift import PARTS, DriftReport, find_drift
+from mcl.plugins.review.drift.rules import MOST, drift_rules
+from mcl.plugins.review.maps import build
+from mcl.plugins.review.maps.documents import documents
+from mcl.plugins.review.memory import Memories, write_adr
+from mcl.plugins.review.usecases.drift import review_drift
 
 Plant = Callable[[Path], None]
 
@@ -342,7 +342,7 @@ def test_names_and_texts_made_to_take_long_end_soon(shop: Path, home: Home) -> N
 
 
 def test_a_folder_that_takes_minutes_is_refused(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcl.review.drift.tree._PATIENCE", 0)
+    monkeypatch.setattr("mcl.plugins.review.drift.tree._PATIENCE", 0)
     with pytest.raises(ReviewError) as caught:
         looked(shop)
     assert caught.value.code == "TREE_TOO_LARGE"

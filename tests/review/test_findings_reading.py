@@ -8,8 +8,8 @@ from ending import ending
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.errors import ReviewError
-from mcl.review.findings import (
+from mcl.core.errors import ReviewError
+from mcl.plugins.review.findings import (
     BLOCKING,
     NO_FINDINGS,
     SEVERITIES,
@@ -18,7 +18,7 @@ from mcl.review.findings import (
     write_finding,
     write_findings,
 )
-from mcl.review.findings.finding import canonical_body
+from mcl.plugins.review.findings.finding import canonical_body
 
 # --- findings -------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from any_findings import findings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.review.findings import (
+from mcl.plugins.review.findings import (
     BLOCKING,
     SEVERITIES,
     Finding,
@@ -17,7 +17,7 @@ from mcl.review.findings import (
     read_findings,
     without_repeats,
 )
-from mcl.review.findings.severity import FAMILIES
+from mcl.plugins.review.findings.severity import FAMILIES
 
 
 def test_the_labels_are_those_of_the_contract_in_their_order():

@@ -14,9 +14,9 @@ from orchards import begun, commit, git, orchard, write
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
-from mcl.review.maps import Maps, build, files, stale
-from mcl.review.maps.cache import MapCache
-from mcl.review.maps.documents import documents
+from mcl.plugins.review.maps import Maps, build, files, stale
+from mcl.plugins.review.maps.cache import MapCache
+from mcl.plugins.review.maps.documents import documents
 
 
 def _built(folder: Path, cache: Path | None = None, **more: Any) -> Maps:

@@ -15,9 +15,9 @@ from orchards import orchard, write
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
-from mcl.errors import ReviewError
-from mcl.review.maps import build, load, loading
-from mcl.review.maps.documents import documents
+from mcl.core.errors import ReviewError
+from mcl.plugins.review.maps import build, load, loading
+from mcl.plugins.review.maps.documents import documents
 
 FOLDER = "generated/architecture"
 ROLES, OWNERS, SYMBOLS = (

@@ -10,8 +10,8 @@ import pytest
 from orchards import WHO, begun, commit, git, orchard, write
 
 from executor.sandbox.paths import Workspace
-from mcl.loops import at_once
-from mcl.review.maps.ownership import Changes, Log, _commits, head_of, read_log, uncommitted
+from mcl.core.loops import at_once
+from mcl.plugins.review.maps.ownership import Changes, Log, _commits, head_of, read_log, uncommitted
 
 
 def _log(folder: Path) -> Log:

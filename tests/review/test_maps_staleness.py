@@ -9,7 +9,7 @@ import anyio
 from orchards import commit, git, orchard, write
 
 from executor.sandbox.paths import Workspace
-from mcl.review.maps import Stale, build, stale
+from mcl.plugins.review.maps import Stale, build, stale
 
 
 def _stale(folder: Path, maps: object = None) -> list[tuple[str, str]]:

@@ -12,10 +12,10 @@ from ending import ending
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcl.review.maps.loading import MAX_SYMBOLS
-from mcl.review.maps.symbols import Shown, read_text
-from mcl.review.maps.symbols import tables as tables_module
-from mcl.review.maps.symbols.tables import read_lines, tables
+from mcl.plugins.review.maps.loading import MAX_SYMBOLS
+from mcl.plugins.review.maps.symbols import Shown, read_text
+from mcl.plugins.review.maps.symbols import tables as tables_module
+from mcl.plugins.review.maps.symbols.tables import read_lines, tables
 
 _SAID: dict[str, Any] = tomllib.loads(
     Path(tables_module.__file__).with_name("languages.toml").read_text(encoding="utf-8")

@@ -11,12 +11,12 @@ from pathlib import Path
 import lying_tools
 import pytest
 
-from mcl.acts.contracts import VerifiedContracts, verify_contracts
-from mcl.errors import InputError
-from mcl.tools import registry
-from mcl.tools.probing import Probed, probe
-from mcl.tools.probing.judging import is_declared, unshown
-from mcl.tools.probing.results import probed_of
+from mcl.catalog.tools import registry
+from mcl.core.errors import InputError
+from mcl.plugins.probing import Probed, probe
+from mcl.plugins.probing.judging import is_declared, unshown
+from mcl.plugins.probing.results import probed_of
+from mcl.plugins.probing.usecases import VerifiedContracts, verify_contracts
 
 pytestmark = pytest.mark.outside_dev  # a probe does not look at /dev
 

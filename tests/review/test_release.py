@@ -19,15 +19,15 @@ from executor.gate.locks import Locks
 from executor.gate.shared_locks import SharedLocks
 from executor.store.home import Home
 from mcl import review_code, review_dismiss
-from mcl.acts.release import check_release
 from mcl.cli.main import main
-from mcl.cli.views.flaws import release_view
-from mcl.home import open_home
-from mcl.release.report import Check, ReleaseReport
-from mcl.release.rules import release_rules
-from mcl.review.drift.rules import MOST, drift_rules
-from mcl.review.findings import Finding
-from mcl.review.memory import Memories
+from mcl.core.home import open_home
+from mcl.plugins.review.cli.flaws import release_view
+from mcl.plugins.review.drift.rules import MOST, drift_rules
+from mcl.plugins.review.findings import Finding
+from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.release.report import Check, ReleaseReport
+from mcl.plugins.review.release.rules import release_rules
+from mcl.plugins.review.usecases.release import check_release
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.usefixtures("unsandboxed")
@@ -386,7 +386,7 @@ def test_syntax_of_a_newer_python_that_the_project_wants_is_a_warning(
 def test_where_there_is_more_than_may_be_read_that_is_said(
     shop: Path, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcl.review.drift.tree.MAX_FILES", 5)
+    monkeypatch.setattr("mcl.plugins.review.drift.tree.MAX_FILES", 5)
     report = check_release(shop, tests=False, home=home)
     assert told(report, "merges") == [("NOT_READ", ".")]
     assert report.verdict != "pass"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.release.report import Check, ReleaseReport, Status
-from mcl.release.rules import Looked
+from mcl.plugins.review.release.report import Check, ReleaseReport, Status
+from mcl.plugins.review.release.rules import Looked
 
 
 def made(*statuses: Status) -> ReleaseReport:

@@ -9,8 +9,8 @@ from sound import git, sound, write
 
 from executor.store.home import Home
 from mcl import check_release
-from mcl.home import open_home
-from mcl.release.report import Check
+from mcl.core.home import open_home
+from mcl.plugins.review.release.report import Check
 
 
 @pytest.fixture

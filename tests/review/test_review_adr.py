@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcl.errors import ReviewError
-from mcl.review.memory import KINDS, STATUSES, Decision, read_adr, write_adr
-from mcl.review.memory.decision import body_of, slug
+from mcl.core.errors import ReviewError
+from mcl.plugins.review.memory import KINDS, STATUSES, Decision, read_adr, write_adr
+from mcl.plugins.review.memory.decision import body_of, slug
 
 FOLDER = "architecture_memory"
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import FixedClock, Home, Workspace
-from mcl.cortex import Cortex
-from mcl.review.memory import Memories
-from mcl.review.memory.documents import Bootstrapped, bootstrap
-from mcl.review.memory.documents.conventions import conventions
-from mcl.review.memory.documents.sections import LONGEST, MOST, sections
+from mcl.memory import Cortex
+from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory.documents import Bootstrapped, bootstrap
+from mcl.plugins.review.memory.documents.conventions import conventions
+from mcl.plugins.review.memory.documents.sections import LONGEST, MOST, sections
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"

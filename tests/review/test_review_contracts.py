@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.errors import ReviewError
-from mcl.review.contracts import MODES, contract, contracts, guides_for
-from mcl.review.contracts.contract import FOLDER, MOST_FINDINGS, read_contract
-from mcl.review.contracts.front import MAX_BYTES
-from mcl.review.contracts.guide import guides, read_guide
-from mcl.review.findings import SEVERITIES
+from mcl.core.errors import ReviewError
+from mcl.plugins.review.contracts import MODES, contract, contracts, guides_for
+from mcl.plugins.review.contracts.contract import FOLDER, MOST_FINDINGS, read_contract
+from mcl.plugins.review.contracts.front import MAX_BYTES
+from mcl.plugins.review.contracts.guide import guides, read_guide
+from mcl.plugins.review.findings import SEVERITIES
 
 # The table of the modes: what a review of each may say.
 LABELS = {
@@ -63,7 +63,7 @@ def test_each_mode_has_another_digest():
 
 
 def test_a_digest_covers_what_stands_beside_the_contract(monkeypatch, tmp_path):
-    module = sys.modules["mcl.review.contracts.contract"]  # in the package a function has its name
+    module = sys.modules["mcl.plugins.review.contracts.contract"]  # in the package a function has its name
     before = contract("risk").digest
     for changed in ("guides/python.md", "passes/review.md", "contracts/risk.md"):
         folder = tmp_path / changed.replace("/", "-")
@@ -195,7 +195,7 @@ def test_a_guide_that_is_written_wrongly_is_refused():
 
 def test_importing_the_contracts_loads_no_model_and_no_yaml():
     script = (
-        "import sys, mcl.review.contracts\n"
+        "import sys, mcl.plugins.review.contracts\n"
         "print(sorted({'yaml', 'llama_cpp', 'llguidance', 'numpy', 'bandit'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from executor import FixedClock, Home, ScopeError, Workspace
-from mcl.cortex import Cortex
-from mcl.errors import ReviewError
-from mcl.review.memory import KINDS, Memories
-from mcl.review.memory.decisions import Decisions
+from mcl.core.errors import ReviewError
+from mcl.memory import Cortex
+from mcl.plugins.review.memory import KINDS, Memories
+from mcl.plugins.review.memory.decisions import Decisions
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
@@ -168,7 +168,7 @@ def test_no_file_is_written_over(
     there.parent.mkdir(parents=True)
     there.write_text("mine")
     # As if it came just now:
-    monkeypatch.setattr("mcl.review.memory.decisions._numbered", lambda workspace: frozenset())
+    monkeypatch.setattr("mcl.plugins.review.memory.decisions._numbered", lambda workspace: frozenset())
     with pytest.raises(ScopeError) as caught:
         decisions.decide("x", decision="y", workspace=workspace)
     assert caught.value.code == "EXISTS"

@@ -16,15 +16,15 @@ from yards import Yard
 
 from executor.store.home import Home
 from mcl import review_code, review_dismiss, review_dismissals
-from mcl.acts.release import check_release
-from mcl.acts.review.again import concluded_before
-from mcl.acts.show import show
-from mcl.cli.review.dismiss import complete_place
-from mcl.errors import ReviewError
-from mcl.home import open_home
-from mcl.review.findings import Finding
-from mcl.review.memory import Memories
-from mcl.review.scan import Known, Source, scan_source
+from mcl.core.errors import ReviewError
+from mcl.core.home import open_home
+from mcl.plugins.review.cli.dismiss import complete_place
+from mcl.plugins.review.findings import Finding
+from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.scan import Known, Source, scan_source
+from mcl.plugins.review.usecases.again import concluded_before
+from mcl.plugins.review.usecases.release import check_release
+from mcl.usecases.show import show
 
 DANGER = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
 WHY = "the words are ours"

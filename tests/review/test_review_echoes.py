@@ -9,8 +9,8 @@ from scripted import Scripted
 from yards import Yard
 
 from mcl import review_code
-from mcl.review.findings import SEVERITIES, Finding
-from mcl.review.passes.echoes import gathered, without_echoes
+from mcl.plugins.review.findings import SEVERITIES, Finding
+from mcl.plugins.review.passes.echoes import gathered, without_echoes
 
 WORDS = st.sampled_from(["No docstring.", "no docstring", "A price may be negative here.", "}", ""])
 FINDINGS = st.lists(

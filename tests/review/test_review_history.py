@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from executor import FixedClock, Home
 from ir.characters import written_out
-from mcl.cortex import Cortex
-from mcl.errors import ReviewError
-from mcl.review.findings import SEVERITIES, Finding, in_order
-from mcl.review.memory import Memories
-from mcl.review.memory.quotes import LEFT_OUT, without_quotes
+from mcl.core.errors import ReviewError
+from mcl.memory import Cortex
+from mcl.plugins.review.findings import SEVERITIES, Finding, in_order
+from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory.quotes import LEFT_OUT, without_quotes
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"

@@ -10,9 +10,9 @@ import pytest
 from orchards import orchard
 from yards import Yard
 
-from mcl.review.maps.documents import SCHEMAS
-from mcl.review.maps.roles import rules
-from mcl.review.maps.symbols.tables import tables
+from mcl.plugins.review.maps.documents import SCHEMAS
+from mcl.plugins.review.maps.roles import rules
+from mcl.plugins.review.maps.symbols.tables import tables
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/review-maps.md").read_text()
 

@@ -10,10 +10,10 @@ import pytest
 from walks import Walks, sequence, tool
 
 from executor import FixedClock, Home, Outcome, Registry
-from mcl.cortex import Cortex
-from mcl.review.findings import Finding
-from mcl.review.memory import Memories
-from mcl.tools import registry
+from mcl.catalog.tools import registry
+from mcl.memory import Cortex
+from mcl.plugins.review.findings import Finding
+from mcl.plugins.review.memory import Memories
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
@@ -135,7 +135,7 @@ def test_a_text_of_a_plan_is_remembered_once_with_where_it_comes_from(
     [one] = memories.meanings.all()
     assert (one.text, one.kind, one.tags) == ("store talks [redacted: AWS access key]", "warning", ("store",))
     assert one.source == f"matrix://intent/{outcome.intent_id}#n2"
-    refused = tool("n1", "review/remember", "write", text="x", tags='["mcl.review.decision"]')
+    refused = tool("n1", "review/remember", "write", text="x", tags='["mcl.plugins.review.decision"]')
     assert code(plans.go(refused)) == "MEANING_SHAPE"
 
 

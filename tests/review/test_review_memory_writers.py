@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from executor import Home, Workspace
-from mcl.cortex.verification import verify_home
-from mcl.review.memory import Memories
+from mcl.memory.verification import verify_home
+from mcl.plugins.review.memory import Memories
 
 WRITER = """
 import sys
 from pathlib import Path
 from executor.sandbox.paths import Workspace
-from mcl.home import open_home
-from mcl.review.findings import Finding
-from mcl.review.memory import Memories
+from mcl.core.home import open_home
+from mcl.plugins.review.findings import Finding
+from mcl.plugins.review.memory import Memories
 home, root, name, rounds = open_home(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 memories, workspace = Memories(home, root), Workspace(root, forbidden=(home.path,))
 print("ready", flush=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from yards import Yard
 
-from mcl.acts.review.maps import maps_note
+from mcl.plugins.review.usecases.maps import maps_note
 
 MAPS = "generated/architecture/architecture_map.json"
 

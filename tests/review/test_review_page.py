@@ -7,8 +7,8 @@ from pathlib import Path
 
 from yards import Yard
 
-from mcl.acts.review.draft import PACK
-from mcl.skills import load_skill
+from mcl.language.skills import load_skill
+from mcl.plugins.review.usecases.draft import PACK
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "review.md").read_text()
 SHOP = """import sqlite3

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import inputs, piece
 
-from mcl.errors import ReviewError, SkillError
-from mcl.review.passes.question import read_question
-from mcl.review.passes.told import read_pass
+from mcl.core.errors import ReviewError, SkillError
+from mcl.plugins.review.passes.question import read_question
+from mcl.plugins.review.passes.told import read_pass
 
 CODE = "def f(name):\n    return name\n"
 

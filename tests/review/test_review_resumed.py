@@ -13,8 +13,8 @@ from scripted import Scripted
 from yards import Yard
 
 from mcl import list_intents, run
-from mcl.acts.models import Models
-from mcl.review.memory import Memories
+from mcl.plugins.review.memory import Memories
+from mcl.usecases.models import Models
 
 HERE = Path(__file__).parent
 SCAN = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"

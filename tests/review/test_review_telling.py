@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from executor import FixedClock, Home
-from mcl.errors import ReviewError
-from mcl.review.context import BUDGET, Told, context_for
-from mcl.review.context.telling import LONGEST_ENTRY
-from mcl.review.findings import SEVERITIES, Finding
-from mcl.review.maps import Mapped, Maps, Symbol
-from mcl.review.memory import Memories
+from mcl.core.errors import ReviewError
+from mcl.plugins.review.context import BUDGET, Told, context_for
+from mcl.plugins.review.context.telling import LONGEST_ENTRY
+from mcl.plugins.review.findings import SEVERITIES, Finding
+from mcl.plugins.review.maps import Mapped, Maps, Symbol
+from mcl.plugins.review.memory import Memories
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
@@ -105,7 +105,7 @@ def test_each_layer_comes_from_its_source(memories: Memories, layer: str, said: 
 
 
 def test_the_layer_of_review_guides_is_chosen_by_extension_path_and_mode() -> None:
-    from mcl.review.contracts import guides_for
+    from mcl.plugins.review.contracts import guides_for
 
     assert guides_for("a.py", "comment") != guides_for("Dockerfile", "comment")
     for mode in ("security", "risk"):

@@ -12,10 +12,10 @@ from walks import Walks, code, done, tool
 from yards import APP, Yard
 
 from executor import Registry
-from mcl.errors import ReviewError
-from mcl.review.conclusion import concluded, finding_of
-from mcl.review.findings import SEVERITIES, Finding, read_findings, write_findings
-from mcl.tools.registry import registry
+from mcl.catalog.tools.registry import registry
+from mcl.core.errors import ReviewError
+from mcl.plugins.review.conclusion import concluded, finding_of
+from mcl.plugins.review.findings import SEVERITIES, Finding, read_findings, write_findings
 
 
 class OwnTools(Walks):

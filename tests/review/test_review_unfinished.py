@@ -11,7 +11,7 @@ from scripted import Scripted
 from yards import Yard
 
 from mcl import ReviewRun, review_code
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.writing import Request
 
 SHELL = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
@@ -114,7 +114,7 @@ def test_a_review_that_ended_is_whole(yard: Yard) -> None:
 
 
 def test_what_failed_is_remembered_of_no_file(yard: Yard) -> None:
-    from mcl.review.memory import Memories
+    from mcl.plugins.review.memory import Memories
 
     reviewed(yard, numbers)
     with yard.opened() as home:
@@ -122,7 +122,7 @@ def test_what_failed_is_remembered_of_no_file(yard: Yard) -> None:
 
 
 def test_the_command_tells_both(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mcl.acts.review import run as act
+    from mcl.plugins.review.usecases import run as act
 
     whole = act.review_code
     model = Scripted(numbers, digest="0" * 64)

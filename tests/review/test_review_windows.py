@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from scripted import Scripted, inputs, lines_of, piece, says
 
-from mcl.errors import ModelError
-from mcl.review.passes.question import read_question
-from mcl.review.passes.reviewing import answered
+from mcl.core.errors import ModelError
+from mcl.plugins.review.passes.question import read_question
+from mcl.plugins.review.passes.reviewing import answered
 
 CODE = "import os\n\n\ndef remove(name):\n    os.system('rm ' + name)\n"
 

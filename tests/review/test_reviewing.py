@@ -9,9 +9,9 @@ import pytest
 from scripted import Scripted, inputs, piece
 
 from mcl import review_code
-from mcl.errors import ModelError, ReviewError
-from mcl.review.findings import read_findings
-from mcl.review.passes import Reviewing
+from mcl.core.errors import ModelError, ReviewError
+from mcl.plugins.review.findings import read_findings
+from mcl.plugins.review.passes import Reviewing
 
 CODE = "def f(name):\n    return name\n"
 SHELL = (

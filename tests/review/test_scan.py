@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.review.findings import Finding, read_findings, write_findings
-from mcl.review.scan import Source, scan_source
-from mcl.review.scan.python import judged
+from mcl.plugins.review.findings import Finding, read_findings, write_findings
+from mcl.plugins.review.scan import Source, scan_source
+from mcl.plugins.review.scan.python import judged
 
 SHOP = """\
 import hashlib
@@ -245,7 +245,7 @@ def test_nothing_is_loaded_before_python_is_judged_and_nothing_is_written(tmp_pa
     (tmp_path / "site" / "strange.py").write_text("raise SystemExit('loaded')\n")
     code = (
         "import sys, warnings; form = warnings.formatwarning\n"
-        "from mcl.review.scan import Source, scan_source\n"
+        "from mcl.plugins.review.scan import Source, scan_source\n"
         "scan_source(Source('a.js', 'eval(x)'))\n"
         "assert not {'bandit', 'stevedore', 'rich'} & set(sys.modules)\n"
         "print([one.rule for one in scan_source(Source('a.py', 'eval(x)'))])\n"

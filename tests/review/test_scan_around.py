@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mcl.review.scan import Source, scan_source
-from mcl.review.scan.around import Around
-from mcl.review.scan.bindings import MAX_DEPTH
-from mcl.review.scan.python import judged
+from mcl.plugins.review.scan import Source, scan_source
+from mcl.plugins.review.scan.around import Around
+from mcl.plugins.review.scan.bindings import MAX_DEPTH
+from mcl.plugins.review.scan.python import judged
 
 NAMES = "import os, pickle, subprocess, tarfile, yaml, zipfile\nfrom shlex import quote\n"
 
@@ -95,7 +95,7 @@ def test_a_hash_that_is_asked_for_its_size_is_none() -> None:
 
 
 def test_what_would_take_too_many_steps_stays_as_severe(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mcl.review.scan import bindings
+    from mcl.plugins.review.scan import bindings
 
     assert severities("exec('a')") == set()
     monkeypatch.setattr(bindings, "MAX_STEPS", 0)
@@ -106,7 +106,7 @@ def test_a_question_that_is_none_is_an_error_and_each_in_the_weights_is_one() ->
     import tomllib
     from pathlib import Path
 
-    from mcl.review.scan.around import QUESTIONS
+    from mcl.plugins.review.scan.around import QUESTIONS
 
     weights = Path(bindings_place()).with_name("weights.toml").read_text()
     asked = {
@@ -119,6 +119,6 @@ def test_a_question_that_is_none_is_an_error_and_each_in_the_weights_is_one() ->
 
 
 def bindings_place() -> str:
-    from mcl.review.scan import bindings
+    from mcl.plugins.review.scan import bindings
 
     return bindings.__file__

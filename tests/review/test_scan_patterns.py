@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 import regex
 
-import mcl.review.scan
-from mcl.review.scan import Known, Source, scan_source
-from mcl.review.scan.patterns import Book, Rule, books
-from mcl.review.scan.places import place_of
-from mcl.review.scan.plugins import rules
+import mcl.plugins.review.scan
+from mcl.plugins.review.scan import Known, Source, scan_source
+from mcl.plugins.review.scan.patterns import Book, Rule, books
+from mcl.plugins.review.scan.places import place_of
+from mcl.plugins.review.scan.plugins import rules
 
 # Put together, so that whoever searches this file for keys finds none.
 TOKEN = "ghp_" + "R4nD0mV8kQ2wZ7xLpT3sYc9HbJ6fMgNe1UaI"
 KEY = "AKIA" + "Q7PZTRK3NDW5LXUB"
-FOLDER = Path(mcl.review.scan.__file__).parent
+FOLDER = Path(mcl.plugins.review.scan.__file__).parent
 RULES = [pytest.param(book, rule, id=rule.id) for book in books() for rule in book.rules]
 LANGUAGES = {
     "javascript": ("app.js", "app.ts", "app.tsx", "app.vue"),

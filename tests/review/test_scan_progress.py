@@ -7,8 +7,8 @@ import io
 import pytest
 
 from executor.walker.listener import WalkEvent
-from mcl.cli.review import waiting
-from mcl.cli.review.progress import Progress
+from mcl.plugins.review.cli import waiting
+from mcl.plugins.review.cli.progress import Progress
 
 
 class Screen(io.StringIO):

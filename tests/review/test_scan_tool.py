@@ -11,10 +11,10 @@ import pytest
 from walks import Walks, tool
 
 from executor import FixedClock, Home, Registry
-from mcl.review.findings import BLOCKING, read_findings, write_findings
-from mcl.review.scan import Scanned, sweep
-from mcl.review.target import Target, piece_of
-from mcl.tools import registry
+from mcl.catalog.tools import registry
+from mcl.plugins.review.findings import BLOCKING, read_findings, write_findings
+from mcl.plugins.review.scan import Scanned, sweep
+from mcl.plugins.review.target import Target, piece_of
 
 SHELL = "import subprocess\n\n\ndef run(line):\n    return subprocess.run(line, shell=True)\n"
 

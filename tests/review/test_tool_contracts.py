@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from executor import Manifest, ManifestError
-from mcl.tools import registry
-from mcl.tools.contracts import (
+from mcl.catalog.tools import registry
+from mcl.plugins.probing.contracts import (
     JSON_FILE,
     SAFETY_FILE,
     Contract,

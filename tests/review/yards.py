@@ -17,7 +17,7 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.cli.main import main
-from mcl.review.target import Piece, Target, look_at
+from mcl.plugins.review.target import Piece, Target, look_at
 
 GIT = {
     **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},

@@ -19,10 +19,9 @@ from executor import AlwaysApprove, Home
 from executor.sandbox.leash import unlaunched
 from executor.tools.manifest import Manifest
 from ir.errors import MclError
-from mcl.acts.call import Called, call_tool
-from mcl.tools import registry
-from mcl.tools.contracts.contract import programs_of
-from mcl.tools.probing.folder import (
+from mcl.catalog.contract import programs_of
+from mcl.catalog.tools import registry
+from mcl.plugins.probing.folder import (
     AREAS,
     environment_of,
     make_stand_ins,
@@ -30,6 +29,7 @@ from mcl.tools.probing.folder import (
     settle,
     take_place,
 )
+from mcl.usecases.call import Called, call_tool
 
 MANIFESTS = registry().manifests
 SECRET = "the-secret-outside"

@@ -16,9 +16,9 @@ from executor.gate.guards import scope
 from executor.gate.roots import allowed_roots
 from executor.tools.manifest import Manifest
 from ir.errors import MclError
+from mcl.catalog.contract import resolver_of
+from mcl.catalog.tools import registry
 from mcl.cli.main import main
-from mcl.tools import registry
-from mcl.tools.contracts.contract import resolver_of
 
 SECRET = "the-secret-outside"
 MANIFESTS = [one for one in registry().manifests if one.scope.kind == "workspace"]

@@ -301,7 +301,7 @@ RACE = """
 import json, sys, time
 from pathlib import Path
 from executor import Home, Approvals
-from mcl.acts.gates import decide_gate
+from mcl.usecases.gates import decide_gate
 from ir import MclError
 home, go, what, gate, answer = sys.argv[1:6]
 with Home.open(Path(home)) as home:

@@ -20,7 +20,7 @@ import pytest
 import mcl
 from executor.store.home import Home
 from ir.errors import MclError
-from mcl.authority.hosts import _table, agent_host, processes_above
+from mcl.usecases.authority.hosts import _table, agent_host, processes_above
 from tests.cli.test_cli_door import clean
 
 pytestmark = [
@@ -209,7 +209,7 @@ def test_every_host_of_the_table_is_caught_by_its_process_alone() -> None:
     """The same by name: no variable of a host, and its program above."""
     for row in _table().values():
         for program in row.get("programs", ()):
-            code = "import os; from mcl.authority.door import below_agent; print(below_agent())"
+            code = "import os; from mcl.usecases.authority.door import below_agent; print(below_agent())"
             around = {**clean(Path("/nonexistent"))}
             done = subprocess.run(
                 [program, "-c", f"{shlex.join([sys.executable, '-c', code])}\n:"],

@@ -12,8 +12,8 @@ from walks import Walks, gate, sequence
 
 import mcl
 from executor import GateAnswer, GateQuestion, Home
-from mcl.home import open_home
-from mcl.mcp.activity import Activity, Entry
+from mcl.catalog.activity import Activity, Entry
+from mcl.core.home import open_home
 
 # Cut in two, so that this file is no hit of a search for keys itself.
 SECRETS = {

@@ -12,11 +12,11 @@ import pytest
 
 import mcl
 from executor import Home
-from mcl.acts.accept import accept
-from mcl.acts.run import run
 from mcl.cli.main import main
-from mcl.compiler import Compiled, compile_goal
-from mcl.skills import find_skills
+from mcl.compiler.compiler import Compiled, compile_goal
+from mcl.language.skills import find_skills
+from mcl.usecases.accept import accept
+from mcl.usecases.run import run
 from tests.compiler.conftest import Scripted
 from tests.compiler.test_what_a_skill_says import STEPS, folder_of, stepping
 

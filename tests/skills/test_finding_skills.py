@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mcl.errors import SkillError
-from mcl.kept import write_own
-from mcl.mtx.core import load_core
-from mcl.skills import Shadowed, find_skills, load_skill, skill_folders
-from mcl.stages.rules import Rules
+from mcl.compiler.stages.rules import Rules
+from mcl.core.errors import SkillError
+from mcl.core.kept import write_own
+from mcl.language.mtx.core import load_core
+from mcl.language.skills import Shadowed, find_skills, load_skill, skill_folders
 
 SKILL = """§SKILL
 id={id}
@@ -137,7 +137,7 @@ def test_a_second_run_reads_the_cache_and_finds_the_same(
     write(tmp_path / "skills", "one", plan=PLAN)
     cache = tmp_path / "cache"
     skills, core = find_skills([tmp_path / "skills"], cache=cache), load_core(cache=cache)
-    monkeypatch.setitem(sys.modules, "mcl.mtx.parse", None)
+    monkeypatch.setitem(sys.modules, "mcl.language.mtx.parse", None)
     monkeypatch.setitem(sys.modules, "yaml", None)
     again = find_skills([tmp_path / "skills"], cache=cache)
     assert [skill.digest for skill in again] == [skill.digest for skill in skills]

@@ -20,12 +20,12 @@ import ir
 from executor import Bench, Home, Manifest, Registry
 from executor.gate.references import typed_args
 from ir.json_text import place_in_json
-from mcl.acts.skill.validate import validate_skill
-from mcl.errors import SkillError
-from mcl.mcp.foreign.manifest import manifest_of
-from mcl.plans.planner import make_plan
-from mcl.plans.shape import read_shape
-from mcl.skills import Skill, load_skill
+from mcl.catalog.foreign.manifest import manifest_of
+from mcl.core.errors import SkillError
+from mcl.language.plans.planner import make_plan
+from mcl.language.plans.shape import read_shape
+from mcl.language.skills import Skill, load_skill
+from mcl.usecases.skill.validate import validate_skill
 
 KINDS: dict[str, dict[str, Any]] = {
     "object": {"type": "object"},

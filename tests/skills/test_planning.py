@@ -12,10 +12,10 @@ from executor import Registry
 from executor.gate.references import typed_args
 from ir import Intent, PlanTree, parse_references
 from ir.references import OutputRef
-from mcl.acts.skill.validate import validate_skill
-from mcl.errors import SkillError
-from mcl.plans.planner import make_plan
-from mcl.skills import Skill, load_skill
+from mcl.core.errors import SkillError
+from mcl.language.plans.planner import make_plan
+from mcl.language.skills import Skill, load_skill
+from mcl.usecases.skill.validate import validate_skill
 
 PLAN = """version: 1
 plans:

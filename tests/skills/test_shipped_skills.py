@@ -8,12 +8,12 @@ import pytest
 from executor.gate.effects import over_ceiling
 from executor.tools.registry import Registry
 from ir import VERBS, Intent, PlanTree
-from mcl.mtx.check import check
-from mcl.mtx.core import load_core
-from mcl.mtx.format import format_file
-from mcl.mtx.parse import parse
-from mcl.plans.planner import make_plan
-from mcl.skills import Skill, Skills, find_skills, mtx_digest, skill_folders
+from mcl.language.mtx.check import check
+from mcl.language.mtx.core import load_core
+from mcl.language.mtx.format import format_file
+from mcl.language.mtx.parse import parse
+from mcl.language.plans.planner import make_plan
+from mcl.language.skills import Skill, Skills, find_skills, mtx_digest, skill_folders
 
 AGENT = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
 SHIPPED = (

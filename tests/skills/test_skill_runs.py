@@ -14,11 +14,11 @@ from websites import page, website
 from executor import AlwaysApprove, Home, Outcome
 from executor.gate.grants import Grants
 from mcl import accept, compile_goal, open_home, replay, run
-from mcl.acts.models import Models
-from mcl.acts.skill.examples import try_examples
-from mcl.cortex import Cortex
+from mcl.compiler.outcome import Clarify, Compiled, Refused
+from mcl.memory import Cortex
 from mcl.model import Model
-from mcl.outcome import Clarify, Compiled, Refused
+from mcl.usecases.models import Models
+from mcl.usecases.skill.examples import try_examples
 
 AT = "2026-11-21T10:00:00Z"
 GIT = {

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from executor import Registry
-from mcl.acts.skill.validate import CheckedFile, validate_skill
-from mcl.mtx.finding import Finding
-from mcl.mtx.parse import parse
-from mcl.plans.beside import check_plan, scope_of
-from mcl.plans.document import YamlFile, read_yaml
+from mcl.language.mtx.finding import Finding
+from mcl.language.mtx.parse import parse
+from mcl.language.plans.beside import check_plan, scope_of
+from mcl.language.plans.document import YamlFile, read_yaml
+from mcl.usecases.skill.validate import CheckedFile, validate_skill
 
 SKILL = """\
 §SKILL

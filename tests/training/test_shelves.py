@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from mcl.language.skills import find_skills
 from mcl.model.protocol import SlotForm
-from mcl.skills import find_skills
 from training.corpora import Mark, Skill, Utterance
 from training.shelves import examples_of, shelf_id, taking_several, write_shelf
 

@@ -10,13 +10,13 @@ import pytest
 
 pytest.importorskip("torch", reason="training needs torch")
 
-from mcl.acts.tuning.lessons import Lesson, lessons_of
+from mcl.language.skills import find_skills, skill_folders
 from mcl.model import Candidate, bundled_path
 from mcl.model.files.file import file_digest
 from mcl.model.files.gguf import read_header
 from mcl.model.opening import load_model
 from mcl.model.tags.familiar import RARITY_UNIT, SIZE_KEY, Familiar, key_of, packed
-from mcl.skills import find_skills, skill_folders
+from mcl.plugins.train.lessons import Lesson, lessons_of
 from training.acquaint import SOURCE, teach
 from training.tune import known, tune
 from training.weights import read

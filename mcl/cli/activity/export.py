@@ -48,9 +48,9 @@ def export_calls(
     Exit code 6 when a record does not verify; it is told, not written.
     """
     from ir.errors import UNVERIFIED
-    from mcl.acts.activity import export_activity
     from mcl.cli.activity.views import flaw_lines
     from mcl.cli.home import use_home
+    from mcl.usecases.activity import export_activity
 
     sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]  # as for any document
     try:

@@ -39,9 +39,9 @@ def list_calls(
     Exit code 6 when a record does not verify; it is told, not shown.
     """
     from ir.errors import UNVERIFIED
-    from mcl.acts.activity import list_activity
     from mcl.cli.activity.views import calls_view, flaw_lines
     from mcl.cli.home import use_home
+    from mcl.usecases.activity import list_activity
 
     page = list_activity(filters, limit=limit, cursor=cursor, fresh=fresh, home=use_home())
     out = Output(as_json)

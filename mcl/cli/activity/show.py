@@ -29,9 +29,9 @@ def show_call(
     What was declared, its arguments without secrets, what was said to it, its intent and its gate, and its
     row in the journal.
     """
-    from mcl.acts.activity import show_activity
     from mcl.cli.activity.views import call_view
     from mcl.cli.home import use_home
+    from mcl.usecases.activity import show_activity
 
     shown, out = show_activity(record, home=use_home()), Output(as_json)
     out.document(shown.to_json())

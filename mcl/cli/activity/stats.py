@@ -30,9 +30,9 @@ def count_calls(
     Exit code 6 when a record does not verify; it is told, not counted.
     """
     from ir.errors import UNVERIFIED
-    from mcl.acts.activity import activity_stats
     from mcl.cli.activity.views import stats_view
     from mcl.cli.home import use_home
+    from mcl.usecases.activity import activity_stats
 
     told, out = activity_stats(filters, fresh=fresh, home=use_home()), Output(as_json)
     out.document(told.to_json())

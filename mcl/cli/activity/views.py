@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 
-from mcl.acts.activity import ShownCall
+from mcl.catalog.activity.reading import Flaw, Found
+from mcl.catalog.activity.record import CallRecord
+from mcl.catalog.activity.stats import ActivityStats, Count
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, joined, listing, moment, plain, rows
-from mcl.mcp.activity.reading import Flaw, Found
-from mcl.mcp.activity.record import CallRecord
-from mcl.mcp.activity.stats import ActivityStats, Count
-from mcl.safe import one_line, safe
+from mcl.core.safe import one_line, safe
+from mcl.usecases.activity import ShownCall
 
 _STYLES = {"asked": WARN, "denied": BAD, "failed": BAD}
 _SAID = 160  # characters of a reason in a list

@@ -28,8 +28,8 @@ def watch_calls(
 
     Of any process that keeps them in this home, until Ctrl-C, or until nobody reads any more.
     """
-    from mcl.acts.activity import watch_activity
     from mcl.cli.home import use_home
+    from mcl.usecases.activity import watch_activity
 
     try:
         for found in watch_activity(_wait, filters, home=use_home()):
@@ -45,10 +45,10 @@ def watch_calls(
 def _line(found: object, *, as_json: bool) -> str:
     import json
 
+    from mcl.catalog.activity.reading import Flaw
+    from mcl.catalog.activity.record import CallRecord
     from mcl.cli.activity.views import call_line
-    from mcl.mcp.activity.reading import Flaw
-    from mcl.mcp.activity.record import CallRecord
-    from mcl.safe import safe_json
+    from mcl.core.safe import safe_json
 
     assert isinstance(found, CallRecord | Flaw)
     if not as_json:

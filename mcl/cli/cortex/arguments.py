@@ -7,7 +7,7 @@ import typer
 
 def complete_type(incomplete: str) -> list[str]:
     """Shell completion: the types of memories."""
-    from mcl.mtx.words import MEMORY_TYPES
+    from mcl.core.words import MEMORY_TYPES
 
     return [name for name in MEMORY_TYPES if name.lower().startswith(incomplete.lower())]
 

@@ -35,10 +35,10 @@ def snapshot(
     as_json: AsJson = False,
 ) -> None:
     """Name the memories as they are now, or were then: how many changes there were, and their Merkle root."""
-    from mcl.acts.cortex import cortex_snapshot
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import plain, rows
-    from mcl.cortex import Cortex
+    from mcl.memory import Cortex
+    from mcl.usecases.cortex import cortex_snapshot
 
     home, out = use_home(), Output(as_json)
     found = cortex_snapshot(which or None, home=home)
@@ -76,9 +76,9 @@ def prove(
     The proof holds its text, its path in the Merkle tree, and the agent's signature over the root.
     `mcl cortex verify FILE` checks it anywhere, without this home.
     """
-    from mcl.acts.cortex import cortex_prove
     from mcl.cli.cortex.views import checks_view
     from mcl.cli.home import use_home
+    from mcl.usecases.cortex import cortex_prove
 
     proof = cortex_prove(full(uri), at=at or None, since=since or None, home=use_home())
     told = Output(as_json)
@@ -112,9 +112,9 @@ def verify(
     if key:
         raise typer.BadParameter("--key goes with files")
     from ir.errors import UNVERIFIED
-    from mcl.acts.cortex import cortex_verify
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain
+    from mcl.usecases.cortex import cortex_verify
 
     out, home = Output(as_json), use_home()
     with bar("checking") as progress:
@@ -132,9 +132,9 @@ def verify(
 
 def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
     from ir.errors import UNVERIFIED
-    from mcl.acts.cortex import cortex_verify_proof
     from mcl.cli.cortex.views import checks_view
     from mcl.cli.views.layout import plain
+    from mcl.usecases.cortex import cortex_verify_proof
 
     reports = [(path, cortex_verify_proof(path, key=key)) for path in proofs]
     ok = all(report.ok for _, report in reports)

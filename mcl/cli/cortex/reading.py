@@ -29,9 +29,9 @@ def find(
     as_json: AsJson = False,
 ) -> None:
     """Find memories that share words with WORDS, the best first."""
-    from mcl.acts.cortex import cortex_find
     from mcl.cli.cortex.views import tell_list
     from mcl.cli.home import use_home
+    from mcl.usecases.cortex import cortex_find
 
     found = cortex_find(near, types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
     tell_list(found, Output(as_json))
@@ -45,9 +45,9 @@ def list_memories(
     as_json: AsJson = False,
 ) -> None:
     """List memories, the most important and newest first."""
-    from mcl.acts.cortex import cortex_list
     from mcl.cli.cortex.views import tell_list
     from mcl.cli.home import use_home
+    from mcl.usecases.cortex import cortex_list
 
     found = cortex_list(types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
     tell_list(found, Output(as_json))
@@ -60,9 +60,9 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one memory."""
-    from mcl.acts.cortex import cortex_history, cortex_show
     from mcl.cli.cortex.views import document, history_view, memory_view
     from mcl.cli.home import use_home
+    from mcl.usecases.cortex import cortex_history, cortex_show
 
     home, out = use_home(), Output(as_json)
     if history:

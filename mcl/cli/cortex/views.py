@@ -6,9 +6,9 @@ from rich.console import RenderableType
 
 from mcl.cli.output import Output
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, joined, listing, moment, plain, rows
-from mcl.cortex.memory import Memory
-from mcl.cortex.proof import Check
-from mcl.safe import one_line
+from mcl.core.safe import one_line
+from mcl.memory.memory import Memory
+from mcl.memory.proof import Check
 
 _SHOWN = 240  # characters of a text in a list
 

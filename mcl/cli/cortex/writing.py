@@ -90,9 +90,9 @@ def put(
         return
     if not type or not text:
         raise typer.BadParameter("give TYPE and TEXT, or --file")
-    from mcl.acts.cortex import cortex_put
     from mcl.cli.cortex.views import document, memory_view
     from mcl.cli.home import use_home
+    from mcl.usecases.cortex import cortex_put
 
     said = cortex_put(
         type,
@@ -124,9 +124,9 @@ def forget(
     never changed. On a terminal it asks first.
     """
     from ir.errors import REFUSED
-    from mcl.acts.cortex import cortex_forget, cortex_show
     from mcl.cli.cortex.views import document, memory_view
     from mcl.cli.home import use_home
+    from mcl.usecases.cortex import cortex_forget, cortex_show
 
     home, out = use_home(signs=True), Output(as_json)
     found = cortex_show(full(uri).partition("@")[0], home=home)
@@ -149,8 +149,8 @@ def learning(
 
     Off, nothing new is learned and what was learned is not made use of; it is not forgotten.
     """
-    from mcl.acts.cortex import cortex_learning
     from mcl.cli.home import use_home
+    from mcl.usecases.cortex import cortex_learning
 
     wanted = None if switch is None else switch is Switch.on
     on = cortex_learning(wanted, home=use_home(signs=switch is not None))
@@ -164,9 +164,9 @@ def learning(
 def _put_file(file: Path, out: Output) -> None:
     from dataclasses import asdict
 
-    from mcl.acts.cortex import cortex_import
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import GOOD, plain
+    from mcl.usecases.cortex import cortex_import
 
     home = use_home(signs=True)
     with _lines(file) as lines, bar("remembering") as progress:
@@ -207,7 +207,7 @@ def _text(text: str) -> str:
 
     if text != "-":
         return as_typed(text)
-    from mcl.errors import CortexError
+    from mcl.core.errors import CortexError
 
     data = sys.stdin.buffer.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:

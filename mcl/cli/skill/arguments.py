@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from mcl.skills import Skill, Skills
+    from mcl.language.skills import Skill, Skills
 
 
 def complete_skill(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -39,16 +39,16 @@ OneSkill = Annotated[
 
 def find(extra: list[Path] | None) -> "Skills":
     """The skills that are found from here. Raises SkillError NO_FOLDER."""
-    from mcl.acts.skills import installed
-    from mcl.home import locate
+    from mcl.core.home import locate
+    from mcl.usecases.skills import installed
 
     return installed(locate(), extra or ())
 
 
 def one(name: str, extra: list[Path] | None) -> "Skill":
     """The skill with this id, or in this folder. Raises SkillError."""
-    from mcl.acts.skills import the_skill
-    from mcl.skills import load_skill
+    from mcl.language.skills import load_skill
+    from mcl.usecases.skills import the_skill
 
     if (Path(name) / "SKILL.mtx").is_file():
         return load_skill(Path(name))

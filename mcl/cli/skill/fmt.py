@@ -10,8 +10,8 @@ from mcl.cli.arguments import AsJsonLines, example
 from mcl.cli.output import Output, note, write_event, write_line, write_text
 
 if TYPE_CHECKING:
-    from mcl.acts.skill.format import FormattedFile
-    from mcl.errors import SkillError
+    from mcl.core.errors import SkillError
+    from mcl.usecases.skill.format import FormattedFile
 
 Paths = Annotated[
     list[str],
@@ -61,10 +61,10 @@ def format_skills(
 
 def _each(given: str, *, write: bool) -> Iterator["FormattedFile"]:
     """The files of a path; one that cannot be read or written has that as its error."""
-    from mcl.acts.skill.files import skill_files
-    from mcl.acts.skill.format import format_bytes, format_file_at
-    from mcl.errors import SkillError
-    from mcl.mtx.source import MAX_BYTES
+    from mcl.core.errors import SkillError
+    from mcl.language.mtx.source import MAX_BYTES
+    from mcl.usecases.skill.files import skill_files
+    from mcl.usecases.skill.format import format_bytes, format_file_at
 
     if given == "-":
         yield format_bytes(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>")
@@ -82,8 +82,8 @@ def _each(given: str, *, write: bool) -> Iterator["FormattedFile"]:
 
 
 def _failed(path: str, error: "SkillError") -> "FormattedFile":
-    from mcl.acts.skill.format import FormattedFile
-    from mcl.mtx.finding import Finding
+    from mcl.language.mtx.finding import Finding
+    from mcl.usecases.skill.format import FormattedFile
 
     return FormattedFile(path, "", "", False, (Finding(0, 0, error.code, error.message, "", error.fix),))
 

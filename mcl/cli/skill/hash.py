@@ -11,7 +11,7 @@ from mcl.cli.output import note_error, write_event, write_line
 from mcl.cli.skill.arguments import complete_skill, find
 
 if TYPE_CHECKING:
-    from mcl.acts.skill.files import SkillFile
+    from mcl.usecases.skill.files import SkillFile
 
 Paths = Annotated[
     list[str],
@@ -36,7 +36,7 @@ def hash_skills(paths: Paths, skills: SkillDirectories = None, as_json: AsJsonLi
     """
     from ir import MclError
     from ir.errors import UNVERIFIED
-    from mcl.acts.skill.hash import hash_file
+    from mcl.usecases.skill.hash import hash_file
 
     bad = False
     for given in paths:
@@ -57,7 +57,7 @@ def hash_skills(paths: Paths, skills: SkillDirectories = None, as_json: AsJsonLi
 
 def _files(given: str, extra: list[Path] | None) -> Iterator["SkillFile"]:
     """The files of a path, or that of an installed skill where there is no such path."""
-    from mcl.acts.skill.files import SKILL_FILE, SkillFile, skill_files
+    from mcl.usecases.skill.files import SKILL_FILE, SkillFile, skill_files
 
     if not Path(given).exists() and (skill := find(extra).get(given)) is not None:
         yield SkillFile(str(skill.path / SKILL_FILE))

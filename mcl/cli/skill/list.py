@@ -21,8 +21,8 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
     """
     from mcl.cli.skill.show import document
     from mcl.cli.views.layout import BAD, DIM, WARN, joined, listing
-    from mcl.home import locate
-    from mcl.mtx.core import own_modules
+    from mcl.core.home import locate
+    from mcl.language.mtx.core import own_modules
 
     found, out, own = find(skills), Output(as_json), own_modules(locate())
     broken = found.broken or {}

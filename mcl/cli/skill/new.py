@@ -31,8 +31,8 @@ def new_skill(
     as_json: AsJson = False,
 ) -> None:
     """Make a folder with a skill that works, and comments that say how to make it your own."""
-    from mcl.acts.skill import new
     from mcl.cli.views.layout import GOOD, commands, joined
+    from mcl.usecases.skill import new
 
     made, out = new.new_skill(name, verb=verb, folder=folder), Output(as_json)
     elsewhere = "" if folder == Path("skills") else f" --skills {folder}"

@@ -23,11 +23,11 @@ def parse_skill(
     A file with errors has the tree of what could be read. Exit code 6 then.
     """
     from ir.errors import UNVERIFIED
-    from mcl.acts.skill.files import skill_files
-    from mcl.acts.skill.read import read_skill_file
     from mcl.cli.views.findings import findings_view
     from mcl.cli.views.tree import tree_lines
-    from mcl.mtx.codec import tree_text
+    from mcl.language.mtx.codec import tree_text
+    from mcl.usecases.skill.files import skill_files
+    from mcl.usecases.skill.read import read_skill_file
 
     read, out = read_skill_file(skill_files(path)[0]), Output(as_json)
     if as_json:

@@ -32,9 +32,9 @@ def publish_skills(
     """
     from ir import MclError
     from ir.errors import UNVERIFIED
-    from mcl.acts.skill.files import skill_files
-    from mcl.acts.skill.publish import publish_file
     from mcl.cli.home import use_home
+    from mcl.usecases.skill.files import skill_files
+    from mcl.usecases.skill.publish import publish_file
 
     home = None if no_test else use_home()
     bad = False

@@ -9,7 +9,7 @@ from mcl.cli.output import Output
 from mcl.cli.skill.arguments import OneSkill, one
 
 if TYPE_CHECKING:
-    from mcl.skills import Skill, Slot
+    from mcl.language.skills import Skill, Slot
 
 
 def register(skills: typer.Typer) -> None:

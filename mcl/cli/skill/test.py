@@ -52,9 +52,9 @@ def try_skills(
     asks something is told, and is not counted as understood.
     """
     from ir.errors import UNVERIFIED
-    from mcl.acts.skill.examples import try_examples
     from mcl.cli.home import use_home
     from mcl.cli.views.examples import tried_document, tried_summary, tried_view
+    from mcl.usecases.skill.examples import try_examples
 
     out, all_tried = Output(as_json), []
     home = use_home()

@@ -26,9 +26,9 @@ def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJsonLines =
     Exit code 6 when any file has errors.
     """
     from ir.errors import UNVERIFIED
-    from mcl.acts.skill.validate import validate_skill
     from mcl.cli.views.findings import checked_document, findings_view, summary
     from mcl.cli.views.layout import DIM, GOOD, joined
+    from mcl.usecases.skill.validate import validate_skill
 
     out, checked = Output(as_json), []
     for path in paths:

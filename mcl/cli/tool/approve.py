@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from executor.store.home import Home
-    from mcl.acts.tools import KnownTool
+    from mcl.usecases.tools import KnownTool
 
 Server = Annotated[str, typer.Option("--server", metavar="NAME", help="All of this server that wait for it.")]
 Pin = Annotated[
@@ -63,8 +63,8 @@ def approve_tool(
     say so to the question. Exit code 4 when one was not approved.
     """
     from ir.errors import REFUSED, MclError
-    from mcl.acts import tools as acts
     from mcl.cli.home import use_home
+    from mcl.usecases import tools as acts
 
     home, out = use_home(signs=True), Output(as_json)
     chosen = _chosen(home, names or [], server, every, pin)
@@ -108,8 +108,8 @@ def reject_tool(tool: ToolName, reason: Reason = "", pin: Pin = "", as_json: AsJ
 
     Every call of it is refused. When its server says something else of it, you are asked again.
     """
-    from mcl.acts import tools as acts
     from mcl.cli.home import use_home
+    from mcl.usecases import tools as acts
 
     after = acts.reject_tool(tool, pin=pin, reason=reason, home=use_home(signs=True))
     Output(as_json).document(_document(after))
@@ -121,8 +121,8 @@ def quarantine_tool(tool: ToolName, reason: Reason = "", as_json: AsJson = False
 
     Every call of it is refused (TOOL_QUARANTINED).
     """
-    from mcl.acts import tools as acts
     from mcl.cli.home import use_home
+    from mcl.usecases import tools as acts
 
     after = acts.quarantine_tool(tool, reason=reason, home=use_home(signs=True))
     Output(as_json).document(_document(after))
@@ -132,8 +132,8 @@ def quarantine_tool(tool: ToolName, reason: Reason = "", as_json: AsJson = False
 
 def _chosen(home: "Home", names: Sequence[str], server: str, every: bool, pin: str) -> "list[KnownTool]":
     """The tools that are meant, each once."""
-    from mcl.acts import tools as acts
-    from mcl.errors import InputError
+    from mcl.core.errors import InputError
+    from mcl.usecases import tools as acts
 
     if bool(names) + bool(server) + every != 1:
         raise InputError(
@@ -149,7 +149,7 @@ def _chosen(home: "Home", names: Sequence[str], server: str, every: bool, pin: s
             {one.manifest.uri: one for one in (acts.find_tool(name, home=home) for name in names)}.values()
         )
     if server:
-        from mcl.mcp.servers import Servers
+        from mcl.catalog.servers import Servers
 
         Servers(home).require(server)
     waiting = [one for one in acts.list_tools(home=home) if one.waits]

@@ -24,9 +24,9 @@ def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
     """Shell completion: the tools by their short names."""
     from executor.store.home import Home
     from executor.tools.names import short_name
-    from mcl.acts.tools import foreign_tools
-    from mcl.home import locate
-    from mcl.tools import registry
+    from mcl.catalog.tools import registry
+    from mcl.core.home import locate
+    from mcl.usecases.tools import foreign_tools
 
     known = [(short_name(one.uri), one.description) for one in registry().manifests]
     if (place := locate()) and (place / "mcl.db").exists():
@@ -69,7 +69,7 @@ def agreed(question: str) -> bool:
 
 def nothing_known(server: str, home: "Home") -> str:
     """What to do where nothing is known of a server's tools, as nobody connected to it yet; else ""."""
-    from mcl.acts.tools import foreign_tools
+    from mcl.usecases.tools import foreign_tools
 
     if any(one.manifest.outside and one.manifest.outside.server == server for one in foreign_tools(home)):
         return ""

@@ -13,8 +13,8 @@ from mcl.cli.tool.ending import ended
 
 if TYPE_CHECKING:
     from executor.walker.people import People
-    from mcl.acts.call import Called
-    from mcl.acts.plan import Planned
+    from mcl.usecases.call import Called
+    from mcl.usecases.plan import Planned
 
 _MAX_FILE = 8 << 20  # bytes
 
@@ -62,9 +62,9 @@ def call_tool(
 
     Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
     """
-    from mcl.acts import call as acts
     from mcl.cli.home import tell_unattended, use_home
     from mcl.cli.views.plan import plan_view
+    from mcl.usecases import call as acts
 
     if yes_gates and deny_gates:
         raise typer.BadParameter("--yes-gates and --deny-gates exclude each other")
@@ -106,7 +106,7 @@ def _document(called: "Called") -> dict[str, object]:
 
 def _named(given: list[str]) -> dict[str, object]:
     """The arguments written as NAME=VALUE."""
-    from mcl.errors import InputError
+    from mcl.core.errors import InputError
 
     found: dict[str, object] = {}
     for one in given:
@@ -129,7 +129,7 @@ def _from_file(file: str) -> dict[str, Any]:
     if not file:
         return {}
     from ir.canonical import parse_json
-    from mcl.errors import InputError
+    from mcl.core.errors import InputError
 
     try:
         data = sys.stdin.buffer.read(_MAX_FILE + 1) if file == "-" else _read(Path(file))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from mcl.acts.classify import Classified
+    from mcl.usecases.classify import Classified
 
 _WORD = {
     "server": "says its server",
@@ -66,8 +66,8 @@ def classify_tool(
     code 4 when you do not agree.
     """
     from ir.errors import REFUSED
-    from mcl.acts import classify as acts
     from mcl.cli.home import use_home
+    from mcl.usecases import classify as acts
 
     classes = [name.strip() for name in effects.split(",") if name.strip()]
     home, out = use_home(signs=True), Output(as_json)
@@ -98,8 +98,8 @@ def unclassify_tool(tool: ToolName, as_json: AsJson = False) -> None:
 
     It counts as its server says again, where that is trusted; else as destructive.
     """
-    from mcl.acts import classify as acts
     from mcl.cli.home import use_home
+    from mcl.usecases import classify as acts
 
     after = acts.unclassify_tool(tool, home=use_home(signs=True))
     Output(as_json).document(_document(after))

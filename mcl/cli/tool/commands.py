@@ -2,12 +2,12 @@
 
 import typer
 
-from mcl.cli.tool import approve, call, classify, contracts, describe, list, verify
+from mcl.cli.tool import approve, call, classify, describe, list
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
     tools = typer.Typer(name="tool", help="Tools: what a plan may call.", rich_markup_mode=None)
-    for verb in (list, describe, call, verify, contracts, approve, classify):
+    for verb in (list, describe, call, approve, classify):
         verb.register(tools)
     app.add_typer(tools)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from executor.tools.manifest import Manifest
-    from mcl.acts.tools import KnownTool
+    from mcl.usecases.tools import KnownTool
 
 # Of a tool without examples: a value for an argument of this name; else what its schema suggests.
 _EXAMPLES: Mapping[str, object] = {
@@ -50,8 +50,8 @@ def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
 
     What it does, what it takes and gives, and what it may do.
     """
-    from mcl.acts.tools import contract, find_tool
     from mcl.cli.home import use_home
+    from mcl.usecases.tools import contract, find_tool
 
     found, out = find_tool(tool, home=use_home()), Output(as_json)
     call = example_call(found.manifest)

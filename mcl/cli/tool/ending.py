@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
-    from mcl.acts.call import Called
+    from mcl.usecases.call import Called
 
 
 def ended(called: "Called", out: Output, *, undone: str) -> int:

@@ -9,7 +9,7 @@ from mcl.cli.output import Output, note
 from mcl.cli.tool.arguments import STYLES, nothing_known
 
 if TYPE_CHECKING:
-    from mcl.acts.tools import KnownTool
+    from mcl.usecases.tools import KnownTool
 
 _NARROW = 84  # columns
 
@@ -36,12 +36,12 @@ def list_tools(
     command), E (acts on the world).
     """
     from executor.tools.names import OURSELVES
-    from mcl.acts.policy import unverified_note
-    from mcl.acts.tools import broken_tools
-    from mcl.acts.tools import list_tools as all_tools
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing
     from mcl.cli.views.plan import EFFECT_STYLES
+    from mcl.usecases.policy import unverified_note
+    from mcl.usecases.tools import broken_tools
+    from mcl.usecases.tools import list_tools as all_tools
 
     home, out = use_home(), Output(as_json)
     found = [
@@ -51,7 +51,7 @@ def list_tools(
         and (one.waits or not waiting)
     ]
     if server and not found and server != OURSELVES:
-        from mcl.mcp.servers import Servers
+        from mcl.catalog.servers import Servers
 
         Servers(home).require(server)
     broken = broken_tools(home=home) if server in ("", OURSELVES) else ()

@@ -13,8 +13,8 @@ from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, ro
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from mcl.acts.tools import Change, KnownTool
-    from mcl.mcp.suspicion import Finding
+    from mcl.catalog.suspicion import Finding
+    from mcl.usecases.tools import Change, KnownTool
 
 _MOST = 400  # lines of one value; more are told to be there
 _SHORT = 80  # characters of a JSON value that stands in one line

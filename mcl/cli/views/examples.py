@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 
-from mcl.acts.skill.examples import TriedExample, TriedSkill
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, joined, plain
+from mcl.usecases.skill.examples import TriedExample, TriedSkill
 
 
 def tried_view(tried: TriedSkill) -> Iterator[RenderableType]:

@@ -9,10 +9,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, one_line, plain
-from mcl.mtx.finding import Finding, show
+from mcl.language.mtx.finding import Finding, show
 
 if TYPE_CHECKING:
-    from mcl.acts.skill.validate import CheckedFile
+    from mcl.usecases.skill.validate import CheckedFile
 
 _STYLE = {"error": BAD, "warning": WARN}
 

@@ -10,7 +10,7 @@ from mcl.cli.views.exact import exact, field
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, moment, plain, rows
 
 if TYPE_CHECKING:
-    from mcl.acts.gates import ShownGate
+    from mcl.usecases.gates import ShownGate
 
 _STYLES = {"open": WARN, "decided": GOOD, "expired": BAD, "closed": DIM, "asked again": DIM}
 

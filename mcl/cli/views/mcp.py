@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from mcl.cli.views.layout import DIM, GOOD, STRONG, joined, listing, plain
 
 if TYPE_CHECKING:
-    from mcl.install import Change, Host
+    from mcl.serve.install import Change, Host
 
 
 def hosts_view(hosts: "Sequence[tuple[Host, Path]]") -> Iterator[RenderableType]:

@@ -17,11 +17,11 @@ from ir.plan import BRANCH_KINDS
 from ir.shown import bounded, clear, quoted
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
-from mcl.names import skill_named
+from mcl.core.names import skill_named
 
 if TYPE_CHECKING:
     from executor.walker import Verdict
-    from mcl.acts.plan import Planned
+    from mcl.usecases.plan import Planned
 
 EFFECT_STYLES = {"read": "", "write": WARN, "network": WARN, "shell": BAD, "chain": BAD}
 VERDICT_STYLES = {"allow": GOOD, "ask": WARN, "deny": BAD}

@@ -9,7 +9,7 @@ from rich.text import Text
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
 
 if TYPE_CHECKING:
-    from mcl.acts.replay import Replay
+    from mcl.usecases.replay import Replay
 
 _STYLES = {"same": GOOD, "different": BAD, "not available": WARN}
 

@@ -8,8 +8,8 @@ from mcl.cli.views.intent import intent_view
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.cli.views.plan import plan_head, plan_table
 from mcl.cli.views.shown import questions_view
-from mcl.compiler import Clarify, Compiled, Refused
-from mcl.documents import next_commands
+from mcl.compiler.compiler import Clarify, Compiled, Refused
+from mcl.usecases.documents import next_commands
 
 
 def result_view(

@@ -9,11 +9,11 @@ from mcl.cli.views.intent import STATE_STYLES, intent_view
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.cli.views.plan import Cell, plan_head, plan_table
 from mcl.cli.views.walk import may_write, outputs_view
-from mcl.documents import next_commands
+from mcl.usecases.documents import next_commands
 
 if TYPE_CHECKING:
     from ir import ClarifyQuestion
-    from mcl.acts.show import Shown
+    from mcl.usecases.show import Shown
 
 _NODE_STYLES = {"completed": "green", "failed": BAD, "denied": BAD, "running": "cyan"}
 

@@ -6,8 +6,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from mcl.cli.views.layout import DIM, STRONG, one_line
-from mcl.mtx.ast import File, Node
-from mcl.safe import safe
+from mcl.core.safe import safe
+from mcl.language.mtx.ast import File, Node
 
 _SAID_BY_ABSENCE = (None, False, ())
 _DEEPEST = 24  # levels that are still indented

@@ -13,7 +13,7 @@ from pathlib import Path
 from llguidance import LLMatcher
 
 import grammars
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.chat.answers import (
     CONSTRAINT_VALUES,
     frame_rules,

@@ -13,7 +13,7 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.llama.weights import NO_AI, Weights
 

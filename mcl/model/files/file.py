@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from stat import S_ISREG
 
-from mcl.errors import NO_AI, ModelError
-from mcl.kept import read_own, write_own
+from mcl.core.errors import NO_AI, ModelError
+from mcl.core.kept import read_own, write_own
 from mcl.model.files.gguf import Header, read_header
 
 _LOADING_LIMIT_S = 180

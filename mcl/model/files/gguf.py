@@ -10,7 +10,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcl.errors import NO_AI, ModelError
+from mcl.core.errors import NO_AI, ModelError
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)

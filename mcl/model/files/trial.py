@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.chat.template import ChatTemplate
 from mcl.model.llama.context import Context, ContextSize
 from mcl.model.llama.vocabulary import Vocabulary

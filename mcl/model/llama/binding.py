@@ -14,7 +14,7 @@ from collections import deque
 from types import ModuleType
 from typing import Any
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 
 _WARN = 3  # ggml_log_level: 0 none, 1 debug, 2 info, 3 warn, 4 error, 5 continuation of the line before
 

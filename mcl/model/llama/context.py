@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.llama.weights import NO_AI, Weights
 
 _SEQUENCE = 0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from llguidance import LLMatcher
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.llama.context import Context
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.llama.weights import NO_AI

@@ -7,7 +7,7 @@ from typing import Any
 
 from llguidance import LLMatcher, LLTokenizer
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.llama.weights import Weights
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from stat import S_ISREG
 
-from mcl.kept import seal
+from mcl.core.kept import seal
 from mcl.model.llama.context import Context, digest_of_tokens
 
 _SUM = 32

@@ -6,7 +6,7 @@ import functools
 import re
 from dataclasses import dataclass
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.llama.weights import NO_AI, Weights
 
 _UNKNOWN, _UNUSED, _NORMAL, _CONTROL, _USER_DEFINED, _BYTE = 1, 2, 4, 8, 16, 32  # llama_token_attr bits

@@ -6,8 +6,8 @@ import weakref
 from functools import cached_property
 from pathlib import Path
 
-from mcl.errors import NO_AI as NO_AI  # also for the modules that use weights
-from mcl.errors import ModelError
+from mcl.core.errors import NO_AI as NO_AI  # also for the modules that use weights
+from mcl.core.errors import ModelError
 from mcl.model.llama.binding import Library, library
 
 _LEAD = b"\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ir.frame import valid_verb
 
 if TYPE_CHECKING:
-    from mcl.mtx.core import CoreModule
+    from mcl.language.mtx.core import CoreModule
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcl.language.bm25 import Bm25, stems
+from mcl.language.mtx.core import load_core
 from mcl.model.form import VERBS
-from mcl.model.matcher.bm25 import Bm25, stems
 from mcl.model.matcher.cues import Place, free, load_cues
 from mcl.model.matcher.lexicon import WORD, Lexicon
 from mcl.model.matcher.patterns import pattern_spans, span_at, typed, words_of
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Span
-from mcl.mtx.core import load_core
 
 if TYPE_CHECKING:
-    from mcl.mtx.core import Core, CoreModule
+    from mcl.language.mtx.core import Core, CoreModule
 
 
 @dataclass(frozen=True)

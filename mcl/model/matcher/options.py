@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from mcl.model.matcher.bm25 import stems
+from mcl.language.bm25 import stems
 from mcl.model.matcher.cues import Cues, Place, free
 from mcl.model.protocol import SlotForm, Span
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from mcl.model.matcher.bm25 import stems
+from mcl.language.bm25 import stems
 from mcl.model.matcher.cues import Cues, Place, SlotCue, free, places
 from mcl.model.matcher.endings import belongs_elsewhere, taken_elsewhere
 from mcl.model.matcher.options import members

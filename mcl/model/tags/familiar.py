@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model.form import plain
 from mcl.model.llama.weights import NO_AI
 from mcl.model.protocol import Candidate

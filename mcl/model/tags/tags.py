@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mcl.errors import ModelError
+from mcl.core.errors import ModelError
 from mcl.model import form as shape
 from mcl.model.llama.context import Context, ContextSize
 from mcl.model.llama.prefix import Prefixes

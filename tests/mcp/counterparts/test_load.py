@@ -15,8 +15,8 @@ from agents import Way, by_client
 from desks import Desk, Peers, talk
 
 from executor import Home
-from mcl.acts.activity import activity_stats
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.usecases.activity import activity_stats
 
 # The level of a log is set in this way in the handshake era.
 pytestmark = pytest.mark.filterwarnings("ignore:The logging capability is deprecated")

@@ -1,5 +1,0 @@
-"""Many goals at once: JSON lines in, JSON lines out."""
-
-from mcl.acts.batch.run import BatchSummary, compile_batch
-
-__all__ = ["BatchSummary", "compile_batch"]

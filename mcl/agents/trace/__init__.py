@@ -1,8 +1,0 @@
-"""What agents and people changed in a governed folder, a line a change, each bound to the one before."""
-
-from mcl.agents.trace.change import Change
-from mcl.agents.trace.changed_lines import changed_lines
-from mcl.agents.trace.line import TraceLine
-from mcl.agents.trace.trace import Trace
-
-__all__ = ["Change", "Trace", "TraceLine", "changed_lines"]

@@ -1,0 +1,45 @@
+"""Open channels: the adapter of a tool finds that of its call by intent and node (``Bench``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from mcl.catalog.channel import SILENT, Channel
+
+
+class Channels:
+    """Where the calls that are under way say what they do."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._open: dict[tuple[str, str], Channel] = {}
+        self._errors: dict[tuple[str, str], Mapping[str, object]] = {}
+
+    def number(self) -> str:
+        """A name for a call that no intent stands behind: no other call here has it."""
+        self._calls += 1
+        return f"mcp-{self._calls}"
+
+    @contextmanager
+    def open(self, intent: str, node: str, channel: Channel) -> Iterator[None]:
+        """While this lasts, the call of this intent's node speaks here. node: "" for all nodes of it."""
+        self._open[intent, node] = channel
+        try:
+            yield
+        finally:
+            self._open.pop((intent, node), None)
+            self._errors.pop((intent, node), None)
+
+    def failed(self, intent: str, node: str, answer: Mapping[str, object]) -> None:
+        """Leave what a tool says went wrong, whole, for whoever listens to just this call."""
+        if (intent, node) in self._open:
+            self._errors[intent, node] = answer
+
+    def error(self, intent: str, node: str) -> Mapping[str, object] | None:
+        """What the tool of a call said went wrong; None where it did not."""
+        return self._errors.get((intent, node))
+
+    def of(self, intent: str, node: str) -> Channel:
+        """The channel of a call; a silent one where nobody listens."""
+        return self._open.get((intent, node)) or self._open.get((intent, ""), SILENT)

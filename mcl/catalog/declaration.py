@@ -1,0 +1,206 @@
+"""Arguments of call_tool_read, call_tool_write and call_tool_destructive, read into a declared call.
+
+What is read here is only understood, not judged: whether the declaration holds is for the gate's guard 6.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from executor.call import Call, Declaration
+from executor.core.hashing import is_shallow, json_size
+from executor.gate.guards.three_keys import MAX_REASON, SENSITIVITIES, VARIANTS
+from ir import DocumentError, parse_json
+from mcl.catalog.foreign.names import ToolName, parse_name
+from mcl.core.errors import McpError
+
+__all__ = ["MAX_REASON", "SENSITIVITIES", "VARIANTS", "ToolCallRequest", "read_call"]
+
+MAX_ARGS: Final = 32 << 20  # characters of args_json
+_DEPTH: Final = 64  # lists and objects inside one another
+_INTENT: Final = ("operation_type", "data_sensitivity", "reason")
+_KNOWN: Final = ("name", "args", "args_json", "intent", *_INTENT)
+_EXAMPLE: Final = '{"name": "github:get_issue", "args": {"number": 7}, "intent": {"reason": "to sum it up"}}'
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallRequest:
+    """A call as an agent made it: which tool, with what, and what it says about that."""
+
+    name: ToolName
+    args: dict[str, object]
+    declaration: Declaration
+
+    def call(self, tool_ref: str, node_id: str = "") -> Call:
+        """The call that the gate judges. tool_ref: the tool's address."""
+        return Call(tool_ref, self.args, "", node_id, declaration=self.declaration)
+
+
+def read_call(variant: str, arguments: Mapping[str, object]) -> ToolCallRequest:
+    """Read the arguments of a call_tool_* tool. What is null was not given; an empty args_json neither.
+
+    Args:
+        variant: call_tool_read, call_tool_write or call_tool_destructive.
+        arguments: name; args or args_json; the intent as an object, or flat beside them.
+
+    Raises:
+        McpError: BAD_TOOL_NAME, UNKNOWN_ARGUMENT, ARGS_TWICE, BAD_ARGS, BAD_ARGS_JSON, BAD_INTENT,
+            INTENT_TWICE.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if unknown := sorted(given.keys() - set(_KNOWN), key=str):
+        raise _error("UNKNOWN_ARGUMENT", f"there is no argument {_short(unknown[0])}", "arguments", _takes())
+    name = parse_name(given.get("name"))
+    args = _args(given)
+    said = _intent(given)
+    operation = said.get("operation_type")
+    return ToolCallRequest(
+        name,
+        args,
+        Declaration(
+            # Left out it is what the variant says; given as "" it is missing.
+            operation_type=VARIANTS.get(variant, "") if operation is None else _text(operation),
+            data_sensitivity=_text(said.get("data_sensitivity", "")) or "unknown",
+            reason=_reason(said.get("reason", "")),
+            variant=variant,
+            given="intent" in given or any(field in given for field in _INTENT),
+            name=str(name),
+        ),
+    )
+
+
+def _args(given: Mapping[str, object]) -> dict[str, object]:
+    text = given.get("args_json", "")
+    if "args" in given and text != "":
+        raise _error(
+            "ARGS_TWICE",
+            "args and args_json are both given",
+            "args_json",
+            "give one of them",
+            'args = {"number": 7}',
+        )
+    if "args" in given:
+        args = given["args"]
+        if not isinstance(args, dict):
+            hint = "a text goes into args_json" if isinstance(args, str) else "give an object"
+            raise _error(
+                "BAD_ARGS", f"args is {_kind(args)}, not an object", "args", hint, 'args = {"number": 7}'
+            )
+        if not is_shallow(args, _DEPTH) or not all(isinstance(key, str) for key in args):
+            raise _error(
+                "BAD_ARGS", f"args has more than {_DEPTH} levels", "args", "give less deep arguments"
+            )
+        if json_size(args) is None:
+            why = "args holds a number that JSON has not (NaN, infinity), or half a character"
+            raise _error("BAD_ARGS", why, "args", "leave it out, or give null", 'args = {"number": 7}')
+        return dict(args)
+    example = 'args_json = "{\\"number\\": 7}"'
+    if text == "":
+        return {}
+    if not isinstance(text, str):
+        raise _error(
+            "BAD_ARGS_JSON",
+            f"args_json is {_kind(text)}, not a text",
+            "args_json",
+            "an object goes into args",
+            example,
+        )
+    if len(text) > MAX_ARGS:
+        raise _error(
+            "BAD_ARGS_JSON", f"args_json has {len(text):,} characters", "args_json", f"at most {MAX_ARGS:,}"
+        )
+    try:
+        parsed = parse_json(text, max_nesting=_DEPTH)
+    except DocumentError as problem:
+        where = f" at {problem.place}" if problem.place not in ("", "$") else ""
+        why = f"args_json cannot be read{where}: {problem.message[:200]}"
+        raise _error(
+            "BAD_ARGS_JSON", why, "args_json", problem.fix or "give one JSON object", example
+        ) from problem
+    if not isinstance(parsed, dict):
+        raise _error(
+            "BAD_ARGS_JSON",
+            f"args_json is {_kind(parsed)}, not an object",
+            "args_json",
+            "give an object",
+            example,
+        )
+    return parsed
+
+
+def _intent(given: Mapping[str, object]) -> dict[str, object]:
+    """What the call says of itself: the object's fields and the flat ones, which must not disagree."""
+    flat = {field: given[field] for field in _INTENT if field in given}
+    whole = given.get("intent")
+    if whole is None:
+        return flat
+    example = 'intent = {"operation_type": "read", "reason": "to sum it up"}'
+    if not isinstance(whole, Mapping):
+        raise _error(
+            "BAD_INTENT",
+            f"intent is {_kind(whole)}, not an object",
+            "intent",
+            "give an object, or its fields flat",
+            example,
+        )
+    said = {field: value for field, value in whole.items() if value is not None}
+    if unknown := sorted(said.keys() - set(_INTENT), key=str):
+        fix = f"an intent has {', '.join(_INTENT)}"
+        raise _error(
+            "UNKNOWN_ARGUMENT", f"there is no intent.{_short(unknown[0])[1:-1]}", "intent", fix, example
+        )
+    for field in _INTENT:
+        if field in flat and field in said and flat[field] != said[field]:
+            why = f"{field} and intent.{field} are both given, and differ"
+            raise _error("INTENT_TWICE", why, field, "say it once", example)
+    return {**flat, **said}
+
+
+def _reason(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise _error(
+        "BAD_INTENT",
+        f"intent.reason is {_kind(value)}, not a text",
+        "reason",
+        "give a text, or leave it out",
+        'reason = "to sum it up"',
+    )
+
+
+def _text(value: object) -> str:
+    """A field as it is, or what was given in its place, which the gate then refuses by name."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value)[:200]
+    except (TypeError, ValueError, RecursionError):
+        return _kind(value)
+
+
+def _takes() -> str:
+    return f"it takes {', '.join(_KNOWN)}; what the tool takes goes into args"
+
+
+def _kind(value: object) -> str:
+    kinds = {
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        str: "a text",
+        list: "a list",
+        dict: "an object",
+        type(None): "null",
+    }
+    return kinds.get(type(value), type(value).__name__)
+
+
+def _short(value: object) -> str:
+    return ascii(str(value)[:80])
+
+
+def _error(code: str, why: str, place: str, fix: str, example: str = _EXAMPLE) -> McpError:
+    return McpError(code, why, place=place, fix=fix, example=example)

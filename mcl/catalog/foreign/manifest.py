@@ -1,0 +1,108 @@
+"""From a tool as another server describes it to a manifest as the gate knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from pydantic import ValidationError
+
+from executor.core.hashing import is_shallow, json_size
+from executor.tools.manifest import Manifest, Outside, Scope
+from executor.tools.names import OURSELVES, is_server, is_tool, outside_uri
+from mcl.catalog.foreign.annotations import judge, read_hints
+from mcl.core.errors import McpError
+
+MAX_DEFINITION: Final = 256 << 10  # bytes of JSON
+TIMEOUT_MS: Final = 60_000
+MAX_OUTPUT: Final = 1 << 20  # bytes
+_DEPTH: Final = 48  # lists and objects inside one another
+_SAID: Final = 1000  # characters of a description that a manifest holds; the definition has it whole
+_KEPT: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+_FIX: Final = "its author can repair it; other tools of the server are not concerned"
+
+# What every call of another server's tool gives, whatever its own schema says.
+OUTPUT: Final[Mapping[str, object]] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["content", "structured", "is_error"],
+    "properties": {"content": {"type": "array"}, "structured": {}, "is_error": {"type": "boolean"}},
+}
+
+
+def manifest_of(server: str, definition: Mapping[str, object], *, trusted: bool) -> Manifest:
+    """The manifest of a tool of another server.
+
+    Its pin is that of server and definition alone: trust, and what an operator says that the tool does,
+    change what it counts as and not what was approved.
+
+    Args:
+        definition: as ``tools/list`` gives it, JSON values; what says nothing (icons, _meta) is left out.
+        trusted: has a person said that this server's word is good?
+
+    Raises:
+        McpError: BAD_DEFINITION. It is then no tool.
+    """
+    kept = {name: definition[name] for name in _KEPT if definition.get(name) is not None}
+    tool = kept.get("name")
+    # Nobody else's tools are called mcl:…
+    if not is_server(server) or server == OURSELVES or not isinstance(tool, str) or not is_tool(tool):
+        raise _bad(f"{server[:40]}:{ascii(tool)[:150]}", "its name is no name of a tool")
+    place = f"{server}:{tool}"
+    # Depth first: what is too deep cannot be written either.
+    if not is_shallow(kept, _DEPTH) or (size := json_size(kept)) is None:
+        raise _bad(place, f"its definition is no JSON of at most {_DEPTH} levels")
+    if size > MAX_DEFINITION:
+        raise _bad(place, f"its definition has {size:,} bytes; at most {MAX_DEFINITION:,} are read")
+    for name in ("title", "description"):
+        if not isinstance(kept.get(name, ""), str):
+            raise _bad(place, f"its {name} is no text")
+    for name in ("inputSchema", "outputSchema"):
+        if flaw := _flaw(kept.get(name, {"type": "object"} if name == "outputSchema" else None)):
+            raise _bad(place, f"its {name} {flaw}")
+    judged = judge(read_hints(kept.get("annotations"), place), trusted=trusted)
+    said = str(kept.get("description", "")).strip() or str(kept.get("title", "")).strip()
+    try:
+        return Manifest.model_validate(
+            {
+                "uri": outside_uri(server, tool),
+                "description": said[:_SAID] or f"{tool} of {server}",
+                "effects": list(judged.effects),
+                "operation": judged.operation,
+                "idempotent": judged.idempotent,
+                "timeout_ms": TIMEOUT_MS,
+                "max_output": MAX_OUTPUT,
+                "safety": _safety(judged.effects, judged.operation),
+                "scope": Scope(kind="none"),
+                "annotated": judged.annotated,
+                "outside": Outside(server=server, tool=tool, definition=kept),
+                "args": kept["inputSchema"],
+                "output": dict(OUTPUT),
+            }
+        )
+    except ValidationError as problem:
+        raise _bad(place, str(problem.errors()[0]["msg"])[:200]) from problem
+
+
+def _flaw(schema: object) -> str:
+    """Why this is no schema of an object; "" where nothing is wrong at first sight."""
+    if not isinstance(schema, dict):
+        return "is missing" if schema is None else "is no object"
+    if schema.get("type", "object") != "object":
+        return "describes no object"
+    if not isinstance(schema.get("properties", {}), dict):
+        return "has properties that are no object"
+    required = schema.get("required", [])
+    if not isinstance(required, list) or not all(isinstance(one, str) for one in required):
+        return "has a required that is no list of names"
+    return ""
+
+
+def _safety(effects: Iterable[str], operation: str) -> str:
+    if "network" in effects:
+        return "B" if operation == "read" else "E"
+    return "A" if operation == "read" else "C"
+
+
+def _bad(place: str, why: str) -> McpError:
+    return McpError("BAD_DEFINITION", why, place=place, fix=_FIX)

@@ -1,0 +1,182 @@
+"""The process of a server: its own session, only its own variables, and gone when we are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio.abc import Process
+
+from executor.sandbox.leash import launched
+from executor.sandbox.process import keep_to_ourselves
+from mcl.catalog.upstream.faults import FaultError, down
+
+_WORDS: Final = 4096  # bytes kept of what it says on its standard error, the last ones
+_PIECE: Final = 1 << 16  # bytes read at once
+_POLITE_S: Final = 1.0  # seconds it has to end by itself once its input is closed
+_FINAL_S: Final = 8.0  # seconds the launcher has to end all of it
+
+
+class ServerProcess:
+    """A running server. stdin, stdout: our ends of its pipes, which do not block."""
+
+    def __init__(self, process: Process, stdin: int, stdout: int, stderr: int, life: int) -> None:
+        self.stdin, self.stdout = stdin, stdout
+        self._process, self._stderr, self._life = process, stderr, life
+        self._words = bytearray()
+        self._said_all = anyio.Event()
+
+    @property
+    def pid(self) -> int:
+        """Of the process that holds it and all it starts."""
+        return self._process.pid
+
+    @property
+    def words(self) -> str:
+        """The end of what it said on its standard error."""
+        return self._words.decode("utf-8", "replace")
+
+    async def ending(self, within_s: float) -> str:
+        """How it ended, in words, where it does within so many seconds; its last words are read then."""
+        with anyio.move_on_after(within_s):
+            await self._process.wait()
+            await self._said_all.wait()
+        status = self._process.returncode
+        if status is None:
+            return "closed its output"
+        if status < 0:
+            return f"ended by signal {-status}"
+        return "ended" if status == 0 else f"ended with status {status}"
+
+    async def listen(self) -> None:
+        """Read what it says on its standard error, for as long as it does."""
+        try:
+            while True:
+                await anyio.wait_readable(self._stderr)
+                try:
+                    said = os.read(self._stderr, _PIECE)
+                except BlockingIOError:
+                    continue
+                if not said:
+                    return
+                self._words = (self._words + said)[-_WORDS:]
+        except OSError:
+            return
+        finally:
+            self._said_all.set()
+
+    async def end(self) -> None:
+        """End it with everything it started. To be called once, in a shielded scope."""
+        try:
+            _close(self.stdin)
+            with anyio.move_on_after(_POLITE_S):
+                await self._process.wait()
+        finally:  # whatever interrupts this: without us the launcher ends all of it
+            _close(self._life)
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(signal.SIGCONT)  # what it runs may have stopped it
+        with anyio.move_on_after(_FINAL_S):
+            await self._process.wait()
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+
+    def release(self) -> None:
+        """Close what is left of its pipes; nobody reads them any more."""
+        _close(self.stdout)
+        _close(self._stderr)
+
+
+@asynccontextmanager
+async def running(
+    command: tuple[str, ...], folder: str, environment: Mapping[str, str]
+) -> AsyncIterator[ServerProcess]:
+    """Start a server, and end it at the end.
+
+    Args:
+        command: the program (looked up on the PATH of its own environment) and its arguments; no shell.
+        folder: where it runs. environment: all the variables it gets.
+
+    Raises:
+        FaultError: SERVER_DOWN, it could not be started.
+    """
+    program = find_program(command[0], folder, environment)
+    keep_to_ourselves()
+    process = await _start([program, *command[1:]], folder, environment)
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(process.listen)
+            try:
+                yield process
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await process.end()
+                tasks.cancel_scope.cancel()
+    finally:
+        process.release()
+
+
+def find_program(name: str, folder: str, environment: Mapping[str, str]) -> str:
+    """Where a program is.
+
+    Raises:
+        FaultError: SERVER_DOWN.
+    """
+    place = environment.get("PATH", os.defpath)
+    looked = str(Path(folder, name)) if os.sep in name else name
+    found = shutil.which(looked, path=place)
+    if found is None:
+        where = f"in {place}" if os.sep not in name else "there"
+        raise FaultError(
+            down(
+                f"cannot be started: there is no program {name} {where}",
+                "install it, or enter the server again with the whole path of its program",
+            )
+        )
+    return str(Path(folder, found))
+
+
+async def _start(argv: list[str], folder: str, environment: Mapping[str, str]) -> ServerProcess:
+    opened: list[int] = []
+
+    def pipe() -> tuple[int, int]:
+        ends = os.pipe()
+        opened.extend(ends)
+        return ends
+
+    try:
+        (in_, stdin), (stdout, out), (stderr, err), (life, our_life) = pipe(), pipe(), pipe(), pipe()
+        # Shielded: a cancel between the fork and here would leave a process that nobody knows of.
+        with anyio.CancelScope(shield=True):
+            process = await anyio.open_process(
+                launched(argv, life, environment, raises=True),
+                stdin=in_,
+                stdout=out,
+                stderr=err,
+                cwd=folder,
+                env=dict(environment),
+                start_new_session=True,
+                pass_fds=(life,),
+            )
+    except OSError as problem:
+        for end in opened:
+            _close(end)
+        raise FaultError(down(f"cannot be started in {folder}: {problem.strerror}")) from problem
+    for end in (in_, out, err, life):
+        _close(end)
+    for end in (stdin, stdout, stderr):
+        os.set_blocking(end, False)
+    return ServerProcess(process, stdin, stdout, stderr, our_life)
+
+
+def _close(end: int) -> None:
+    with suppress(OSError):
+        os.close(end)

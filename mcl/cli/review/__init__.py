@@ -1,5 +1,0 @@
-"""`mcl review`: code looked at by rules and by a model, with findings that a program can read."""
-
-from mcl.cli.review.commands import register
-
-__all__ = ["register"]

@@ -1,0 +1,379 @@
+"""The stages, in the order that `grammars/core/pipeline.mtx` gives: a request in, an outcome out. Nothing is
+stored here."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from executor.core.clock import ulid_text
+from executor.gate.effects import over_ceiling
+from executor.store.home import Home
+from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, Reference, key_of, with_hash
+from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
+from mcl.compiler.stages.classify import Classified, OutOfScope, classify
+from mcl.compiler.stages.extract import Extraction, extract
+from mcl.compiler.stages.gaps import Gap, one_a_field, questions_of, unknowns_of
+from mcl.compiler.stages.normalise import normalise
+from mcl.compiler.stages.prefetch import prefetch
+from mcl.compiler.stages.recall import Recall
+from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.resolve import look_up, resolve
+from mcl.compiler.stages.rules import Rules
+from mcl.compiler.stages.score import Provenance, Verdict, build, score
+from mcl.core.errors import SkillError
+from mcl.language.mtx.core import Core
+from mcl.language.mtx.digest import value_digest
+from mcl.language.mtx.interpret import ResolveRule, SlotValue
+from mcl.language.plans.binding import Bindings
+from mcl.language.plans.planner import Tools, make_plan
+from mcl.language.skills import Skill, Skills, mtx_digest
+from mcl.memory import Bundle, Cortex, Memories, Snapshot
+from mcl.model.matcher.cues import with_cues
+from mcl.model.planning import plan_writer
+from mcl.model.protocol import Model
+
+if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
+    from executor.tools.registry import Registry
+    from mcl.compiler.written import Attempt
+
+# Codes for which a skill may say in §FAILURE_MODES what follows, each with the reason of the intent.fail
+# where the skill names none.
+_PLANLESS: Final = {
+    "TOOL_MISSING": "tool_failure", "PLAN_FLAWED": "tool_failure", "NO_PLAN": "out_of_scope",
+    "PLAN_UNWRITTEN": "tool_failure",
+}  # fmt: skip
+_WRITTEN: Final = "a model wrote this plan: read every node of it before you sign"
+
+
+Made = TypeVar("Made")
+
+
+class Pipeline:
+    """The stages over a home's memories and the installed skills. timer: seconds that only grow. tools: makes
+    the tools that a model may put into a plan of its own; None: it writes none.
+
+    Raises SkillError NO_SETTING, BAD_SETTING where a core module does not say what is needed.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        skills: Skills,
+        core: Core,
+        registry: Tools | None,
+        timer: Callable[[], float],
+        tools: "Callable[[], Registry] | None" = None,
+    ) -> None:
+        self.skills, self.core, self.registry, self._tools = skills, core, registry, tools
+        self.rules = core.once(Rules.of)
+        self.stages = core.once(_ordered)
+        self.cortex = Cortex(home)
+        self._timer = timer
+        self._started = timer()
+
+    def run(self, request: Request, model: Model, snapshot: Snapshot | None = None) -> Outcome:
+        """Compile a request against the memories of `snapshot` (default: now).
+
+        Raises what the stages raise; SkillError PLAN_FLAWED, TOOL_MISSING where the skill's plan cannot run
+        and the skill does not say what follows then.
+        """
+        snapshot = snapshot or self.cortex.snapshot()
+        goal = _Goal(self, request, model, self.cortex.memories(snapshot))
+        for name in self.stages:
+            ended = STAGES[name].run(goal)
+            if ended is None and name not in _QUICK:
+                ended = self._late(request)
+            if ended is not None:
+                return ended
+        return self._outcome(goal, snapshot)
+
+    def ms(self) -> float:
+        """Milliseconds since the pipeline was made, without what `apart` took."""
+        return (self._timer() - self._started) * 1000
+
+    def apart(self, work: Callable[[], Made]) -> Made:
+        """What `work` gives; the time it takes counts for nothing."""
+        began = self._timer()
+        made = work()
+        self._started += self._timer() - began
+        return made
+
+    def too_many_rounds(self, id: str, rounds: int) -> Refused:
+        """What is said where a goal is still unclear after all the rounds that there may be."""
+        ending = self.rules.endings["too_many_rounds"]
+        message = ending.message or f"it is still unclear after {rounds} rounds of questions"
+        return Refused(id, ending.reason, message, (), self.ms())
+
+    def _late(self, request: Request) -> Refused | None:
+        """What is said where the stages so far took longer than all of them may."""
+        ms, ending = self.ms(), self.rules.endings["out_of_time"]
+        if ms <= self.rules.timeout_ms:
+            return None
+        message = ending.message or f"compiling took {ms:.0f} ms; at most {self.rules.timeout_ms} are allowed"
+        return Refused(request.id, ending.reason, message, (), ms)
+
+    def out_of_scope(self, goal: "_Goal", nearest: tuple[str, ...]) -> Outcome:
+        """What is said where no skill does this: a refusal, or the question which skill is meant."""
+        ending, request = self.rules.endings["no_skill_fits"], goal.request
+        near = ", ".join(nearest)
+        message = ending.message or "no installed skill does this"
+        if not ending.clarify:
+            message += f"; the nearest are {near}" if near else ""
+            return Refused(request.id, ending.reason, message, nearest, self.ms())
+        gap = Gap("skill", "SkillRef", "blocking", message, options=nearest)
+        model, core = goal.model, value_digest({"skill": None, "core": self.core.digests})
+        metadata = CompileMetadata(
+            mtx_digest=core,
+            model_digest=model.digest,
+            model_version=model.version,
+            grammar=with_cues(model.grammar),
+        )
+        intent = Intent(
+            id=request.id,
+            actor=request.actor,
+            agent=request.agent,
+            prose=request.prose,
+            frame=Frame(verb=request.verb),
+            unknowns=unknowns_of([gap]),
+            state="clarifying",
+            created_at=request.at,
+            signed_by=key_of(request.actor).hex(),
+            compile_metadata=metadata,
+        )
+        return Clarify(with_hash(intent), self._questions((gap,)), self.ms())
+
+    def _outcome(self, goal: "_Goal", snapshot: Snapshot) -> Outcome:
+        """The Intent with its plan, or what must be known first."""
+        skill, model, verdict = goal.classified.skill, goal.model, goal.verdict
+        provenance = Provenance(
+            mtx_digest(skill, self.core), model.digest, model.version, with_cues(model.grammar), snapshot.root
+        )
+
+        def intent_of(verdict: Verdict) -> Intent:
+            return build(goal.request, goal.classified, goal.extraction, goal.references, verdict, provenance)
+
+        intent = intent_of(verdict)
+        if verdict.outcome != "clarify":
+            plan = self._plan(goal, intent)
+            if isinstance(plan, Refused):
+                return plan
+            if isinstance(plan, Gap) and (verb := _only_verb(goal.request, plan)):
+                answers = {**goal.request.answers, plan.field: verb}
+                return self.run(goal.request.answered(answers), goal.model, snapshot)
+            if not isinstance(plan, Gap):
+                made, why_not = (None, plan) if isinstance(plan, str) else (plan, "")
+                written = made is not None and bool(made.grammar)
+                review, said = verdict.outcome == "review" or written, _WRITTEN if written else verdict.said
+                prompt, attempts = goal.extraction.prompt, goal.attempts
+                return Compiled(intent, made, review, why_not, self.ms(), said, prompt, attempts)
+            verdict = replace(verdict, outcome="clarify", gaps=one_a_field((*verdict.gaps, plan)))
+            intent = intent_of(verdict)
+        return Clarify(intent, self._questions(verdict.gaps), self.ms(), goal.extraction.prompt)
+
+    def _questions(self, gaps: tuple[Gap, ...]) -> tuple[ClarifyQuestion, ...]:
+        return questions_of(gaps, self.rules.question, self.rules.asked)
+
+    def _plan(self, goal: "_Goal", intent: Intent) -> PlanTree | Gap | Refused | str:
+        """The plan of an Intent; a gap where it needs a slot that is empty or a verb that may do more; a text
+        where the skill has no plan for it."""
+        skill = goal.classified.skill
+        if skill.template is None:
+            return self._written(goal, intent)
+        try:
+            plan = make_plan(
+                skill,
+                intent,
+                id=_plan_id(intent),
+                created_at=intent.created_at,
+                created_by=intent.agent,
+                registry=self.registry,
+                binder=Bindings(self.skills),
+            )
+        except SkillError as error:
+            if error.code == "SLOT_EMPTY":
+                return Gap(error.place, "", "blocking", error.message)
+            if (said := self._as_the_skill_says(goal, error)) is not None:
+                return said
+            if error.code == "NO_PLAN":
+                return error.message
+            raise
+        return _beyond_verb(skill, intent, plan, self.rules) or plan
+
+    def _written(self, goal: "_Goal", intent: Intent) -> PlanTree | Gap | Refused | str:
+        """The plan that a model writes for a skill that has none, or why there is none."""
+        skill, writer, rules = goal.classified.skill, plan_writer(goal.model), self.rules
+        no_plan = f"the skill {skill.id} has no plan.yaml"
+        if not skill.tools:
+            return no_plan
+        if writer is None:
+            return f"{no_plan}, and {goal.model.version} writes no plans (a chat model does: mcl model add)"
+        from mcl.compiler.written import Origin, write_plan
+
+        if self._tools is None:
+            return no_plan
+        tools = self._tools()
+        origin = Origin(_plan_id(intent), intent.created_at, intent.agent)
+        limits = {"nodes": rules.plan_nodes, "repairs": rules.plan_repairs}
+        made = write_plan(writer, skill, intent, origin, tools, **limits)
+        goal.attempts = made.attempts
+        if made.plan is not None:
+            return _beyond_verb(skill, intent, made.plan, rules) or made.plan
+        if not made.attempts:
+            return f"{no_plan}, and none was written: {made.why}"
+        message = f"{made.why} [PLAN_UNWRITTEN]"
+        said = self._as_the_skill_says(goal, SkillError("PLAN_UNWRITTEN", message, place=skill.id))
+        if said is None:
+            others = goal.classified.others
+            said = Refused(intent.id, _PLANLESS["PLAN_UNWRITTEN"], message, others, self.ms())
+        return replace(said, attempts=made.attempts) if isinstance(said, Refused) else said
+
+    def _as_the_skill_says(self, goal: "_Goal", error: SkillError) -> Gap | Refused | None:
+        """What the failure mode named like the error asks for: another skill, or an end with its reason."""
+        skill, name = goal.classified.skill, error.code.lower()
+        mode = next((one for one in skill.file.failures if one.name == name), None)
+        if mode is None or error.code not in _PLANLESS:
+            return None
+        action = mode.action.value if mode.action else "fail"
+        message = mode.message.value if mode.message else error.message
+        others = goal.classified.others
+        if action == "clarify":
+            return Gap("skill", "SkillRef", "blocking", message, options=others)
+        if action != "fail":
+            return None
+        reason = mode.reason.value if mode.reason else _PLANLESS[error.code]
+        return Refused(goal.request.id, reason, message, others, self.ms())
+
+
+class _Goal:
+    """One goal on its way through the stages. What a stage reads, one before it has set (`_ordered` sees to
+    it)."""
+
+    classified: Classified
+    extraction: Extraction
+    verdict: Verdict
+
+    def __init__(self, pipeline: Pipeline, request: Request, model: Model, memories: Memories) -> None:
+        self.pipeline, self.rules = pipeline, pipeline.rules
+        self.request, self.model, self.memories = request, model, memories
+        self.bundle = Bundle()
+        self.recall = Recall(memories)
+        self.references: tuple[Reference, ...] = ()
+        self.attempts: tuple[Attempt, ...] = ()
+
+    def normalise(self) -> Outcome | None:
+        prose = normalise(self.request.prose, longest=self.rules.longest_prose)
+        self.request = replace(self.request, prose=prose)
+        return None
+
+    def classify(self) -> Outcome | None:
+        if self._remembers:
+            self.request = self.recall.choice(self.request, self.pipeline.skills)
+        found = classify(self.request, self.pipeline.skills, self.model, self.rules)
+        if isinstance(found, OutOfScope):
+            return self.pipeline.out_of_scope(self, found.nearest)
+        self.classified = found
+        return None
+
+    def prefetch(self) -> Outcome | None:
+        self.bundle = prefetch(self.request, self.classified, self.memories, self.rules)
+        return None
+
+    def extract(self) -> Outcome | None:
+        known = self._known if self._remembers else None
+        if self._remembers:
+            self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
+        self.extraction = extract(self.request, self.classified, self.bundle, self.model, self.rules, known)
+        return None
+
+    def resolve(self) -> Outcome | None:
+        goal = (self.request, self.classified, self.extraction)
+        found = resolve(*goal, self.memories, self.rules, self.recall)
+        self.extraction = found.extraction
+        self.references = (*found.references, *self.recall.references)
+        return None
+
+    def score(self) -> Outcome | None:
+        self.verdict = score(self.request, self.classified, self.extraction, self.rules)
+        return None
+
+    @property
+    def _remembers(self) -> bool:
+        """Whether words become addresses of memories here, and answers are those of earlier ones."""
+        return "resolve" in self.pipeline.stages
+
+    def _known(self, rule: ResolveRule, value: str) -> SlotValue | None:
+        """What a person gave for a slot, with its address."""
+        found = look_up(rule, value, self.memories, self.rules)
+        return SlotValue(value, found[0].uri, value) if len(found) == 1 else None
+
+
+class Stage(NamedTuple):
+    """One stage: what it does, what earlier stages must have given, what it gives, and who reads that."""
+
+    run: Callable[[_Goal], Outcome | None]
+    needs: tuple[str, ...]
+    gives: str
+    read_by: str = ""
+
+
+STAGES: Final[Mapping[str, Stage]] = {
+    "normalise": Stage(_Goal.normalise, (), "a goal"),
+    "classify": Stage(_Goal.classify, ("a goal",), "a skill"),
+    "prefetch": Stage(_Goal.prefetch, ("a skill",), "memories", "extract"),
+    "extract": Stage(_Goal.extract, ("a skill",), "a Frame"),
+    "resolve": Stage(_Goal.resolve, ("a Frame",), "addresses", "score"),
+    "score": Stage(_Goal.score, ("a Frame",), "a verdict"),
+}
+_LAST: Final = "score"
+_QUICK: Final = ("normalise",)  # takes no time worth looking at the clock for
+
+
+def _ordered(core: Core) -> tuple[str, ...]:
+    """The names of the stages in the order of the module `pipeline`. Raises SkillError NO_SETTING,
+    BAD_SETTING."""
+    pipeline = core["pipeline"]
+    names = pipeline.words("stages", tuple(STAGES))
+    given: set[str] = set()
+    for place, name in enumerate(names):
+        stage = STAGES[name]
+        for need in stage.needs:
+            if need not in given:
+                giver = next(other for other in STAGES if STAGES[other].gives == need)
+                why = f"has {name} without {giver} before it: it needs {need}"
+                raise pipeline.bad("stages", why, f"put {giver} before {name}")
+        if stage.read_by and stage.read_by not in names[place:]:
+            why = f"has {name} and no {stage.read_by} after it: nothing reads {stage.gives}"
+            raise pipeline.bad("stages", why, f"put {name} before {stage.read_by}, or leave it out")
+        given.add(stage.gives)
+    if names[-1:] != (_LAST,):
+        raise pipeline.bad("stages", f"does not end with {_LAST}", f"put {_LAST} last")
+    return names
+
+
+def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> Gap | None:
+    """The question for another verb, where the gate would refuse this plan whatever the person signs."""
+    declared = sorted({node.tool_call.side_effect_class for node, _ in plan.root.walk() if node.tool_call})
+
+    def covers(verb: str) -> bool:
+        return not any(over_ceiling(verb, name, "read") for name in declared)
+
+    able = tuple(verb for verb in skill.verbs if covers(verb))
+    if covers(intent.frame.verb) or not able:
+        return None
+    why = f"a goal to {intent.frame.verb} may not {', '.join(declared)}, as this plan would"
+    return Gap("frame.verb", "verb", "blocking", why, rules.verb_question, able)
+
+
+def _only_verb(request: Request, gap: Gap) -> str:
+    """The one verb of the skill that may do what was asked, where no person named another; else ""."""
+    asks = gap.field == "frame.verb" and not request.verb and len(gap.options) == 1
+    return gap.options[0] if asks else ""
+
+
+def _plan_id(intent: Intent) -> str:
+    """A ULID that follows from the Intent, so that the plan of the same Intent is the same, byte for byte."""
+    moment = round(datetime.fromisoformat(intent.created_at).timestamp() * 1000)
+    tail = sha256(f"plan {intent.hash}".encode()).digest()[:10]
+    return ulid_text(int.from_bytes(moment.to_bytes(6, "big") + tail, "big"))

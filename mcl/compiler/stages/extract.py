@@ -1,0 +1,351 @@
+"""Stage 4: what the goal says about the skill's inputs, limits and success, each thing with its place in the
+prose."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from ir import Budget, Constraint, DeadlineConstraint, Frame, Predicate, Preference, SlotEntry, SpanMark
+from mcl.compiler.stages.around import Around
+from mcl.compiler.stages.classify import Classified
+from mcl.compiler.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, FIELDS, Reading, Stated, state
+from mcl.compiler.stages.evidence import with_patterns
+from mcl.compiler.stages.gaps import Gap, sentence
+from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.rules import Rules
+from mcl.core.errors import InputError
+from mcl.language.mtx.interpret import ResolveRule, SlotValue, interpret
+from mcl.language.skills import Skill, Slot
+from mcl.memory import Bundle
+from mcl.model.matcher.cues import free
+from mcl.model.matcher.patterns import place_of
+from mcl.model.protocol import REST, ExtractForm, Model, SlotForm, Span
+from mcl.values.slots import is_memory, read_slot
+
+_CLAUSE = re.compile(r"[,.;:!?\n()]")
+_ADDRESS = re.compile(r"matrix://\S+")
+_NEAR = 60  # characters of a clause on each side that are looked at
+# A model marks the day alone; "before" it means that its beginning counts.
+_EARLIER = re.compile(r"(?<!\w)(?<!\bor )(?:before|ahead of|prior to|innan|före)\s+$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A skill's prompt for one goal, its places filled."""
+
+    system: str = ""
+    user: str = ""
+
+
+NO_PROMPT: Final = Prompt()
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The Frame as far as it is known. `certainty` has a probability for each thing found by the model, by
+    its field; `said` the kind and the words that each limit, sign and preference was read from. over: the
+    word that most likely says something that was not read. prompt: what the model was asked with, filled
+    in."""
+
+    frame: Frame
+    spans: tuple[SpanMark, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    budget: Budget | None = None
+    certainty: Mapping[str, float] = field(default_factory=dict)
+    said: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    over: Span | None = None
+    prompt: Prompt = NO_PROMPT
+
+
+LookUp: TypeAlias = Callable[[ResolveRule, str], SlotValue | None]
+
+
+def extract(
+    request: Request,
+    classified: Classified,
+    bundle: Bundle,
+    model: Model,
+    rules: Rules,
+    look_up: LookUp | None = None,
+) -> Extraction:
+    """Ask the model for spans and read each as what it must be; what cannot be read becomes a gap that quotes
+    it.
+
+    What a person gave or answered is taken instead of what the model finds. look_up: runs the skill's resolve
+    lines for the slots that a person gave, before the prompt is filled. Raises InputError SLOT_UNKNOWN,
+    SLOT_VALUE.
+    """
+    skill = classified.skill
+    _check_given(request, skill)
+    asked = tuple(slot for slot in skill.slots if slot.name not in request.slots)
+    given = {
+        slot.name: _texts(slot, request.slots[slot.name])
+        for slot in skill.slots
+        if slot.name in request.slots
+    }
+
+    def resolver(rule: ResolveRule) -> SlotValue | None:
+        values = given.get(rule.slot, ())
+        return look_up(rule, values[0]) if look_up is not None and len(values) == 1 else None
+
+    meant = interpret(
+        skill,
+        verb=classified.verb,
+        prose=request.prose,
+        slots=given,
+        cortex_bundle=bundle.text,
+        resolver=resolver,
+    )
+    if not meant.system:
+        meant = interpret(rules.frame, verb=classified.verb, prose=request.prose, cortex_bundle=bundle.text)
+    prompt = Prompt(meant.system, meant.user)
+    form = ExtractForm(
+        skill.id, skill.description, tuple(_form(slot) for slot in asked), prompt.system, prompt.user
+    )
+    found = _Found(request, rules)
+    marked = model.extract(request.prose, form)
+    told = [one for one in marked if one.field != REST]
+    spans = with_patterns(request.prose, form, told, rules, found.reads)
+    found.left([one for one in marked if one.field == REST], spans)
+    for slot in skill.slots:
+        found.slot(slot, [span for span in spans if span.field == f"slot.{slot.name}"], bundle)
+    for name in FIELDS:
+        if name in rules.kinds:
+            found.stated(name, [span for span in spans if span.field == name])
+    return replace(found.result(classified.verb), prompt=prompt)
+
+
+def read_answer(request: Request, skill: Skill, name: str, text: str, rules: Rules) -> None:
+    """Raise InputError ANSWER_UNREADABLE where an answer to the field `name` is not what that field must
+    be."""
+    probe = _Found(request.answered({name: text}), rules)
+    slot = next((slot for slot in skill.slots if name == f"slot.{slot.name}"), None)
+    if slot is not None:
+        probe.slot(slot, [], Bundle())
+    elif name in FIELD_OF_PATH:
+        probe.stated(FIELD_OF_PATH[name], [])
+    if text and any(gap.field == name for gap in probe.gaps):
+        gap = next(gap for gap in probe.gaps if gap.field == name)
+        named = f"one of {', '.join(gap.options)}" if gap.options else _FORMS.get(gap.type, "other words")
+        wanted = _expected(slot) if slot is not None else named
+        raise InputError("ANSWER_UNREADABLE", gap.why, place=name, fix=f"answer with {wanted}")
+
+
+def _form(slot: Slot) -> SlotForm:
+    return SlotForm(slot.name, slot.type, slot.hint, slot.options, slot.required, slot.most)
+
+
+def _check_given(request: Request, skill: Skill) -> None:
+    known = [slot.name for slot in skill.slots]
+    for name in request.slots:
+        if name not in known:
+            raise InputError(
+                "SLOT_UNKNOWN",
+                f"the skill {skill.id} has no slot {name!r}",
+                place=f"slot.{name}",
+                fix=f"its slots: {', '.join(known) or 'none'}",
+            )
+    for slot in skill.slots:
+        for text in _texts(slot, request.slots.get(slot.name, "")):
+            if read_slot(text, slot.type, slot.options, request.at, request.zone, slot.name) is None:
+                raise InputError(
+                    "SLOT_VALUE",
+                    f"{text!r} is not {_expected(slot)}",
+                    place=f"slot.{slot.name}",
+                    fix=slot.hint or f"give --slot {slot.name}=… another value",
+                )
+
+
+def _texts(slot: Slot, given: str) -> list[str]:
+    """The values in a text that a person gave: one, or those of a list between commas."""
+    parts = given.split(",") if slot.most > 1 else [given]
+    return [part.strip() for part in parts if part.strip()]
+
+
+_FORMS = {  # what a person should have said, where the type's name does not say it
+    "uint": "a whole number",
+    "float": "a number",
+    "iso8601": "a day and time that can be read in just one way",
+    "AssetAmount": "an amount with its currency",
+    "string[]": "countries or regions",
+}
+
+
+def _expected(slot: Slot) -> str:
+    if slot.options:
+        return f"one of {', '.join(slot.options)}"
+    if is_memory(slot.type):
+        return f"the address of a memory, {slot.type}/ID (mcl cortex find tells it)"
+    return _FORMS.get(slot.type, f"of type {slot.type}")
+
+
+class _Found:
+    """What was found so far, in the order of the Frame."""
+
+    def __init__(self, request: Request, rules: Rules) -> None:
+        self.request = request
+        self.rules = rules
+        self.objects: list[SlotEntry] = []
+        self.constraints: list[Constraint] = []
+        self.success: list[Predicate] = []
+        self.preferences: list[Preference] = []
+        self.budget: Budget | None = None
+        self.gaps: list[Gap] = []
+        self.marks: list[SpanMark] = []
+        self.certainty: dict[str, float] = {}
+        self.said: dict[str, tuple[str, str]] = {}
+        self.over: Span | None = None
+
+    def slot(self, slot: Slot, spans: Sequence[Span], bundle: Bundle) -> None:
+        """Fill a slot with what was answered, else given, else found, else its default."""
+        name = f"slot.{slot.name}"
+        answer = self.request.answers.get(name)
+        said = self.request.slots.get(slot.name) if answer is None else answer
+        if said is not None:
+            for text in _texts(slot, said):
+                self._fill(slot, text, None)
+            return
+        known = [span for span in spans if self._said(span, slot, bundle)]
+        for span in known[: slot.most]:
+            self._fill(slot, span.value, span)
+        others = tuple(
+            dict.fromkeys(span.value for span in known[slot.most :] if span.value != known[0].value)
+        )
+        if others and slot.most == 1:
+            both = ", ".join(f"“{text}”" for text in (known[0].value, *others))
+            why, options = f"{slot.name} may be {both}", (known[0].value, *others)
+            self.gaps.append(
+                Gap(name, slot.type, self.rules.severities["frame.several"], why, options=options)
+            )
+        if not spans and slot.default:
+            for text in slot.default:
+                self.objects.append(SlotEntry(name=slot.name, value=text, type=slot.type))
+
+    def stated(self, name: str, spans: Sequence[Span]) -> None:
+        """Read the spans of one constraint field, or the answer that replaces them."""
+        path = next((path for path, field_ in FIELD_OF_PATH.items() if field_ == name), name)
+        answer = self.request.answers.get(path)
+        if answer is not None:
+            spans = [Span(name, answer, None, None, 1.0)] if answer else []
+        seen: set[str] = set()
+        for span in spans:
+            if span.value and span.value not in seen and self._quotes(span, answered=answer is not None):
+                seen.add(span.value)
+                self._state(name, span)
+
+    def left(self, rest: Sequence[Span], spans: Sequence[Span]) -> None:
+        """Words that may say something and that no span took: the least certain of them counts."""
+        taken = [place_of(one) for one in spans if one.start is not None]
+        over = [one for one in rest if free(place_of(one), taken)]
+        self.over = min(over, key=lambda one: one.probability, default=None)
+
+    def result(self, verb: str) -> Extraction:
+        """Everything as one value."""
+        frame = Frame(
+            verb=verb,
+            objects=tuple(self.objects),
+            constraints=tuple(self.constraints),
+            success_criteria=tuple(self.success),
+            preferences=tuple(self.preferences),
+        )
+        return Extraction(
+            frame, tuple(self.marks), tuple(self.gaps), self.budget, self.certainty, self.said, self.over
+        )
+
+    def _fill(self, slot: Slot, text: str, span: Span | None) -> None:
+        if _ADDRESS.fullmatch(text) and (slot.type == "string" or slot.type.endswith("Ref")):
+            self.objects.append(SlotEntry(name=slot.name, value=text, uri=text, type=slot.type))
+            return
+        value = read_slot(text, slot.type, slot.options, self.request.at, self.request.zone, slot.name)
+        if value is None:
+            severity = self.rules.severities[f"frame.{'required' if slot.required else 'optional'}_unread"]
+            why = f"{slot.name}: “{text}” is not {_expected(slot)}"
+            self.gaps.append(Gap(f"slot.{slot.name}", slot.type, severity, why, options=slot.options))
+            return
+        self._mark(f"frame.objects[{len(self.objects)}]", span)
+        uri = value if is_memory(slot.type) else ""
+        self.objects.append(SlotEntry(name=slot.name, value=value, uri=uri, type=slot.type))
+
+    def _state(self, name: str, span: Span) -> None:
+        found = self._stated(name, span)
+        if isinstance(found, Gap):
+            case = "constraint.hard_unread" if self._is_hard(span) else "constraint.unread"
+            severity = self.rules.severities[case]
+            question = f"{sentence(found.why)}. {self.rules.questions[name]}"
+            self.gaps.append(replace(found, severity=severity, prompt=question))
+        elif isinstance(found, Budget):
+            given = {key: value for key, value in found if value not in (None, "")}
+            self.budget = (self.budget or Budget()).model_copy(update=given)
+            self._mark(f"budget.{next(iter(given))}", span)
+        elif isinstance(found, Preference):
+            self._mark(f"frame.preferences[{len(self.preferences)}]", span)
+            self.preferences.append(found)
+        elif isinstance(found, CONSTRAINTS):
+            self._mark(f"frame.constraints[{len(self.constraints)}]", span)
+            self.constraints.append(found)
+        else:
+            self._mark(f"frame.success_criteria[{len(self.success)}]", span)
+            self.success.append(found)
+
+    def _stated(self, name: str, span: Span) -> Stated | Gap:
+        """What the span says in its clause."""
+        around = self._around(span)
+        reading = Reading(self.request.at, self.request.zone, around)
+        earlier = _EARLIER.search(around.before) if name == "deadline" else None
+        text = f"{earlier[0] if earlier else ''}{span.value}"
+        rank = len(self.preferences) + 1
+        return state(name, text, hard=self._is_hard(span), rank=rank, reading=reading)
+
+    def _is_hard(self, span: Span) -> bool:
+        """Whether no word of the clause makes a wish of it."""
+        around = self._around(span)
+        clause = f"{around.before}{span.value}{around.after}".casefold()
+        return span.start is None or self.rules.soft.search(clause) is None
+
+    def reads(self, span: Span) -> bool:
+        """Whether the span of a limit is read as what it is said to be, as it stands in the prose."""
+        return not isinstance(self._stated(span.field, span), Gap)
+
+    def _mark(self, path: str, span: Span | None) -> None:
+        if span is None:
+            return
+        self.certainty[path] = span.probability
+        if not path.startswith("frame.objects"):
+            self.said[path] = (span.field, span.value)
+        if span.start is not None and span.end is not None:
+            self.marks.append(SpanMark(field=path, start=span.start, end=span.end))
+
+    def _around(self, span: Span) -> Around:
+        """The rest of the clause that the span stands in."""
+        if span.start is None or span.end is None:
+            return Around()
+        prose, start, end = self.request.prose, span.start, span.end
+        before = _CLAUSE.split(prose[max(0, start - _NEAR) : start])[-1]
+        return Around(before, _CLAUSE.split(prose[end : end + _NEAR])[0])
+
+    def _said(self, span: Span, slot: Slot, bundle: Bundle) -> bool:
+        return (
+            span.value in slot.options
+            or (span.start is None and span.value in bundle.text)
+            or self._quotes(span)
+        )
+
+    def _quotes(self, span: Span, *, answered: bool = False) -> bool:
+        """Whether the span is what the prose says at its place; else it is invented, and said so."""
+        if answered or (
+            span.start is not None
+            and span.end is not None
+            and self.request.prose[span.start : span.end] == span.value
+        ):
+            return True
+        why = f"the model named “{span.value}” for {span.field}, which the goal does not say"
+        self.gaps.append(Gap(span.field, "", "preferred", why))
+        return False
+
+
+def deadline_of(constraints: Iterable[Constraint]) -> str:
+    """The earliest hard deadline, or ""."""
+    return min(
+        (one.by for one in constraints if isinstance(one, DeadlineConstraint) and one.hard), default=""
+    )

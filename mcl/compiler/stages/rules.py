@@ -1,0 +1,184 @@
+"""The numbers and words that the stages go by, read from the core modules (`grammars/core/*.mtx`)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from executor.store.lifecycle.events import MAX_ROUNDS
+from ir.intent import SEVERITIES
+from mcl.compiler.stages.constraints import ASKED, LIMITS, SIGNS
+from mcl.language.mtx.core import Core, CoreModule
+from mcl.language.mtx.finding import nearest
+from mcl.language.mtx.interpret import interpret
+from mcl.model.matcher.lexicon import Lexicon
+
+Route: TypeAlias = Literal["compiled", "review", "clarify"]
+# What may follow when one of these happens.
+_ENDINGS: Final = {
+    "too_many_rounds": ("fail",),
+    "out_of_time": ("fail",),
+    "no_skill_fits": ("fail", "clarify"),
+}
+_PARTS: Final = ("skill", "verb", "slots", "constraints")
+_CASES: Final = {
+    "verb": ("uncertain",),
+    "frame": ("required_missing", "required_unread", "optional_unread", "several"),
+    "constraint": ("unread", "hard_unread"),
+    "pre_resolve": ("required_not_found", "optional_not_found", "several"),
+}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What follows when a compile cannot go on: `clarify` asks, else it fails with `reason`."""
+
+    reason: str
+    clarify: bool
+    message: str
+
+
+@dataclass(frozen=True)
+class Routing:
+    """What follows from a confidence, and what is said of it (a question, or why it should be read)."""
+
+    route: Route
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """longest_prose in characters, bundle_tokens in tokens, timeout_ms in milliseconds; certainties are
+    shares.
+
+    word_weight, example_weight, verb_weight: what shared words, a similar example and having the verb of the
+    goal's first word count beside the model; familiar_weight: what it counts how clearly, over
+    familiar_margin, a goal is for a skill that the model was taught by name; familiar_words: the share of the
+    words that counts then; familiar_spread: how far behind the best of them, in that, one is not shown;
+    familiar_share: the exponent of the shares where all are of such skills; kinship_weight: what it counts of
+    many skills that were not taught how akin the goal is to each in what was;
+    pattern_weight: what a pattern counts beside its spans; unnamed_option: how certain it must be of an
+    option that the goal does not name. lexicon: words that say a verb. weights: of the parts of a confidence,
+    by name; rest_weight: of the word that most likely says something and was not read. factors: what an open
+    unknown multiplies it by, by severity. severities: by module and case, as "frame.required_missing".
+    plan_nodes: of a plan that a model writes; plan_repairs: how often it may be written again. kinds: the
+    limits, signs and wishes that are read. questions: about limits, by kind. soft: matches the phrases that
+    word a wish, in lower case.
+    """
+
+    longest_prose: int
+    timeout_ms: int
+    rounds: int
+    whole: int
+    candidates: int
+    nearest: int
+    bundle_tokens: int
+    word_weight: float
+    example_weight: float
+    verb_weight: float
+    familiar_weight: float
+    familiar_words: float
+    familiar_margin: float
+    kinship_weight: float
+    familiar_spread: float
+    familiar_share: float
+    pattern_weight: float
+    unnamed_option: float
+    lexicon: Lexicon
+    verb_certain: float
+    verb_question: str
+    weights: Mapping[str, float]
+    rest_weight: float
+    factors: Mapping[str, float]
+    plan_nodes: int
+    plan_repairs: int
+    kinds: frozenset[str]
+    questions: Mapping[str, str]
+    soft: re.Pattern[str]
+    memories: int
+    options: int
+    asked: int
+    question: str
+    severities: Mapping[str, str]
+    endings: Mapping[str, Ending]
+    frame: CoreModule
+    confidence: CoreModule
+
+    @classmethod
+    def of(cls, core: Core) -> "Rules":
+        """Read them. Raises SkillError NO_SETTING, BAD_SETTING."""
+        pipeline, verb, confidence = core["pipeline"], core["verb"], core["confidence"]
+        limits, signs, memory = core["constraint"], core["predicate"], core["pre_resolve"]
+        return cls(
+            longest_prose=pipeline.whole("limits.max_prose", 1),
+            timeout_ms=round(pipeline.number("limits.wall_clock_s") * 1000),
+            rounds=pipeline.whole("limits.rounds", 0, MAX_ROUNDS),
+            whole=pipeline.whole("limits.whole"),
+            candidates=pipeline.whole("limits.candidates", 1),
+            nearest=pipeline.whole("limits.nearest"),
+            bundle_tokens=pipeline.whole("limits.bundle_tokens"),
+            word_weight=verb.number("weight.words"),
+            example_weight=verb.number("weight.example"),
+            verb_weight=verb.number("weight.verb"),
+            familiar_weight=verb.number("weight.familiar"),
+            familiar_words=verb.number("weight.known_words", 0, 1),
+            familiar_margin=verb.number("margin.familiar", -10, 10),
+            kinship_weight=verb.number("weight.kinship"),
+            familiar_spread=verb.number("spread.familiar"),
+            familiar_share=verb.number("sharpness.familiar", 0, 1),
+            pattern_weight=core["frame"].number("weight.patterns", 0, 1),
+            unnamed_option=core["frame"].number("threshold.unnamed", 0, 1),
+            lexicon=Lexicon.of(verb),
+            verb_certain=verb.number("threshold.certain", 0, 1),
+            verb_question=verb.text("question.uncertain"),
+            weights={name: confidence.number(f"weight.{name}") for name in _PARTS},
+            rest_weight=confidence.number("weight.rest"),
+            factors={name: confidence.number(f"factor.{name}", 0, 1) for name in SEVERITIES},
+            plan_nodes=pipeline.whole("plan.nodes", 1, 32),
+            plan_repairs=pipeline.whole("plan.repairs", 0, 2),
+            kinds=frozenset((*limits.words("kinds", LIMITS), *signs.words("kinds", SIGNS))),
+            questions={kind: limits.text(f"question.{kind}") for kind in ASKED},
+            soft=_any_of(limits.phrases("soft.phrases")),
+            memories=memory.whole("limits.candidates", 1),
+            options=memory.whole("limits.options"),
+            asked=core["unknown"].whole("limits.questions", 1),
+            question=core["unknown"].text("question.default"),
+            severities={
+                f"{name}.{case}": _severity(core[name], case) for name in _CASES for case in _CASES[name]
+            },
+            endings={name: _ending(pipeline, name) for name in _ENDINGS},
+            frame=core["frame"],
+            confidence=confidence,
+        )
+
+    def routing(self, confidence: float) -> Routing:
+        """What the procedure of the module `confidence` says: a clarify block asks, an unknown block wants it
+        read, neither lets it pass."""
+        said = interpret(self.confidence, verb="", prose="", confidence=confidence)
+        if said.clarifies:
+            return Routing("clarify", said.clarifies[0].prompt)
+        return Routing("review", said.unknowns[0].reason) if said.unknowns else Routing("compiled")
+
+
+def _severity(module: CoreModule, case: str) -> str:
+    severity = module.text(f"severity.{case}")
+    if severity not in SEVERITIES:
+        raise module.bad(
+            f"severity.{case}", f"is none of {', '.join(SEVERITIES)}", nearest(severity, SEVERITIES)
+        )
+    return severity
+
+
+def _ending(pipeline: CoreModule, name: str) -> Ending:
+    said, legal = pipeline.failure(name), _ENDINGS[name]
+    action = said.action.value if said.action else "fail"
+    if action not in legal:
+        raise pipeline.bad(name, f"cannot be answered with {action}", f"action is {' or '.join(legal)}")
+    if said.reason is None:
+        raise pipeline.bad(name, "has no reason", "add reason=")
+    return Ending(said.reason.value, action == "clarify", said.message.value if said.message else "")
+
+
+def _any_of(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    alternatives = "|".join(re.escape(phrase.casefold()) for phrase in phrases)
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)" if phrases else r"(?!)")

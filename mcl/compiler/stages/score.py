@@ -1,0 +1,218 @@
+"""Stage 6: how sure the compiler is, what follows from it, and the Intent that is signed."""
+
+import math
+from dataclasses import dataclass, replace
+from math import prod
+
+from ir import Budget, BudgetConstraint, CompileMetadata, Intent, Reference, derive_seed, key_of, with_hash
+from mcl.compiler.stages.classify import Classified
+from mcl.compiler.stages.constraints import doubt
+from mcl.compiler.stages.extract import Extraction, deadline_of
+from mcl.compiler.stages.gaps import Gap, one_a_field, unknowns_of
+from mcl.compiler.stages.missing import filled, meant_by, with_missing
+from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.rules import Route, Rules
+
+_DIGITS = 4  # of a confidence; the last bits of a model's logits change with its batch size
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What follows: "compiled" as it is, "review" (compiled, to be read with care) or "clarify"; `gaps` in
+    order; `said` why it should be read."""
+
+    outcome: Route
+    confidence: float
+    gaps: tuple[Gap, ...]
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a compile depended on: digests are lowercase hex sha256, `snapshot` the memories' Merkle root."""
+
+    mtx_digest: str
+    model_digest: str
+    model_version: str
+    grammar: str
+    snapshot: str
+
+
+def score(request: Request, classified: Classified, extraction: Extraction, rules: Rules) -> Verdict:
+    """Weigh the parts of a compile as the confidence module says, and go the way that it says.
+
+    An answer closes its gap unless it left something open that blocks; a gap that blocks is always asked. A
+    word that may say something and was not read takes from the confidence, but nothing is asked for it: the
+    compile is to be read with care.
+    """
+    extraction = with_missing(request, classified, extraction, rules)
+    gaps = _open(request, classified, extraction)
+    confidence = _confidence(classified, extraction, gaps, rules)
+    whys = [gap.why for gap in gaps]
+    late = with_missing(request, classified, extraction, rules, confidence, whys)
+    if late.gaps != extraction.gaps:  # blocks under conditions on confidence and unknowns said more
+        extraction, gaps = late, _open(request, classified, late)
+        confidence = _confidence(classified, extraction, gaps, rules)
+    blocked = any(gap.severity == "blocking" for gap in gaps)
+    routing = rules.routing(confidence)
+    whole = _with_rest(confidence, classified, extraction, rules)
+    if not blocked and routing.route != "clarify":
+        if extraction.over is not None and rules.routing(whole).route != routing.route:
+            why = f"“{extraction.over.value}” was read as part of nothing: see whether something is missing"
+            return Verdict("review", _not_asked(whole, confidence, rules), gaps, why)
+        return Verdict(routing.route, whole, gaps, routing.said)
+    if not blocked:
+        gaps = one_a_field((*gaps, *_doubts(request, classified, extraction, rules, routing.said)))
+    return Verdict("clarify", whole, _as_asked(request, classified, extraction, gaps, confidence))
+
+
+def _open(request: Request, classified: Classified, extraction: Extraction) -> tuple[Gap, ...]:
+    """The gaps that no answer has closed."""
+    gaps = one_a_field((*classified.gaps, *extraction.gaps))
+    return tuple(gap for gap in gaps if request.answers.get(gap.field) is None or gap.severity == "blocking")
+
+
+def build(
+    request: Request,
+    classified: Classified,
+    extraction: Extraction,
+    references: tuple[Reference, ...],
+    verdict: Verdict,
+    provenance: Provenance,
+) -> Intent:
+    """The Intent, with its hash. Raises IrError where a field cannot be what it is."""
+    costs = [
+        one.max
+        for one in extraction.frame.constraints
+        if isinstance(one, BudgetConstraint) and one.hard and one.max
+    ]
+    budget = extraction.budget
+    if len({cost.asset for cost in costs}) == 1:
+        budget = (budget or Budget()).model_copy(update={"max_cost": min(costs, key=lambda cost: cost.value)})
+    seed = derive_seed(
+        intent_id=request.id,
+        actor=request.actor,
+        snapshot_hash=provenance.snapshot,
+        mtx_digest=provenance.mtx_digest,
+        model_digest=provenance.model_digest,
+    )
+    metadata = CompileMetadata(
+        seed=seed.hex,
+        mtx_digest=provenance.mtx_digest,
+        model_digest=provenance.model_digest,
+        model_version=provenance.model_version,
+        grammar=provenance.grammar,
+        skill_id=classified.skill.id,
+        skill_version=classified.skill.version,
+        cortex_snapshot_hash=provenance.snapshot,
+        spans=extraction.spans,
+    )
+    return with_hash(
+        Intent(
+            id=request.id,
+            actor=request.actor,
+            agent=request.agent,
+            prose=request.prose,
+            frame=extraction.frame,
+            unknowns=unknowns_of(verdict.gaps),
+            references=references,
+            state="clarifying" if verdict.outcome == "clarify" else "proposed",
+            confidence=verdict.confidence,
+            budget=budget,
+            deadline=deadline_of(extraction.frame.constraints),
+            created_at=request.at,
+            signed_by=key_of(request.actor).hex(),
+            compile_metadata=metadata,
+        )
+    )
+
+
+def _confidence(classified: Classified, extraction: Extraction, gaps: tuple[Gap, ...], rules: Rules) -> float:
+    """The product of the parts that there are, each to the power of its weight, and of a factor for each
+    gap."""
+    slots = [p for path, p in extraction.certainty.items() if path.startswith("frame.objects")]
+    limits = [p for path, p in extraction.certainty.items() if not path.startswith("frame.objects")]
+    parts = {"skill": classified.skill_probability, "verb": classified.verb_probability}
+    parts |= {"slots": sum(slots) / len(slots)} if slots else {}
+    parts |= {"constraints": sum(limits) / len(limits)} if limits else {}
+    confidence = prod(math.pow(p, rules.weights[name]) for name, p in parts.items())
+    confidence *= prod(rules.factors[gap.severity] for gap in gaps)
+    return round(min(1.0, max(0.0, confidence)), _DIGITS)
+
+
+def _with_rest(confidence: float, classified: Classified, extraction: Extraction, rules: Rules) -> float:
+    """A confidence, less what a word takes from it that was not read. A skill without slots reads none."""
+    if extraction.over is None or not classified.skill.slots:
+        return confidence
+    return round(confidence * math.pow(extraction.over.probability, rules.rest_weight), _DIGITS)
+
+
+def _not_asked(low: float, high: float, rules: Rules) -> float:
+    """`low`, or the least confidence up to `high` with which nobody is asked: so that a confidence says what
+    follows from it, whatever took from it."""
+    if rules.routing(low).route != "clarify":
+        return low
+    unit: int = 10**_DIGITS
+    below, enough = round(low * unit), round(high * unit)
+    while enough - below > 1:
+        middle = (below + enough) // 2
+        if rules.routing(middle / unit).route == "clarify":
+            below = middle
+        else:
+            enough = middle
+    return enough / unit
+
+
+def _as_asked(
+    request: Request, classified: Classified, extraction: Extraction, gaps: tuple[Gap, ...], confidence: float
+) -> tuple[Gap, ...]:
+    """The gaps with the questions that the skill's clarify blocks word, and those that only these blocks
+    ask."""
+    unknowns = [gap.why for gap in gaps]
+    meant = meant_by(request, classified, extraction, confidence=confidence, unknowns=unknowns)
+    worded = {f"slot.{rule.slot}": rule for rule in meant.clarifies}
+    asked = []
+    for gap in gaps:
+        rule = worded.pop(gap.field, None)
+        if rule is not None:
+            gap = replace(
+                gap,
+                prompt=rule.prompt or gap.prompt,
+                options=gap.options or rule.options,
+                default=gap.default or rule.default,
+            )
+        asked.append(gap)
+    empty = {slot.name for slot in classified.skill.slots} - set(filled(extraction))
+    for field, rule in worded.items():
+        if field not in request.answers and rule.slot in empty:
+            severity = "blocking" if rule.required and rule.slot in empty else "preferred"
+            why = f"the goal does not say {rule.slot}"
+            asked.append(Gap(field, rule.type, severity, why, rule.prompt, rule.options, rule.default))
+    return one_a_field(asked)
+
+
+def _doubts(
+    request: Request, classified: Classified, extraction: Extraction, rules: Rules, question: str
+) -> tuple[Gap, ...]:
+    """A question for each part that is not certain; for the least certain one where all seem to be.
+
+    question: asked about a limit that has none of its own.
+    """
+    skill = classified.skill
+    parts: list[tuple[float, Gap]] = []
+    if not request.skill:
+        name = skill.display or skill.id
+        why, prompt = f"it is not certain that “{name}” is meant", f"Which skill is meant? {name}"
+        options = (skill.id, *classified.others)
+        gap = Gap("skill", "SkillRef", "preferred", why, f"{prompt}: {skill.description}", options, skill.id)
+        parts.append((classified.skill_probability, gap))
+    for place, entry in enumerate(extraction.frame.objects):
+        why = f"it is not certain that {entry.name} is “{entry.value}”"
+        gap = Gap(f"slot.{entry.name}", entry.type, "preferred", why, default=entry.value)
+        parts.append((extraction.certainty.get(f"frame.objects[{place}]", 1.0), gap))
+    parts += (
+        (extraction.certainty[path], doubt(field, text, rules.questions.get(field, question)))
+        for path, (field, text) in extraction.said.items()
+    )
+    doubtful = tuple(gap for certainty, gap in parts if rules.routing(certainty).route == "clarify")
+    return doubtful or tuple(gap for _, gap in sorted(parts, key=lambda part: part[0])[:1])

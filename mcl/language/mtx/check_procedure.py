@@ -1,0 +1,185 @@
+"""V2, V3, V5–V7, V11, V12 and V15: what §PROCEDURE says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ir import STEP_KINDS, VERBS
+from ir.frame import valid_verb
+from ir.intent import SEVERITIES
+from mcl.core.words import CORTEX_CALLS, MEMORY_TYPES
+from mcl.language.mtx.ast import (
+    SCALAR_TYPES,
+    Clarify,
+    Condition,
+    Entry,
+    File,
+    Items,
+    Node,
+    On,
+    Prompt,
+    Property,
+    Resolve,
+    SlotIs,
+    SlotPath,
+    Text,
+    Unknown,
+    VerbIs,
+)
+from mcl.language.mtx.check_slots import Declared, items, misfit, near
+from mcl.language.mtx.finding import Finding, found, nearest
+from mcl.language.mtx.interpolate import PLAIN_NAMES, places, slot_of
+
+
+def check_procedure(file: File) -> Iterator[Finding]:
+    """What is wrong with the procedure."""
+    slots: dict[str, Declared] = {}
+    for slot in file.slots():
+        slots.setdefault(slot.name, Declared(slot))  # a second one of the name is told as such
+    waiting = list(file.procedure)
+    while waiting:  # no recursion: blocks may be nested a thousand deep
+        entry = waiting.pop()
+        if isinstance(entry, On):
+            yield from _condition(entry.condition, slots)
+            waiting.extend(entry.body)
+        else:
+            yield from _entry(entry, slots)
+
+
+def bad_verb(node: Node, verb: str) -> Finding:
+    """V2 for a verb that is none."""
+    hint = nearest(verb, VERBS) or f"verbs: {' '.join(VERBS)}, or x:<name>"
+    return found(node, "V2", f"there is no verb {verb!r}", verb, hint)
+
+
+def _entry(entry: Entry, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+    if isinstance(entry, Property):
+        yield from _property(entry)
+    elif isinstance(entry, Prompt):
+        yield from _prompt(entry, slots)
+    elif isinstance(entry, Resolve):
+        yield from _resolve(entry, slots)
+    elif isinstance(entry, Unknown):
+        yield from _unknown(entry, slots)
+    elif isinstance(entry, Clarify):
+        yield from _clarify(entry, slots)
+
+
+def _condition(condition: Condition, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+    if isinstance(condition, VerbIs) and not valid_verb(condition.verb):
+        yield bad_verb(condition, condition.verb)
+    elif isinstance(condition, SlotIs):
+        yield from _declared(condition, condition.slot, slots, "V5")
+        slot = slots.get(condition.slot)
+        if slot is not None and condition.value.value:  # an empty value asks whether the slot is empty
+            yield from misfit(condition.value, slot)
+
+
+def _property(entry: Property) -> Iterator[Finding]:
+    text = entry.value.value
+    if entry.key == "kind" and text not in STEP_KINDS:
+        hint = nearest(text, STEP_KINDS) or f"kinds: {' '.join(STEP_KINDS)}"
+        yield found(entry.value, "V11", f"there is no step kind {text!r}", text, hint)
+    elif entry.key == "output_cardinality" and not re.fullmatch(r"[1-9]\d{0,5}", text, re.ASCII):
+        yield found(entry.value, "V12", "output_cardinality is a whole number from 1", text)
+
+
+def _prompt(entry: Prompt, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+    for key, value in (("system", entry.system), ("user", entry.user)):
+        if value is None or not value.value:
+            yield found(value or entry, "V7", f"the prompt has no {key}", "prompt", f'add {key}="…"')
+        else:
+            yield from _places(value, slots)
+
+
+def _places(value: Text, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+    for _, name in places(value.value):
+        if name is None:
+            yield found(value, "V7", "a { that opens no place", "{", "write {{ for a literal brace")
+        elif name not in PLAIN_NAMES:
+            path = slot_of(name)
+            if path is None or path[0] not in slots:
+                legal = [*PLAIN_NAMES, *(f"slot.{slot}" for slot in slots)]
+                hint = near(name, legal, "{{ is a literal brace; places")
+                yield found(value, "V7", f"nothing is called {{{name}}}", "{" + name + "}", hint)
+
+
+def _resolve(entry: Resolve, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+    yield from _declared(entry, entry.slot, slots, "V5")
+    legal = CORTEX_CALLS.get(entry.call)
+    if legal is None:
+        hint = nearest(entry.call, CORTEX_CALLS) or f"calls: {' '.join(CORTEX_CALLS)}"
+        yield found(entry, "V5", f"there is no cortex.{entry.call}", f"cortex.{entry.call}", hint)
+        return
+    for argument in entry.arguments:
+        if argument.key not in legal:
+            hint = nearest(argument.key, legal) or f"arguments: {' '.join(legal)}"
+            yield found(argument, "V5", f"cortex.{entry.call} takes no {argument.key!r}", argument.key, hint)
+        if isinstance(argument.value, SlotPath):
+            yield from _declared(argument.value, argument.value.slot, slots, "V5")
+        elif argument.key == "type":
+            yield from _memory_types(argument.value)
+        elif argument.key in ("limit", "budget"):
+            text = argument.value.value if isinstance(argument.value, Text) else "["
+            if not re.fullmatch(r"[1-9]\d{0,5}", text, re.ASCII):
+                yield found(argument.value, "V5", f"{argument.key} is a whole number from 1", text)
+
+
+def _memory_types(value: Text | Items) -> Iterator[Finding]:
+    for item in value.items if isinstance(value, Items) else (value,):
+        for word in item.value.split():
+            if word not in MEMORY_TYPES:
+                yield no_memory_type(item, word)
+
+
+def no_memory_type(node: Node, word: str) -> Finding:
+    """The warning for a type of memories that there is not: nothing will be found."""
+    hint = nearest(word, MEMORY_TYPES) or f"types: {' '.join(MEMORY_TYPES)}"
+    return found(node, "CORTEX", f"there is no memory type {word!r}", word, hint, warning=True)
+
+
+def _unknown(entry: Unknown, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+    yield from _declared(entry, entry.slot, slots, "V6")
+    if entry.severity is not None and entry.severity.value not in SEVERITIES:
+        text = entry.severity.value
+        hint = nearest(text, SEVERITIES) or f"severities: {' '.join(SEVERITIES)}"
+        yield found(entry.severity, "V6", f"there is no severity {text!r}", text, hint)
+    yield from _type(entry.type)
+    yield from _answers(entry, slots)
+
+
+def _clarify(entry: Clarify, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+    yield from _declared(entry, entry.slot, slots, "V6")
+    yield from _type(entry.type)
+    yield from _answers(entry, slots)
+    if entry.required is not None and entry.required.value not in ("true", "false"):
+        yield found(entry.required, "V6", "required is true or false", entry.required.value)
+    if entry.prompt is None or not entry.prompt.value:
+        yield found(entry.prompt or entry, "V6", "the question has no prompt", "clarify", 'add prompt="…"')
+    else:
+        yield from _places(entry.prompt, slots)
+
+
+def _answers(entry: Unknown | Clarify, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+    """The default and the options of a question: what its slot could not take as an answer."""
+    slot = slots.get(entry.slot)
+    if slot is not None:
+        for value in (*items(entry.options), *items(entry.default)):
+            yield from misfit(value, slot)
+
+
+def _type(value: Text | None) -> Iterator[Finding]:
+    if value is None:
+        return
+    name = value.value.removesuffix("[]")
+    if name not in SCALAR_TYPES and not re.fullmatch(r"enum<[^\s<>|]+(\|[^\s<>|]+)*>", name):
+        yield found(
+            value, "V6", f"there is no type {value.value!r}", value.value, nearest(name, SCALAR_TYPES)
+        )
+
+
+def _declared(node: Node, slot: str, slots: Mapping[str, Declared], code: str) -> Iterator[Finding]:
+    if slot not in slots:
+        hint = near(slot, slots, "inputs") or "declare it in §INPUTS"
+        yield found(node, code, f"§INPUTS has no slot {slot!r}", f"slot.{slot}", hint)

@@ -1,0 +1,175 @@
+"""Typed tree to plain JSON values: for programs and the digest (`tree_json`, `tree_text`), and for the cache
+and back (`packed`, `unpacked`).
+
+`on` blocks nest as deep as a file says, so nothing here calls itself for them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+from mcl.language.mtx import ast
+from mcl.language.mtx.ast import File, Node, On, Position, Slot
+
+VERSION = 5  # of this form and of the checks; part of every cache key: raise it when either changes
+_KINDS: Final[dict[str, type[Node]]] = {
+    kind.__name__: kind
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, Node) and kind is not Node
+}
+_NAMES: Final = {
+    kind: tuple(field.name for field in fields(kind) if field.init and field.name != "at")
+    for kind in _KINDS.values()
+}
+
+
+def tree_json(node: Node, *, places: bool = True) -> dict[str, Any]:
+    """A tree as JSON values: `{"node": kind, "line": 12, "column": 3, field: …}`, every field present.
+
+    Line and column count from 1, in characters. Fields stand in the order of `ast`; a tuple is a list,
+    an absent part is null. places: False leaves line and column out (what the digest covers).
+
+    A file may nest its blocks 1,000 deep, and json.dumps cannot write that: use `tree_text`.
+    """
+    made: dict[str, Any] = {}
+    waiting: list[tuple[Any, Any, Any]] = [(made, "tree", node)]  # where the plain form of a value goes
+    while waiting:
+        target, key, value = waiting.pop()
+        if isinstance(value, Node):
+            plain: Any = {"node": type(value).__name__}
+            if places:
+                plain |= {"line": value.at.line, "column": value.at.column}
+            for name in _NAMES[type(value)]:
+                plain[name] = None  # fixes the order; filled in below
+                waiting.append((plain, name, getattr(value, name)))
+        elif isinstance(value, tuple):
+            plain = [None] * len(value)
+            waiting += ((plain, index, item) for index, item in enumerate(value))
+        else:
+            plain = value
+        target[key] = plain
+    return made["tree"]  # type: ignore[no-any-return]  # the form of a Node is a dict
+
+
+def tree_text(node: Node, *, places: bool = True, indent: int = 2) -> str:
+    """`tree_json` as JSON text of any depth, without a newline at the end. indent: blanks a level."""
+    done: list[str] = []
+    levels: list[tuple[Iterator[Any], str]] = [(iter([("", tree_json(node, places=places))]), "")]
+    first = True
+    while levels:
+        items, close = levels[-1]
+        try:
+            key, value = next(items)
+        except StopIteration:
+            levels.pop()
+            if close:
+                done.append(("" if first else "\n" + " " * indent * (len(levels) - 1)) + close)
+            first = False
+            continue
+        if len(levels) > 1:
+            done.append(("\n" if first else ",\n") + " " * indent * (len(levels) - 1))
+        done.append(key)
+        if isinstance(value, dict):
+            levels.append((((json.dumps(name) + ": ", part) for name, part in value.items()), "}"))
+        elif isinstance(value, list):
+            levels.append((iter([("", part) for part in value]), "]"))
+        else:
+            done.append(json.dumps(value, ensure_ascii=False))
+            first = False
+            continue
+        done.append("{" if isinstance(value, dict) else "[")
+        first = True
+    return "".join(done)
+
+
+def named(node: Any) -> dict[str, Any]:
+    """A node as `{"node": kind, field: …}`, its parts as they are. Raises KeyError for anything else."""
+    return {"node": type(node).__name__} | {name: getattr(node, name) for name in _NAMES[type(node)]}
+
+
+def packed(file: File) -> list[Any]:
+    """A file as `["File", line, column, section, …]`: short, quick to read, and flat.
+
+    A node is `[kind, line, column, field, …]` and a tuple `[null, item, …]`, but what stands in the body of
+    an `on` follows it in the list that it stands in, and the node has the number of those entries instead.
+    """
+    return ["File", *file.at, *(_packed(section) for section in file.sections)]
+
+
+def unpacked(value: Any) -> File:
+    """The inverse of `packed`. Raises LookupError, TypeError or ValueError for anything else."""
+    kind, line, column, *sections = value
+    if kind != "File":
+        raise ValueError("not the form of a file")
+    return File(tuple(_unpacked(section) for section in sections), at=Position(line, column))
+
+
+def packed_slot(slot: Slot) -> list[Any]:
+    """A slot in the short form."""
+    return _packed(slot)  # type: ignore[no-any-return]  # the form of a Node is a list
+
+
+def unpacked_slot(value: Any) -> Slot:
+    """The inverse of `packed_slot`. Raises LookupError, TypeError or ValueError for anything else."""
+    slot = _unpacked(value)
+    if not isinstance(slot, Slot):
+        raise TypeError("not the form of a slot")
+    return slot
+
+
+def _packed(value: Any) -> Any:
+    if isinstance(value, Node):
+        return [
+            type(value).__name__,
+            *value.at,
+            *(_packed(getattr(value, name)) for name in _NAMES[type(value)]),
+        ]
+    if isinstance(value, tuple):
+        return [None, *_preorder(value)]
+    return value
+
+
+def _preorder(entries: Sequence[Any]) -> Iterator[Any]:
+    levels = [iter(entries)]
+    while levels:
+        for entry in levels[-1]:
+            if isinstance(entry, On):
+                yield ["On", *entry.at, _packed(entry.condition), len(entry.body)]
+                levels.append(iter(entry.body))
+                break
+            yield _packed(entry)
+        else:
+            levels.pop()
+
+
+def _unpacked(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    if value[0] is None:
+        return _nested(value)
+    kind = _KINDS[value[0]]
+    values = dict(zip(_NAMES[kind], (_unpacked(item) for item in value[3:]), strict=True))
+    return kind(**values, at=Position(value[1], value[2]))
+
+
+def _nested(items: Sequence[Any]) -> tuple[Any, ...]:
+    """The entries of a tuple, with the bodies of its `on` blocks put back into them."""
+    done: list[Any] = []
+    open_blocks: list[tuple[On, int, list[Any]]] = []  # the block, how many entries it takes, what is around
+    for item in items[1:]:
+        node = _unpacked(item)
+        if isinstance(node, On):
+            open_blocks.append((node, int(item[4]), done))
+            done = []
+        else:
+            done.append(node)
+        while open_blocks and len(done) == open_blocks[-1][1]:
+            block, _, around = open_blocks.pop()
+            around.append(On(block.condition, tuple(done), at=block.at))
+            done = around
+    if open_blocks:
+        raise ValueError("a block has fewer entries than it says")
+    return tuple(done)

@@ -1,0 +1,165 @@
+"""The compiler's own rules: `grammars/core/*.mtx`, read for thresholds, budgets, weights, words and
+prompts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from grammars import core_modules
+from mcl.core.errors import SkillError
+from mcl.language.mtx.ast import Failure, File, Node
+from mcl.language.mtx.cache import Cache
+from mcl.language.mtx.digest import value_digest
+from mcl.language.mtx.finding import nearest
+from mcl.language.mtx.load import load_file
+
+Made = TypeVar("Made")
+MODULES = ("confidence", "constraint", "frame", "pipeline", "pre_resolve", "predicate", "unknown", "verb")
+
+
+@dataclass(frozen=True)
+class CoreModule:
+    """One module: its file and tree (for `interpret`), its digest, and its §SKILL settings by dotted key."""
+
+    name: str
+    path: Path
+    file: File
+    digest: str
+    settings: Mapping[str, str]
+
+    def text(self, key: str) -> str:
+        """A setting. Raises SkillError NO_SETTING."""
+        try:
+            return self.settings[key]
+        except KeyError:
+            message = f"core module {self.name} has no setting {key}"
+            raise SkillError(
+                "NO_SETTING", message, place=str(self.path), fix=f"add {key}= to §SKILL"
+            ) from None
+
+    def number(self, key: str, low: float = 0.0, high: float = 1e9) -> float:
+        """A number from `low` to `high`. Raises SkillError NO_SETTING, BAD_SETTING."""
+        try:
+            value = float(self.text(key))
+        except ValueError:
+            raise self.bad(key, "is no number") from None
+        if not low <= value <= high:
+            raise self.bad(key, f"is not from {low:g} to {high:g}")
+        return value
+
+    def whole(self, key: str, low: int = 0, high: int = 1_000_000) -> int:
+        """A whole number from `low` to `high`. Raises SkillError NO_SETTING, BAD_SETTING."""
+        try:
+            value = int(self.text(key))
+        except ValueError:
+            raise self.bad(key, "is no whole number") from None
+        if not low <= value <= high:
+            raise self.bad(key, f"is not from {low} to {high}")
+        return value
+
+    def words(self, key: str, legal: Sequence[str]) -> tuple[str, ...]:
+        """A setting that is a list of legal words. Raises SkillError NO_SETTING, BAD_SETTING."""
+        words = tuple(self.text(key).split())
+        for place, word in enumerate(words):
+            if word not in legal:
+                raise self.bad(key, f"names {word!r}", nearest(word, legal) or f"words: {' '.join(legal)}")
+            if word in words[:place]:
+                raise self.bad(key, f"names {word!r} twice")
+        return words
+
+    def phrases(self, key: str) -> tuple[str, ...]:
+        """A setting that is a list of phrases, separated by `|`; none where there is no such setting."""
+        return tuple(phrase.strip() for phrase in self.settings.get(key, "").split("|") if phrase.strip())
+
+    def family(self, prefix: str) -> dict[str, str]:
+        """The settings below `prefix.`, by what follows it, in order of declaration."""
+        start = prefix + "."
+        return {key[len(start) :]: value for key, value in self.settings.items() if key.startswith(start)}
+
+    def failure(self, name: str) -> Failure:
+        """A failure mode. Raises SkillError NO_SETTING."""
+        found = next((failure for failure in self.file.failures if failure.name == name), None)
+        if found is None:
+            message = f"core module {self.name} does not say what follows when {name}"
+            fix = f"add {name} to §FAILURE_MODES"
+            raise SkillError("NO_SETTING", message, place=str(self.path), fix=fix)
+        return found
+
+    def bad(self, key: str, why: str, fix: str = "") -> SkillError:
+        """The error for a setting (or failure mode) that cannot be used, at its line and column."""
+        section = self.file.section("SKILL")
+        nodes: list[Node] = [one for one in self.file.failures if one.name == key]
+        nodes += [one for one in (section.entries if section else ()) if getattr(one, "key", "") == key]
+        place = f"{self.path}:{nodes[0].at.line}:{nodes[0].at.column}" if nodes else str(self.path)
+        said = f"={self.settings[key]}" if key in self.settings else ""
+        return SkillError(
+            "BAD_SETTING", f"{key}{said} of core module {self.name} {why}", place=place, fix=fix
+        )
+
+
+@dataclass(frozen=True)
+class Core:
+    """All core modules; `core["pipeline"].whole("limits.max_prose")`."""
+
+    modules: Mapping[str, CoreModule]
+    _made: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __getitem__(self, name: str) -> CoreModule:
+        return self.modules[name]
+
+    def once(self, make: Callable[[Core], Made]) -> Made:
+        """What `make` makes of these modules, made when first asked for. Raises what `make` raises."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: Made = self._made[make]
+        return made
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Each module's digest by name."""
+        return {name: module.digest for name, module in self.modules.items()}
+
+    @property
+    def digest(self) -> str:
+        """sha256 (hex) over all modules."""
+        return value_digest(self.digests)
+
+
+def load_core(paths: Mapping[str, Path] | None = None, *, cache: Path | None = None) -> Core:
+    """Read and check the core modules.
+
+    paths: files by module name (None: the shipped ones). cache: a folder for parsed trees (None: parse anew).
+    Raises SkillError CORE_MISSING, or SKILL_INVALID with every error of the first module that has any.
+    """
+    paths = core_modules() if paths is None else paths
+    missing = [name for name in MODULES if name not in paths]
+    if missing:
+        raise SkillError("CORE_MISSING", f"no core module {', '.join(missing)}", fix="reinstall mcl")
+    store = Cache(cache)
+    modules = {}
+    for name in sorted(paths):
+        loaded = load_file(paths[name], store)
+        modules[name] = CoreModule(name, loaded.path, loaded.file, loaded.digest, loaded.file.settings())
+    return Core(modules)
+
+
+def own_modules(home: Path) -> dict[str, Path]:
+    """The files in a home's folder `core`, by name: what takes the place of shipped modules."""
+    return {path.stem: path for path in sorted((home / "core").glob("*.mtx"))}
+
+
+def core_of(home: Path) -> Core:
+    """The core modules that a home uses: those in its folder `core`, else the shipped ones.
+
+    Raises SkillError CORE_UNKNOWN for a file there that is no module's, and what load_core raises.
+    """
+    own = own_modules(home)
+    for name, path in own.items():
+        if name not in MODULES:
+            hint = nearest(name, MODULES) or f"modules: {' '.join(MODULES)}"
+            raise SkillError("CORE_UNKNOWN", f"there is no core module {name}", place=str(path), fix=hint)
+    return load_core({**core_modules(), **own}, cache=home / "cache")

@@ -1,0 +1,174 @@
+"""A file on disk to a checked tree, through the cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grammars import load as load_grammar
+from mcl.core.errors import SkillError
+from mcl.language.mtx.ast import File, Slot
+from mcl.language.mtx.cache import BAD_VALUE, Cache
+from mcl.language.mtx.codec import VERSION, packed, packed_slot, unpacked, unpacked_slot
+from mcl.language.mtx.digest import file_digest
+from mcl.language.mtx.source import MAX_BYTES
+
+if TYPE_CHECKING:
+    from mcl.language.mtx.finding import Finding
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a file says of itself, without its procedure: all that a list of skills needs.
+
+    values: plain JSON values, as `head_of` gives them. tree: the whole file, for want of good values.
+    """
+
+    values: Mapping[str, Any]
+    tree: Callable[[], File]
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """§SKILL by key."""
+        settings: Mapping[str, str] = self.values["settings"]
+        return settings
+
+    @property
+    def cortex(self) -> Mapping[str, str]:
+        """§CORTEX by key."""
+        cortex: Mapping[str, str] = self.values["cortex"]
+        return cortex
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """The slots of §INPUTS."""
+        try:
+            return tuple(unpacked_slot(slot) for slot in json.loads(self.values["slots"]))
+        except BAD_VALUE:
+            return self.tree().slots()
+
+    def references(self, section: str) -> tuple[str, ...]:
+        """The addresses of §TOOLS or §SUB_SKILLS."""
+        return tuple(self.values[section])
+
+
+def head_of(file: File) -> Head:
+    """What a tree says of itself."""
+    return Head(
+        {
+            "settings": file.settings(),
+            "cortex": file.settings("CORTEX"),
+            # as a text, because a list of skills shows none and reading them takes the longest
+            "slots": json.dumps([packed_slot(slot) for slot in file.slots()], separators=(",", ":")),
+            "TOOLS": [reference.uri for reference in file.references("TOOLS")],
+            "SUB_SKILLS": [reference.uri for reference in file.references("SUB_SKILLS")],
+        },
+        lambda: file,
+    )
+
+
+@dataclass(frozen=True)
+class LoadedFile:
+    """A checked file: its digest and head, and its tree, which is read when it is asked for."""
+
+    path: Path
+    digest: str
+    head: Head
+    tree: Callable[[], File]
+
+    @cached_property
+    def file(self) -> File:
+        """The tree."""
+        return self.tree()
+
+
+def load_file(path: Path, store: Cache, *, name: str | None = None) -> LoadedFile:
+    """Read, parse and check one .mtx file.
+
+    name: the id that it should carry (None: its folder's name for SKILL.mtx, else its own).
+    Raises SkillError: NO_FILE when it cannot be read, SKILL_INVALID with all its errors (`data["errors"]`).
+    """
+    data = read_bytes(path)
+    own = _own_name(path) if name is None else name
+    version = f"{VERSION}.{_grammar_digest()}.{own}"
+
+    def loaded(values: Any, body: Callable[[], Any]) -> LoadedFile:
+        digest, head = values
+        texts = [digest, head["slots"], *head["TOOLS"], *head["SUB_SKILLS"]]
+        texts += [*head["settings"].values(), *head["cortex"].values()]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("a file says of itself what is text")
+
+        def tree() -> File:
+            try:
+                file = unpacked(body())
+                if file_digest(file) == digest and head_of(file).values == head:
+                    return file
+            except BAD_VALUE:
+                pass
+            store.forget("mtx", version, data)  # it does not say what its source says
+            return _checked(path, own, data)
+
+        return LoadedFile(path, digest, Head(head, tree), tree)
+
+    def made() -> tuple[Any, Any]:
+        file = _checked(path, own, data)
+        return (file_digest(file), head_of(file).values), packed(file)
+
+    return store.get_parts("mtx", version, data, made, loaded)
+
+
+def read_bytes(path: Path) -> bytes:
+    """A plain file's bytes, at most as many as make a .mtx file too long. Raises SkillError NO_FILE."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with os.fdopen(handle, "rb", buffering=0) as file:
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError(0, "it is no plain file")
+            return file.read(min(found.st_size, MAX_BYTES)) or b""
+    except OSError as error:
+        raise SkillError(
+            "NO_FILE", f"cannot read it: {error.strerror or error}", place=str(path), fix="check the path"
+        ) from error
+
+
+def invalid(path: Path, findings: Sequence[Finding]) -> SkillError:
+    """One error for all that is wrong with a file."""
+    first = findings[0]
+    more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+    return SkillError(
+        "SKILL_INVALID",
+        f"{first.message}{more}",
+        place=first.place(str(path)),
+        fix=first.hint,
+        data={"path": str(path), "errors": [finding.to_json() for finding in findings]},
+    )
+
+
+def _checked(path: Path, name: str, data: bytes) -> File:
+    # imported here, because a cached tree needs neither grammar nor checks
+    from mcl.language.mtx.parse import parse
+    from mcl.language.mtx.verdict import findings_of
+
+    parsed = parse(data)
+    errors = [one for one in findings_of(parsed, name=name) if one.severity == "error"]
+    if errors:
+        raise invalid(path, errors)
+    return parsed.file
+
+
+def _own_name(path: Path) -> str:
+    """The id that a file should carry: its folder's name for SKILL.mtx, else its own."""
+    return path.absolute().parent.name if path.name == "SKILL.mtx" else path.stem
+
+
+@cache
+def _grammar_digest() -> str:
+    return load_grammar("mtx").digest

@@ -1,0 +1,109 @@
+"""Bytes to text: what is refused before a grammar is asked."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from mcl.language.mtx.finding import Finding
+
+MAX_BYTES = 1024 * 1024
+MAX_SECTIONS = 10_000
+MAX_FINDINGS = 200  # of one file; what follows is noise
+# before words only: blank lines and comments mean nothing
+_TAB_INDENT = re.compile(r"^ *+\t[ \t]*+(?![\n#])", re.MULTILINE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0d\x0e-\x1f\x7f-\x9f]")
+_HEAD = re.compile(r"^§", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text that positions refer to ("" where it cannot be read), and what is wrong with it.
+
+    readable: the same without its control characters.
+    """
+
+    text: str
+    findings: tuple[Finding, ...] = ()
+    readable: str = ""
+
+    def causes(self, finding: Finding) -> bool:
+        """Whether another finding only follows from these: a replaced character breaks its line, a tab makes
+        the indentation doubtful.
+        """
+        return any(
+            one.line == finding.line and (one.code == "CONTROL" or finding.code == "INDENT")
+            for one in self.findings
+        )
+
+
+def read_source(data: bytes) -> Source:
+    """Decode a file: UTF-8, a BOM dropped, CRLF as LF, NFC, with a newline at the end.
+
+    A file that is too long, has too many sections, or is no UTF-8, gives an empty text; tabs and control
+    characters are replaced by blanks.
+    """
+    if len(data) >= MAX_BYTES:
+        # its size is not said: readers stop here
+        return _refused(0, 0, "TOO_LONG", f"too long: a file has less than {MAX_BYTES} bytes")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        start = data.rfind(b"\n", 0, error.start) + 1
+        line, column = data.count(b"\n", 0, error.start) + 1, len(data[start : error.start].decode()) + 1
+        bad = data[error.start : error.end].hex(" ")
+        return _refused(line, column, "NOT_UTF8", f"not UTF-8 text (byte {bad})", "save it as UTF-8")
+    text = unicodedata.normalize("NFC", text.replace("\r\n", "\n"))
+    if not text.endswith("\n"):
+        text += "\n"
+    lines = Lines(text)
+    head = next(islice(_HEAD.finditer(text), MAX_SECTIONS - 1, None), None)
+    if head is not None:
+        line, column = lines.position(head.start())
+        return _refused(line, column, "TOO_MANY_SECTIONS", f"a file has less than {MAX_SECTIONS} sections")
+    findings = (*islice(_tabs(text, lines), MAX_FINDINGS), *islice(_controls(text, lines), MAX_FINDINGS))
+    if findings:
+        text = _TAB_INDENT.sub(lambda match: " " * len(match.group()), text)
+        return Source(_CONTROL.sub(" ", text), findings, _CONTROL.sub("", text))
+    return Source(text, findings, text)
+
+
+def _refused(line: int, column: int, code: str, message: str, hint: str = "") -> Source:
+    return Source("", (Finding(line, column, code, message, "", hint),))
+
+
+def _tabs(text: str, lines: Lines) -> Iterator[Finding]:
+    for match in _TAB_INDENT.finditer(text):
+        line, column = lines.position(match.start() + match.group().index("\t"))
+        yield Finding(line, column, "TAB", "a tab in the indentation", "\t", "indent with spaces")
+
+
+def _controls(text: str, lines: Lines) -> Iterator[Finding]:
+    alone = False
+    for match in _CONTROL.finditer(text):
+        line, column = lines.position(match.start())
+        if match.group() == "\r":
+            if not alone:  # one of them is a slip, many are the line ends of an old system: told once
+                message = "a carriage return (U+000D) that no line feed follows"
+                yield Finding(line, column, "CONTROL", message, "\r", "end lines with LF or CRLF")
+            alone = True
+            continue
+        name = "NUL" if match.group() == "\0" else f"control character U+{ord(match.group()):04X}"
+        yield Finding(line, column, "CONTROL", f"a {name} in the text", match.group(), "remove it")
+
+
+class Lines:
+    """Offsets of a text as lines and columns."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column (from 1) of an offset."""
+        line = bisect_right(self.starts, offset)
+        return line, offset - self.starts[line - 1] + 1

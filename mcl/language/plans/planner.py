@@ -1,0 +1,267 @@
+"""From a signed Intent to the plan that its skill makes of it. Deterministic; no model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from executor.core.errors import ManifestError
+from executor.gate.references import is_open, may_be_text
+from executor.tools.manifest import Manifest
+from ir import DocumentError, Intent, PlanNode, PlanTree, check_plan, parse_json, with_hash
+from mcl.core.errors import SkillError
+from mcl.language.mtx.finding import nearest
+from mcl.language.mtx.interpret import interpret, objects_by_slot
+from mcl.language.plans.arguments import NOTHING, as_written
+from mcl.language.plans.binding import Binder, bind
+from mcl.language.plans.places import PLACE, is_runtime, slot_place
+from mcl.language.plans.steps import check_steps
+from mcl.language.plans.template import Case
+from mcl.language.skills import Skill
+
+_TYPES: Mapping[str, tuple[type, ...]] = {"uint": (int,), "float": (int, float), "bool": (bool,)}
+_ESCAPED = ("args", "inputs", "question", "sub_intent")  # where the walker reads references
+
+
+class Tools(Protocol):
+    """The installed tools."""
+
+    def find(self, reference: str) -> object | None:
+        """What is known of a pinned tool; None where there is no such tool."""
+        ...
+
+    def fault(self, reference: str) -> ManifestError | None:
+        """Why there is none where one should be; None where nothing is known of it."""
+        ...
+
+
+def make_plan(
+    skill: Skill,
+    intent: Intent,
+    *,
+    id: str,
+    created_at: str,
+    created_by: str,
+    registry: Tools | None = None,
+    binder: Binder | None = None,
+) -> PlanTree:
+    """The plan of the first case that holds for this Intent, with its hash, checked.
+
+    id: ULID. created_at: ISO 8601 UTC. created_by: DID of the agent. registry: the installed tools (None: not
+    compared). binder: names the skills that are dispatched to by their content (None: they keep their
+    versions, and such a plan does not run).
+
+    Raises SkillError: NO_PLAN (the skill has no plan for this goal), SLOT_EMPTY (a text needs a slot that
+    nothing fills), TOOL_MISSING, PLAN_FLAWED (`data["findings"]`, from ir.check_plan), SUB_SKILL_MISSING,
+    SUB_SKILL_CYCLE.
+    """
+    filling = _Filling(skill, intent, registry)
+    root = filling.node(filling.choose().root)
+    plan = PlanTree.from_json(
+        json.dumps(
+            {
+                "id": id,
+                "v": intent.v,
+                "intent_id": intent.id,
+                "created_at": created_at,
+                "created_by": created_by,
+                "skill_ref": skill.ref,
+                "root": root,
+            }
+        )
+    )
+    digest = intent.compile_metadata.model_digest if intent.compile_metadata else ""
+    plan = plan.model_copy(update={"model_digest": digest, "budget": intent.budget})
+    if registry is not None:
+        _require_tools(plan.root, registry, skill)
+    findings = [*check_plan(plan, skill, intent_id=intent.id), *check_steps(plan, skill)]
+    if findings:
+        told = [{"code": f.code, "node_id": f.node_id, "message": f.message, "fix": f.fix} for f in findings]
+        raise SkillError(
+            "PLAN_FLAWED",
+            f"the plan of skill {skill.id} does not hold: {findings[0].message}",
+            place=findings[0].node_id,
+            fix=findings[0].fix,
+            data={"findings": told},
+        )
+    if binder is not None:
+        plan = plan.model_copy(update={"root": bind(plan.root, binder)})
+    return with_hash(plan)
+
+
+def _require_tools(root: PlanNode, registry: Tools, skill: Skill) -> None:
+    for node, _ in root.walk():
+        if node.tool_call is not None and registry.find(node.tool_call.tool_ref) is None:
+            if (fault := registry.fault(node.tool_call.tool_ref)) is not None:
+                raise fault
+            message = f"skill {skill.id} needs the tool {node.tool_call.tool_ref}, which is not installed"
+            raise SkillError(
+                "TOOL_MISSING", message, place=node.id, fix="install the tool or use another skill"
+            )
+
+
+class _Filling:
+    """What fills the places of a template."""
+
+    def __init__(self, skill: Skill, intent: Intent, tools: Tools | None = None) -> None:
+        self.skill = skill
+        self.tools = tools
+        self.verb = intent.frame.verb
+        meant = interpret(
+            skill,
+            verb=self.verb,
+            prose=intent.prose,
+            slots=objects_by_slot(intent),
+            confidence=intent.confidence,
+            unknowns=[gap.rationale for gap in intent.unknowns],
+        )
+        self.kind = meant.kind
+        self.plain = {
+            "prose": intent.prose,
+            "verb": self.verb,
+            "intent.id": intent.id,
+            "intent.deadline": intent.deadline,
+            "output_cardinality": str(meant.output_cardinality),
+        }
+        self.slots: dict[str, list[tuple[str, str]]] = {  # value and address of each entry
+            slot.name: [(text, "") for text in slot.default] for slot in skill.slots
+        }
+        for name in {entry.name for entry in intent.frame.objects} & set(self.slots):
+            self.slots[name] = [
+                (entry.value, entry.uri)
+                for entry in intent.frame.objects
+                if entry.name == name and (entry.value or entry.uri)
+            ]
+        self.lists = {slot.name for slot in skill.slots if slot.most > 1}
+        self.types = {slot.name: slot.type for slot in skill.slots}
+
+    def choose(self) -> Case:
+        """The first case that holds."""
+        for case in self.skill.template.cases if self.skill.template else ():
+            if all(self.holds(key, wanted) for key, wanted in case.when.items()):
+                return case
+        filled = ", ".join(name for name, values in self.slots.items() if values) or "nothing"
+        message = f"skill {self.skill.id} has no plan to {self.verb} with {filled} given"
+        raise SkillError(
+            "NO_PLAN", message, place=str(self.skill.path / "plan.yaml"), fix="say more, or use another skill"
+        )
+
+    def holds(self, key: str, wanted: Sequence[str]) -> bool:
+        """Whether one test of a `when` holds."""
+        path = slot_place(key)
+        have = [self.verb] if path is None else [value for value, _ in self.slots[path[0]]]
+        return ("*" in wanted and bool(have)) or ("" in wanted and not have) or bool(set(have) & set(wanted))
+
+    def node(self, node: Mapping[str, Any]) -> dict[str, Any]:
+        """A node with its places filled."""
+        return {key: self.value(value, key, escaped=False) for key, value in node.items()}
+
+    def value(self, value: Any, key: str, *, escaped: bool) -> Any:
+        """Any value below a node."""
+        escaped = escaped or key in _ESCAPED
+        if isinstance(value, Mapping):
+            if key == "tool_call" and not escaped:
+                manifest = self.tools.find(str(value.get("tool_ref"))) if self.tools is not None else None
+                value = as_written(value, self.leaf, lambda name, text: _is_read(text, name, manifest))
+                kept = set(value.get("documents", ()))
+                args = value.get("args", {})
+                texts = {name: item for name, item in args.items() if name not in kept}
+                filled = {**self.value({**value, "args": texts}, "", escaped=False)}
+                return {**filled, "args": {**filled["args"], **{name: args[name] for name in kept}}}
+            filled = {name: self.value(item, name, escaped=escaped) for name, item in value.items()}
+            if key == "step" and not escaped and self.kind:  # the procedure says it for all steps
+                filled["kind"] = filled.get("kind") or self.kind
+            return {name: item for name, item in filled.items() if item is not None}
+        if isinstance(value, list):
+            return [
+                item
+                for item in (self.value(item, key, escaped=escaped) for item in value)
+                if item is not None
+            ]
+        return self.text(value, escaped=escaped) if isinstance(value, str) else value
+
+    def leaf(self, text: str) -> object:
+        """A text of an argument that is an object or a list: one place alone is the value of its slot."""
+        whole = PLACE.fullmatch(text)
+        path = slot_place(whole["name"]) if whole and whole["name"] else None
+        if path is None:
+            filled = self.text(text, escaped=True)
+            return NOTHING if filled is None else filled
+        slot, uri = path
+        values = [address if uri else value for value, address in self.slots[slot]]
+        if not any(values):
+            return NOTHING
+        typed = [_data(value, escaped=True) if uri else self.typed(slot, value) for value in values]
+        return typed if slot in self.lists else typed[0]
+
+    def typed(self, slot: str, text: str) -> object:
+        """The value of a slot: a number or a truth value where that is its type, else the text."""
+        wanted = _TYPES.get(self.types[slot])
+        if wanted is not None:
+            try:
+                value = parse_json(text)
+            except DocumentError:
+                value = text
+            if type(value) in wanted:
+                return value
+        return _data(text, escaped=True)
+
+    def text(self, text: str, *, escaped: bool) -> str | None:
+        """A text with its places filled; None when it is one place that nothing fills.
+
+        Literal text is gathered between the walker's references and escaped as a whole, so that no two pieces
+        of data can make a reference together.
+        """
+        whole = PLACE.fullmatch(text)
+        if whole and whole["name"] and (path := slot_place(whole["name"])):
+            return self.alone(*path, escaped=escaped)
+        if whole and whole["name"] == "intent.deadline" and not self.plain["intent.deadline"]:
+            return None
+        done, literal, end = "", "", 0
+        for match in PLACE.finditer(text):
+            literal += text[end : match.start()]
+            end = match.end()
+            name = match["name"]
+            if name is None:
+                literal += "${"
+            elif is_runtime(name):
+                done, literal = done + _data(literal, escaped=escaped) + match.group(), ""
+            else:
+                literal += self.inline(name)
+        return done + _data(literal + text[end:], escaped=escaped)
+
+    def alone(self, slot: str, uri: bool, *, escaped: bool) -> str | None:
+        """What fills a place that is all of its text: a list becomes JSON."""
+        values = [address if uri else value for value, address in self.slots[slot]]
+        if not any(values):
+            return None
+        text = json.dumps(values, ensure_ascii=False) if slot in self.lists else values[0]
+        return _data(text, escaped=escaped)
+
+    def inline(self, name: str) -> str:
+        """What fills a place inside a longer text."""
+        path = slot_place(name)
+        if path is None:
+            return self.plain[name]
+        values = [address if path[1] else value for value, address in self.slots[path[0]]]
+        text = ", ".join(value for value in values if value)
+        if not text:
+            message = f"the plan needs slot {path[0]!r}, which the goal does not say"
+            hint = nearest(path[0], self.slots) and f"say it, or give it with --slot {path[0]}=…"
+            raise SkillError("SLOT_EMPTY", message, place=f"slot.{path[0]}", fix=hint, exit=3)
+        return text
+
+
+def _is_read(text: object, name: str, manifest: object) -> bool:
+    """Would the text of this argument, once its places are filled, be read as JSON by what it then says?"""
+    if not isinstance(manifest, Manifest) or not isinstance(text, str):
+        return False
+    if not (is_open(name, manifest) and may_be_text(name, manifest)):
+        return False
+    return any(match["name"] and not is_runtime(match["name"]) for match in PLACE.finditer(text))
+
+
+def _data(text: str, *, escaped: bool) -> str:
+    """Text as the plan holds it: where references are read, none can be read from it."""
+    return text.replace("${", "$${") if escaped else text

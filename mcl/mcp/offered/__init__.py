@@ -1,5 +1,0 @@
-"""The tools that `mcl mcp serve` offers, a file each."""
-
-from mcl.mcp.offered.offered import Offered
-
-__all__ = ["Offered"]

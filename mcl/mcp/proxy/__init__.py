@@ -1,5 +1,0 @@
-"""Resources and prompts of other servers, through ours."""
-
-from mcl.mcp.proxy.handlers import LEFT_OUT, REFUSED, Proxy
-
-__all__ = ["LEFT_OUT", "REFUSED", "Proxy"]

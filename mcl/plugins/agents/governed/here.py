@@ -1,0 +1,167 @@
+"""The governed folders of one workspace, as one call of one agent meets them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from executor.call import Call
+from executor.core.errors import ScopeError
+from executor.gate.checkout import Checkout
+from executor.gate.context import Context
+from executor.sandbox.paths import Workspace
+from executor.store.home import Home
+from executor.tools.manifest import Manifest
+from ir import MclError
+from mcl.plugins.agents.governed.naming import name_of
+from mcl.plugins.agents.governed.scope import ShiftedScope, shift
+from mcl.plugins.agents.work.checkouts import BoundCheckouts
+from mcl.plugins.agents.work.leases import Leases
+from mcl.plugins.agents.work.names import agent_name
+from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.writes.callers import Callers
+from mcl.plugins.agents.writes.circuit import same_call
+from mcl.plugins.agents.writes.recovering import recover
+from mcl.plugins.agents.writes.seen import Seen
+
+if TYPE_CHECKING:
+    from mcl.serve.exchange import Caller
+
+
+class Here:
+    """The signed work that counts in the workspace of one server process.
+
+    agent: the name of every agent that calls, "" where each has its client's.
+
+    Raises:
+        WorkError: BAD_AGENT_NAME. HomeError.
+    """
+
+    def __init__(self, home: Home, workspace: Workspace, agent: str = "") -> None:
+        self.home, self.workspace = home, workspace
+        self.work = Work(home)
+        self.leases = Leases(home, self.work)
+        self.seen, self.callers = Seen(home), Callers(home)
+        self._agent = agent_name(agent) if agent else ""
+
+    def name_of(self, caller: Caller) -> str:
+        """What the agent behind a call is called."""
+        return self._agent or name_of(caller.client)
+
+    @property
+    def root(self) -> Path | None:
+        """The folder that governs the workspace itself; None where none does."""
+        return self.work.root_of(self.workspace.root)
+
+    def recover(self, root: Path | None) -> None:
+        """Trace what killed servers left in a governed folder; what cannot be traced stays open, and stops
+        nobody."""
+        if root is not None:
+            with suppress(MclError):
+                recover(self.home, root, self.callers)
+
+    def of(self, call: Call, context: Context, caller: Caller) -> Governed | None:
+        """What governs this call: the folder that its files lie in, else the one that the workspace lies in.
+
+        None where nothing does: then everything is as if there were no such folders. Raises HomeError.
+        """
+        manifest, root = context.manifest(call), self.root
+        for path in _paths(call, context, manifest) if manifest is not None else ():
+            if (found := self.work.root_of(self.workspace.root / path)) is not None:
+                root = found
+                break
+        return Governed(self, root, self.name_of(caller)) if root is not None else None
+
+
+@dataclass(frozen=True)
+class Governed:
+    """One call in a governed folder, as the gate asks about it (`executor.gate.checkout.Checkouts`).
+
+    What the agent holds is looked up once, and its lease renewed by it.
+    """
+
+    here: Here
+    root: Path
+    agent: str
+
+    def governed(self) -> bool:
+        """It is: else there would be none of these."""
+        return True
+
+    def held(self) -> Checkout | None:
+        """What the agent holds, its scope as it counts in the workspace."""
+        return self._held
+
+    def owners(self, path: str) -> tuple[str, ...]:
+        """The labels of the work that has a path of the workspace in its scope."""
+        within = self._inside(path)
+        return self._bound.owners(within) if within is not None else ()
+
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the work that could be selected."""
+        return self._bound.labels()
+
+    @property
+    def intent_id(self) -> str:
+        """The ULID of what the agent holds, "" where it is nothing."""
+        return self._held.intent_id if self._held else ""
+
+    @property
+    def lease(self) -> str:
+        """A mark of what is held: another one as soon as that is something else."""
+        return f"{self.root} {self.agent} {self.intent_id}"
+
+    def key(self, call: Call, context: Context) -> str:
+        """What a refusal of this call is counted under, the same as where the agent's host asks about it."""
+        manifest, args = context.manifest(call), dict(call.args)
+        if manifest is None or manifest.outside is not None:
+            return same_call(manifest.name if manifest is not None else call.tool_ref, args, "", None)
+        base, file = args.pop("base", None), None
+        if isinstance(path := args.get("path"), str) and (file := self.file(path)) is not None:
+            del args["path"]
+        return same_call(manifest.name, args, file or "", base if isinstance(base, str) else None)
+
+    def based(self, call: Call, manifest: Manifest) -> Call:
+        """The same call, over the version of the file that the agent saw last, where it names no other."""
+        if manifest.outside is not None or "base" in call.args:
+            return call
+        known = manifest.args.get("properties")
+        if not isinstance(known, dict) or not {"base", "path"} <= known.keys():
+            return call
+        file = self.file(str(call.args.get("path", "")))
+        saw = self.here.seen.of(self.root, self.agent, file) if file is not None else None
+        return replace(call, args={**call.args, "base": saw}) if saw is not None else call
+
+    def file(self, path: str) -> str | None:
+        """A path of the workspace as one of the governed folder; None where it is none of its files."""
+        try:
+            parts = self.here.workspace.split(path)
+        except ScopeError:
+            return None
+        return self._inside("/".join(parts))
+
+    @cached_property
+    def _bound(self) -> BoundCheckouts:
+        return BoundCheckouts(self.here.work, self.here.leases, self.root, self.agent)
+
+    @cached_property
+    def _held(self) -> Checkout | None:
+        held = self._bound.held()
+        return None if held is None else replace(held, scope=ShiftedScope.shifted(held.scope, self._inside))
+
+    def _inside(self, path: str) -> str | None:
+        return shift(self.here.workspace.root, self.root, self.here.work.root_of)(path)
+
+
+def _paths(call: Call, context: Context, manifest: Manifest) -> list[str]:
+    """Where the call's files lie, those first that it writes to."""
+    found = []
+    for path, mode in context.paths(call, manifest):
+        try:
+            found.append((mode in ("read", "list"), "/".join(context.workspace.split(path))))
+        except ScopeError:
+            continue
+    return [path for _, path in sorted(found, key=lambda one: one[0])]

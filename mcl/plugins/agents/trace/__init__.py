@@ -1,0 +1,8 @@
+"""What agents and people changed in a governed folder, a line a change, each bound to the one before."""
+
+from mcl.plugins.agents.trace.change import Change
+from mcl.plugins.agents.trace.changed_lines import changed_lines
+from mcl.plugins.agents.trace.line import TraceLine
+from mcl.plugins.agents.trace.trace import Trace
+
+__all__ = ["Change", "Trace", "TraceLine", "changed_lines"]

@@ -1,0 +1,191 @@
+"""Adding to the trace of a governed folder, so that a crash loses no line and a rewritten file shows.
+
+A line is first signed into the journal (``record.agent.wrote``), whole, and then added to the file: what a
+crash kept from the file is added before the next line. The file is bound together by itself, too, so that
+it can travel with the repository; lines of other people's homes may stand among ours.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from executor.core.errors import ScopeError
+from executor.sandbox.files import explain
+from executor.store.home import Home
+from executor.store.journal.record import Record
+from mcl.plugins.agents.trace.change import Change
+from mcl.plugins.agents.trace.folder import NAME, TRACE, opened_folder, opened_trace
+from mcl.plugins.agents.trace.line import LONGEST, NO_LINE, TraceLine, hash_of, line_of, read_line
+from mcl.plugins.agents.trace.map import write_map
+from mcl.plugins.agents.trace.table import TABLES
+
+WROTE: Final = "record.agent.wrote"
+CUT: Final = "record.agent.trace_cut"
+MENDED: Final = "record.agent.trace_mended"
+
+
+class Trace:
+    """The trace of one governed folder.
+
+    Args:
+        root: the governed folder, in which `.orchestration` lies.
+    """
+
+    def __init__(self, home: Home, root: Path) -> None:
+        self._home = home
+        self.root = root
+        home.db.migrate("agent_trace", TABLES)
+
+    def append(self, change: Change) -> TraceLine:
+        """Add one change. Raises as ``extend``."""
+        return self.extend((change,))[0]
+
+    def extend(
+        self, changes: Sequence[Change], *, once: Callable[[sqlite3.Connection], bool] | None = None
+    ) -> tuple[TraceLine, ...]:
+        """Add changes, in order; processes that do so at once wait for one another.
+
+        once: called in the transaction that signs them; where it answers False nothing is added, since
+        somebody else did.
+
+        Raises:
+            ScopeError: the trace is no plain file, or cannot be written: what is signed by then is added with
+            the next line that can be. HomeError: the journal cannot be written, and nothing was added.
+        """
+        lines: tuple[TraceLine, ...] = ()
+        if not changes:
+            return lines
+        try:
+            with opened_folder(self.root, make=True) as folder, opened_trace(folder) as file:
+                lines = self._signed(changes, self._mended(file), once)
+                _write(file, b"".join(line.wire for line in lines))
+                if self._is_new(lines):
+                    write_map(folder, self.pairs())
+                return lines
+        except ScopeError:
+            if not lines:  # that the file cannot be written is no reason to forget what was done
+                told = self._last_told()
+                self._signed(changes, told.hash if told is not None else NO_LINE, once)
+            raise
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """File and label of what was changed under an intent here, as the journal has it."""
+        sql = "SELECT file, label FROM agent_touched WHERE root = ? ORDER BY file, label"
+        return [(file, label) for file, label in self._home.db.read(sql, (str(self.root),))]
+
+    def _mended(self, file: int) -> str:
+        """Bring the end of the file in order; gives the hash that the next line is bound to."""
+        last, torn = _end(file)
+        if torn and (read_line(torn) is not None or len(torn) > LONGEST):  # only its end was lost; or no line
+            _write(file, b"\n")
+            last = torn
+        elif torn:
+            self._cut(file, torn)
+        prev, told = hash_of(last), self._last_told()
+        if told is None or told.hash == prev:
+            return prev
+        lost = self._since(prev, told)
+        if len(lost) > 1:  # a crash loses one at most: these were taken out, or the file could not be written
+            self._home.journal.record(MENDED, {"root": str(self.root), "lines": len(lost)})
+        _write(file, b"".join(line.wire for line in lost))
+        return lost[-1].hash if lost else prev
+
+    def _since(self, prev: str, told: TraceLine) -> list[TraceLine]:
+        """The signed lines that follow a line, up to the last one; none where they do not lead back to it."""
+        if told.prev == prev:
+            return [told]
+        by_hash = {line.hash: line for line in signed_lines(self._home, self.root)}
+        found, line = list[TraceLine](), by_hash.get(told.hash)
+        while line is not None and line.hash != prev:
+            found.append(line)
+            if line.prev == prev:
+                return found[::-1]
+            line = by_hash.get(line.prev)
+        return []
+
+    def _last_told(self) -> TraceLine | None:
+        """The line that was last signed here."""
+        found = self._home.db.read("SELECT record FROM agent_trace WHERE root = ?", (str(self.root),))
+        if not found:
+            return None
+        record = self._home.journal.open(self._home.journal.row(str(found[0][0])).wire)
+        return _line_in(record, self.root)
+
+    def _signed(
+        self, changes: Sequence[Change], prev: str, once: Callable[[sqlite3.Connection], bool] | None
+    ) -> tuple[TraceLine, ...]:
+        lines: list[TraceLine] = []
+        with self._home.db.write() as connection:
+            if once is not None and not once(connection):
+                return ()
+            for change in changes:
+                clock = self._home.clock
+                line = TraceLine.of(change, id=clock.new_id(), time=clock.now(), prev=prev)
+                lines.append(line)
+                prev = line.hash
+                body = {"root": str(self.root), "line": line.to_json()}
+                row = self._home.journal.record(WROTE, body, intent=change.intent_id or None)
+                connection.execute(
+                    "INSERT OR REPLACE INTO agent_trace VALUES (?, ?)", (str(self.root), row.id)
+                )
+        return tuple(lines)
+
+    def _is_new(self, lines: Sequence[TraceLine]) -> bool:
+        """Keep which files were changed under which intents; whether one is new."""
+        pairs = {(str(self.root), line.change.file, line.change.label) for line in lines if line.change.label}
+        sql = "SELECT 1 FROM agent_touched WHERE root = ? AND file = ? AND label = ?"
+        new = [pair for pair in sorted(pairs) if not self._home.db.read(sql, pair)]
+        if new:
+            with self._home.db.write("agents") as connection:
+                connection.executemany("INSERT OR IGNORE INTO agent_touched VALUES (?, ?, ?)", new)
+        return bool(new)
+
+    def _cut(self, file: int, torn: bytes) -> None:
+        """Take away half a line, which a crash or another program left, and keep that it was there."""
+        size = os.fstat(file).st_size
+        body = {"root": str(self.root), "bytes": len(torn), "sha256": sha256(torn).hexdigest()}
+        self._home.journal.record(CUT, body)
+        try:
+            os.ftruncate(file, size - len(torn))
+        except OSError as problem:
+            explain(problem, f"{NAME}/{TRACE}")
+
+
+def signed_lines(home: Home, root: Path) -> Iterator[TraceLine]:
+    """The lines that were signed in this home for a folder, oldest first. Raises as `Journal.open`."""
+    for row in home.journal.rows(kind=WROTE):
+        if (line := _line_in(home.journal.open(row.wire), root)) is not None:
+            yield line
+
+
+def _line_in(message: object, root: Path) -> TraceLine | None:
+    """The line that a record holds; None for what is no such record, or of another folder."""
+    if not isinstance(message, Record) or message.kind != WROTE or message.body.get("root") != str(root):
+        return None
+    return line_of(message.body["line"])
+
+
+def _end(file: int) -> tuple[bytes, bytes]:
+    """The last whole line without its end, and what follows it."""
+    size = os.fstat(file).st_size
+    data = os.pread(file, 4 * LONGEST, max(0, size - 4 * LONGEST))
+    whole, end, torn = data.rpartition(b"\n")
+    if not end:
+        return b"", data
+    return whole.rpartition(b"\n")[2], torn
+
+
+def _write(file: int, data: bytes) -> None:
+    """Add to the file, durably."""
+    left = memoryview(data)
+    try:
+        while left:
+            left = left[os.write(file, left) :]
+        os.fsync(file)
+    except OSError as problem:
+        explain(problem, f"{NAME}/{TRACE}")

@@ -1,0 +1,222 @@
+"""From the file to signed work: what a person is about to sign, and its one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, Literal
+
+from executor.core.hashing import json_bytes
+from executor.store.home import Home
+from executor.store.journal.record import Record, seal_record
+from ir import Envelope, Intent, IntentAttestBody, IntentCancelBody
+from mcl.core.errors import WorkError
+from mcl.core.seal import sealed
+from mcl.plugins.agents.file import Entry, Report, read_file, validate
+from mcl.plugins.agents.file.moments import instant
+from mcl.plugins.agents.work.item import WorkItem
+from mcl.plugins.agents.work.leases import Lease, Leases
+from mcl.plugins.agents.work.naming import note_patterns
+from mcl.plugins.agents.work.signing import accepted, differences, intent_of, require_no_secret
+from mcl.plugins.agents.work.status import require_legal, status_record
+from mcl.plugins.agents.work.store import SIGNED, Work
+from mcl.plugins.agents.work.tables import COMPONENT
+
+Kind = Literal["new", "changed", "status", "gone", "same"]
+_ALREADY: Final = "the file said so when a person signed it"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an import makes of one label.
+
+    entry: what the file says (None: it is gone from there). item: what was signed before. fields: what
+    differs. before, after: the status ("" where there is none).
+    """
+
+    kind: Kind
+    label: str
+    entry: Entry | None
+    item: WorkItem | None
+    fields: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+
+    def to_json(self) -> dict[str, object]:
+        """The change as a JSON object."""
+        named = {"id": self.label, "change": self.kind, "fields": list(self.fields)}
+        return {**named, "from": self.before or None, "to": self.after or None}
+
+
+@dataclass(frozen=True)
+class ImportPlan:
+    """What an import of a file would do. digest: sha256 (hex) of the file. report: of its validation."""
+
+    root: Path
+    digest: str
+    changes: tuple[Change, ...]
+    report: Report
+
+    @property
+    def nothing(self) -> bool:
+        """Whether all is as it was signed."""
+        return all(change.kind == "same" for change in self.changes)
+
+
+def plan_import(work: Work, leases: Leases, root: Path, data: bytes) -> ImportPlan:
+    """What an import of these bytes would do in a folder. Writes nothing.
+
+    Raises:
+        WorkError: INVALID_FILE (the findings are in `data`), INVALID_TRANSITION, LEASED, SECRET_INLINE.
+    """
+    document = read_file(data)
+    report = validate(document)
+    if not report.valid:
+        raise _invalid(report)
+    held = {lease.label: lease for lease in leases.all(root)}
+    signed = {item.label: item for item in work.items(root)}
+    listed = {entry.label for entry in document.entries}
+    changes = [_change(entry, signed.get(entry.label)) for entry in document.entries]
+    for label, item in signed.items():
+        if label not in listed:
+            changes.append(Change("gone", label, None, item, before=item.status))
+    for change in changes:
+        _require_free(change, held.get(change.label))
+        if change.entry is not None and change.kind != "same":
+            require_no_secret(change.entry)
+    return ImportPlan(root, sha256(data).hexdigest(), tuple(changes), report)
+
+
+def sign_import(
+    home: Home, work: Work, leases: Leases, shown: ImportPlan, data: bytes, *, unseen: bool = False
+) -> tuple[Intent, ...]:
+    """Sign what was shown, with the user's key, in one commit: all of it or nothing. Gives the new Intents.
+
+    unseen: it was shown to nobody.
+
+    Raises:
+        WorkError: IMPORT_CHANGED, what was shown is not what would be signed now; what `plan_import` raises.
+        KeyringError where a key is sealed; what `Journal.append_many` raises.
+    """
+    with home.db.write():
+        plan = plan_import(work, leases, shown.root, data)
+        if (plan.digest, plan.changes) != (shown.digest, shown.changes):
+            raise WorkError(
+                "IMPORT_CHANGED",
+                "what was shown is not what would be signed now",
+                place=str(shown.root),
+                fix="look at it again: mcl intents import",
+            )
+        if plan.nothing:
+            return ()
+        ids = dict(work.labels(plan.root))
+        fresh = {one.label: home.clock.new_id() for one in plan.changes if one.kind in ("new", "changed")}
+        ids = {one.label: fresh.get(one.label) or ids[one.label] for one in plan.changes if one.entry}
+        at = home.clock.now()
+        intents: list[Intent] = []
+        messages: list[Envelope | Record] = []
+        for change in plan.changes:
+            messages.extend(_cancelled(home, change, at, unseen=unseen))
+            if change.label in fresh and change.entry is not None:
+                old = change.item.intent_id if change.item else ""
+                intents.append(intent_of(change.entry, str(plan.root), ids, home, supersedes=old))
+                messages.extend(accepted(home, intents[-1], at, unseen=unseen))
+            messages.extend(_standing(home, change, ids.get(change.label, ""), at))
+        body = {"root": str(plan.root), "intents": [[*pair] for pair in ids.items()], "file": plan.digest}
+        record = seal_record(SIGNED, body, id=home.clock.new_id(), at=at, signer=home.keyring.agent)
+        home.journal.append_many([*messages, record])
+        with home.db.write(COMPONENT) as connection:
+            row = (str(plan.root), record.id)
+            connection.execute("INSERT OR REPLACE INTO work_roots VALUES (?, ?)", row)
+            scopes = {one.label: one.entry.owned_scope for one in plan.changes if one.entry}
+            note_patterns(connection, *row, scopes)
+    return tuple(intents)
+
+
+def _change(entry: Entry, item: WorkItem | None) -> Change:
+    if item is None:
+        return Change("new", entry.label, entry, None, after=entry.status)
+    require_legal(entry.label, item.status, entry.status)
+    fields = differences(entry, item)
+    before, after = item.status, entry.status
+    if fields and item.status == "DONE":
+        raise WorkError(
+            "INVALID_TRANSITION",
+            f"{item.label} is DONE, and the file says something else of its {', '.join(fields)}",
+            place=item.label,
+            fix="leave it as it was signed (mcl intents export), and give more work an id of its own",
+            data={"from": "DONE", "to": after, "fields": list(fields), "legal": ["DONE"]},
+        )
+    if after == "DONE" != before:
+        raise WorkError(
+            "INVALID_TRANSITION",
+            f"{item.label} is {before}; it becomes DONE when its criteria are met, not by the file",
+            place=item.label,
+            fix=f"a person runs mcl intents complete {item.label}; until then its status is {before}",
+            data={"from": before, "to": after, "legal": [before]},
+        )
+    reason = entry.blocked_reason if after == "BLOCKED" else ""
+    if fields:
+        return Change("changed", entry.label, entry, item, fields, before, after)
+    if (before, item.blocked_reason) != (after, reason):
+        return Change("status", entry.label, entry, item, ("status",), before, after)
+    return Change("same", entry.label, entry, item, (), before, after)
+
+
+def _require_free(change: Change, lease: Lease | None) -> None:
+    if lease is None or change.kind == "same":
+        return
+    raise WorkError(
+        "LEASED",
+        f"the agent '{lease.agent}' works on {lease.label} until {lease.expires_at}; it stays as it is",
+        place=lease.label,
+        fix=f"wait, or end its work: mcl intents release --agent {lease.agent}",
+        data={"agent": lease.agent, "until": lease.expires_at},
+    )
+
+
+def _cancelled(home: Home, change: Change, at: str, *, unseen: bool) -> Iterator[Envelope]:
+    """The end of what was signed before. What is done stays done."""
+    item = change.item
+    if item is None or item.status == "DONE" or change.kind not in ("changed", "gone"):
+        return
+    reason = "superseded" if change.kind == "changed" else "no longer in the file"
+    body = IntentCancelBody(at, reason, unseen=home.unseen(unseen))
+    yield sealed(home, "intent.cancel", body, intent=item.intent_id, at=at)
+
+
+def _standing(home: Home, change: Change, intent: str, at: str) -> Iterator[Record | Envelope]:
+    """How far it is, where the import says something of that."""
+    entry = change.entry
+    if entry is None or change.kind == "same":
+        return
+    yield status_record(
+        home,
+        intent,
+        entry.label,
+        before="" if change.kind == "new" else change.before,
+        after=change.after,
+        at=at,
+        by=home.keyring.user.did,
+        why=entry.blocked_reason if change.after == "BLOCKED" else "",
+        updated_at=instant(entry.updated_at),
+    )
+    if change.after == "DONE":  # only of what nobody had signed before
+        evidence = json_bytes({"declared": _ALREADY, **home.marks})
+        body = IntentAttestBody(outcome="success", completed_at=at, evidence_json=evidence)
+        yield sealed(home, "intent.attest", body, intent=intent, at=at)
+
+
+def _invalid(report: Report) -> WorkError:
+    first = report.errors[0]
+    where = f" (line {first.line})" if first.line else ""
+    more = f", and {len(report.errors) - 1} more" if len(report.errors) > 1 else ""
+    return WorkError(
+        "INVALID_FILE",
+        f"the file is not valid: {first.type}: {first.message}{where}{more}; nothing was signed",
+        place=first.intent_id or "file",
+        fix="mcl intents validate lists them all",
+        data=report.to_json(),
+    )

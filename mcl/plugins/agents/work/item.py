@@ -1,0 +1,165 @@
+"""One piece of work that a person signed: an Intent without a plan, which coding agents may check out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, cast
+
+from executor.store.lifecycle.view import View
+from ir import Intent, PolicyConstraint, Predicate, RuleConstraint
+from mcl.plugins.agents.file.labels import Status, is_label
+
+if TYPE_CHECKING:
+    from executor.core.globs import Scope
+
+# From a status to those that may follow it; DONE is the end, and more work is another intent.
+TRANSITIONS: Final[Mapping[str, tuple[Status, ...]]] = {
+    "DRAFT": ("IN_PROGRESS",),
+    "IN_PROGRESS": ("DONE", "BLOCKED"),
+    "BLOCKED": ("IN_PROGRESS",),
+    "DONE": (),
+}
+OWNED: Final = "owned_scope:"  # how a policy constraint names a pattern
+CRITERION: Final = "x:criterion"  # a criterion in a person's words
+CRITERION_SCHEMA: Final = "matrix://schema/criterion@1.0.0"
+# What the objects and references of such an Intent are called.
+ROOT, NAME, DESCRIPTION, OWNER = "root", "name", "description", "owner"
+DEPENDS_ON, DOCUMENTATION, SUPERSEDES = "depends_on", "documentation", "supersedes"
+
+
+@dataclass(frozen=True)
+class WorkItem:
+    """What a person signed under a label, and how far it is.
+
+    root: the folder it is about, absolute. label: the id in the file, such as INT-001; intent_id: the ULID.
+    scope: patterns of the files it may change. criteria: in words; predicates: as signed, in the same order.
+    dependencies: labels. blocked_reason: "" unless BLOCKED. signed_by: did of the person; accepted_at: when.
+    """
+
+    root: str
+    label: str
+    intent_id: str
+    name: str
+    description: str
+    status: Status
+    owner: str
+    scope: tuple[str, ...]
+    constraints: tuple[str, ...]
+    criteria: tuple[str, ...]
+    dependencies: tuple[str, ...]
+    references: tuple[str, ...]
+    blocked_reason: str
+    created_at: str
+    updated_at: str
+    signed_by: str
+    accepted_at: str
+    predicates: tuple[Predicate, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def checkout_scope(self) -> Scope:
+        """The scope as the gate holds paths against it. An absolute pattern, of which validation warns, fits
+        no file of the folder and is left out.
+        """
+        from executor.core.globs import Scope
+        from mcl.plugins.agents.file.patterns import Patterns
+
+        return Scope(Patterns().good(self.scope))
+
+    def to_json(self) -> dict[str, object]:
+        """The item as a JSON object."""
+        return {
+            "id": self.label,
+            "intent_id": self.intent_id,
+            "name": self.name,
+            "description": self.description,
+            "status": self.status,
+            "owner": self.owner,
+            "created_at": self.created_at,
+            "updated_at": self.updated_at,
+            "owned_scope": list(self.scope),
+            "constraints": list(self.constraints),
+            "acceptance_criteria": list(self.criteria),
+            "dependencies": list(self.dependencies),
+            "references": list(self.references),
+            "blocked_reason": self.blocked_reason or None,
+            "root": self.root,
+            "signed_by": self.signed_by,
+            "accepted_at": self.accepted_at,
+        }
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a piece of work is, as the journal's records say it. why: of BLOCKED."""
+
+    status: Status
+    updated_at: str
+    why: str = ""
+
+
+def item_of(view: View, standing: Standing, accepted_at: str) -> WorkItem | None:
+    """The work that the signed documents of an intent stand for; None where they are no work, or no longer.
+
+    view: folded from verified envelopes. What it is comes from the Intent that the user's key accepted, and
+    from nothing else; standing says only how far it is.
+    """
+    intent = view.intent
+    if intent is None or not is_work(view):
+        return None
+    done = view.state == "completed"
+    objects = {entry.name: entry.value for entry in intent.frame.objects}
+    constraints, criteria = intent.frame.constraints, intent.frame.success_criteria
+    cited = intent.references
+    return WorkItem(
+        root=objects[ROOT],
+        label=intent.goal_id,
+        intent_id=intent.id,
+        name=objects.get(NAME, ""),
+        description=objects.get(DESCRIPTION, ""),
+        status="DONE" if done else standing.status,
+        owner=objects.get(OWNER, ""),
+        scope=tuple(
+            one.policy.removeprefix(OWNED)
+            for one in constraints
+            if isinstance(one, PolicyConstraint) and one.policy.startswith(OWNED)
+        ),
+        constraints=tuple(one.rule for one in constraints if isinstance(one, RuleConstraint)),
+        criteria=tuple(in_words(one) for one in criteria),
+        dependencies=tuple(one.summary for one in cited if one.role == DEPENDS_ON),
+        references=tuple(one.uri for one in cited if one.role == DOCUMENTATION),
+        blocked_reason=standing.why if standing.status == "BLOCKED" and not done else "",
+        created_at=intent.created_at,
+        updated_at=standing.updated_at or intent.created_at,
+        signed_by=view.accepted_by,
+        accepted_at=accepted_at,
+        predicates=criteria,
+    )
+
+
+def is_work(view: View) -> bool:
+    """Whether a person accepted this intent, without a plan, as work in a folder, and nothing ended it."""
+    intent = view.intent
+    if intent is None or view.state not in ("accepted", "completed") or not view.accepted_hash:
+        return False
+    return not view.accepted_plan_hash and is_label(intent.goal_id) and bool(root_in(intent))
+
+
+def root_in(intent: Intent) -> str:
+    """The folder that an Intent was signed for; "" where it names none."""
+    return next((entry.value for entry in intent.frame.objects if entry.name == ROOT), "")
+
+
+def in_words(predicate: Predicate) -> str:
+    """A criterion as people and agents read it."""
+    if predicate.type == CRITERION:
+        try:
+            said = json.loads(cast(str, getattr(predicate, "data", "")))
+        except ValueError:
+            said = None
+        if isinstance(said, dict) and isinstance(said.get("text"), str):
+            return str(said["text"])
+    parts = predicate.model_dump(exclude={"type"})
+    return " ".join([predicate.type, *(str(part) for part in parts.values() if part)])

@@ -1,0 +1,180 @@
+"""Leases: which agent works on what, until when. Decided in one transaction, whoever else asks meanwhile."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from executor.core.clock import instant
+from executor.gate.policy import Policy
+from executor.store.home import Home
+from mcl.core.errors import WorkError
+from mcl.plugins.agents.work.item import WorkItem
+from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.work.tables import COMPONENT
+
+if TYPE_CHECKING:
+    from executor.core.globs import Meeting
+
+_COLUMNS: Final = "root, label, intent_id, agent, since, expires_at, number"
+_LIVE: Final = "expires_at > ? AND expires_at <= ?"
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Who works on what. since, expires_at: ISO 8601 UTC; number: later leases have greater ones."""
+
+    root: str
+    label: str
+    intent_id: str
+    agent: str
+    since: str
+    expires_at: str
+    number: int
+
+    def to_json(self) -> dict[str, object]:
+        """The lease as a JSON object."""
+        return asdict(self)
+
+
+class Leases:
+    """The leases of a home. An expired one counts for nothing, and anyone may take what it was of."""
+
+    def __init__(self, home: Home, work: Work | None = None) -> None:
+        self._home = home
+        self._work = work or Work(home)
+
+    @property
+    def minutes(self) -> int:
+        """How long a lease holds unless it is renewed (`policy.toml`). Raises PolicyError."""
+        return Policy.read(self._home.path / "policy.toml").lease_minutes
+
+    def select(self, root: Path | str, item: WorkItem, agent: str) -> Lease:
+        """Let an agent have a piece of work, and nobody else meanwhile.
+
+        Raises:
+            WorkError: INTENT_ALREADY_ACTIVE, the agent holds one here, this or another; LEASED, another agent
+                holds it; SCOPE_OVERLAP, another agent holds work whose files may be the same ones.
+        """
+        until, now = self._terms()
+        with self._home.db.write(COMPONENT) as connection:
+            live = self._live(connection, str(root))
+            for other in live:
+                if other.agent == agent:
+                    raise already_active(other, item.label)
+                if other.label == item.label:
+                    raise _leased(other)
+            for other in live:
+                if meeting := self._meeting(item, other):
+                    raise _overlap(item, other, meeting)
+            connection.execute("UPDATE agent_lease_numbers SET last = last + 1")
+            number = connection.execute("SELECT last FROM agent_lease_numbers").fetchone()[0]
+            lease = Lease(str(root), item.label, item.intent_id, agent, now, until, number)
+            ours = (lease.root, lease.label, lease.agent)
+            # Expired ones, of whomever: there are no others now.
+            connection.execute("DELETE FROM agent_leases WHERE root = ? AND (label = ? OR agent = ?)", ours)
+            values = (*ours[:2], lease.intent_id, agent, lease.since, lease.expires_at, number)
+            connection.execute(
+                f"INSERT INTO agent_leases ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608  # fixed
+                values,
+            )
+        return lease
+
+    def held(self, root: Path | str, agent: str) -> Lease | None:
+        """What an agent holds in a folder now; None where it is nothing, or has expired."""
+        sql = f"SELECT {_COLUMNS} FROM agent_leases WHERE root = ? AND agent = ? AND {_LIVE}"  # noqa: S608
+        found = self._home.db.read(sql, (str(root), agent, *self._span()))
+        return Lease(*found[0]) if found else None
+
+    def all(self, root: Path | str) -> tuple[Lease, ...]:
+        """The leases of a folder that hold now, by label."""
+        sql = f"SELECT {_COLUMNS} FROM agent_leases WHERE root = ? AND {_LIVE} ORDER BY label"  # noqa: S608
+        return tuple(Lease(*row) for row in self._home.db.read(sql, (str(root), *self._span())))
+
+    def renew(self, root: Path | str, agent: str) -> Lease | None:
+        """Let what an agent holds run from now on; None where it holds nothing.
+
+        Writes only once a third of the time has gone.
+        """
+        lease = self.held(root, agent)
+        if lease is None:
+            return None
+        until, now = self._terms()
+        left = datetime.fromisoformat(lease.expires_at) - datetime.fromisoformat(now)
+        if left > 2 / 3 * timedelta(minutes=self.minutes):
+            return lease
+        with self._home.db.write(COMPONENT) as connection:
+            changed = connection.execute(
+                "UPDATE agent_leases SET expires_at = max(expires_at, ?)"
+                " WHERE root = ? AND agent = ? AND number = ? AND expires_at > ?",
+                (until, lease.root, agent, lease.number, now),
+            ).rowcount
+        return self.held(root, agent) if changed else None
+
+    def release(self, root: Path | str, agent: str) -> Lease | None:
+        """Give up what an agent holds, also where it has expired; what it was, or None."""
+        with self._home.db.write(COMPONENT) as connection:
+            found = connection.execute(
+                f"DELETE FROM agent_leases WHERE root = ? AND agent = ? RETURNING {_COLUMNS}",  # noqa: S608
+                (str(root), agent),
+            ).fetchall()
+        return Lease(*found[0]) if found else None
+
+    def _terms(self) -> tuple[str, str]:
+        now = self._home.clock.now()
+        return instant(datetime.fromisoformat(now) + timedelta(minutes=self.minutes)), now
+
+    def _span(self) -> tuple[str, str]:
+        """Between which moments a lease ends that holds now: one that would last much longer than any was
+        given before the clock was set back."""
+        now = self._home.clock.now()
+        return now, instant(datetime.fromisoformat(now) + 2 * timedelta(minutes=self.minutes))
+
+    def _live(self, connection: sqlite3.Connection, root: str) -> list[Lease]:
+        sql = f"SELECT {_COLUMNS} FROM agent_leases WHERE root = ? AND {_LIVE} ORDER BY label"  # noqa: S608
+        return [Lease(*row) for row in connection.execute(sql, (root, *self._span()))]
+
+    def _meeting(self, item: WorkItem, other: Lease) -> Meeting | None:
+        held = self._work.by_id(other.intent_id)
+        return item.checkout_scope.meeting(held.checkout_scope) if held is not None else None
+
+
+def already_active(held: Lease, wanted: str) -> WorkError:
+    """The refusal of another checkout while an agent holds one, the same or another."""
+    return WorkError(
+        "INTENT_ALREADY_ACTIVE",
+        f"Intent '{held.label}' is already active in this session. "
+        "Clear the current intent before selecting a new one.",
+        place=wanted,
+        fix=f"go on with {held.label}, complete it, or give it up: mcl intents release",
+        data={"active": held.label, "wanted": wanted, "expires_at": held.expires_at},
+    )
+
+
+def _leased(other: Lease) -> WorkError:
+    return WorkError(
+        "LEASED",
+        f"Intent '{other.label}' is held by the agent '{other.agent}' until {other.expires_at}.",
+        place=other.label,
+        fix="choose another intent, or try again after that time",
+        data={"agent": other.agent, "until": other.expires_at},
+    )
+
+
+def _overlap(item: WorkItem, other: Lease, meeting: Meeting) -> WorkError:
+    return WorkError(
+        "SCOPE_OVERLAP",
+        f"Intent '{item.label}' may change '{meeting.witness}', and so may '{other.label}', which the agent "
+        f"'{other.agent}' holds until {other.expires_at}.",
+        place=item.label,
+        fix=f"wait until {other.label} is free, or choose an intent with other files",
+        data={
+            "other": other.label,
+            "agent": other.agent,
+            "until": other.expires_at,
+            "path": meeting.witness,
+        },
+    )

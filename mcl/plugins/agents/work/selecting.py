@@ -1,0 +1,219 @@
+"""Checking out a piece of work: what is looked at, in which order, and what the agent is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from executor.store.home import Home
+from executor.store.journal.record import Record, seal_record
+from mcl.core.errors import WorkError
+from mcl.plugins.agents.file import NAME as FILE
+from mcl.plugins.agents.file import Document, Entry
+from mcl.plugins.agents.file.labels import is_label
+from mcl.plugins.agents.work.context import context_of
+from mcl.plugins.agents.work.file import read_document
+from mcl.plugins.agents.work.following import follow
+from mcl.plugins.agents.work.item import WorkItem
+from mcl.plugins.agents.work.leases import Lease, Leases, already_active
+from mcl.plugins.agents.work.signing import differences
+from mcl.plugins.agents.work.status import status_record
+from mcl.plugins.agents.work.store import Work
+
+SELECTED: Final = "record.work.selected"
+DIFFERS: Final = "FILE_DIFFERS"  # warnings, each before what it warns of
+NOT_READY: Final = "DEPENDENCY_NOT_READY"
+_LISTED: Final = 100  # labels that a message names
+_SHOWN: Final = 80  # characters of an id that is none
+
+
+@dataclass(frozen=True)
+class SelectResult:
+    """What an agent is told. context: the `<intent_context>` as XML. intent: the same, for programs.
+
+    error, code: why it was not selected. warnings: what it should know all the same. expires_at: until when
+    it holds without doing anything.
+    """
+
+    success: bool
+    context: str = ""
+    error: str = ""
+    intent: Mapping[str, object] | None = None
+    warnings: tuple[str, ...] = ()
+    expires_at: str = ""
+    code: str = ""
+
+    def to_json(self) -> dict[str, object]:
+        """As a JSON object, without what there is not."""
+        if not self.success:
+            return {"success": False, "error": self.error, "code": self.code}
+        return {
+            "success": True,
+            "context": self.context,
+            "intent": dict(self.intent or {}),
+            "warnings": list(self.warnings),
+            "expires_at": self.expires_at,
+        }
+
+
+def select(home: Home, work: Work, leases: Leases, root: Path, label: str, agent: str) -> SelectResult:
+    """Let an agent check out the work under a label. What cannot be is told, not raised.
+
+    Raises HomeError; KeyringError where the agent's key is sealed; PolicyError.
+    """
+    try:
+        document = _readable(root, label)
+        item = _selectable(document, work, leases, root, label, agent)
+        lease, now = _taken(home, work, leases, item, agent)
+    except WorkError as problem:
+        return SelectResult(False, error=problem.message, code=problem.code)
+    warnings = list(_doubts(document.entry(label), item, work, root))
+    if now.status != item.status and (left := follow(root, label, item.status, now.status, now.updated_at)):
+        warnings.append(left)
+    return SelectResult(
+        True,
+        context=context_of(now),
+        intent=intent_json(now),
+        warnings=tuple(warnings),
+        expires_at=lease.expires_at,
+    )
+
+
+def intent_json(item: WorkItem) -> dict[str, object]:
+    """What an agent is told of a piece of work, for programs."""
+    return {
+        "id": item.label,
+        "name": item.name,
+        "status": item.status,
+        "owned_scope": list(item.scope),
+        "constraints": list(item.constraints),
+        "acceptance_criteria": list(item.criteria),
+    }
+
+
+def _readable(root: Path, label: str) -> Document:
+    """The file, where the label is one and the file can be read."""
+    if not is_label(label):
+        raise WorkError(
+            "INVALID_ID_FORMAT",
+            f"Invalid intent_id format: '{label[:_SHOWN]}'. "
+            "Expected format: INT-XXX (e.g., INT-001, INT-042)",
+            place="intent_id",
+        )
+    document = read_document(root)
+    broken = next((one for one in document.findings if one.type == "YAML_PARSE_ERROR"), None)
+    if broken is None and not document.whole:
+        broken = document.findings[0]
+    if broken is not None:
+        where = f" at line {broken.line}" if broken.line else ""
+        message = f"Invalid YAML in {FILE}{where}: {broken.message}. Please fix the YAML syntax."
+        raise WorkError(broken.type, message, place=FILE)
+    return document
+
+
+def _selectable(
+    document: Document, work: Work, leases: Leases, root: Path, label: str, agent: str
+) -> WorkItem:
+    """The signed work under the label, where nothing stands against it yet."""
+    entry, item = document.entry(label), work.item(root, label)
+    if entry is None and item is None:
+        raise _not_found(document, work, root, label)
+    status = item.status if item is not None else entry.status if entry is not None else ""
+    reason = item.blocked_reason if item is not None else entry.blocked_reason if entry is not None else ""
+    if status == "DONE":
+        raise WorkError(
+            "DONE",
+            f"Intent '{label}' has status 'DONE'. Cannot activate completed intents. "
+            "A person gives more work an intent of its own.",
+            place=label,
+        )
+    if status == "BLOCKED":
+        why = reason.strip().rstrip(".") or "none was given"
+        raise WorkError(
+            "BLOCKED",
+            f"Intent '{label}' has status 'BLOCKED'. Cannot activate blocked intents. Reason: {why}.",
+            place=label,
+        )
+    if item is None:
+        if (held := leases.held(root, agent)) is not None:
+            raise already_active(held, label)
+        raise WorkError(
+            "NOT_IMPORTED",
+            f"Intent '{label}' is in {FILE}, but no person has signed it. "
+            "Ask a person to read it and run: mcl intents import",
+            place=label,
+        )
+    return item
+
+
+def _taken(home: Home, work: Work, leases: Leases, item: WorkItem, agent: str) -> tuple[Lease, WorkItem]:
+    """The lease, and the work as it is from then on: in one commit, or neither."""
+    with home.db.write():
+        now = work.item(item.root, item.label)
+        if now is None or now.intent_id != item.intent_id or now.status not in ("DRAFT", "IN_PROGRESS"):
+            raise WorkError(
+                "CHANGED", f"Intent '{item.label}' has just changed. Select it again.", place=item.label
+            )
+        lease = leases.select(item.root, now, agent)
+        uri = f"matrix://intent/{item.intent_id}"
+        body = {
+            "label": item.label,
+            "agent": agent,
+            "number": lease.number,
+            "expires_at": lease.expires_at,
+        }
+        messages: list[Record] = [
+            seal_record(
+                SELECTED,
+                body,
+                id=home.clock.new_id(),
+                at=lease.since,
+                intent=uri,
+                signer=home.keyring.agent,
+            )
+        ]
+        if now.status == "DRAFT":
+            messages.append(
+                status_record(
+                    home,
+                    item.intent_id,
+                    item.label,
+                    before="DRAFT",
+                    after="IN_PROGRESS",
+                    at=lease.since,
+                    by=agent,
+                )
+            )
+        home.journal.append_many(messages)
+        return lease, work.item(item.root, item.label) or now
+
+
+def _doubts(entry: Entry | None, item: WorkItem, work: Work, root: Path) -> Iterator[str]:
+    if entry is None:
+        yield f"{DIFFERS}: {FILE} no longer has {item.label}; what was signed holds"
+    else:
+        fields = [*differences(entry, item), *(["status"] if entry.status != item.status else [])]
+        if fields:
+            said = f"{FILE} says something else of {item.label} ({', '.join(fields)})"
+            yield f"{DIFFERS}: {said}; what was signed holds, until a person signs again"
+    for label in item.dependencies:
+        before = work.item(root, label)
+        if before is None or before.status != "DONE":
+            yield f"{NOT_READY}: {item.label} comes after {label}, which is not DONE"
+
+
+def _not_found(document: Document, work: Work, root: Path, label: str) -> WorkError:
+    labels = list(dict.fromkeys([*(one.label for one in document.entries if one.label), *work.labels(root)]))
+    return WorkError(
+        "NOT_FOUND",
+        f"Intent '{label}' not found in {FILE}. Available intents: {_some(labels)}",
+        place=label,
+        data={"available": labels},
+    )
+
+
+def _some(labels: Sequence[str]) -> str:
+    more = f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
+    return (", ".join(labels[:_LISTED]) or "none") + more

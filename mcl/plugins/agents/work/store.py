@@ -1,0 +1,184 @@
+"""The signed work of a home: which folders have it, and what was signed for each.
+
+Read from the journal, every signature checked; files in the folder itself are never asked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Set
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import Final, cast
+
+from executor.core.errors import HomeError
+from executor.store.home import Home
+from executor.store.journal.record import Record
+from executor.store.lifecycle.fold import fold
+from ir import Envelope, IntentAcceptBody, MclError
+from mcl.plugins.agents.file.labels import STATUSES, Status
+from mcl.plugins.agents.work.item import Standing, WorkItem, is_work, item_of
+from mcl.plugins.agents.work.linked import trees_above, trees_of
+from mcl.plugins.agents.work.tables import COMPONENT, TABLES
+
+SIGNED: Final = "record.work.signed"  # of a folder: the labels that count now, each with its intent
+STATUS: Final = "record.work.status"  # of an intent: how far it is
+_MAX_ITEMS: Final = 4096  # kept in memory
+# The rows of an intent that say what it is and how far: not what agents wrote under it, which are many.
+_TELLING: Final = f"(kind NOT LIKE 'record.%' OR kind = '{STATUS}')"
+
+
+class Work:
+    """The signed work of a home. What others sign meanwhile is seen at the next question."""
+
+    def __init__(self, home: Home) -> None:
+        home.db.migrate(COMPONENT, TABLES)
+        self._home = home
+        self._stamp: tuple[object, object] | None = None
+        self._signed: dict[str, tuple[str, Mapping[str, str]]] = {}  # root -> row, label -> intent
+        self._items: dict[str, WorkItem | None] = {}
+        self._read_to = 0  # the rows up to here are in what is remembered
+        self._lock = Lock()  # so that no thread keeps what another has just found to be old
+
+    @property
+    def home(self) -> Home:
+        """The home it is of."""
+        return self._home
+
+    def root_of(self, place: Path) -> Path | None:
+        """The folder whose rules hold at a place; None where there is none.
+
+        The nearest at or above it that work was signed for; else, in a linked work tree, what answers there
+        to such a folder of the main one.
+        """
+        governed = {root for (root,) in self._home.db.read("SELECT root FROM work_roots")}
+        if not governed:
+            return None
+        real = Path(os.path.realpath(place))
+        return self._nearest(real, governed) or self._in_linked_tree(real, governed)
+
+    def governed(self, root: Path | str) -> bool:
+        """Whether the rules hold for exactly this folder: work was signed for it, done or not, or for the one
+        that answers to it in the main work tree.
+
+        It counts as governed where what was signed cannot be believed any more: nothing is let go by damage.
+        """
+        return self._signed_for(root) or self.root_of(Path(root)) == Path(root)
+
+    def trees(self) -> tuple[Path, ...]:
+        """What answers to governed folders in linked work trees that git knows of."""
+        rows = self._home.db.read("SELECT root FROM work_roots ORDER BY root")
+        return tuple(one for (root,) in rows for one in trees_of(Path(root)))
+
+    def _nearest(self, real: Path, governed: Set[str]) -> Path | None:
+        above = (one for one in (real, *real.parents) if str(one) in governed)
+        return next((one for one in above if self._signed_for(one)), None)
+
+    def _in_linked_tree(self, real: Path, governed: Set[str]) -> Path | None:
+        for tree, main in trees_above(real):
+            root = self._nearest(main / real.relative_to(tree), governed)
+            if root is not None:
+                own = tree / root.relative_to(main) if root.is_relative_to(main) else tree
+                return None if str(own) in governed else own  # a person said of it that there is no work
+        return None
+
+    def _signed_for(self, root: Path | str) -> bool:
+        try:
+            return bool(self.labels(root))
+        except HomeError:
+            raise
+        except MclError:
+            return True
+
+    def labels(self, root: Path | str) -> Mapping[str, str]:
+        """The labels that count in a folder, each with the ULID of its intent, in the order of the file.
+
+        Raises what `Journal.open` raises where the row that says so cannot be believed.
+        """
+        text = str(root)
+        found = self._home.db.read("SELECT row FROM work_roots WHERE root = ?", (text,))
+        if not found:
+            return {}
+        row, known = found[0][0], self._signed.get(text)
+        if known is None or known[0] != row:
+            record = self._home.journal.open(self._home.journal.row(row).wire)
+            known = row, _labels(record, text)
+            self._signed[text] = known
+        return known[1]
+
+    def items(self, root: Path | str) -> tuple[WorkItem, ...]:
+        """The work of a folder that counts, in the order of the file. Cancelled work is left out.
+
+        What cannot be believed is left out too: `mcl log verify` tells of it.
+        """
+        found = []
+        for label, intent in self.labels(root).items():
+            with suppress(MclError):
+                if (item := self.by_id(intent)) is not None and (item.root, item.label) == (str(root), label):
+                    found.append(item)
+        return tuple(found)
+
+    def item(self, root: Path | str, label: str) -> WorkItem | None:
+        """The work under a label; None where there is none that counts. Raises what `by_id` raises."""
+        intent = self.labels(root).get(label)
+        item = self.by_id(intent) if intent else None
+        return item if item is not None and (item.root, item.label) == (str(root), label) else None
+
+    def by_id(self, intent: str) -> WorkItem | None:
+        """The work that an intent (ULID) stands for; None where it is none or was cancelled.
+
+        Raises what `Journal.open` raises, LifecycleError where its rows cannot have happened.
+        """
+        if self._home.db.writing:  # nothing is certain yet, so nothing is remembered
+            return self._read(intent)
+        with self._lock:
+            stamp = self._home.db.stamp("journal")
+            if stamp != self._stamp:
+                self._forget()
+                self._stamp = stamp
+            if intent not in self._items:
+                if len(self._items) >= _MAX_ITEMS:
+                    self._items.clear()
+                self._items[intent] = self._read(intent)
+            return self._items[intent]
+
+    def _forget(self) -> None:
+        """Let go of what newer rows are about."""
+        size = self._home.journal.size()
+        if self._items and size > self._read_to:
+            sql = f"SELECT DISTINCT intent FROM journal WHERE seq > ? AND {_TELLING}"  # noqa: S608  # fixed
+            for (intent,) in self._home.db.read(sql, (self._read_to,)):
+                self._items.pop(intent, None)
+        self._read_to = size
+
+    def _read(self, intent: str) -> WorkItem | None:
+        journal, standing, accepted_at = self._home.journal, Standing("DRAFT", ""), ""
+        envelopes = []
+        sql = f"SELECT wire FROM journal WHERE intent = ? AND {_TELLING} ORDER BY seq"  # noqa: S608  # fixed
+        for (wire,) in self._home.db.read(sql, (intent,)):
+            message = journal.open(wire)
+            if isinstance(message, Envelope):
+                envelopes.append(message)
+                if isinstance(message.body, IntentAcceptBody):
+                    accepted_at = message.body.accepted_at
+            elif message.kind == STATUS:
+                standing = _standing(message) or standing
+        view = fold(envelopes)
+        return item_of(view, standing, accepted_at) if is_work(view) else None
+
+
+def _labels(message: object, root: str) -> Mapping[str, str]:
+    if not isinstance(message, Record) or message.kind != SIGNED or message.body.get("root") != root:
+        return {}
+    pairs = message.body.get("intents")
+    return {str(label): str(intent) for label, intent in pairs} if isinstance(pairs, list) else {}
+
+
+def _standing(record: Record) -> Standing | None:
+    said = record.body
+    if said.get("to") not in STATUSES:
+        return None
+    return Standing(
+        cast(Status, said["to"]), str(said.get("updated_at", record.at)), str(said.get("why", ""))
+    )

@@ -1,0 +1,85 @@
+"""Calls of agents that are refused again and again: whoever repeats itself is told so, in any process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from executor.core.clock import instant
+from executor.core.hashing import json_hash
+from executor.store.home import Home
+from mcl.plugins.agents.writes.table import TABLES
+
+MOST: Final = 3  # times that the very same call is judged and refused
+FORGOTTEN: Final = timedelta(seconds=60)  # after which it is judged again
+_KEPT: Final = 4096  # calls of a home
+
+
+# With which a call is refused for its file or for what is checked out: the same at every door.
+SHARED: Final = frozenset({"NO_INTENT_DECLARED", "OUT_OF_SCOPE", "PROTECTED_PATH", "STALE_FILE"})
+
+
+def same_call(tool: str, args: Mapping[str, object], file: str, saw: str | None) -> str:
+    """The key of a call, whichever door it comes by.
+
+    Args:
+        tool: as our server names it, such as mcl:fs/write or github:create_issue. args: without the path of
+            its file, and without `base`; what is false or null counts as left out. file: relative to the
+            governed folder, "" where it names none. saw: sha256 (hex) of the version that its agent knows:
+            who reads the file again makes another call.
+    """
+    given = {name: value for name, value in args.items() if value is not None and value is not False}
+    return json_hash([tool, given, file, saw])
+
+
+class Denials:
+    """The calls of agents that were refused lately in this home."""
+
+    def __init__(self, home: Home) -> None:
+        self._db = home.db
+        self._db.migrate("agent_writes", TABLES)
+
+    def note(self, agent: str, root: Path, key: str, code: str, at: str, *, lease: str = "") -> int:
+        """This call was refused; how often by now.
+
+        Args:
+            key: the same for the same call, such as a hash of tool and arguments. code: with which it was
+                refused. at: the moment now. lease: what the agent holds, such as the ULID of its intent;
+                a call that was refused under another one counts as new.
+
+        Raises:
+            HomeError.
+        """
+        with self._db.write("agents") as connection:
+            times = self._times(agent, root, key, at, lease)[0] + 1
+            made = connection.execute(
+                "INSERT OR REPLACE INTO agent_denials (root, agent, key, lease, code, times, at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (str(root), agent, key, lease, code, times, at),
+            )
+            connection.execute(
+                "DELETE FROM agent_denials WHERE number <= ?", ((made.lastrowid or 0) - _KEPT,)
+            )
+        return times
+
+    def some(self, agent: str, root: Path, at: str) -> bool:
+        """Whether any call of an agent was refused often enough lately to look which. Raises HomeError."""
+        since = instant(datetime.fromisoformat(at) - FORGOTTEN)
+        sql = "SELECT 1 FROM agent_denials WHERE root = ? AND agent = ? AND times >= ? AND at > ? LIMIT 1"
+        return bool(self._db.read(sql, (str(root), agent, MOST, since)))
+
+    def open(self, agent: str, root: Path, key: str, at: str, *, lease: str = "") -> str | None:
+        """The code with which a call was refused MOST times lately; None: judge it. Raises HomeError."""
+        times, code = self._times(agent, root, key, at, lease)
+        return code if times >= MOST else None
+
+    def _times(self, agent: str, root: Path, key: str, at: str, lease: str) -> tuple[int, str]:
+        sql = "SELECT times, code, at, lease FROM agent_denials WHERE root = ? AND agent = ? AND key = ?"
+        found = self._db.read(sql, (str(root), agent, key))
+        if not found or found[0][3] != lease:
+            return 0, ""
+        times, code, last, _ = found[0]
+        age = datetime.fromisoformat(at) - datetime.fromisoformat(str(last))
+        return (int(times), str(code)) if timedelta() <= age < FORGOTTEN else (0, "")

@@ -1,0 +1,162 @@
+"""Before-images of what is written under an intent that has no plan: `mcl undo INTENT` puts it all back.
+
+One call before the write, one after it, which may be of another process: they find each other by the intent
+and the name of the call. What is kept lies where that of plans lies, and is told of in the same records.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from executor.sandbox.paths import Workspace
+from executor.store.home import Home
+from executor.store.journal.record import Record
+from executor.store.lifecycle.view import intent_id
+from executor.tools.manifest import Mode
+from executor.walker.undo.images import STORE_LIMIT
+from executor.walker.undo.look import FILE_LIMIT, Before, Looker
+from executor.walker.undo.prune import make_room
+from executor.walker.undo.records import KEPT, LEFT, Call, before_of, call_of, kept_body, left_body
+from executor.walker.undo.state import State
+from executor.walker.undo.store import ImageStore
+from executor.walker.undo.total import Total, note_tried, total
+from mcl.plugins.agents.writes.table import TABLES
+
+_OPEN: Final = 4096  # calls of a home that are under way, or were when it crashed
+
+
+class Caller(NamedTuple):
+    """Who makes a call, and what its lines of the trace will say. process: as of `Callers`."""
+
+    process: str
+    label: str
+    tool: str
+    agent: str
+
+
+def keep(
+    home: Home,
+    workspace: Workspace,
+    paths: Sequence[tuple[str, Mode]],
+    *,
+    intent: str,
+    node: str,
+    tool: str,
+    why_not: str = "",
+    root: Path | None = None,
+    caller: Caller | None = None,
+) -> Before | None:
+    """Keep the files that a call is about to change, durably; None where it names none and nothing is told.
+
+    Args:
+        paths: relative to the workspace, with what is done there; those that are only read are left out.
+        intent: URI or ULID. node: names this call; no other call of the intent has it.
+        why_not: why the call as a whole cannot be put back, such as that a shell ran.
+        root, caller: the governed folder, and who makes the call: then it counts as open until its lines of
+            the trace are signed, and `recovering` signs them where that process is killed before.
+
+    Raises:
+        ScopeError: a path that tools may not touch. HomeError: it could not be kept. Then the call must not
+        be made.
+    """
+    written = [(path, mode) for path, mode in paths if mode not in ("read", "list")]
+    if not written and not why_not:
+        return None
+    home.db.migrate("agent_writes", TABLES)
+    store = ImageStore(home.path / "undo")
+    with store.together():
+        before = Looker(workspace, store, FILE_LIMIT).before(written, whole_folders=not why_not)
+        if why_not:
+            before.uncovered[""] = why_not
+        body = kept_body(before, node=node, tool=tool, root=str(workspace.root))
+        with home.db.write() as connection:
+            record = home.journal.record(KEPT, body, intent=intent)
+            made = connection.execute(
+                "INSERT OR REPLACE INTO agent_kept (intent, node, record, root, caller)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (intent_id(intent), node, record.id, str(root or ""), json.dumps(caller) if caller else ""),
+            )
+            connection.execute("DELETE FROM agent_kept WHERE number <= ?", ((made.lastrowid or 0) - _OPEN,))
+    return before
+
+
+def left(
+    home: Home, workspace: Workspace, *, intent: str, node: str, answer: object = None
+) -> tuple[tuple[str, str | None, str | None], ...]:
+    """Record what a call left, however it ended; nothing where none was kept, or it was recorded before.
+
+    Args:
+        answer: what the tool said; of a folder that was added to it names what was made.
+
+    Returns:
+        Of each file that changed its path, and its sha256 (hex) before and after, None where it is no file.
+
+    Raises:
+        HomeError.
+    """
+    call = call_of_row(home, intent_id(intent), node)
+    if call is None:
+        return ()
+    store = ImageStore(home.path / "undo")
+    after = Looker(workspace, store, FILE_LIMIT).after(before_of(call), answer)
+    body = left_body(after, of=call.id, node=node)
+    held = total(home, store)
+    with home.db.write() as connection:
+        home.journal.record(LEFT, body, intent=intent)
+        owed = "AND caller = ''" if after.files else ""  # a line, whose signing forgets the call
+        connection.execute(
+            f"DELETE FROM agent_kept WHERE intent = ? AND node = ? {owed}",  # noqa: S608  # fixed
+            (intent_id(intent), node),
+        )
+        held.keep(connection)
+    _tidy(home, store, held)
+    return tuple(
+        (path, _digest(call.before.get(path)), _digest(now))
+        for path, now in after.files.items()
+        if now.kind != "folder"
+    )
+
+
+def open_calls(home: Home, intent: str) -> Iterator[Call]:
+    """The calls under an intent (ULID) that were let through and never seen to end, oldest first."""
+    home.db.migrate("agent_writes", TABLES)
+    for (node,) in home.db.read("SELECT node FROM agent_kept WHERE intent = ? ORDER BY number", (intent,)):
+        if (call := call_of_row(home, intent, node)) is not None:
+            yield call
+
+
+def forget(intent: str, node: str) -> Callable[[sqlite3.Connection], bool]:
+    """What forgets an open call of an intent (ULID), in a transaction; whether it was open until then."""
+
+    def claim(connection: sqlite3.Connection) -> bool:
+        sql = "DELETE FROM agent_kept WHERE intent = ? AND node = ?"
+        return connection.execute(sql, (intent, node)).rowcount > 0
+
+    return claim
+
+
+def call_of_row(home: Home, intent: str, node: str) -> Call | None:
+    """What was kept for a call that has not ended; None where nothing was."""
+    home.db.migrate("agent_writes", TABLES)
+    sql = "SELECT record FROM agent_kept WHERE intent = ? AND node = ?"
+    found = home.db.read(sql, (intent, node))
+    if not found:
+        return None
+    record = home.journal.open(home.journal.row(found[0][0]).wire)
+    fits = isinstance(record, Record) and record.kind == KEPT and intent_id(record.intent) == intent
+    return call_of(record) if fits and isinstance(record, Record) else None
+
+
+def _digest(state: State | None) -> str | None:
+    return state.sha256 if state is not None and state.kind == "file" else None
+
+
+def _tidy(home: Home, store: ImageStore, held: Total) -> None:
+    """Beyond STORE_LIMIT, remove what ended intents kept: after the call, when nobody waits for it. Where
+    more is left, since intents go on, not again before a sixteenth of the limit has come."""
+    if held.bytes > max(STORE_LIMIT, held.tried + STORE_LIMIT // 16):
+        note_tried(home, make_room(home, store, STORE_LIMIT // 2))

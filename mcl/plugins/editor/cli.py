@@ -1,0 +1,29 @@
+"""`mcl skill lsp`: help for editors."""
+
+import sys
+
+import typer
+
+from mcl.cli.arguments import example
+from mcl.cli.output import note
+
+
+def register(skills: typer.Typer) -> None:
+    """Add this verb."""
+    skills.command("lsp", epilog=example("mcl skill lsp"))(serve_editor)
+
+
+def serve_editor() -> int:
+    """Help an editor with .mtx files: a language server on standard input and output.
+
+    An editor starts it; docs/editor.md says how. It ends when the editor leaves or closes its end.
+    """
+    from pathlib import Path
+
+    from mcl import __version__
+    from mcl.core.home import locate
+    from mcl.plugins.editor.server import serve
+
+    if sys.stdin and sys.stdin.isatty():
+        note("waiting for an editor; docs/editor.md says how to set one up (Ctrl-C ends this)")
+    return serve(__version__, locate(), Path.cwd())

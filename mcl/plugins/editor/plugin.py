@@ -1,0 +1,9 @@
+"""Help for editors of skills: a language server."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin(
+    "editor",
+    __name__,
+    commands={"skill lsp": "mcl.plugins.editor.cli:register"},
+)

@@ -1,0 +1,151 @@
+"""`mcl tool verify`: is every tool still what was approved, what is said of it, and what it does?"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, example
+from mcl.cli.output import Output, note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import RenderableType
+
+    from mcl.plugins.probing.usecases import VerifiedContracts
+    from mcl.usecases.tools import KnownTool, VerifiedTools
+
+
+def register(tools: typer.Typer) -> None:
+    """Add this verb."""
+    tools.command(
+        "verify",
+        epilog=example("mcl tool verify", "mcl tool verify --docs docs --json", "mcl tool verify --no-probe"),
+    )(verify_tools)
+
+
+def verify_tools(
+    docs: Annotated[
+        Path | None,
+        typer.Option(
+            "--docs", metavar="DIR", help="Compare tool_contracts.json and TOOL_SAFETY.md in DIR too."
+        ),
+    ] = None,
+    no_probe: Annotated[
+        bool, typer.Option("--no-probe", help="Run no example to see what tools do: a matter of seconds.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Compare every tool with what was approved, with what is said of it, and with what it does.
+
+    Its manifest with the approved one and with the code beside it; what its examples are seen to do, each in
+    a folder that is made for it, with what the manifest declares. Exit code 6 when something changed or
+    differs. A tool that was never used here is approved with its first use.
+    """
+    from ir.errors import UNVERIFIED
+    from mcl.cli.home import use_home
+    from mcl.plugins.probing.usecases import verify_contracts
+    from mcl.usecases.policy import unverified_note
+    from mcl.usecases.tools import verify_tools as verified
+
+    home, out = use_home(), Output(as_json)
+    found = verified(home=home)
+    if unverified := unverified_note(home=home):
+        note(unverified)
+    probing = not no_probe and not found.broken
+    with _bar(quiet=as_json or not probing) as progress:
+        others = [tool.manifest for tool in found.tools if tool.outside or tool.manifest.command]
+        said = verify_contracts(docs=docs, probing=probing, others=others, progress=progress)
+    out.document(_document(found, said))
+    if not as_json:
+        out.tell(_approved(found))
+        out.tell(_promised(said))
+    return 0 if found.sound and said.sound else UNVERIFIED
+
+
+def _document(found: "VerifiedTools", said: "VerifiedContracts") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "sound": found.sound and said.sound,
+        "tools": len(found.tools),
+        "changed": [
+            {
+                "uri": tool.manifest.uri,
+                "approved": tool.approved_pin,
+                "found": tool.manifest.pin,
+                "changes": [asdict(change) for change in tool.changes],
+            }
+            for tool in found.tools
+            if tool.standing == "changed"
+        ],
+        "quarantined": [tool.manifest.uri for tool in found.tools if tool.standing == "quarantined"],
+        "broken": [problem.to_json() for problem in found.broken],
+        "gone": list(found.gone),
+        "drift": [one.to_json() for one in said.drift],
+        "probed": [one.to_json() for one in said.probed],
+    }
+
+
+def _approved(found: "VerifiedTools") -> "Iterator[RenderableType]":
+    """What differs from what was approved."""
+    from mcl.cli.views.definition import change_view
+    from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, joined, plain
+
+    for problem in found.broken:
+        yield joined(((problem.place, BAD), (problem.message, "")))
+    for tool in found.tools:
+        if tool.standing == "changed":
+            yield joined(((_named(tool), BAD), ("changed since it was approved", "")))
+            yield from change_view(tool.changes)
+            yield plain(f"  mcl tool approve {tool.name}", DIM)
+    for tool in found.tools:
+        if tool.standing == "quarantined":
+            yield joined(((_named(tool), WARN), ("quarantined", "")))
+    for uri in found.gone:
+        yield joined(((uri, DIM), ("approved here, and gone", DIM)))
+    if found.sound:
+        same = [tool for tool in found.tools if tool.standing in ("new", "approved") and not tool.waits]
+        yield plain(f"{len(same)} tools are what was approved", GOOD)
+
+
+def _promised(said: "VerifiedContracts") -> "Iterator[RenderableType]":
+    """What differs from what is promised, and what was not seen."""
+    from mcl.cli.views.layout import BAD, DIM, GOOD, joined, plain
+
+    for one in said.drift:
+        yield joined(((one.place, BAD), (one.message, ""), (f"({one.code})", DIM)))
+        if one.fix:
+            yield plain(f"  {one.fix}", DIM)
+    for tool in said.unprobed:
+        name = tool.tool.removeprefix("matrix://tool/")
+        yield joined(((name, DIM), ("not seen at work:", DIM), (tool.reason, DIM)))
+    stand_ins = sorted({name for one in said.probed for name in one.stand_ins})
+    if stand_ins:
+        yield plain(f"stand-ins took the place of {', '.join(stand_ins)}", DIM)
+    if said.sound and said.probed:
+        done = said.count("sound")
+        yield plain(f"{done} examples did what their tools declare, and nothing else", GOOD)
+
+
+def _named(tool: "KnownTool") -> str:
+    return tool.name if tool.outside else tool.manifest.uri
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator["Callable[[int, int], None] | None"]:
+    """A progress bar on standard error, where that is a terminal; None elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("examples", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,127 @@
+"""The folder that examples of tools run in: a small project with a history, and what lies around it.
+
+A probe has a place of its own: ``work`` is the workspace; in ``beside`` and ``home`` no tool has any
+business; ``mcl`` is the home of mcl; ``tmp`` is for temporary files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from executor.gate.grants import Grants
+from executor.sandbox.environment import safe_path
+from executor.sandbox.process import run_command
+from executor.store.home import Home
+from ir import SIDE_EFFECTS
+from mcl.core.repositories import Repositories
+from mcl.memory import Cortex
+
+AROUND: Final = ("beside", "home")
+AREAS: Final = ("work", *AROUND, "tmp")
+BIN: Final = "stand-ins"  # their folder, beside all places
+REAL: Final = frozenset({"git", "rg"})  # programs that are not stood in for where they are installed
+EDITOR: Final = "editor"
+
+_SAID: Final = Path(__file__).parent / "data" / "shop.toml"
+_STAND_IN: Final = "#!/bin/sh\nexit 0\n"
+_AUTHOR: Final = {"NAME": "Ada", "EMAIL": "ada@example.org"}
+
+
+async def make_template(place: Path, *, host: str) -> None:
+    """Make what every probe gets a copy of. host: the one that is granted in the home of mcl."""
+    said = tomllib.loads(_SAID.read_text(encoding="utf-8"))
+    for area in AREAS:
+        (place / area).mkdir(parents=True)
+    for area in AROUND:
+        _write(place / area, said[area])
+    work = place / "work"
+    git = shutil.which("git", path=safe_path(os.environ.get("PATH", ""), place))
+    for number, (message, moment) in enumerate(said["commits"].items()):
+        _write(work, {path: texts[number] for path, texts in said["files"].items() if number < len(texts)})
+        if git is not None:
+            if not number:
+                await _git(git, work, "init", "--quiet", "--initial-branch", said["branch"])
+            await _git(git, work, "add", "--all")
+            await _git(git, work, "commit", "--quiet", "--message", message, at=moment)
+    for folder in (work / ".git" / "hooks", work / ".git" / "branches"):
+        shutil.rmtree(folder, ignore_errors=True)
+    _write(work, said["staged"])
+    if git is not None:
+        await _git(git, work, "add", "--all")
+    _write(work, said["unstaged"])
+    _make_home(place / "mcl", said, host)
+
+
+def make_stand_ins(place: Path, programs: Iterable[str]) -> None:
+    """Programs that do nothing, for all those that tools may start and whose work does not matter here."""
+    folder = place / BIN
+    folder.mkdir()
+    wanted = {name for name in programs if not name.startswith("$")}
+    for name in sorted(wanted - {name for name in REAL if shutil.which(name)} | {EDITOR}):
+        (folder / name).write_text(_STAND_IN)
+        (folder / name).chmod(0o755)
+
+
+def take_place(template: Path, place: Path) -> None:
+    """Copy the template to a place of its own."""
+    shutil.copytree(template, place, symlinks=True)
+
+
+def settle(place: Path, home: Home) -> None:
+    """Tell the home in a place of the repositories there, which only now have paths."""
+    said = tomllib.loads(_SAID.read_text(encoding="utf-8"))
+    for key, path in said["repositories"].items():
+        Repositories(home.path).add(key, place / "work" / path)
+
+
+def environment_of(place: Path) -> dict[str, str]:
+    """All the variables that a probe sees."""
+    tools = place.parents[1] / BIN
+    return {
+        "PATH": os.pathsep.join((str(tools), os.environ.get("PATH", "/usr/bin:/bin"))),
+        "HOME": str(place / "home"),
+        "MCL_HOME": str(place / "mcl"),
+        "MCL_STATE": str(place / "states"),
+        "TMPDIR": str(place / "tmp"),
+        "EDITOR": str(tools / EDITOR),
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+    }
+
+
+def _make_home(place: Path, said: Mapping[str, Any], host: str) -> None:
+    with Home.open(place) as home:
+        grants, agent = Grants(home), home.keyring.agent.did
+        grants.grant(agent, SIDE_EFFECTS)
+        grants.grant_hosts(agent, [host])
+        cortex = Cortex(home)
+        for memory in said["memories"]:
+            cortex.put(memory["type"], memory["text"])
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text.encode())
+
+
+async def _git(program: str, folder: Path, *arguments: str, at: str = "") -> None:
+    both = ("AUTHOR", "COMMITTER")
+    people = {f"GIT_{who}_{what}": value for who in both for what, value in _AUTHOR.items()}
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(folder),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        **people,
+        **({"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at} if at else {}),
+    }
+    argv = [program, "-c", "commit.gpgsign=false", "-c", "gc.auto=0", *arguments]
+    await run_command(argv, cwd=folder, environment=environment, max_output=1 << 12, alone=True)

@@ -1,0 +1,12 @@
+"""Tools held to what is said of them: their contracts, and what their examples are seen to do."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin(
+    "probing",
+    __name__,
+    commands={
+        "tool verify": "mcl.plugins.probing.cli.verify:register",
+        "tool contracts": "mcl.plugins.probing.cli.contracts:register",
+    },
+)

@@ -1,0 +1,107 @@
+"""`mcl repo add`, `list`, `switch` and `remove`: the repositories that there are."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, example
+from mcl.cli.output import Output, note, write_line
+from mcl.plugins.repo.cli.arguments import Key
+
+if TYPE_CHECKING:
+    from mcl.plugins.repo.usecases.repositories import ChangedRepository
+
+
+def register(repo: typer.Typer) -> None:
+    """Add these verbs."""
+    repo.command("add", epilog=example("mcl repo add shop ~/code/shop", "mcl repo add shop"))(add_command)
+    repo.command("list", epilog=example("mcl repo list", "mcl repo list --json"))(list_command)
+    repo.command("switch", epilog=example("mcl repo switch shop"))(switch_command)
+    repo.command("remove", epilog=example("mcl repo remove shop"))(remove_command)
+
+
+def add_command(
+    key: Key,
+    path: Annotated[Path, typer.Argument(metavar="[PATH]", help="Its folder (default: this one).")] = Path(),
+    as_json: AsJson = False,
+) -> None:
+    """Name a repository. The first one becomes the active one."""
+    from mcl.cli.home import use_home
+    from mcl.plugins.repo.usecases import repositories as acts
+
+    changed = acts.add_repository(key, path, home=use_home(signs=True))
+    _changed(changed, "added", as_json=as_json)
+    if changed.history is not None:
+        note(f"its history lies in {changed.history}, and is read and written there")
+    if changed.problem is not None and changed.problem.code == "NOT_A_REPOSITORY":
+        note(
+            "git can tell nothing of it: it is no folder that holds .git (one inside a repository and a bare "
+            "repository are none); git init makes a repository"
+        )
+    elif changed.problem is not None:
+        note(f"git is not asked there: {changed.problem.message}; {changed.problem.fix}")
+
+
+def switch_command(key: Key, as_json: AsJson = False) -> None:
+    """Make a repository the active one: the one that is meant where none is named."""
+    from mcl.cli.home import use_home
+    from mcl.plugins.repo.usecases import repositories as acts
+
+    _changed(acts.switch_repository(key, home=use_home(signs=True)), "switched to", as_json=as_json)
+
+
+def remove_command(key: Key, as_json: AsJson = False) -> None:
+    """Forget a repository. Nothing in its folder is touched."""
+    from mcl.cli.home import use_home
+    from mcl.plugins.repo.usecases import repositories as acts
+
+    _changed(acts.remove_repository(key, home=use_home(signs=True)), "removed", as_json=as_json)
+
+
+def list_command(as_json: AsJson = False) -> None:
+    """List the repositories; the active one has a mark."""
+    from mcl.cli.views.layout import BAD, DIM, STRONG, listing
+    from mcl.core.home import locate
+    from mcl.core.repositories import Repositories
+
+    out, known = Output(as_json), Repositories(locate())
+    active = known.active()
+    found = known.all()
+    out.document(
+        {
+            "repositories": [
+                {"key": one.key, "path": str(one.path), "active": one == active, "there": one.path.is_dir()}
+                for one in found
+            ],
+            "active": active.key if active else "",
+        }
+    )
+    if not found:
+        note("no repository is known; name one: mcl repo add KEY PATH")
+        return
+    lines = [
+        (
+            ("*" if one == active else "", STRONG),
+            (one.key, ""),
+            (str(one.path), DIM),
+            ("" if one.path.is_dir() else "not there", BAD),
+        )
+        for one in found
+    ]
+    out.view([listing(("", "repository", "folder", ""), lines)])
+    if active is None:
+        note("none is active; choose one: mcl repo switch KEY")
+
+
+def _changed(changed: "ChangedRepository", what: str, *, as_json: bool) -> None:
+    one, active = changed.repository, changed.active
+    out = Output(as_json)
+    out.document({"key": one.key, "path": str(one.path), "active": active.key if active else ""})
+    if as_json:
+        return
+    write_line(f"{what} {one.key}: {one.path}")
+    if active is None:
+        note("none is active now; choose one, or name one: mcl repo switch KEY, mcl repo add KEY PATH")
+    elif what == "added":
+        note("it is the active one" if active == one else f"the active one is {active.key}")

@@ -1,0 +1,140 @@
+"""From a contract to its Intent and the plan of it in one repository: deterministic; no model is asked."""
+
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ir import Frame, Intent, PlanTree, SlotEntry, with_hash
+from ir.inline_secrets import find_secret
+from mcl.core.errors import RepoError, SkillError
+from mcl.language.plans.planner import Tools, make_plan
+from mcl.language.skills import Skill
+from mcl.plugins.repo.confirming import with_questions
+from mcl.plugins.repo.contract import RepoIntent
+from mcl.plugins.repo.intents import Effect, intent_types
+from mcl.plugins.repo.rules import rules
+from mcl.plugins.repo.wording import words_of
+
+REFUSED = 2
+# What the Intent of each class may do at most: looking; changing; running what may change.
+_VERBS: Mapping[Effect, str] = {
+    "read-only": "find",
+    "state-write": "modify",
+    "executes": "build",
+    "repo-write": "build",
+}
+
+
+class Repository(Protocol):
+    """A repository that a person added."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def path(self) -> Path: ...
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who wants it, through which agent (DIDs), when (ISO 8601 UTC), and the ULIDs of the documents."""
+
+    actor: str
+    agent: str
+    at: str
+    intent_id: str
+    plan_id: str
+
+
+def plan_contract(
+    contract: RepoIntent,
+    repository: Repository | None,
+    *,
+    prose: str,
+    origin: Origin,
+    skill: Skill,
+    tools: Tools,
+    ripgrep: bool,
+    every: bool = False,
+) -> tuple[Intent, PlanTree]:
+    """The Intent of a contract that was judged, and the plan that the pack makes of it, both with hashes.
+
+    repository: what it is about; None where the intent is about none. prose: what was asked for, in the
+    asker's words. ripgrep: there is one, and it may be run. every: a person is asked before every step.
+
+    Raises RepoError SECRET_INLINE (what looks like a key stands in it), NOT_PLANNED (the pack has no plan for
+    it, or what it plans does not hold); SkillError TOOL_MISSING.
+    """
+    for text in (prose, contract.text):
+        if found := find_secret("", text):
+            raise RepoError(
+                "SECRET_INLINE",
+                f"what looks like {found} stands in it, and what is asked for is kept in the journal",
+                fix="leave it out",
+                exit=REFUSED,
+            )
+    objects = _objects(contract, repository, prose, ripgrep=ripgrep)
+    intent = with_hash(
+        Intent(
+            id=origin.intent_id,
+            actor=origin.actor,
+            agent=origin.agent,
+            prose=prose,
+            frame=Frame(
+                verb=_VERBS[intent_types()[contract.intent].effect],
+                objects=tuple(SlotEntry(name=name, value=value) for name, value in objects.items() if value),
+            ),
+            state="proposed",
+            confidence=1.0,
+            created_at=origin.at,
+        )
+    )
+    try:
+        plan = make_plan(
+            skill,
+            intent,
+            id=origin.plan_id,
+            created_at=origin.at,
+            created_by=f"matrix://agent/{origin.agent}",
+            registry=tools,
+        )
+    except SkillError as problem:
+        if problem.code == "TOOL_MISSING":
+            raise
+        raise RepoError("NOT_PLANNED", problem.message, fix=problem.fix, exit=REFUSED) from problem
+    return intent, with_questions(plan, contract, every=every or contract.requires_confirmation)
+
+
+def _objects(
+    contract: RepoIntent, repository: Repository | None, prose: str, *, ripgrep: bool
+) -> dict[str, str]:
+    """What fills the slots of the pack; "" fills none."""
+    kind = intent_types()[contract.intent]
+    given = dict(zip(kind.arguments, contract.args, strict=True))
+    return {
+        "intent": contract.intent,
+        "repo": repository.key if repository else "",
+        "folder": str(repository.path) if repository else "",
+        "command": contract.command or "",
+        **given,
+        "search": _search(given["query"], ripgrep=ripgrep) if "query" in given else "",
+        "language": "sv" if contract.message == kind.message["sv"] or _is_swedish(prose) else "",
+        "contract": contract.text,
+    }
+
+
+def _search(query: str, *, ripgrep: bool) -> str:
+    """What looks for it: what is no regular expression is a text, whoever searches."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            re.compile(query)
+    except (re.error, OverflowError, RecursionError):
+        return "text"
+    return "ripgrep" if ripgrep else "pattern"
+
+
+def _is_swedish(prose: str) -> bool:
+    known = rules()[1].swedish
+    return any(word.folded in known or not {*"åäö"}.isdisjoint(word.folded) for word in words_of(prose))

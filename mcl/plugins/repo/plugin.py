@@ -1,0 +1,10 @@
+"""Goals that are one command in one of several repositories."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin(
+    "repo",
+    __name__,
+    commands={"repo": "mcl.plugins.repo.cli.commands:register"},
+    tools=("repo/help", "repo/list", "repo/switch", "repo/where"),
+)

@@ -1,0 +1,233 @@
+"""The words of a prompt, with their places, and which repositories it names. Pure."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from mcl.plugins.repo.rules import Phrase, Words, phrase_words
+
+_QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|`([^`\n]+)`|(?<!\w)\'([^\'\n]+)\'(?!\w)')
+_EDGES = ".,;:!?\"'()[]{}<>“”‘’`´"
+_ENDS = ".,;:!?"  # what ends a sentence and no argument
+_BREAKS = ",;.!?"  # behind which another wish may begin
+_QUOTES = "\"'”`"
+_MOST_BETWEEN = 3
+KEY_OR_PATH = re.compile(r"[A-Za-z0-9._/~-]{1,200}")
+_GLUED = re.compile(r"(?<=[^\s;&|])(?:;+|&&|\|\|)(?=[^\s;&|])")  # commands joined without a blank
+_LINE = re.compile(r"[;\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # between two words: what joins two commands
+_CODE = re.compile(r"[/_.\\]|\d|[a-zåäö][A-ZÅÄÖ]|^[A-ZÅÄÖ]{2,}$")
+
+
+class Word(NamedTuple):
+    """One word. text: without the punctuation at its edges; folded: the same, case-folded. start, end: its
+    place in the prompt, edges included. quoted: it stands in quotes."""
+
+    text: str
+    folded: str
+    start: int
+    end: int
+    quoted: bool
+
+
+class Clause(NamedTuple):
+    """The words of a part of a prompt, by index. command: it stands behind what joins commands (`;`, `&&`, a
+    new line), not behind a word or a comma."""
+
+    words: list[int]
+    command: bool
+
+
+class Named(NamedTuple):
+    """A known repository that the prompt names, and the index of the word that does."""
+
+    key: str
+    word: int
+
+
+def normal(prompt: str) -> str:
+    """The prompt as it is looked at: composed characters, no blanks around it."""
+    return unicodedata.normalize("NFC", prompt).strip()
+
+
+def words_of(prompt: str) -> list[Word]:
+    """Runs without blanks, in order; what ends a sentence, alone, is none."""
+    quotes = [match.span() for match in _QUOTED.finditer(prompt)]
+    found: list[Word] = []
+    at = 0  # of the quotes, the first that may still hold a word
+    for start, end in _runs(prompt, quotes):
+        raw = prompt[start:end]
+        text = raw.strip(_EDGES) or raw.strip(_ENDS)
+        if not text:
+            continue
+        middle = start + raw.index(text)
+        while at < len(quotes) and quotes[at][1] <= middle:
+            at += 1
+        quoted = at < len(quotes) and quotes[at][0] <= middle
+        found.append(Word(text, text.casefold(), start, end, quoted))
+    return found
+
+
+def _runs(prompt: str, quotes: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The runs without blanks, by their places; "status;rm" is two, unless it stands in quotes."""
+    joins = [match.span() for match in _GLUED.finditer(prompt)]
+    joins = [one for one in joins if not any(start < one[0] < end for start, end in quotes)]
+    at = 0
+    for match in re.finditer(r"\S+", prompt):
+        start, end = match.span()
+        while at < len(joins) and joins[at][0] < end:
+            yield start, joins[at][0]
+            start = joins[at][1]
+            at += 1
+        yield start, end
+
+
+def clauses_of(prompt: str, words: Sequence[Word], lists: Words) -> list[Clause]:
+    """The parts of a prompt as it joins them: by a word such as "and", by punctuation, or as commands are.
+    What stands in quotes is not looked at."""
+    found: list[Clause] = [Clause([], command=False)]
+    for index, word in enumerate(words):
+        raw = prompt[word.start : word.end]
+        edge = word.start + raw.index(word.text)
+        between = prompt[words[index - 1].end : edge] if index else ""
+        within = index > 0 and word.quoted and words[index - 1].quoted
+        glued = _GLUED.search(prompt, words[index - 1].end - 1, word.start + 1) if index else None
+        if not within and (glued or _LINE.search(between)):
+            found.append(Clause([], command=True))
+        if _joins(words, index, lists):
+            found.append(Clause([], command=word.folded in lists.commands or _is_open(found)))
+            continue
+        found[-1].words.append(index)
+        inside = word.quoted and raw[-2:-1] not in _QUOTES  # and a comma is one of what is quoted
+        if raw[-1] in _BREAKS and not inside and not _since(words, index + 1, lists):
+            found.append(Clause([], command=raw[-1] == ";"))
+    return [clause for clause in found if clause.words]
+
+
+def _is_open(found: Sequence[Clause]) -> bool:
+    """Whether a clause of commands was just begun: "; and then"."""
+    return found[-1].command and not found[-1].words
+
+
+def _joins(words: Sequence[Word], index: int, lists: Words) -> bool:
+    """Whether a word joins two wishes; "sedan" may also say since when."""
+    word = words[index]
+    if word.quoted or word.folded not in lists.joins:
+        return False
+    joined = index > 0 and words[index - 1].folded in lists.joins  # "och sedan" is no since
+    return joined or not _since(words, index, lists)
+
+
+def _since(words: Sequence[Word], index: int, lists: Words) -> bool:
+    """Whether a "sedan" says since when."""
+    said = [word.folded for word in words[index : index + 2]]
+    return len(said) == 2 and said[0] in ("sedan", "sen") and said[1] in lists.since
+
+
+def is_name(word: Word) -> bool:
+    """Whether it is in quotes, or looks as names in code do: `a_b`, `a/b`, `a.b`, `aB`, `AB`, `a1`."""
+    return word.quoted or _CODE.search(word.text) is not None
+
+
+def begin(words: Sequence[Word], lists: Words) -> int:
+    """The index of the first word behind what a request may open with: "please", "can you"."""
+    at, moved = 0, True
+    while moved:
+        ends = (phrase_at(words, at, opening, ()) for opening in lists.openings)
+        behind = next((end for end in ends if end is not None), None)
+        at, moved = (behind, True) if behind is not None else (at, False)
+    return at
+
+
+def change_of(words: Sequence[Word], lists: Words) -> str:
+    """What a request begins with that asks for a change which no intent makes, "" where it does not."""
+    first = begin(words, lists)
+    found = (phrase for phrase in lists.changes if phrase_at(words, first, phrase, ()) is not None)
+    return " ".join(next(found, ()))
+
+
+def argument_of(text: str) -> str:
+    """A text as an argument: without what ends a sentence, and without quotes where all of it is quoted."""
+    text = text.strip().rstrip(_ENDS)
+    match = _QUOTED.fullmatch(text)
+    return next(part for part in match.groups() if part is not None) if match else text
+
+
+def phrase_at(words: Sequence[Word], at: int, phrase: Phrase, between: Collection[str]) -> int | None:
+    """The index behind `phrase` where it begins at word `at`; None where it does not.
+
+    A few words of `between` may stand inside it.
+    """
+    for position, part in enumerate(phrase):
+        last = at + (_MOST_BETWEEN if position else 0)
+        while at < min(last, len(words)) and words[at].folded != part and words[at].folded in between:
+            at += 1
+        if at >= len(words) or words[at].folded != part:
+            return None
+        at += 1
+    return at
+
+
+def named_in(words: Sequence[Word], keys: Collection[str]) -> list[Named]:
+    """The known repositories that are named as whole words, outside quotes, in the prompt's order.
+
+    A name in the very letters of a key means that one, whatever other keys differ from it in case alone.
+    """
+    by_folded: dict[str, list[str]] = {}
+    for key in sorted(keys):
+        by_folded.setdefault(key.casefold(), []).append(key)
+    found: list[Named] = []
+    for index, word in enumerate(words):
+        meant = [] if word.quoted else by_folded.get(word.folded, [])
+        found += (Named(key, index) for key in ([word.text] if word.text in meant else meant))
+    return found
+
+
+def unknown_in(words: Sequence[Word], lists: Words) -> str:
+    """What a prompt ends with as if it were the key of a repository: `x` of "tests in x", "tests in the repo
+    x"; "" where it ends otherwise. For prompts that name none that is known."""
+    left = trimmed(range(len(words)), words, (), lists)
+    while left and words[left[-1]].folded in lists.after_key:
+        left = left[:-1]
+    if len(left) < 2:
+        return ""
+    last, before = words[left[-1]], words[left[-2]].folded
+    common = lists.about | lists.between | lists.before_key | phrase_words()
+    if (last.folded in common and not last.quoted) or not KEY_OR_PATH.fullmatch(last.text):
+        return ""
+    return last.text if before in lists.before_key - lists.between else ""
+
+
+def without(left: Sequence[int], words: Sequence[Word], named: Sequence[Named], lists: Words) -> list[int]:
+    """Of some words, by index, those that name no repository and stand at no name's edge: "in the repo X"."""
+    kept = list(left)
+    for one in named:
+        first = last = one.word
+        while first - 1 in kept and words[first - 1].folded in lists.before_key:
+            first -= 1
+        while last + 1 in kept and words[last + 1].folded in lists.after_key:
+            last += 1
+        kept = [index for index in kept if not first <= index <= last]
+    return kept
+
+
+def trimmed(left: Sequence[int], words: Sequence[Word], leads: Collection[str], lists: Words) -> list[int]:
+    """Of some words, by index, those that are an argument: not what leads to it, not what ends a request."""
+    kept = list(left)
+    while kept and words[kept[0]].folded in leads and not words[kept[0]].quoted:
+        kept = kept[1:]
+    for tail in lists.tails:
+        if tuple(words[index].folded for index in kept[-len(tail) :]) == tail:
+            kept = kept[: -len(tail)]
+    return kept
+
+
+def text_of(prompt: str, words: Sequence[Word], left: Sequence[int]) -> str:
+    """Some words, by index, as the prompt has them; a blank stands for what was taken out between."""
+    parts: list[str] = []
+    for place, index in enumerate(left):
+        word = words[index]
+        glued = place and left[place - 1] == index - 1
+        start = words[index - 1].end if glued else word.start
+        parts.append(f"{'' if glued or not parts else ' '}{prompt[start : word.end]}")
+    return "".join(parts)

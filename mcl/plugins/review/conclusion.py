@@ -1,0 +1,113 @@
+"""What a review comes to: the findings of rules and of a model, each once, the worst first."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mcl.core.errors import ReviewError
+from mcl.plugins.review.findings import (
+    NO_FINDINGS,
+    SEVERITIES,
+    Finding,
+    Reading,
+    Severity,
+    Unreadable,
+    in_order,
+    read_findings,
+    without_repeats,
+    write_findings,
+)
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """findings: each once, in the order of severity. unreadable: lines of a model's text that look like a
+    finding and are none that can be read. raw: texts that are no review at all, as they were said. dismissed:
+    findings that a person dismissed; they count for nothing."""
+
+    findings: tuple[Finding, ...]
+    unreadable: tuple[Unreadable, ...] = ()
+    raw: tuple[str, ...] = ()
+    dismissed: tuple[Finding, ...] = ()
+
+    @property
+    def blocking(self) -> bool:
+        """Does anything of it stop what is reviewed? What could not be read does."""
+        return bool(self.unreadable) or any(one.blocking for one in self.findings)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of each severity that occurs, the worst first."""
+        counted = Counter(one.severity for one in self.findings)
+        return {severity: counted[severity] for severity in SEVERITIES if counted[severity]}
+
+    @property
+    def text(self) -> str:
+        """The findings in the form of a review, then what could not be read, as it was said; where there is
+        neither, what else was said, or `No findings.`"""
+        parts = [write_findings(self.findings)] if self.findings else []
+        parts += ["\n".join(one.text for one in self.unreadable)] if self.unreadable else []
+        return "\n\n".join(parts or self.raw) or NO_FINDINGS
+
+
+def concluded(
+    found: Iterable[Finding],
+    texts: Sequence[str] = (),
+    *,
+    labels: Collection[Severity] | None = None,
+    most: int | None = None,
+    mark: Callable[[Finding], str] = lambda finding: "",
+    dismissed: Container[str] = (),
+) -> Conclusion:
+    """Put together what rules found, and what can be read in a model's texts.
+
+    labels: of the contract. most: findings of the model about one file, in all its texts; the least severe
+    are left out. mark: gives what a finding of the model is known by. dismissed: marks of findings that a
+    person dismissed, of rules and of the model.
+    """
+    readings: list[Reading] = [read_findings(text, labels=labels) for text in texts]
+    told = without_repeats([one for reading in readings for one in reading.findings])
+    said = in_order(replace(one, mark=mark(one)) for one in told)
+    gone = [one for one in said if one.marked_in(dismissed)]
+    said = tuple(one for one in said if not one.marked_in(dismissed))
+    if most is not None:
+        said = _worst(said, most)
+    findings = in_order(without_repeats([*found, *gone, *said]))
+    unreadable = tuple(one for reading in readings for one in reading.unreadable)
+    raw = tuple(
+        text.strip()
+        for text, reading in zip(texts, readings, strict=True)
+        if not reading.findings and not reading.unreadable and text.strip() not in ("", NO_FINDINGS)
+    )
+    gone = [one for one in findings if one.marked_in(dismissed)]
+    return Conclusion(
+        tuple(one for one in findings if not one.marked_in(dismissed)), unreadable, raw, tuple(gone)
+    )
+
+
+def _worst(ordered: Iterable[Finding], most: int) -> tuple[Finding, ...]:
+    """Of each file as many as are allowed."""
+    counted: Counter[str] = Counter()
+    kept = []
+    for one in ordered:
+        counted[one.file] += 1
+        if counted[one.file] <= most:
+            kept.append(one)
+    return tuple(kept)
+
+
+def finding_of(said: Mapping[str, Any]) -> Finding:
+    """A finding from its JSON object. Raises ReviewError FINDING_NOT_VALID."""
+    try:
+        location, line = str(said["location"]), said["line"]
+        severity = next(one for one in SEVERITIES if one == said["severity"])
+        file = location.removesuffix(f":{line}")
+        more = (str(said.get(name, "")) for name in ("rule", "mark"))
+        return Finding(severity, file, line, str(said["body"]), *more)
+    except (KeyError, StopIteration, TypeError) as problem:
+        raise ReviewError(
+            "FINDING_NOT_VALID",
+            f"this is no finding: {problem!r}",
+            fix="give severity, location, line and body",
+        ) from problem

@@ -1,0 +1,239 @@
+"""Where a project says its own version, and what each place says."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from configparser import ConfigParser, Error
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcl.plugins.review.drift.parsing import parsed
+from mcl.plugins.review.drift.tree import Tree
+from mcl.plugins.review.drift.version import VERSION, Version, version_of
+
+_VERSION_FILES: Final = ("version", "version.txt", "version.md")
+_MODULES: Final = ("__init__.py", "_version.py", "version.py", "__about__.py", "__version__.py", "about.py")
+_NAMES: Final = ("__version__", "VERSION", "version")
+_READMES: Final = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
+_BADGE = re.compile(
+    rf"img\.shields\.io/badge/(?:version|release|pypi|npm|crates\.io)-(?P<version>{VERSION})-[A-Za-z0-9]",
+    re.IGNORECASE,
+)
+_NEEDED = re.compile(r"(?:>=?|~=|\^|==)\s*3\.(\d{1,3})")
+_MAX_LINES: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A version that a file names. kind: project (it decides), badge or pin (pages that repeat it)."""
+
+    path: str
+    line: int
+    what: str
+    version: Version
+    kind: str = "project"
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A file of a project that cannot be read."""
+
+    path: str
+    why: str
+
+
+class Project:
+    """What the files of a project say: its names, its version in each place, the files that are broken."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self.broken: list[Broken] = []
+        self.pyproject = self._toml("pyproject.toml")
+        self.cargo = self._toml("Cargo.toml")
+        self.package = self._json("package.json")
+        self.setup = self._ini("setup.cfg")
+        self.names = self._project_names()
+        self.declared = tuple(self._declared())
+
+    @property
+    def python(self) -> str:
+        """The name of the Python project, as it is written; "" where there is none."""
+        said = (
+            _at(self.pyproject, "project", "name"),
+            _at(self.pyproject, "tool", "poetry", "name"),
+            _at(self.setup, "metadata", "name"),
+        )
+        return next((name for name in said if isinstance(name, str) and name), "")
+
+    @property
+    def python_needed(self) -> int:
+        """The oldest Python 3 that the project runs on, by its minor number; 0 where none is told."""
+        said = (
+            _at(self.pyproject, "project", "requires-python"),
+            _at(self.pyproject, "tool", "poetry", "dependencies", "python"),
+            _at(self.setup, "options", "python_requires"),
+        )
+        text = next((one for one in said if isinstance(one, str)), "")
+        found = _NEEDED.search(text[:200])
+        return int(found[1]) if found else 0
+
+    def packages(self) -> tuple[str, ...]:
+        """The folders of the project's own Python packages: at the top or below src, with __init__.py."""
+        found = [
+            path.rpartition("/")[0]
+            for path in self._tree.files
+            if path.endswith("/__init__.py") and path.removeprefix("src/").count("/") == 1
+        ]
+        return tuple(one for one in found if one.rpartition("/")[2] not in ("tests", "test", "docs"))
+
+    def _project_names(self) -> frozenset[str]:
+        return frozenset(filter(None, (_folded(self.python),)))
+
+    def _declared(self) -> Iterator[Declared]:
+        yield from self._from_tables()
+        yield from self._from_files()
+        yield from self._from_modules()
+        yield from self._from_readme()
+
+    def _from_tables(self) -> Iterator[Declared]:
+        places: tuple[tuple[str, Mapping[str, Any], tuple[str, ...]], ...] = (
+            ("pyproject.toml", self.pyproject, ("project", "version")),
+            ("pyproject.toml", self.pyproject, ("tool", "poetry", "version")),
+            ("Cargo.toml", self.cargo, ("package", "version")),
+            ("Cargo.toml", self.cargo, ("workspace", "package", "version")),
+            ("package.json", self.package, ("version",)),
+            ("setup.cfg", self.setup, ("metadata", "version")),
+        )
+        for path, table, keys in places:
+            said = _at(table, *keys)
+            # 0.0.0 stands for a version that the build fills in.
+            if isinstance(said, str) and (found := version_of(said)) and any(found.numbers):
+                yield Declared(path, self._line(path, said), ".".join(keys), found)
+        lock = self._json("package-lock.json", keep=False)
+        if self.package and isinstance(said := lock.get("version"), str) and (found := version_of(said)):
+            yield Declared("package-lock.json", self._line("package-lock.json", said), "version", found)
+
+    def _from_files(self) -> Iterator[Declared]:
+        for name in _VERSION_FILES:
+            path = self._tree.folded.get(name, "")
+            text = self._tree.text(path) if path else None
+            if text and len(text) < 100 and (found := version_of(text)):
+                yield Declared(path, 1, "the file", found)
+        head = (self._tree.text("PKG-INFO") or "").partition("\n\n")[0]  # of a source archive
+        for number, line in enumerate(head.splitlines()[:_MAX_LINES], 1):
+            if line.startswith("Version:") and (found := version_of(line.removeprefix("Version:"))):
+                yield Declared("PKG-INFO", number, "Version", found)
+
+    def _from_modules(self) -> Iterator[Declared]:
+        places = [
+            f"{folder}/{name}"
+            for folder in self.packages()
+            if not self.names or _folded(folder.rpartition("/")[2]) in self.names
+            for name in _MODULES
+        ]
+        module = f"{_folded(self.python)}.py"
+        places += [module, f"src/{module}", "setup.py"]
+        for path in places:
+            if path in self._tree.known and (text := self._tree.text(path)) and "ersion" in text.lower():
+                yield from _assigned(path, text)
+
+    def _from_readme(self) -> Iterator[Declared]:
+        path = next((self._tree.folded[name] for name in _READMES if name in self._tree.folded), "")
+        text = self._tree.text(path) if path else None
+        name = re.escape(self.python)
+        pin = re.compile(
+            rf"\bpip3? install (?:-U |--upgrade )?[\"']?{name}==(?P<version>{VERSION})(?=[\"'\s`]|$)"
+        )
+        for number, line in enumerate((text or "").splitlines()[:_MAX_LINES], 1):
+            line = line[:2000]
+            for found in _BADGE.finditer(line):
+                if version := version_of(found["version"]):
+                    yield Declared(path, number, "a badge", version, "badge")
+            pinned = pin.search(line) if name else None
+            if pinned and (version := version_of(pinned["version"])):
+                yield Declared(path, number, "an install line", version, "pin")
+
+    def _line(self, path: str, said: str) -> int:
+        """The first line that says the version beside its name, counted from 1; 0 where none does."""
+        for number, line in enumerate((self._tree.text(path) or "").splitlines()[:_MAX_LINES], 1):
+            if said in line and "version" in line.casefold():
+                return number
+        return 0
+
+    def _toml(self, path: str) -> Mapping[str, Any]:
+        return self._read(path, tomllib.loads)
+
+    def _json(self, path: str, *, keep: bool = True) -> Mapping[str, Any]:
+        return self._read(path, json.loads, keep=keep)
+
+    def _ini(self, path: str) -> Mapping[str, Any]:
+        def parse(text: str) -> dict[str, dict[str, str]]:
+            parser = ConfigParser(interpolation=None, strict=False)
+            parser.read_string(text)
+            return {name: dict(parser.items(name)) for name in parser.sections()}
+
+        return self._read(path, parse)
+
+    def _read(self, path: str, parse: Any, *, keep: bool = True) -> Mapping[str, Any]:
+        text = self._tree.text(path) if path in self._tree.known else None
+        if text is None:
+            return {}
+        try:
+            found = parse(text)
+        except (ValueError, RecursionError, Error) as problem:
+            if keep:
+                said = "it is too deep" if isinstance(problem, RecursionError) else str(problem)
+                self.broken.append(Broken(path, " ".join(said.split())[:200]))
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def _assigned(path: str, text: str) -> Iterator[Declared]:
+    """Versions that a module writes down: ``__version__ = "1.2"`` at its top, ``setup(version="1.2")``."""
+    module = parsed(text)
+    for node in module.body if module else ():
+        if path == "setup.py":
+            call = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(call, ast.Call):
+                yield from (
+                    found
+                    for word in call.keywords
+                    if word.arg == "version"
+                    if (found := _constant(path, "setup(version)", word.value))
+                )
+            continue
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for name in _NAMES if value is not None else ():
+            if any(isinstance(one, ast.Name) and one.id == name for one in targets):
+                # Only the dunder is the version of the package everywhere; other names may be of anything.
+                known = name == "__version__" or not path.endswith("/__init__.py")
+                if known and (found := _constant(path, name, value)):
+                    yield found
+                    break
+
+
+def _constant(path: str, what: str, value: ast.expr | None) -> Declared | None:
+    if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
+        return None
+    version = version_of(value.value)
+    return Declared(path, value.lineno, what, version) if version and any(version.numbers) else None
+
+
+def _at(table: Any, *keys: str) -> Any:
+    for key in keys:
+        table = table.get(key) if isinstance(table, Mapping) else None
+    return table
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[-_.]+", "_", name).casefold()

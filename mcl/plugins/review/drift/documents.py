@@ -1,0 +1,145 @@
+"""Pages that name what is not there: files, modules, targets and scripts in commands; links; imports."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from posixpath import join, normpath
+from typing import Final
+
+from mcl.plugins.review.drift.commands import Named, named
+from mcl.plugins.review.drift.modules import Modules
+from mcl.plugins.review.drift.pages import Line, code_lines, is_top, links, pages
+from mcl.plugins.review.drift.rules import Flaw, drift_rules
+from mcl.plugins.review.drift.tree import Tree
+
+_IMPORT = re.compile(r"(?:from\s+(?P<from>[A-Za-z_][\w.]*)\s+import\b|import\s+(?P<whole>[A-Za-z_][\w.]*))")
+_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|/|\{|%7B", re.IGNORECASE)
+_BUILT: Final = (".html", ".htm")  # made of the pages
+_ENDINGS: Final = (
+    *(
+        ".md",
+        ".rst",
+        ".txt",
+        ".py",
+        ".toml",
+        ".yaml",
+        ".yml",
+        ".json",
+        ".ini",
+        ".cfg",
+        ".sh",
+        ".ipynb",
+        ".pdf",
+    ),
+    *(".png", ".svg", ".jpg", ".jpeg", ".gif", ".js", ".ts", ".go", ".rs", ".c", ".h", ".java"),
+)
+_RULE = re.compile(r"(?P<names>[A-Za-z0-9_./][A-Za-z0-9_./ -]*):(?!=)")
+# At the top these are of this repository, whoever reads the page.
+_FILES: Final = re.compile(r"setup\.py|(?:[\w-]+-)?requirements(?:[-_.][\w-]+)*\.txt|[\w-]+\.sh")
+_MADE_FOLDERS: Final = ("build", "dist", "target", "out", "bin", "node_modules", "venv", ".venv", "env")
+_MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")
+_MADE = re.compile(r"-?include\b|[^#]*%[^#]*:|.*\$\(eval|\S*\$[({].*:")  # targets that nobody wrote down
+_MAX_RULES, _WIDE = 5000, 500  # lines of a Makefile, and their characters
+
+
+def document_flaws(tree: Tree, modules: Modules) -> Iterator[Flaw]:
+    """What the pages of the repository name that is not there."""
+    for page in pages(tree):
+        yield from _links(tree, page)
+        yield from _Commands(tree, modules).flaws(page)
+
+
+def _links(tree: Tree, page: str) -> Iterator[Flaw]:
+    folder = page.rpartition("/")[0]
+    for link in links(tree, page):
+        path = link.target.partition("#")[0].partition("?")[0]
+        if not path or _ELSEWHERE.match(link.target) or path.endswith(_BUILT):
+            continue
+        there = normpath(join(folder, path.replace("%20", " ")))
+        # In docs, what has not the ending of a file is a reference for the program that makes a site of them.
+        if there.startswith("..") or (not is_top(page) and not there.endswith(_ENDINGS)):
+            continue
+        if not tree.has(there):
+            yield drift_rules().flaw(
+                "LINK_GONE", f"{page}:{link.number}", f"the link leads to {path}, which is not there"
+            )
+
+
+class _Commands:
+    """The commands and imports of one page."""
+
+    def __init__(self, tree: Tree, modules: Modules) -> None:
+        self._tree = tree
+        self._modules = modules
+
+    def flaws(self, page: str) -> Iterator[Flaw]:
+        """What they name that is not there."""
+        block, base = 0, ""  # the folder that a block's commands are in; None when it left the repository
+        away = False
+        for line in code_lines(self._tree, page):
+            if line.block != block:
+                block, base, away = line.block, "", False
+            if line.language == "python":
+                yield from self._import(line)
+                continue
+            for one in named(line.text):
+                if one.kind == "folder":
+                    base, away = self._entered(base, one.what, away)
+                elif not away:
+                    yield from self._named(line, base, one)
+
+    def _entered(self, base: str, folder: str, away: bool) -> tuple[str, bool]:
+        there = normpath(join(base, folder))
+        if there in self._tree.known:
+            return there, away
+        return "", away or folder.strip("./") not in self._modules.names
+
+    def _import(self, line: Line) -> Iterator[Flaw]:
+        found = _IMPORT.match(line.text)
+        module = (found["from"] or found["whole"]) if found else ""
+        if module and self._modules.gone(module):
+            yield self._flaw("IMPORT_GONE", line, f"it imports {module}, which is not there")
+
+    def _named(self, line: Line, base: str, one: Named) -> Iterator[Flaw]:
+        what = one.what
+        if one.kind == "module" and self._modules.gone(what):
+            yield self._flaw("COMMAND_MODULE_GONE", line, f"the command runs {what}, which is not there")
+        elif one.kind == "file" and self._file_gone(line.page, base, what):
+            yield self._flaw("COMMAND_FILE_GONE", line, f"the command names {what}, which is not there")
+        elif one.kind == "target" and is_top(line.page) and self._target_gone(base, what):
+            yield self._flaw("COMMAND_TARGET_GONE", line, f"the Makefile has no target {what}")
+        elif one.kind == "script" and is_top(line.page) and self._script_gone(base, what):
+            yield self._flaw("COMMAND_TARGET_GONE", line, f"package.json has no script {what}")
+
+    def _file_gone(self, page: str, base: str, path: str) -> bool:
+        there = normpath(join(base, path))
+        if there.startswith("..") or self._tree.has(there):
+            return False
+        folder, slash, _ = there.partition("/")
+        if (
+            slash
+        ):  # elsewhere than on our first pages, a file in a folder that is not ours is the reader's own
+            return folder not in _MADE_FOLDERS and (is_top(page) or folder in self._tree.known)
+        return is_top(page) and _FILES.fullmatch(there) is not None
+
+    def _target_gone(self, base: str, target: str) -> bool:
+        places = (normpath(join(base, name)) for name in _MAKEFILES)
+        text = next((found for place in places if (found := self._tree.text(place))), "")
+        lines = [line[:_WIDE] for line in text.splitlines()[:_MAX_RULES] if not line.startswith("\t")]
+        if not lines or any(_MADE.match(line) for line in lines):
+            return False
+        known = {name for line in lines if (rule := _RULE.match(line)) for name in rule["names"].split()}
+        return target not in known and not self._tree.has(normpath(join(base, target)))
+
+    def _script_gone(self, base: str, script: str) -> bool:
+        try:
+            scripts = json.loads(self._tree.text(normpath(join(base, "package.json"))) or "")["scripts"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return False
+        return isinstance(scripts, dict) and script not in scripts
+
+    @staticmethod
+    def _flaw(code: str, line: Line, message: str) -> Flaw:
+        return drift_rules().flaw(code, f"{line.page}:{line.number}", message)

@@ -1,0 +1,85 @@
+"""One thing that a review found."""
+
+import textwrap
+from collections.abc import Container
+from dataclasses import dataclass, field
+
+from mcl.core.errors import ReviewError
+from mcl.plugins.review.findings.severity import BLOCKING, SEVERITIES, Severity
+
+MAX_LINE = 999_999_999
+_FENCE = "```"
+
+
+def canonical_body(text: str) -> str:
+    """A body as a finding holds it: its lines at the left edge, without blanks at their ends, empty lines
+    around them, or a code fence at the end that closes nothing.
+    """
+    lines = _without_empty_ends([line.rstrip() for line in text.splitlines()])
+    fences = sum(line.lstrip().startswith(_FENCE) for line in lines)
+    if fences % 2 == 1 and lines[-1].strip() == _FENCE:
+        lines = _without_empty_ends(lines[:-1])
+    return textwrap.dedent("\n".join(lines))
+
+
+def _without_empty_ends(lines: list[str]) -> list[str]:
+    said = [number for number, line in enumerate(lines) if line]
+    return lines[said[0] : said[-1] + 1] if said else []
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding.
+
+    severity: one of `SEVERITIES`. file: a path as it was told, never empty. line: 1-based; 0 is the whole
+    file. body: what is said, any number of lines; it is kept in `canonical_body` form. rule: the id of the
+    rule that found it (B602, secret-aws…), "" where a model said it. mark: what a dismissal knows it by
+    (`mcl.plugins.review.memory.marks`), "" where it has none; it makes no difference between findings.
+    Raises ReviewError FINDING_NOT_VALID.
+    """
+
+    severity: Severity
+    file: str
+    line: int
+    body: str
+    rule: str = ""
+    mark: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.severity not in SEVERITIES:
+            raise _not_valid("severity", f"{self.severity!r} is no label of a finding")
+        if not self.file:
+            raise _not_valid("file", "a finding names a file")
+        if isinstance(self.line, bool) or not isinstance(self.line, int) or not 0 <= self.line <= MAX_LINE:
+            raise _not_valid("line", f"{self.line!r} is no line of a file")
+        object.__setattr__(self, "body", canonical_body(self.body))
+
+    @property
+    def location(self) -> str:
+        """Where it is: `file:line`."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def blocking(self) -> bool:
+        """Whether its label stops what is reviewed."""
+        return self.severity in BLOCKING
+
+    def marked_in(self, marks: Container[str]) -> bool:
+        """Is its mark one of these?"""
+        return bool(self.mark) and self.mark in marks
+
+    def to_json(self) -> dict[str, object]:
+        """The finding as a JSON object, with its rule and mark where it has them."""
+        said: dict[str, object] = {"severity": self.severity, "location": self.location}
+        more = {"rule": self.rule, "mark": self.mark}
+        return {
+            **said,
+            "line": self.line,
+            "body": self.body,
+            **{name: one for name, one in more.items() if one},
+        }
+
+
+def _not_valid(place: str, message: str) -> ReviewError:
+    fix = f"a label is one of {', '.join(SEVERITIES)}; a line is from 0 to {MAX_LINE}"
+    return ReviewError("FINDING_NOT_VALID", message, place=place, fix=fix)

@@ -1,0 +1,117 @@
+"""What the maps of a repository say of its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+FOLDER: Final = "generated/architecture"  # where they lie, in the workspace
+IGNORE: Final = "generated/.gitignore"
+
+# A time as the maps have it: ISO 8601 in UTC.
+MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z\Z")
+
+# How far git could tell of changes: all of them; a clone that holds the latest only; the latest of very many;
+# no repository, or none that may be asked; no commit yet.
+History = Literal["whole", "shallow", "cut", "none", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name that a file offers to others.
+
+    name: a method's stands behind that of its class, ``Store.put``. kind: class, function, method, type, …
+    line: from 1. signature: the name with what follows it where it is declared, on one line, cut at 200
+    characters; "" where nothing does.
+    """
+
+    name: str
+    kind: str
+    line: int
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A file of the maps.
+
+    sha256: of its content, in hex; of its first 4 MiB where it is larger. size: bytes. lines: 0 for what is
+    no text. read: how its symbols were found: ast (Python), table (by lines), "" (not looked for, or binary).
+    symbols: public ones, in the order of their lines, at most 200. rule: the id of the rule that gave its
+    role. importers: how many other files import it. author: who changed it most often. changes: commits that
+    changed it. modified: when it was committed last, ISO 8601 UTC; "" where git does not know it. reviewed:
+    when it was reviewed last, as known when the maps were made; "" for never.
+    """
+
+    path: str
+    sha256: str
+    size: int
+    lines: int
+    language: str
+    read: str
+    symbols: tuple[Symbol, ...]
+    rule: str
+    role: str
+    importers: int
+    author: str = ""
+    changes: int = 0
+    modified: str = ""
+    reviewed: str = ""
+
+    @property
+    def hub(self) -> float:
+        """0 (nothing imports it) to 1: n / (n + 10) with n files that import it, three digits."""
+        return round(self.importers / (self.importers + 10), 3)
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The names of its public symbols without those inside of others, each once."""
+        return tuple(dict.fromkeys(one.name for one in self.symbols if "." not in one.name))
+
+
+@dataclass(frozen=True)
+class Maps:
+    """The maps of a repository.
+
+    head: the commit they were made at, "" where there is none. tree: sha256 (hex) over paths and contents.
+    left_out: why files are not in them, or not their symbols, with how many. history: how far git could tell.
+    """
+
+    files: Mapping[str, Mapped]
+    head: str = ""
+    tree: str = ""
+    history: History = "none"
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def role(self, path: str) -> str:
+        """What a file is in the repository: entry point, hub, test, …; "" where the maps do not know it."""
+        return found.role if (found := self.files.get(path)) else ""
+
+    def why(self, path: str) -> str:
+        """Why it has that role, in words; "" where the maps do not know it."""
+        from mcl.plugins.review.maps.roles import rules
+
+        found = self.files.get(path)
+        return rules().why(found.rule, found.importers) if found else ""
+
+    def symbols(self, path: str) -> tuple[Symbol, ...]:
+        """Its public symbols in the order of their lines."""
+        return found.symbols if (found := self.files.get(path)) else ()
+
+    def hub(self, path: str) -> float:
+        """How many other files depend on it, from 0 to 1."""
+        return found.hub if (found := self.files.get(path)) else 0.0
+
+    def owner(self, path: str) -> str:
+        """Who changed it most often; "" where git does not know."""
+        return found.author if (found := self.files.get(path)) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Something in which the maps differ from the workspace. path: "" for all of it. why: in words."""
+
+    path: str
+    why: str

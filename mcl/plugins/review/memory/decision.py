@@ -1,0 +1,157 @@
+"""One decision of architecture: what it says, and what it may hold."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, get_args
+
+from executor.core.globs import Glob, GlobError
+from mcl.core.errors import ReviewError
+
+Kind: TypeAlias = Literal["decisions", "boundaries", "philosophy", "rejected"]
+Status: TypeAlias = Literal["proposed", "accepted", "superseded", "deprecated", "rejected"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+STANDING: Final = frozenset(("proposed", "accepted"))  # what a review is told of
+FOLDER: Final = "architecture_memory"
+LONGEST_TITLE: Final = 200  # characters
+LONGEST_BODY: Final = 14_000  # characters; with its title it fits into one memory
+LONGEST_FILES: Final = 2_000  # characters of all patterns together
+MOST_FILES: Final = 32
+ID: Final = re.compile(r"ADR-(?!0000)([0-9]{4}|[1-9][0-9]{4,7})")
+_DATE: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])")
+_ODD: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+_SECTION: Final = re.compile(r"^##[ \t]+(.+?)[ \t#]*$")
+_HEADING: Final = re.compile(r"^ {0,3}#{1,2}(?:[ \t]|$)", re.MULTILINE)
+_SLUG: Final = 48  # characters of a file's name that come from the title
+SECTIONS: Final = ("Context", "Decision", "Consequences")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision, as it stands in its Markdown file.
+
+    id: ADR-0001. files: patterns of the paths that it is about; none: all. date: of the decision, 2026-11-22.
+    body: Markdown below the title, most often with the sections Context, Decision and Consequences. uri: of
+    the memory, "" where there is none. sha256: of the file's bytes as they were written or read, "" where
+    there never was one.
+    """
+
+    id: str
+    title: str
+    body: str
+    kind: Kind = "decisions"
+    status: Status = "accepted"
+    date: str = ""
+    files: tuple[str, ...] = ()
+    uri: str = ""
+    sha256: str = ""
+
+    @property
+    def number(self) -> int:
+        """The number in its id."""
+        return int(self.id.removeprefix("ADR-"))
+
+    @property
+    def path(self) -> str:
+        """Its file, relative to the workspace."""
+        return f"{FOLDER}/{self.kind}/{self.id}-{slug(self.title)}.md"
+
+    @property
+    def says(self) -> tuple[object, ...]:
+        """What it says: two decisions with the same say the same."""
+        return (self.id, self.title, self.body, self.kind, self.status, self.date, self.files)
+
+    def section(self, name: str) -> str:
+        """The text of one section of the body; "" where there is none."""
+        held: list[str] = []
+        inside = False
+        for line in self.body.split("\n"):
+            if found := _SECTION.match(line):
+                inside = found[1].strip().casefold() == name.casefold()
+            elif inside:
+                held.append(line)
+        return "\n".join(held).strip()
+
+    def to_json(self) -> dict[str, object]:
+        """The decision as a JSON object."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "kind": self.kind,
+            "status": self.status,
+            "date": self.date,
+            "files": list(self.files),
+            "body": self.body,
+            "path": self.path,
+            "uri": self.uri,
+        }
+
+
+def body_of(context: str, decision: str, consequences: str) -> str:
+    """A body of these sections; those without text are left out.
+
+    Raises ReviewError DECISION_SHAPE where one has a heading of the first or second level.
+    """
+    parts = []
+    for name, text in zip(SECTIONS, (context, decision, consequences), strict=True):
+        plain = text.replace("\r\n", "\n").replace("\r", "\n").strip()
+        if _HEADING.search(plain):
+            raise flaw("a heading of the first or second level in it", name.lower(), "begin it with ###")
+        if plain:
+            parts.append(f"## {name}\n\n{plain}")
+    return "\n\n".join(parts)
+
+
+def checked(decision: Decision) -> Decision:
+    """The decision itself. Raises ReviewError DECISION_SHAPE with the field as its place."""
+    for field, why, holds in _rules(decision):
+        if not holds:
+            raise flaw(why, field)
+    for pattern in decision.files:
+        try:
+            Glob.read(pattern)
+        except GlobError as error:
+            raise flaw(f"{error.message}: {pattern}", "files", error.fix) from error
+    return decision
+
+
+def _rules(one: Decision) -> tuple[tuple[str, str, bool], ...]:
+    texts = (("title", one.title), ("body", one.body.replace("\n", "")), ("files", "".join(one.files)))
+    odd = next((name for name, text in texts if _ODD.search(text)), "")
+    return (
+        ("id", "an id is written ADR-0001", ID.fullmatch(one.id) is not None),
+        ("kind", f"the kind is none of {', '.join(KINDS)}", one.kind in KINDS),
+        ("status", f"the status is none of {', '.join(STATUSES)}", one.status in STATUSES),
+        ("date", "the date is not written as 2026-11-22", _DATE.fullmatch(one.date) is not None),
+        ("title", "the title is empty, or has several lines", _one_line(one.title)),
+        ("title", f"the title has more than {LONGEST_TITLE} characters", len(one.title) <= LONGEST_TITLE),
+        ("body", "it says nothing", bool(one.body.strip())),
+        ("body", f"more than {LONGEST_BODY} characters", len(one.body) <= LONGEST_BODY),
+        ("files", f"more than {MOST_FILES} patterns", len(one.files) <= MOST_FILES),
+        ("files", f"more than {LONGEST_FILES} characters", len("\n".join(one.files)) <= LONGEST_FILES),
+        ("files", "an empty pattern, or one with blanks around it", all(map(_one_line, one.files))),
+        ("files", "a pattern is there twice", len(set(one.files)) == len(one.files)),
+        (odd or "body", "a control character, or half a character", not odd),
+    )
+
+
+def _one_line(text: str) -> bool:
+    return bool(text) and text == text.strip() and "\n" not in text and "\t" not in text
+
+
+def flaw(why: str, place: str, fix: str = "") -> ReviewError:
+    """The error for a decision that cannot be kept."""
+    return ReviewError("DECISION_SHAPE", why, place=place, fix=fix or "correct it and decide it again")
+
+
+def slug(title: str) -> str:
+    """The first words of a title as a part of a file's name: small ASCII letters, digits, hyphens."""
+    import unicodedata
+
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    made = ""
+    for word in re.findall(r"[a-z0-9]+", plain):
+        if len(made) + len(word) + 1 > _SLUG:
+            return made or word[:_SLUG]
+        made = f"{made}-{word}" if made else word
+    return made or "decision"

@@ -1,0 +1,183 @@
+"""Findings that a person holds for false. Each is a memory of its own, so two writers lose nothing.
+
+Nothing but `mcl review dismiss` and the library writes one: there is no tool for it, and the tools that write
+memories refuse their names. Each has a seal made with a secret of the home, so no memory that was put or
+imported otherwise counts as one.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from ir.inline_secrets import without_secrets
+from mcl.core.errors import ReviewError
+from mcl.memory.memory import Memory
+from mcl.memory.view import Memories as Remembered
+from mcl.plugins.review.findings import Finding
+from mcl.plugins.review.memory.marks import Marks
+from mcl.plugins.review.memory.place import TAG, Place
+from mcl.plugins.review.memory.plain import plain_line
+
+if TYPE_CHECKING:
+    from mcl.plugins.review.scan.known import Known
+
+LONGEST_WHY: Final = 1_000  # characters
+_LONGEST_PATH: Final = 2_000
+_LONGEST_SAID: Final = 300  # characters of what the finding said
+_KIND: Final = f"{TAG}.dismissal"
+_TYPE: Final = "Belief"
+_MARK: Final = re.compile(r"[0-9a-f]{16}")
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissal:
+    """A finding that does not count any more.
+
+    mark: what it is known by. file, line, severity, rule, said: of the finding as it was when it was
+    dismissed; rule is "" where a model said it. why: a person's words. by: the DID of the user. at: when.
+    """
+
+    mark: str
+    file: str
+    line: int
+    severity: str
+    rule: str
+    said: str
+    why: str
+    by: str = ""
+    at: str = ""
+    uri: str = ""
+
+    @property
+    def location(self) -> str:
+        """Where it stood: `file:line`."""
+        return f"{self.file}:{self.line}"
+
+    def to_json(self) -> dict[str, object]:
+        """The dismissal as a JSON object."""
+        return {
+            "mark": self.mark,
+            "location": self.location,
+            "line": self.line,
+            "severity": self.severity,
+            "rule": self.rule,
+            "said": self.said,
+            "why": self.why,
+            "by": self.by,
+            "at": self.at,
+            "uri": self.uri,
+        }
+
+
+class Dismissals:
+    """What was dismissed in a workspace."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    @cached_property
+    def maker(self) -> Marks:
+        """Makes the marks of this workspace."""
+        return Marks(self._place.home, self._place.key)
+
+    def dismiss(self, finding: Finding, why: str, *, at: str = "") -> Dismissal:
+        """Dismiss a finding; one that is dismissed already gets these words. Secrets are taken out of them.
+
+        Raises ReviewError NOT_DISMISSIBLE, DISMISSAL_SHAPE; CortexError, HomeError.
+        """
+        if not _MARK.fullmatch(finding.mark):
+            raise ReviewError(
+                "NOT_DISMISSIBLE",
+                "what nobody could look at, search or read cannot be dismissed, nor what was found before"
+                " findings had marks",
+                place=finding.location,
+                fix=f"mend it; or review the file again, then dismiss it: mcl review {finding.file}",
+            )
+        said = without_secrets(plain_line(" ".join(why.split())))
+        if not said or len(said) > LONGEST_WHY:
+            message = f"more than {LONGEST_WHY:,} characters" if said else "it says nothing"
+            raise ReviewError(
+                "DISMISSAL_SHAPE", message, place="why", fix="say in a few words why it is no fault"
+            )
+        first = finding.body.partition("\n")[0]
+        data = {
+            "mark": finding.mark,
+            "file": plain_line(finding.file)[:_LONGEST_PATH],
+            "line": str(finding.line),
+            "severity": finding.severity,
+            "rule": plain_line(finding.rule),
+            "said": without_secrets(plain_line(first))[:_LONGEST_SAID],
+            "by": self._place.home.keyring.user.did,
+            "seal": self.maker.seal(finding.mark, said),
+        }
+        given = {"type": _TYPE, "id": f"dismissal.{finding.mark}", "text": said, "data": data}
+        made = self._place.made(given, kind=_KIND, at=at)
+        return _read(self._place.cortex.write([made])[0])
+
+    def forget(self, mark: str) -> None:
+        """Let a finding count again. Raises ReviewError DISMISSAL_UNKNOWN."""
+        if mark not in self.all():
+            fix = "mcl review dismissals"
+            raise ReviewError("DISMISSAL_UNKNOWN", "nothing is dismissed under it", place=mark, fix=fix)
+        id = self._place.id(f"dismissal.{mark}")
+        self._place.cortex.forget(f"matrix://cortex/{_TYPE}/{id}")
+
+    def all(self) -> dict[str, Dismissal]:
+        """What is dismissed now, by mark, in the order of places."""
+        return self._in(self._place.now())
+
+    def at(self, root: str) -> dict[str, Dismissal]:
+        """What was dismissed in the snapshot of the memories with this root; nothing where this home never
+        had it, or the root is empty."""
+        snapshot = self._place.cortex.snapshot_of(root) if root else None
+        return self._in(self._place.cortex.memories(snapshot)) if snapshot else {}
+
+    def known(self, root: str | None = None) -> "Known":
+        """What the search needs of the memories with this root; None: as they are now, and no marks
+        where nothing is dismissed."""
+        from mcl.plugins.review.scan.known import Known
+
+        if root is not None:
+            return Known(self.maker.of_rule, self.at(root).keys())
+        now = self.all()
+        return Known(self.maker.of_rule, now.keys()) if now else Known()
+
+    def root(self) -> str:
+        """The root of the memories as they are, 64 hex digits; "" where nothing is dismissed."""
+        snapshot = self._place.cortex.snapshot()
+        return snapshot.root if self._in(self._place.cortex.memories(snapshot)) else ""
+
+    def _in(self, then: Remembered) -> dict[str, Dismissal]:
+        found = then.find(type=_TYPE, tags=(_KIND, self._place.tag), limit=max(1, then.size))
+        read = [_read(one) for one in found if self._is_ours(one)]
+        return {one.mark: one for one in sorted(read, key=lambda one: (one.file, one.line, one.mark))}
+
+    def _is_ours(self, memory: Memory) -> bool:
+        mark, data = memory.id.rpartition(".")[2], dict(memory.data)
+        named = memory.id == self._place.id(f"dismissal.{mark}") and _MARK.fullmatch(mark) is not None
+        return named and data.get("seal", "") == self.maker.seal(mark, memory.text)
+
+
+def dismissed_json(finding: Finding, dismissal: Dismissal) -> dict[str, object]:
+    """A finding that is dismissed, with why, by whom and when, as a JSON object."""
+    said = finding.to_json()
+    return {**said, "why": dismissal.why, "by": dismissal.by, "at": dismissal.at}
+
+
+def _read(memory: Memory) -> Dismissal:
+    data: dict[str, Any] = dict(memory.data)
+    line = data.get("line", "")
+    return Dismissal(
+        mark=memory.id.rpartition(".")[2],
+        file=data.get("file", ""),
+        line=int(line) if _NUMBER.fullmatch(line) else 0,
+        severity=data.get("severity", ""),
+        rule=data.get("rule", ""),
+        said=data.get("said", ""),
+        why=memory.text,
+        by=data.get("by", ""),
+        at=memory.at,
+        uri=memory.uri,
+    )

@@ -1,0 +1,125 @@
+"""A model that writes is asked about every window of every piece; its answers become one text."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from mcl.core.errors import ModelError
+from mcl.model.writing import Request, Writer
+from mcl.plugins.review.findings import (
+    NO_FINDINGS,
+    Finding,
+    in_order,
+    read_findings,
+    says_nothing,
+    without_repeats,
+    write_findings,
+)
+from mcl.plugins.review.findings.repeats import normalised
+from mcl.plugins.review.findings.severity import RANK
+from mcl.plugins.review.passes.echoes import gathered, without_echoes
+from mcl.plugins.review.passes.form import GRAMMAR, findings_form, structure_form
+from mcl.plugins.review.passes.prompts import ROOMS, about, guidance, system_of, user_of
+from mcl.plugins.review.passes.question import Question
+from mcl.plugins.review.passes.windows import Window, readable, windows
+from mcl.plugins.review.target import Piece
+
+
+def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lambda: True) -> str:
+    """What a model writes about all pieces, in the form of the contract.
+
+    For a pass that finds: the findings, the worst first, at most as many a file as the contract allows, or
+    "No findings."; one that only copies what the model was told of the same line is left out. What cannot
+    be read as findings is given as it was said, with all the others, so that who reads it can refuse it. For
+    the structure: a part for each file, headed by its name.
+
+    goes_on: asked before each question; after a no there is none. Raises ModelError; MODEL_SILENT where it
+    says nothing at all about the findings: that is no review without any.
+    """
+    if question.asked.name == "structure":
+        parts = [
+            about(piece.path, one)
+            for piece in question.pieces
+            for one in _answers(model, question, piece, goes_on)
+        ]
+        return "\n\n".join(parts)
+    found: list[Finding] = []
+    raw: list[str] = []
+    plain = True
+    known = [*read_findings(question.scan).findings, *read_findings(question.review).findings]
+    for piece in question.pieces:
+        mine: list[Finding] = []
+        for answer in _answers(model, question, piece, goes_on):
+            if says_nothing(answer):
+                raise ModelError(
+                    "MODEL_SILENT",
+                    f"the model said nothing of {piece.path}, not even that there are no findings",
+                    fix="ask another model: --model PATH; or review by the rules alone: --no-ai",
+                )
+            reading = read_findings(answer, labels=question.contract.labels)
+            raw.append(answer.strip())
+            plain = plain and not reading.unreadable and (bool(reading.findings) or raw[-1] == NO_FINDINGS)
+            mine += map(without_echoes, reading.findings)
+        mine = [one for one in mine if not is_copied(one, known)]
+        found += in_order(gathered(without_repeats(mine)))[: question.contract.max_findings]
+    if not plain:
+        return "\n\n".join(one for one in raw if one and one != NO_FINDINGS)
+    return write_findings(in_order(found))
+
+
+def is_copied(finding: Finding, known: Sequence[Finding]) -> bool:
+    """Does a finding begin as one that was found already on its line does, and is it no worse?"""
+    body = normalised(finding.body)
+    return any(
+        one.location == finding.location
+        and RANK[one.severity] <= RANK[finding.severity]
+        and body.startswith(normalised(one.body.partition("\n")[0]))
+        for one in known
+        if one.body
+    )
+
+
+def _answers(model: Writer, question: Question, piece: Piece, goes_on: Callable[[], bool]) -> Iterator[str]:
+    shown = readable(piece)
+    for window in windows(piece):
+        yield from _asked(model, question, shown, window, 0, goes_on)
+
+
+def _asked(
+    model: Writer, question: Question, piece: Piece, window: Window, level: int, goes_on: Callable[[], bool]
+) -> Iterator[str]:
+    """The answers about a window: one, or those about its parts where it does not fit into the context."""
+    if not goes_on():
+        return
+    try:
+        answer = model.write(_request(question, piece, window, level)).text
+    except ModelError as error:
+        if error.code != "MODEL_CONTEXT":
+            raise
+        if len(window.judged) <= ROOMS[level].few:
+            yield from _asked(model, question, piece, window, level + 1, goes_on)
+            return
+        halves: Sequence[Window] = window.halves()
+        if len(halves) == 1:
+            raise
+        for half in halves:
+            yield from _asked(model, question, piece, half, level, goes_on)
+        return
+    yield answer
+
+
+def _request(question: Question, piece: Piece, window: Window, level: int) -> Request:
+    room = ROOMS[level]
+    if level == len(ROOMS) - 1:
+        window = window.narrow()
+    tokens = int(question.asked.max_tokens * room.answer)
+    if question.asked.name == "structure":
+        form = structure_form(tokens)
+    else:
+        form = findings_form(question.contract, piece.path, window.judged, tokens)
+    return Request(
+        grammar=GRAMMAR,
+        rules=form.rules,
+        system=system_of(question),
+        fixed=guidance(question, piece.path) if room.guides else "",
+        user=user_of(question, piece, window, room),
+        most=form.most,
+    )

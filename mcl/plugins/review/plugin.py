@@ -1,0 +1,22 @@
+"""Code looked at by rules and by a model; and whether a repository may be released."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin(
+    "review",
+    __name__,
+    commands={
+        "review": "mcl.plugins.review.cli.commands:register",
+        "release": "mcl.plugins.review.cli.release:register",
+    },
+    tools=(
+        "review/conclude",
+        "review/context",
+        "review/decide",
+        "review/look",
+        "review/map",
+        "review/remember",
+        "review/scan",
+    ),
+    runs="mcl.plugins.review.runs:RUNS",
+)

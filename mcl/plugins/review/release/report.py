@@ -1,0 +1,108 @@
+"""What a release check found, the verdict, and the score.
+
+The verdict follows from the rules alone: blocked where one flaw blocks, warning where there is another flaw,
+else pass. The score says how far it is: each check that applies earns its weight where it passes, half of it
+where it only warns, nothing where it blocks or did not run. The score is what was earned of the weights of
+all checks that apply, in per cent, rounded down: 100 where everything passes and nowhere else.
+What only the home of whoever looks knows is noted beside it: whoever looks, the verdict and the score are the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from mcl.plugins.review.drift.rules import Flaw
+from mcl.plugins.review.release.rules import Looked
+
+Status = Literal["pass", "warning", "blocked", "not run", "noted", "does not apply"]
+Verdict = Literal["pass", "warning", "blocked"]
+
+_EARNED: Final = {"pass": 2, "warning": 1, "blocked": 0, "not run": 0}  # halves of the weight
+_NEXT: Final = 10  # things to do next that are told
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. said: what was found, in words."""
+
+    looked: Looked
+    status: Status
+    said: str
+    flaws: tuple[Flaw, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """The check as a JSON object."""
+        return {
+            "id": self.looked.id,
+            "title": self.looked.title,
+            "weight": self.looked.weight,
+            "status": self.status,
+            "said": self.said,
+            "flaws": [one.to_json() for one in self.flaws],
+        }
+
+
+def status_of(flaws: Iterable[Flaw]) -> Status:
+    """The status of a check that was made and has these flaws."""
+    levels = {one.level for one in flaws}
+    return "blocked" if "blocked" in levels else "warning" if levels else "pass"
+
+
+@dataclass(frozen=True)
+class ReleaseReport:
+    """May it be released? intent: that of the tests where they ran or were refused, else ""."""
+
+    workspace: Path
+    version: str
+    checks: tuple[Check, ...]
+    intent: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """blocked, warning or pass; the score has no part in it."""
+        found = {one.status for one in self.checks}
+        if "blocked" in found:
+            return "blocked"
+        return "warning" if found & {"warning", "not run"} else "pass"
+
+    @property
+    def score(self) -> int:
+        """0 to 100."""
+        weighed = [one for one in self.checks if one.status in _EARNED]
+        whole = sum(one.looked.weight for one in weighed)
+        earned = sum(one.looked.weight * _EARNED[one.status] for one in weighed)
+        return 100 * earned // (2 * whole) if whole else 100
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """What to do next, what blocks first; each thing once."""
+        flaws = [flaw for check in self.checks if check.status != "noted" for flaw in check.flaws]
+        ordered = [one for level in ("blocked", "warning") for one in flaws if one.level == level]
+        fixes: dict[str, list[str]] = {}
+        for flaw in ordered:
+            fixes.setdefault(flaw.fix, []).append(flaw.place)
+        told = [f"{fix}{_places(places)}" for fix, places in fixes.items()]
+        return tuple(told[:_NEXT])
+
+    def to_json(self) -> dict[str, object]:
+        """The report as a JSON object."""
+        return {
+            "verdict": self.verdict,
+            "score": self.score,
+            "workspace": str(self.workspace),
+            "version": self.version,
+            "intent": self.intent,
+            "checks": [one.to_json() for one in self.checks],
+            "next": list(self.next),
+        }
+
+
+def _places(places: list[str]) -> str:
+    first, more = places[0], len(set(places)) - 1
+    if more:
+        return f" ({first} and {more} more)"
+    return "" if first == "." else f" ({first})"

@@ -1,0 +1,118 @@
+"""`mcl release check`: may this repository be released as it is?"""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from executor.core.errors import ToolError
+from executor.gate.known import workspace_of
+from executor.sandbox.paths import Workspace
+from executor.store.home import Home
+from executor.tools.project.folder import Folder
+from executor.tools.project.suites import detect
+from mcl.catalog.tools import registry
+from mcl.core.home import open_home
+from mcl.core.loops import at_once, outside_loop
+from mcl.plugins.probing.contracts import contracts_of
+from mcl.plugins.review.drift.drift import find_drift
+from mcl.plugins.review.drift.tree import look
+from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.release.checking import Release, Step, Tested
+from mcl.plugins.review.release.report import ReleaseReport
+from mcl.plugins.review.release.rules import release_rules
+from mcl.usecases.call import Called, call_tool
+
+if TYPE_CHECKING:
+    from executor.walker.people import People
+    from mcl.usecases.plan import Planned
+
+_TOOL = "process/tests"
+_SAID = 200  # characters of the line that a suite ends with
+
+
+def check_release(
+    workspace: Path | None = None,
+    *,
+    tests: bool = True,
+    people: "People | None" = None,
+    step: Step = lambda title, done, total, what: None,
+    home: Home | None = None,
+) -> ReleaseReport:
+    """Look at a repository (default: the current folder) as it would be released.
+
+    All but the tests only reads. The tests are programs of the repository: they are one call of process/tests
+    that is signed, judged by the gate, run and kept in the journal like any other. Where the gate refuses it
+    (the agent may not run programs: `mcl grant shell`), that is kept too, and the check says "not run".
+
+    Args:
+        tests: False: do not run them. people: who is asked where the gate wants it. step: told which check is
+            made, and how far it is.
+
+    Raises:
+        ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
+    """
+    outside_loop("check_release")
+    home = home or open_home()
+    place = workspace_of(home, workspace or Path.cwd())
+    try:
+        tree = at_once(partial(look, place, home.clock))
+        memories = Memories(home, place.root)
+        drift = find_drift(
+            tree,
+            contracts=contracts_of(registry()),
+            memories=memories,
+            cache=home.path / "cache",
+            progress=lambda done, total, what: step("drift", done, total, what),
+        )
+        release = Release(
+            tree, drift, memories, home.clock, lambda: _tested(place, home, people) if tests else _left_out()
+        )
+        return release.check(step)
+    finally:
+        place.close()
+
+
+def _left_out() -> Tested:
+    flaw = release_rules().flaws.flaw("TESTS_NOT_RUN", ".", "they were left out", fix="leave --no-tests out")
+    return Tested("not run", "left out", (flaw,))
+
+
+def _tested(workspace: Workspace, home: Home, people: "People | None") -> Tested:
+    flaws = release_rules().flaws
+    try:
+        with workspace.open_folder(".") as descriptor:
+            suite = detect(Folder(workspace, ".", descriptor))
+    except ToolError:
+        return Tested("warning", "no tests are known", (flaws.flaw("NO_TESTS", ".", "no tests are known"),))
+
+    def agree(seen: "Planned") -> bool:
+        return True  # whoever asks for the check asks for the tests
+
+    called = call_tool(_TOOL, {"path": "."}, agree=agree, workspace=workspace.root, people=people, home=home)
+    if called.refused is not None:
+        why = called.refused
+        fix = why.example if why.code == "CAPABILITY_DENIED" else why.fix
+        flaw = flaws.flaw("TESTS_NOT_RUN", ".", f"{why.code}: {why.reason}", fix=fix)
+        return Tested("not run", f"{suite}: not allowed", (flaw,), called.intent_id)
+    return _ended(called, suite)
+
+
+def _ended(called: Called, suite: str) -> Tested:
+    flaws, outcome, output = release_rules().flaws, called.outcome, called.output
+    failure = outcome.failure if outcome else None
+    if failure is not None:
+        said = f"{failure.code}: {failure.message}"
+        if failure.code in ("NO_TESTS",):
+            return Tested("warning", suite, (flaws.flaw("NO_TESTS", ".", said),), called.intent_id)
+        if failure.code in ("GATE_DENIED", "GATE_TIMEOUT", "COMMAND_NOT_FOUND", "SCOPE_CONTENTION"):
+            flaw = flaws.flaw("TESTS_NOT_RUN", ".", said, fix=failure.fix)
+            return Tested("not run", f"{suite}: not run", (flaw,), called.intent_id)
+        return Tested("blocked", suite, (flaws.flaw("TESTS_BROKEN", ".", said),), called.intent_id)
+    if not isinstance(output, Mapping):
+        flaw = flaws.flaw("TESTS_NOT_RUN", ".", f"the run ended as {outcome.state if outcome else 'nothing'}")
+        return Tested("not run", f"{suite}: not run", (flaw,), called.intent_id)
+    line = str(output.get("text", "")).partition("\n")[0][:_SAID]
+    if output.get("passed") is True:
+        return Tested("pass", line, (), called.intent_id)
+    return Tested("blocked", line, (flaws.flaw("TESTS_FAIL", ".", line),), called.intent_id)

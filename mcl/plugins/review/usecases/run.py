@@ -1,0 +1,216 @@
+"""`mcl review`: a review is planned, signed, judged by the gate, walked and kept, and tells what it found."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from executor.store.home import Home
+from mcl.compiler.failures import as_told
+from mcl.core.errors import ReviewError
+from mcl.core.home import open_home
+from mcl.core.loops import outside_loop
+from mcl.language.skills import load_skill
+from mcl.plugins.review.conclusion import finding_of
+from mcl.plugins.review.findings import Finding
+from mcl.plugins.review.usecases.again import BLOCKED
+from mcl.plugins.review.usecases.draft import PACK, DraftedReview, draft_review
+from mcl.plugins.review.usecases.meanwhile import CHANGED, changed_meanwhile
+from mcl.plugins.review.usecases.unfinished import found_before
+from mcl.usecases.accept import accept
+from mcl.usecases.models import Models
+from mcl.usecases.proposing import proposal
+from mcl.usecases.run import run
+
+if TYPE_CHECKING:
+    from executor.walker import Outcome
+    from executor.walker.listener import Listener
+    from mcl.model import Model
+
+_UNREAD = "A line of the review looks like a finding and cannot be read: "
+_SHORT = "name a model with a context of 4,096 tokens or more: --model PATH"
+_WITHOUT = {"--model": "ask another model: --model PATH", "--no-ai": "review by the rules alone: --no-ai"}
+
+
+@dataclass(frozen=True)
+class ReviewRun:
+    """What became of a review. Where it did not come to its end, findings, text and the rest are what was
+    found before the step that failed, as a rule what the fixed rules found; empty where there is none.
+
+    before: what review/conclude would tell of the steps that ended; {} where it told itself.
+    """
+
+    drafted: DraftedReview
+    outcome: "Outcome"
+    before: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> bool:
+        """Did it come to its end? Else what it found is not all that is to be told."""
+        return self.outcome.state == "completed"
+
+    @property
+    def output(self) -> dict[str, Any]:
+        """What the review came to, as review/conclude tells it; of one that did not end what it had found by
+        then, {} where it had not come so far."""
+        return self._given("conclude") or dict(self.before)
+
+    @property
+    def looked(self) -> dict[str, Any]:
+        """What was looked at, as review/look tells it; {} where that failed."""
+        return self._given("look")
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings, the worst first."""
+        return tuple(map(finding_of, self.output.get("findings", ())))
+
+    @cached_property
+    def dismissed(self) -> tuple[tuple[Finding, str], ...]:
+        """Findings that a person had dismissed, the worst first, each with why. They do not block."""
+        return tuple((finding_of(one), str(one["why"])) for one in self.output.get("dismissed", ()))
+
+    @property
+    def blocking(self) -> bool:
+        """Is there a finding that blocks, or a line that looks like one and could not be read?"""
+        return bool(self.output.get("blocking"))
+
+    @property
+    def text(self) -> str:
+        """The findings as text; `No findings.`; or what a model said that is no review. "" where a review
+        that is not whole has found nothing."""
+        return str(self.output.get("text", ""))
+
+    @cached_property
+    def maps_note(self) -> str:
+        """Where the maps that the model was told of are old or cannot be read, and what to do; "" where there
+        is nothing to say."""
+        from mcl.plugins.review.usecases.maps import maps_note
+
+        return maps_note(self.drafted.workspace, self._given("context"), self.looked)
+
+    @property
+    def exit(self) -> int:
+        """Of the command line: 0 nothing blocks, 1 something does, else that of a run that did not end,
+        whatever it had found."""
+        return self.outcome.exit if self.outcome.exit else BLOCKED if self.blocking else 0
+
+    def problem(self) -> ReviewError | None:
+        """What went wrong, as it is told to a person; None where nothing did."""
+        failure = self.outcome.failure
+        if failure is None:
+            return None
+        message, fix = as_told(load_skill(PACK).file, failure)
+        if failure.code == CHANGED and not self.drafted.asked.staged:  # of what is staged, files say nothing
+            since = self.drafted.intent.created_at
+            names = changed_meanwhile(self.drafted.workspace, self.looked, since)
+            message = f"{message}; since then changed: {names}" if names else message
+        asked = next((one for one, _ in self.drafted.plan.root.walk() if one.id == failure.node_id), None)
+        if asked is not None and asked.step is not None:
+            message = f"the model's step failed ({asked.description}): {message}"
+            fix = _SHORT if failure.code == "MODEL_CONTEXT" else fix
+            ways = (text for option, text in _WITHOUT.items() if option not in fix)
+            fix = "; or ".join((*filter(None, (fix,)), *ways))
+        return ReviewError(failure.code, message, place=str(self.drafted.workspace), fix=fix, exit=self.exit)
+
+    def to_json(self) -> dict[str, object]:
+        """All of it as a JSON object."""
+        asked, looked, output = self.drafted.asked, self.looked, self.output
+        failure, problem = self.outcome.failure, self.problem()
+        told = {"message": problem.message, "fix": problem.fix} if problem else {}
+        return {
+            "intent": self.outcome.intent_id,
+            "state": self.outcome.state,
+            "exit": self.exit,
+            "mode": asked.mode,
+            "passes": asked.passes,
+            "whole": self.whole,
+            "note": self.drafted.note,
+            "kind": looked.get("kind", ""),
+            "base": looked.get("base", ""),
+            "files": looked.get("paths", []),
+            "skipped": looked.get("skipped", []),
+            "findings": output.get("findings", []),
+            "dismissed": output.get("dismissed", []),
+            "blocking": self.blocking,
+            "unreadable": output.get("unreadable", []),
+            "counts": output.get("counts", {}),
+            "truncated": bool(output.get("truncated") or looked.get("truncated")),
+            "text": self.text,
+            "failure": {**failure.to_json(), **told} if failure else None,
+        }
+
+    def to_sarif(self) -> dict[str, object]:
+        """The findings as SARIF 2.1.0. A line that looks like one and could not be read is a result too: it
+        blocks here, and so it must there."""
+        from mcl import __version__
+        from mcl.plugins.review.findings import to_sarif
+
+        file = next(iter(self.looked.get("paths", ())), ".")
+        unread = (
+            Finding("RISK", file, 0, f"{_UNREAD}{one['text']}", "review/unreadable")
+            for one in self.output.get("unreadable", ())
+        )
+        root = str(self.drafted.workspace.resolve())
+        return to_sarif(
+            (*self.findings, *unread),
+            version=__version__,
+            root=root,
+            failed=self.problem(),
+            dismissed=self.dismissed,
+        )
+
+    def _given(self, node: str) -> dict[str, Any]:
+        given = self.outcome.outputs.get(node)
+        return dict(given) if isinstance(given, dict) else {}
+
+
+def review_code(
+    target: str = "",
+    *,
+    base: str = "",
+    staged: bool = False,
+    mode: str = "comment",
+    deep: bool = False,
+    ai: bool = True,
+    model: "Path | Model | None" = None,
+    workspace: Path | None = None,
+    began: Callable[[DraftedReview], None] = lambda made: None,
+    listener: "Listener | None" = None,
+    home: Home | None = None,
+) -> ReviewRun:
+    """Review a file, a folder (with ``ai=False``), or what changed.
+
+    The arguments are those of `draft_review`. began: called before the first step. listener: is told of every
+    step. It is signed with the user's key and kept in the journal; nothing in the workspace is written. One
+    that was interrupted goes on with `run(…, resume=True)`.
+
+    Raises what `draft_review` raises; ReviewError with the gate's code; what accept and run raise.
+    """
+    outside_loop("review_code")
+    home = home or open_home()
+    if isinstance(model, Path):
+        model = Models(home).named(model)
+    made = draft_review(
+        target,
+        base=base,
+        staged=staged,
+        mode=mode,
+        deep=deep,
+        ai=ai,
+        model=model,
+        workspace=workspace,
+        home=home,
+    )
+    if (refusal := made.denied) is not None:
+        wanted = (
+            f"if you want that: {refusal.example}" if refusal.code == "CAPABILITY_DENIED" else refusal.fix
+        )
+        raise ReviewError(refusal.code, refusal.reason, fix=wanted)
+    id = made.intent.id
+    home.journal.append_many(proposal(home, made.intent, made.plan, home.clock.now()))
+    accept(id, intent_hash=made.intent.hash, plan_hash=made.plan.hash, home=home)
+    began(made)
+    outcome = run(id, workspace=made.workspace, listener=listener, model=model, ai=ai, home=home)
+    return ReviewRun(made, outcome, found_before(home, made.workspace, made.plan, outcome.outputs))

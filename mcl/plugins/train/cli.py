@@ -1,0 +1,124 @@
+"""`mcl model tune`: the model in use learns skills from their examples."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, example
+from mcl.cli.output import Output, note
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from mcl.plugins.train import Tuned
+
+
+def register(models: typer.Typer) -> None:
+    """Add this verb."""
+    models.command(
+        "tune",
+        epilog=example(
+            "mcl model tune --skills skills --examples examples.jsonl", "mcl model tune --skills skills --use"
+        ),
+    )(tune_model)
+
+
+def tune_model(
+    skills: Annotated[
+        list[Path],
+        typer.Option("--skills", metavar="DIR", help="A folder of skills; may be given several times."),
+    ],
+    examples: Annotated[
+        Path | None,
+        typer.Option("--examples", metavar="FILE", help="JSON lines: prose, skill, and verb and slots."),
+    ] = None,
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="What to call the new model.")] = "",
+    steps: Annotated[int, typer.Option("--steps", min=1, max=10_000, help="Steps of each training.")] = 60,
+    folds: Annotated[
+        int, typer.Option("--folds", min=2, max=10, help="Parts of the examples, held out in turn.")
+    ] = 3,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="What everything random follows from.")] = 7,
+    use: Annotated[bool, typer.Option("--use", help="Compile with it from now on; do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Teach the model in use your own skills, from examples.
+
+    Takes minutes, on the CPU. The new model is kept only where it does better on held-out examples and has
+    forgotten nothing; the old one always stays. Needs the extra `train`: where it is missing, the command
+    says how to install it. Exit code 4 when it is no better.
+    """
+    from mcl.cli.home import use_home
+    from mcl.plugins.train import tune
+    from mcl.usecases.models import Models
+
+    home, out = use_home(signs=True), Output(as_json)
+    with _bar(quiet=as_json) as progress:
+        tuned = tune(
+            skills, examples=examples, name=name, steps=steps, folds=folds, seed=seed, use=use, home=home,
+            progress=progress,
+        )  # fmt: skip
+    out.document(tuned.to_json())
+    if as_json:
+        return
+    out.tell(_told(tuned))
+    if not tuned.model.in_use and _wanted(tuned.model.name):
+        Models(home).use(tuned.model.name)
+        note(f"in use: {tuned.model.name} {tuned.model.digest[:12]}")
+    elif not tuned.model.in_use:
+        note(f"mcl model use {tuned.model.name} takes it, mcl model use {tuned.base.name} goes back")
+
+
+def _told(tuned: "Tuned") -> "Iterator[RenderableType]":
+    from mcl.cli.views.layout import DIM, STRONG, joined, plain, rows
+
+    yield joined((("Model", STRONG), (tuned.model.name, STRONG), (tuned.model.digest[:12], DIM)))
+    yield rows(
+        [
+            (
+                "taught",
+                plain(
+                    f"{', '.join(tuned.skills)}: {tuned.lessons} examples, {tuned.seconds / 60:.1f} minutes"
+                ),
+            ),
+            ("held out", plain(f"{tuned.before.said()} before")),
+            ("", plain(f"{tuned.after.said()} after")),
+            ("known", plain(f"{tuned.known_before.said()} before")),
+            ("", plain(f"{tuned.known_after.said()} after")),
+            ("file", plain(str(tuned.model.path), DIM)),
+        ]
+    )
+
+
+def _wanted(name: str) -> bool:
+    """Whether the person says yes; where nobody can be asked, no."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(f"Compile with {name} from now on? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar on standard error, where that is a terminal; a line for each part elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        said: list[str] = []
+
+        def tell(done: int, total: int, what: str) -> None:
+            if not quiet and said[-1:] != [what]:
+                said.append(what)
+                note(f"{what} ({100 * done // total} %)")
+
+        yield tell
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as shown:
+        task = shown.add_task("reading", total=None)
+        yield lambda done, total, what: shown.update(task, completed=done, total=total, description=what)

@@ -1,5 +1,0 @@
-"""What a reviewer is told before a review: what is remembered and known of the file, within a budget."""
-
-from mcl.review.context.telling import BUDGET, Known, Part, Told, context_for
-
-__all__ = ["BUDGET", "Known", "Part", "Told", "context_for"]

@@ -1,6 +1,0 @@
-"""Review contracts and guides: Markdown files of `skills/review/`, read strictly."""
-
-from mcl.review.contracts.contract import MODES, Contract, Mode, contract, contracts
-from mcl.review.contracts.guide import Guide, guides_for
-
-__all__ = ["MODES", "Contract", "Guide", "Mode", "contract", "contracts", "guides_for"]

@@ -1,6 +1,0 @@
-"""What a text offers to others, imports and shows of itself, by its language."""
-
-from mcl.review.maps.symbols.reading import read_text
-from mcl.review.maps.symbols.shown import Shown
-
-__all__ = ["Shown", "read_text"]

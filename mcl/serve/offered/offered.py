@@ -1,0 +1,44 @@
+"""What a tool is that we offer to other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from mcl.serve.exchange import Caller, Json, Reply
+
+if TYPE_CHECKING:
+    from mcl.serve.service.service import Service
+
+# MCP's hints, for a tool that changes nothing, and for one that only adds to what the home keeps.
+LOOKS: Final = {
+    "readOnlyHint": True,
+    "destructiveHint": False,
+    "idempotentHint": True,
+    "openWorldHint": False,
+}
+KEEPS: Final = {**LOOKS, "readOnlyHint": False, "idempotentHint": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool that we offer.
+
+    input_schema, output_schema: JSON Schemas whose root is an object; the latter describes an answer that is
+    no error, None where another server's tool decides. annotations: MCP's hints, true ones. run: does the
+    work; MclErrors that it raises go out as `refused`. example: arguments that would do, told where others do
+    not. checked: are arguments compared with input_schema before run is asked? Where not, run does it. kept:
+    does a record of activity tell of each call? Where not, run keeps one.
+    """
+
+    name: str
+    description: str
+    input_schema: Json
+    annotations: Json
+    run: Callable[[Service, Json, Caller], Awaitable[Reply]] = field(repr=False)
+    output_schema: Json | None = None
+    title: str = ""
+    example: object = ""
+    checked: bool = True
+    kept: bool = True

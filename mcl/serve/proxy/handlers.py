@@ -1,0 +1,213 @@
+"""What clients ask of other servers' resources and prompts, as the SDK's handlers, for both eras of the
+protocol."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from ir import MclError
+from mcl.catalog.declaration import ToolCallRequest
+from mcl.catalog.foreign.names import ToolName
+from mcl.catalog.foreign.pseudo import GET, READ
+from mcl.serve.caller import caller_of, connection_of, interim
+from mcl.serve.calling import make
+from mcl.serve.exchange import Reply, refused_by
+from mcl.serve.proxy.address import linked, parse_prompt, parse_uri, readdressed
+from mcl.serve.proxy.completing import Completing
+from mcl.serve.proxy.merging import Merged
+from mcl.serve.proxy.subscriptions import Subscriptions
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.lowlevel.server import Server
+
+    from mcl.catalog.upstream import Kind
+    from mcl.serve.changes import Changes
+    from mcl.serve.service.service import Service
+
+REFUSED: Final = -32050  # JSON-RPC, ours: mcl refused, or the server failed; its data says which
+LEFT_OUT: Final = "mcl/left_out"  # in _meta of a list: servers whose part is missing
+_LOGGER: Final = "mcl.proxy"
+_OF_PARAMS: Final = frozenset(
+    ("BAD_RESOURCE_URI", "BAD_PROMPT_NAME", "BAD_CURSOR", "INVALID_ARGS", "UNKNOWN_TOOL", "SERVER_UNKNOWN")
+)
+_log = logging.getLogger(__name__)
+_R = TypeVar("_R")
+
+
+class Proxy:
+    """Resources, templates, prompts and completion of all servers, through one of ours.
+
+    changes: who is told of changed lists. Reading and getting are declared calls of
+    ``server:resources/read`` and ``server:prompts/get``, and go the way of every call.
+    """
+
+    def __init__(self, session: Service, changes: Changes) -> None:
+        self._session = session
+        self._merged = Merged(session)
+        self._completing = Completing(session, self._merged)
+        self.subscriptions = Subscriptions(session, self._merged, changes)
+
+    def add_to(self, server: Server[Any]) -> None:
+        """Have the server answer for all of this."""
+        paged, request = types.PaginatedRequestParams, server.add_request_handler
+        request("resources/list", paged, _told(self._resources))
+        request("resources/templates/list", paged, _told(self._templates))
+        request("prompts/list", paged, _told(self._prompts))
+        request("resources/read", types.ReadResourceRequestParams, _told(self._read))
+        request("prompts/get", types.GetPromptRequestParams, _told(self._get))
+        request("completion/complete", types.CompleteRequestParams, _told(self._complete))
+        request("resources/subscribe", types.SubscribeRequestParams, _told(self._subscribe))
+        request("resources/unsubscribe", types.UnsubscribeRequestParams, _told(self._unsubscribe))
+        request(
+            "subscriptions/listen", types.SubscriptionsListenRequestParams, _told(self.subscriptions.listen)
+        )
+
+    async def _resources(
+        self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
+    ) -> dict[str, Any]:
+        return await self._listed(ctx, params, "resources", "resources")
+
+    async def _templates(
+        self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
+    ) -> dict[str, Any]:
+        return await self._listed(ctx, params, "templates", "resourceTemplates")
+
+    async def _prompts(
+        self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams
+    ) -> dict[str, Any]:
+        return await self._listed(ctx, params, "prompts", "prompts")
+
+    async def _listed(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        params: types.PaginatedRequestParams,
+        kind: Kind,
+        member: str,
+    ) -> dict[str, Any]:
+        page = await self._merged.page(kind, params.cursor or "")
+        result: dict[str, Any] = {member: list(page.items)}
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            result |= {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+        if page.cursor:
+            result["nextCursor"] = page.cursor
+        if page.left_out:
+            missing = [one.to_json() for one in page.left_out]
+            result["_meta"] = {LEFT_OUT: missing}
+            if not params.cursor:
+                names = ", ".join(one.server for one in page.left_out)
+                said = {"message": f"{kind} of these servers are left out: {names}", "left_out": missing}
+                await caller_of(ctx).channel.log("warning", said, _LOGGER)
+        return result
+
+    async def _read(
+        self, ctx: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
+    ) -> dict[str, Any] | types.InputRequiredResult:
+        server, uri = parse_uri(params.uri)
+        said = await self._made(ctx, params, ToolName(server, READ), {"uri": uri})
+        if isinstance(said, types.InputRequiredResult):
+            return said
+        if "resultType" in said:  # each read is judged and kept: a client may not answer it from memory
+            said |= {"ttlMs": 0, "cacheScope": "private"}
+        return {**said, "contents": [readdressed(server, one) for one in _objects(said.get("contents"))]}
+
+    async def _get(
+        self, ctx: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
+    ) -> dict[str, Any] | types.InputRequiredResult:
+        server, name = parse_prompt(params.name)
+        args: dict[str, object] = {"name": name}
+        if params.arguments:
+            args["arguments"] = dict(params.arguments)
+        said = await self._made(ctx, params, ToolName(server, GET), args)
+        if isinstance(said, types.InputRequiredResult):
+            return said
+        messages = [
+            {**one, "content": linked(server, content)}
+            if isinstance(content := one.get("content"), dict)
+            else one
+            for one in _objects(said.get("messages"))
+        ]
+        return {**said, "messages": messages}
+
+    async def _made(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        params: types.InputResponseRequestParams,
+        name: ToolName,
+        args: dict[str, object],
+    ) -> dict[str, Any] | types.InputRequiredResult:
+        """What the server answers to a declared call."""
+        request = ToolCallRequest(name, args, self._merged.declared(name))
+        reply = await make(self._session, request, caller_of(ctx, params))
+        if reply.wanted is not None:
+            return interim(reply.wanted)
+        if reply.is_error:
+            raise error_of(reply)
+        said = dict(reply.structured or {})
+        said.pop("_meta", None)  # of the server's own connection with us; nothing in it is for our clients
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            said["resultType"] = "complete"
+        return said
+
+    async def _complete(
+        self, ctx: ServerRequestContext[Any, Any], params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        return await self._completing.complete(caller_of(ctx), params)
+
+    async def _subscribe(
+        self, ctx: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams
+    ) -> types.EmptyResult:
+        await self.subscriptions.subscribe(connection_of(ctx), params.uri)
+        return types.EmptyResult()
+
+    async def _unsubscribe(
+        self, ctx: ServerRequestContext[Any, Any], params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        await self.subscriptions.unsubscribe(connection_of(ctx), params.uri)
+        return types.EmptyResult()
+
+
+def error_of(reply: Reply) -> MCPError:
+    """A refusal as an error of the protocol, whose methods for resources and prompts know no other."""
+    told = dict(reply.structured or {})
+    code, data = str(told.get("code", "")), told.get("data")
+    number = types.INVALID_PARAMS if code in _OF_PARAMS else REFUSED
+    if code in ("TIMEOUT", "SERVER_SLOW"):
+        number = types.REQUEST_TIMEOUT
+    error = data.get("error") if isinstance(data, Mapping) else None
+    if code == "UPSTREAM_ERROR" and isinstance(error, Mapping) and type(error.get("code")) is int:
+        number = error["code"]  # the server's own, as it would have come without us
+    message = f"{code}: {told.get('message', '')}"
+    if told.get("fix"):
+        message += f" ({told['fix']})"
+    return MCPError(number, message, json.loads(json.dumps(told, default=str)))
+
+
+def _told(
+    handler: Callable[[ServerRequestContext[Any, Any], Any], Awaitable[_R]],
+) -> Callable[[ServerRequestContext[Any, Any], Any], Awaitable[_R]]:
+    """The handler, whose refusals become errors of the protocol and whose faults stay ours."""
+
+    async def answer(ctx: ServerRequestContext[Any, Any], params: Any) -> _R:
+        try:
+            return await handler(ctx, params)
+        except MCPError:
+            raise
+        except MclError as problem:
+            raise error_of(refused_by(problem)) from None
+        except Exception as problem:  # noqa: BLE001  # a fault of ours fails this request alone
+            _log.exception("a fault of mcl itself in %s", ctx.method)
+            raise MCPError(types.INTERNAL_ERROR, f"a fault of mcl itself: {type(problem).__name__}") from None
+
+    return answer
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -1,0 +1,224 @@
+"""The lists of all servers as one: what they offer, in one order, page by page, without what is not fit to
+be told.
+
+Only what a person let in is listed: the resources of a server whose ``resources/read`` was approved, the
+prompts of one whose ``prompts/get`` was. A server that is dead, slow or not approved leaves its part out,
+and is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+import mcp_types as types
+from pydantic import BaseModel, ValidationError
+
+from executor.call import Call, Declaration
+from executor.core.hashing import json_size
+from executor.gate.decide import foresee
+from executor.gate.verdict import Deny
+from ir import MclError
+from mcl.catalog.foreign.names import ToolName
+from mcl.catalog.foreign.pseudo import GET, READ
+from mcl.core.errors import McpError
+from mcl.serve.finding.shelf import shown
+from mcl.serve.proxy.address import is_prompt, is_uri, ours, prompt_name
+from mcl.serve.proxy.cursors import Cursors
+
+if TYPE_CHECKING:
+    from executor.sandbox.redaction import Redactor
+    from mcl.catalog.upstream import Kind
+    from mcl.serve.service.service import Service
+
+PAGE: Final = 100  # items
+PAGE_BYTES: Final = 512 << 10  # of their JSON; a page has one item at least
+_MAX_TEXT: Final = 4_000  # characters of a description
+_MAX_ITEM: Final = 64 << 10  # bytes of JSON
+_WAIT_S: Final = 10.0  # for a server that is starting; when it is up clients hear that lists changed
+_AGAIN_S: Final = 0.2  # for one that a list waited for in vain a moment ago
+_PATIENCE_S: Final = 60.0  # until it is waited for as long again
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A server whose part of a list is missing, and why."""
+
+    server: str
+    code: str
+    message: str
+    fix: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """As clients are told it."""
+        return {"server": self.server, "code": self.code, "message": self.message, "fix": self.fix}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list. items: as the protocol has them; cursor: of the next page, "" where there is
+    none."""
+
+    items: tuple[dict[str, Any], ...]
+    cursor: str
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """How one kind is merged. tool: what has to be approved; key: the field that names an item; named: how
+    our clients call it; fits: can it be named so; fields: all that is passed on."""
+
+    tool: str
+    model: type[BaseModel]
+    key: str
+    named: Callable[[str, str], str]
+    fits: Callable[[str], bool]
+    fields: tuple[str, ...]
+
+
+_SAMPLES: Final[Mapping[str, dict[str, object]]] = {READ: {"uri": "any"}, GET: {"name": "any"}}
+_ABOUT: Final = ("name", "title", "description", "mimeType", "annotations")
+_LISTS: Final[Mapping[str, _List]] = {
+    "resources": _List(READ, types.Resource, "uri", ours, is_uri, ("uri", *_ABOUT, "size")),
+    "templates": _List(READ, types.ResourceTemplate, "uriTemplate", ours, is_uri, ("uriTemplate", *_ABOUT)),
+    "prompts": _List(
+        GET, types.Prompt, "name", prompt_name, is_prompt, ("name", "title", "description", "arguments")
+    ),
+}
+
+
+class Merged:
+    """The lists of a session's servers. wait_s: seconds that a list waits for one of them, once a minute."""
+
+    def __init__(self, session: Service, *, wait_s: float = _WAIT_S) -> None:
+        self._session, self._wait_s = session, wait_s
+        self._cursors = Cursors()
+        self._late: dict[str, float] = {}  # servers that kept a list waiting, and until when they are late
+
+    async def page(self, kind: Kind, cursor: str = "") -> Page:
+        """The items after a cursor ("": from the beginning), in the order of servers and names.
+
+        Raises:
+            McpError: BAD_CURSOR.
+        """
+        after = self._cursors.read(kind, cursor) if cursor else ("", "")
+        parts, left_out = await self._parts(kind)
+        items = [
+            (server, name, item)
+            for server in sorted(parts)
+            for name, item in sorted(parts[server].items())
+            if (server, name) > after
+        ]
+        page: list[tuple[str, str, dict[str, Any]]] = []
+        size = 0
+        for server, name, item in items[:PAGE]:
+            size += json_size(item) or 0
+            if page and size > PAGE_BYTES:
+                break
+            page.append((server, name, item))
+        more = len(page) < len(items)
+        end = self._cursors.after(kind, *page[-1][:2]) if more and page else ""
+        return Page(tuple(item for _, _, item in page), end, tuple(left_out))
+
+    async def _parts(self, kind: Kind) -> tuple[dict[str, dict[str, dict[str, Any]]], list[LeftOut]]:
+        """What each server offers, by its own names; all servers are asked at once."""
+        parts: dict[str, dict[str, dict[str, Any]]] = {}
+        left_out: dict[str, LeftOut] = {}
+
+        async def ask(server: str, *, known: bool) -> None:
+            late = monotonic() < self._late.get(server, 0.0)
+            wait = min(_AGAIN_S, self._wait_s) if late else self._wait_s
+            try:
+                if known:  # nor to list what may not be read
+                    self.require(server, _LISTS[kind].tool, asking=True)
+                listed = await self._session.upstreams.listing(server, kind, timeout_s=wait)
+                if listed:
+                    self.require(server, _LISTS[kind].tool, asking=True)
+                parts[server], broken = fitting(server, kind, listed, self._session.redactor)
+            except MclError as problem:
+                if problem.code == "SERVER_SLOW" and not late:  # it harms no other list by being so
+                    self._late[server] = monotonic() + _PATIENCE_S
+                left_out[server] = LeftOut(server, problem.code, problem.message, problem.fix)
+                return
+            if broken:
+                why = f"{broken} of its {kind} are broken, or twice there"
+                left_out[server] = LeftOut(server, "BAD_LISTING", why)
+
+        async with anyio.create_task_group() as group:
+            for one in self._session.upstreams.status():
+                # One that is not running is not started to say that it has none.
+                offers = self._session.definitions.offers(one.server, _LISTS[kind].tool)
+                if one.state != "idle" or offers is not False:
+                    known = one.state == "idle" and offers is not None
+                    group.start_soon(partial(ask, one.server, known=known))
+        return parts, [left_out[server] for server in sorted(left_out)]
+
+    def declared(self, name: ToolName) -> Declaration:
+        """What is declared of reading or getting: what it counts as. Of a server that is not trusted that
+        is the worst, and a person is asked about each."""
+        found = self._session.shelves.now(self._session).find(str(name))
+        return Declaration(found.operation if found else "read", "unknown", name=str(name))
+
+    def require(self, server: str, tool: str, *, asking: bool = False) -> None:
+        """Would the gate let what this tool gives be read now? asking: also where a person would be asked
+        first.
+
+        Raises:
+            McpError: with the gate's code, TOOL_QUARANTINED before all.
+        """
+        name = ToolName(server, tool)
+        call = Call(self._session.address(name), _SAMPLES[tool], "", declaration=self.declared(name))
+        verdict = foresee(call, self._session.context)
+        if isinstance(verdict, Deny):
+            raise McpError(
+                verdict.code, verdict.reason, place=str(name), fix=verdict.fix, example=verdict.example
+            )
+        if verdict is not None and not asking:
+            raise McpError(
+                "GATE_PENDING", f"a person is asked about each call of {name}", place=str(name), fix="read it"
+            )
+
+
+def fitting(
+    server: str, kind: Kind, listed: Iterable[Mapping[str, Any]], redactor: Redactor
+) -> tuple[dict[str, dict[str, Any]], int]:
+    """What can be told of a server's list, by its own names, and how much of it cannot.
+
+    Whatever the server says: each item is one of the protocol, named as our clients can ask for it, not
+    large, without secrets, and nothing in it can hide from who reads it.
+    """
+    form, told, broken = _LISTS[kind], dict[str, dict[str, Any]](), 0
+    for item in listed:
+        own = item.get(form.key)
+        if not isinstance(own, str) or not form.fits(own) or own in told or redactor.text(own) != own:
+            broken += 1
+            continue
+        said = {name: item[name] for name in form.fields if item.get(name) is not None}
+        said = {**_short(redactor.value(shown(said))), form.key: form.named(server, own)}
+        if (json_size(said) or _MAX_ITEM + 1) > _MAX_ITEM or not _is(form.model, said):
+            broken += 1
+            continue
+        told[own] = said
+    return told, broken
+
+
+def _is(model: type[BaseModel], value: object) -> bool:
+    try:
+        model.model_validate(value, by_name=False)
+    except ValidationError:
+        return False
+    return True
+
+
+def _short(value: object) -> dict[str, Any]:
+    """An item whose descriptions are no longer than they need be."""
+    assert isinstance(value, dict), "an object stays one"
+    short = {name: text[:_MAX_TEXT] if isinstance(text, str) else text for name, text in value.items()}
+    if isinstance(arguments := short.get("arguments"), list):
+        short["arguments"] = [_short(one) if isinstance(one, dict) else one for one in arguments]
+    return short

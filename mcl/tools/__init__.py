@@ -1,5 +1,0 @@
-"""The tools of this build: those of the executor, and those that need what only mcl has."""
-
-from mcl.tools.registry import registry
-
-__all__ = ["registry"]

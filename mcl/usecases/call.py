@@ -1,0 +1,129 @@
+"""`mcl tool call`: one call that a person makes directly. It becomes an intent of one node, signed and run
+like any other: one gate, one journal."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from executor.core.errors import ScopeError
+from executor.gate.policy import Policy
+from executor.gate.references import typed_args
+from executor.gate.verdict import Deny
+from executor.sandbox.paths import Workspace
+from executor.sandbox.redaction import visible
+from executor.store.home import Home
+from executor.tools.manifest import Effect, Manifest
+from executor.tools.names import short_name
+from mcl.core.home import open_home
+from mcl.core.loops import outside_loop
+from mcl.usecases.accept import accept
+from mcl.usecases.cancel import cancel
+from mcl.usecases.direct import NODE, direct_call, text_of
+from mcl.usecases.plan import Planned, plan
+from mcl.usecases.run import run
+from mcl.usecases.tools import find_manifest, tools_of
+
+if TYPE_CHECKING:
+    from executor.walker import Outcome
+    from executor.walker.listener import Listener
+    from executor.walker.people import People
+
+_SHOWN = 80  # characters of an argument in the words of the intent
+
+
+@dataclass(frozen=True)
+class Called:
+    """What became of a call.
+
+    outcome: None where it did not run; refused: why, "" where the person did not agree.
+    """
+
+    intent_id: str
+    tool: str
+    planned: Planned
+    outcome: "Outcome | None" = None
+    refused: Deny | None = None
+
+    @property
+    def output(self) -> object:
+        """The tool's answer, None where there is none."""
+        return self.outcome.outputs.get(NODE) if self.outcome else None
+
+
+def call_tool(
+    name: str,
+    args: Mapping[str, object],
+    *,
+    agree: Callable[[Planned], bool],
+    workspace: Path | None = None,
+    people: "People | None" = None,
+    listener: "Listener | None" = None,
+    timeout_ms: int = 0,
+    home: Home | None = None,
+    unseen: bool = False,
+) -> Called:
+    """Make one call of a tool, in `workspace` (default: the current folder).
+
+    Args:
+        name: address or short name (fs/read). args: JSON values, or texts that the tool's schema turns into
+            values; ``$env:NAME`` only where the manifest names a credential.
+        agree: is shown the plan with the gate's verdict; only its True signs and runs it. Where the gate
+            refuses, nobody is asked.
+        people: who decides where the gate wants this exact call approved; None: nobody, so it is denied.
+        timeout_ms: milliseconds, 0 = the manifest's. unseen: nobody looks at what `agree` is shown.
+
+    Raises:
+        InputError: TOOL_UNKNOWN, BAD_ARGUMENT, SECRET_INLINE, UNCALLABLE. PolicyError: BAD_POLICY.
+        (Nothing is in the journal then.)
+        What accept and run raise.
+    """
+    outside_loop("call_tool")
+    home = home or open_home()
+    place = workspace or Path.cwd()
+    tools = tools_of(home)
+    manifest = find_manifest(name, tools)
+    Policy.load(home.path / "policy.toml", tools)  # before anything is drafted
+    id = _propose(home, manifest, args, place, timeout_ms)
+    seen = plan(id, workspace=place, home=home)
+    denied = next((one.reply for one in seen.verdicts if isinstance(one.reply, Deny)), None)
+    if denied is not None or not agree(seen):
+        cancel(id, reason=denied.code if denied else "not agreed to", home=home)
+        return Called(id, manifest.uri, seen, refused=denied)
+    accept(id, intent_hash=seen.intent.hash, plan_hash=seen.plan.hash, home=home, unseen=unseen)
+    outcome = run(id, workspace=place, people=people, listener=listener, home=home)
+    return Called(id, manifest.uri, seen, outcome)
+
+
+def _propose(home: Home, manifest: Manifest, args: Mapping[str, object], place: Path, timeout_ms: int) -> str:
+    """Draft, Intent and plan of the call, in one commit; the intent's id."""
+    texts = {name: text_of(name, value) for name, value in args.items()}
+    effect = _effect(manifest, typed_args(texts, manifest, {}), place)
+    words = " ".join(f"{name}={_short(text.replace('$${', '${'))}" for name, text in texts.items())
+    called = manifest.name if manifest.outside else short_name(manifest.uri)
+    prose = f"call {called}{f' with {words}' if words else ''}"
+    made = direct_call(home, manifest, texts, effect, prose=prose, timeout_ms=timeout_ms)
+    home.journal.append_many(made.envelopes(home, home.clock.now()))
+    return made.intent.id
+
+
+def _effect(manifest: Manifest, args: Mapping[str, object], place: Path) -> Effect:
+    """What this call does, as things stand in the workspace."""
+    workspace = Workspace(place)
+
+    def exists(path: str) -> bool:
+        try:
+            return workspace.check(path) is not None
+        except ScopeError:
+            return True
+
+    try:
+        return manifest.effect(manifest.complete(args), exists)
+    finally:
+        workspace.close()
+
+
+def _short(text: str) -> str:
+    line = visible(" ".join(text.split()))
+    line = line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+    return f'"{line}"' if " " in line or not line else line

@@ -1,0 +1,82 @@
+"""`mcl compile`: a goal in plain words becomes an Intent that can be read and signed."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from executor.store.home import Home
+from mcl.catalog.tools import registry
+from mcl.compiler import compiler
+from mcl.compiler.tapes import Tapes
+from mcl.core.home import open_home
+from mcl.core.zone import zone_here
+from mcl.language.mtx.core import Core, core_of
+from mcl.usecases.models import Models
+from mcl.usecases.skills import installed
+
+if TYPE_CHECKING:
+    from mcl.compiler.compiler import Clarify, Compiled, Refused
+    from mcl.compiler.tapes import Unloaded
+    from mcl.model import Model
+
+
+def compile_goal(
+    goal: str,
+    *,
+    skill: str | None = None,
+    verb: str | None = None,
+    slots: Mapping[str, str] | None = None,
+    model: "Path | Model | None" = None,
+    ai: bool = True,
+    dry_run: bool = False,
+    at: str | None = None,
+    id: str | None = None,
+    zone: str | None = None,
+    truncate: bool = False,
+    skills: Sequence[Path] = (),
+    home: Home | None = None,
+    cache: bool = True,
+) -> "Compiled | Clarify | Refused":
+    """Compile a goal; unless it is a dry run, the result is signed and in the journal when this returns.
+
+    skill, verb, slots: fixed beforehand. model: a GGUF or an open model (None: the one in use). ai: False
+    for the deterministic matcher. at: ISO 8601. id: a ULID. zone: IANA name that days are meant in (None: the
+    home's, see `config_zone`). skills: further folders. cache: whether what a file's model answered to the
+    same goal earlier counts, and is kept (`mcl.compiler.tapes`). Raises InputError, SkillError, ModelError,
+    HomeError, KeyringError.
+    """
+    home = home or open_home()
+    core = core_of(home.path)
+    asked: Model | Unloaded
+    tapes = None
+    if cache and ai and (model is None or isinstance(model, Path)):
+        asked, tapes = Models(home).unloaded(model), Tapes.of(home.path)
+    else:
+        asked = open_model(home, model, ai=ai, core=core)
+    return compiler.compile_goal(
+        goal,
+        home=home,
+        skills=installed(home.path, skills),
+        model=asked,
+        tapes=tapes,
+        core=core,
+        skill=skill,
+        verb=verb,
+        slots=slots,
+        at=at,
+        id=id,
+        zone=zone or zone_here(home),
+        truncate=truncate,
+        dry_run=dry_run,
+        tools=registry,
+    )
+
+
+def open_model(home: Home, model: "Path | Model | None", *, ai: bool, core: Core | None = None) -> "Model":
+    """The model to ask: the one given, the file at a path, the matcher without `ai`, else the one in use.
+
+    core: the core modules of the home where they were read already.
+    """
+    if model is None or isinstance(model, Path):
+        return Models(home).open(path=model, ai=ai, core=core)
+    return model

@@ -1,0 +1,195 @@
+"""What programs see: each function turns one typed value into the JSON that `--json` writes."""
+
+import json
+from typing import TYPE_CHECKING
+
+from ir import ClarifyQuestion, canonical_bytes
+from ir.document import Document
+
+if TYPE_CHECKING:
+    from executor.walker.listener import WalkEvent
+    from executor.walker.people import GateQuestion
+    from mcl.compiler.compiler import Clarify, Compiled, Refused
+    from mcl.compiler.stages.extract import Prompt
+    from mcl.usecases.correct import Corrected
+    from mcl.usecases.plan import Planned
+    from mcl.usecases.replay import Replay
+    from mcl.usecases.show import Shown
+
+
+def of_document(document: Document | None) -> object:
+    """A document as it is hashed: empty fields left out."""
+    return None if document is None else json.loads(canonical_bytes(document))
+
+
+def of_question(question: ClarifyQuestion) -> dict[str, object]:
+    """One question."""
+    return {
+        "id": question.unknown_id,
+        "field": question.field,
+        "prompt": question.prompt,
+        "type": question.type,
+        "required": question.required,
+        "options": list(question.options),
+        "default": question.default,
+    }
+
+
+def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[str, object]:
+    """What came of a compile. `stored`: whether it is in the journal."""
+    from mcl.compiler.compiler import Clarify, Compiled, Refused  # heavy, and only this needs it
+
+    always = {"ms": round(result.ms, 3), "stored": stored, "cached": result.cached}
+    match result:
+        case Compiled(intent=intent):
+            return {
+                "status": "compiled",
+                "id": intent.id,
+                "review": result.review,
+                "intent": of_document(intent),
+                "plan": of_document(result.plan),
+                "no_plan": result.no_plan,
+                "next": [command for command, _ in next_commands(intent.id, "proposed")] if stored else [],
+                **_asked(result.prompt, stored=stored),
+                **always,
+            }
+        case Clarify(intent=intent, questions=questions):
+            asked = next_commands(intent.id, "clarifying", questions) if stored else []
+            return {
+                "status": "clarify",
+                "id": intent.id,
+                "intent": of_document(intent),
+                "questions": [of_question(question) for question in questions],
+                "next": [command for command, _ in asked],
+                **_asked(result.prompt, stored=stored),
+                **always,
+            }
+        case Refused():
+            return {
+                "status": "refused",
+                "id": result.id,
+                "reason": result.reason,
+                "message": result.message,
+                "nearest": list(result.nearest),
+                **always,
+            }
+
+
+def _asked(prompt: "Prompt", *, stored: bool) -> dict[str, object]:
+    """What the model was asked with: told of a dry run, whose point it is."""
+    return {} if stored else {"prompt": {"system": prompt.system, "user": prompt.user}}
+
+
+def of_shown(found: "Shown") -> dict[str, object]:
+    """One intent as it is now."""
+    return {
+        "id": found.id,
+        "state": found.state,
+        "prose": found.prose,
+        "intent": of_document(found.intent),
+        "plan": of_document(found.plan),
+        "questions": [of_question(question) for question in found.questions],
+        "nodes": dict(found.view.nodes),
+        "outputs": dict(found.outputs),
+        "accepted_by": found.accepted_by,
+        "unseen": [{"kind": kind, "id": id} for kind, id in found.view.unseen],
+        "reason": found.reason,
+        "next": [command for command, _ in next_commands(found.id, found.state, found.questions)],
+    }
+
+
+def of_planned(planned: "Planned") -> dict[str, object]:
+    """A plan with the gate's verdicts."""
+    return {
+        "intent": planned.intent.id,
+        "state": planned.state,
+        "accepted": planned.accepted,
+        "plan": of_document(planned.plan),
+        "verdicts": [verdict.to_json() for verdict in planned.verdicts],
+    }
+
+
+def of_correction(done: "Corrected") -> dict[str, object]:
+    """What was signed, and what follows."""
+    commands = [f"mcl accept {done.intent_id}", f"mcl run {done.intent_id}"] if done.material else []
+    return {
+        "intent": done.intent_id,
+        "state": done.state,
+        "material": done.material,
+        "changes": [change.to_json() for change in done.changes],
+        "again": list(done.again),
+        "intent_hash": done.intent_hash,
+        "plan_hash": done.plan_hash,
+        "envelope": done.envelope,
+        "next": commands,
+    }
+
+
+def of_replay(replay: "Replay") -> dict[str, object]:
+    """What was compared."""
+    return {"intent": replay.intent_id, "same": replay.same, "items": [vars(item) for item in replay.items]}
+
+
+def of_event(event: "WalkEvent") -> dict[str, object]:
+    """A node's line of `mcl run --json`."""
+    return {
+        "event": "node",
+        "node": event.node_id,
+        "kind": event.kind,
+        "state": event.state,
+        "depth": event.depth,
+        "description": event.description,
+        "verdict": event.verdict,
+        "ms": event.ms,
+        "preview": event.preview,
+        "error": event.error,
+    }
+
+
+def of_question_asked(gate: "GateQuestion") -> dict[str, object]:
+    """A question's line of `mcl run --json`."""
+    return {
+        "event": "question",
+        "gate": gate.gate_id,
+        "node": gate.node_id,
+        "kind": gate.kind,
+        "question": gate.question,
+        "options": list(gate.options),
+        "refuses": list(gate.offer.refusing),
+        "again": gate.again,
+        "expires_at": gate.expires_at,
+        "tool": gate.tool_ref,
+        "args": dict(gate.args),
+    }
+
+
+def next_commands(
+    id: str,
+    state: str,
+    questions: tuple[ClarifyQuestion, ...] = (),
+    *,
+    compiled: bool = True,
+    writes: bool = True,
+) -> list[tuple[str, str]]:
+    """The commands that make sense now, each with what it does.
+
+    compiled: was it made from words, by a compile? writes: may its plan have changed files?
+    """
+    match state:
+        case "clarifying":
+            answers = " ".join(f"{question.unknown_id}=…" for question in questions)
+            return [(f"mcl answer {id} {answers}", "answer, and compile again")]
+        case "proposed":
+            return [(f"mcl accept {id}", "sign it"), (f"mcl cancel {id}", "drop it")]
+        case "accepted":
+            return [(f"mcl run {id}", "run it"), (f"mcl cancel {id}", "drop it")]
+        case "executing":
+            return [(f"mcl run {id} --resume", "go on after a stop")]
+        case "completed" | "failed":
+            return [
+                (f"mcl log {id}", "what happened"),
+                *([(f"mcl replay {id}", "compile it again, and compare")] if compiled else []),
+                *([(f"mcl undo {id} --check", "which files could be put back")] if writes else []),
+            ]
+        case _:
+            return [(f"mcl log {id}", "what happened")]

@@ -1,0 +1,297 @@
+"""`mcl replay`: is an Intent still what its goal, skill, model and memories make of it?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from executor import View, fold
+from executor.store.home import Home
+from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed, with_hash
+from ir.errors import MclError
+from ir.intent import CompileMetadata
+from mcl.catalog.tools import registry
+from mcl.compiler.compiler import recompile
+from mcl.compiler.stages.rules import Rules
+from mcl.compiler.written import Origin, write_plan
+from mcl.core.errors import InputError
+from mcl.core.home import open_home
+from mcl.language.mtx.core import core_of
+from mcl.language.plans.binding import Bindings
+from mcl.language.plans.planner import make_plan
+from mcl.language.skills import Skill, Skills, mtx_digest
+from mcl.memory import Cortex, Snapshot
+from mcl.model.matcher.cues import with_cues
+from mcl.model.planning import plan_writer
+from mcl.usecases.compile import open_model
+from mcl.usecases.ids import find_intent
+from mcl.usecases.models import Models
+from mcl.usecases.show import read_view
+from mcl.usecases.skills import installed
+
+if TYPE_CHECKING:
+    from mcl.model import Model
+
+_CORTEX = "matrix://cortex/"
+# The same weights add up to other last digits where the processor adds in another order. Only where skill,
+# model, grammar, memory and seed are proved the same, and only this far.
+_LAST_DIGITS = 0.005
+_ROUNDS = "the same model; processors round their sums differently"
+Answer = Literal["same", "different", "not available"]
+
+
+@dataclass(frozen=True)
+class ReplayItem:
+    """One thing that was compared.
+
+    recorded: as the Intent has it; found: as it is now; note: why, or where to get it.
+    """
+
+    name: str
+    verdict: Answer
+    recorded: str
+    found: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Everything that was compared, in order; the bytes last."""
+
+    intent_id: str
+    items: tuple[ReplayItem, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether everything was compared and is the same."""
+        return all(item.verdict == "same" for item in self.items)
+
+
+def replay(
+    intent: str,
+    *,
+    model: "Path | Model | None" = None,
+    skills: Sequence[Path] = (),
+    home: Home | None = None,
+) -> Replay:
+    """Check what an Intent records, then compile it again with its id, time and memories; compare the bytes.
+
+    An Intent that was corrected is compared as it was compiled.
+
+    model: where the weights are, when this home does not know them. skills: further folders. What is gone
+    or has changed is an item of the Replay, not an error. Raises InputError (no such intent, or it was
+    never compiled), and what reading the journal raises.
+    """
+    home = home or open_home()
+    id = find_intent(home, intent)
+    view = _as_compiled(home, id, read_view(home, id, fresh=True))
+    if view.intent is None or view.intent.compile_metadata is None:
+        raise InputError(
+            "NOT_COMPILED",
+            f"this intent is {view.state}; there is nothing to replay",
+            place=id,
+            fix=f"mcl show {id}",
+        )
+    found = installed(home.path, skills)
+    again = _Again(home, view, view.intent, view.intent.compile_metadata, found, model)
+    return Replay(id, tuple(again.items()))
+
+
+def _as_compiled(home: Home, id: str, view: View) -> View:
+    """The view before the first correction: what a person changed since is nothing that a model said."""
+    if not view.corrections:
+        return view
+    return fold(takewhile(lambda one: one.kind != "intent.correct", home.journal.envelopes(id)))
+
+
+@dataclass
+class _Again:
+    home: Home
+    view: View
+    intent: Intent
+    made: CompileMetadata
+    skills: Skills
+    given: "Path | Model | None"
+    model: "Model | None" = None
+
+    def items(self) -> Iterator[ReplayItem]:
+        """Each comparison in turn. The signature was checked when the view was read from the journal."""
+        yield ReplayItem("signature", "same", self.home.keyring.agent.did)
+        yield _compared("hash", self.intent.hash, content_hash(self.intent))
+        yield _compared("seed", self.made.seed, self._seed())
+        parts = [self._skill(), self._model(), self._grammar(), self._memory()]
+        yield from parts
+        yield from self._bytes(parts)
+        if self.view.plan is not None:
+            yield self._plan(self.view.plan)
+
+    def _seed(self) -> str:
+        return derive_seed(
+            intent_id=self.intent.id,
+            actor=self.intent.actor,
+            snapshot_hash=self.made.cortex_snapshot_hash,
+            mtx_digest=self.made.mtx_digest,
+            model_digest=self.made.model_digest,
+        ).hex
+
+    def _skill(self) -> ReplayItem:
+        """The skill and the core modules together, as the Intent records them."""
+        wanted = f"{self.made.skill_id}@{self.made.skill_version}"
+        try:
+            skill = self.skills.get(self.made.skill_id)
+        except MclError as error:
+            return _missing("skill", self.made.mtx_digest, f"{wanted} is broken: {error}")
+        if skill is None:
+            return _missing(
+                "skill", self.made.mtx_digest, f"{wanted} is not installed; name its folder with --skills"
+            )
+        digest = mtx_digest(skill, core_of(self.home.path))
+        now = f"{skill.id}@{skill.version}"
+        note = (
+            f"{now} or a core module reads otherwise now"
+            if now == wanted
+            else f"compiled with {wanted}, here is {now}"
+        )
+        return _compared("skill", self.made.mtx_digest, digest, note)
+
+    def _model(self) -> ReplayItem:
+        try:
+            if self.given is not None:
+                self.model = open_model(self.home, self.given, ai=True)
+            else:
+                self.model = Models(self.home).with_digest(self.made.model_digest)
+        except MclError as error:
+            return _missing("model", self.made.model_digest, str(error))
+        if self.model is None:
+            where = f"{self.made.model_version} is not here; name its file with --model, or mcl model add it"
+            return _missing("model", self.made.model_digest, where)
+        return _compared("model", self.made.model_digest, self.model.digest, f"here is {self.model.version}")
+
+    def _grammar(self) -> ReplayItem:
+        if self.model is None:
+            return _missing("grammar", self.made.grammar, "it comes with the model")
+        return _compared("grammar", self.made.grammar, with_cues(self.model.grammar))
+
+    def _memory(self) -> ReplayItem:
+        root = self.made.cortex_snapshot_hash
+        snapshot = Cortex(self.home).snapshot_of(root)
+        if snapshot is None:
+            return _missing(
+                "memory", root, "this home never had these memories; replay where it was compiled"
+            )
+        cortex = Cortex(self.home)
+        rested = dict.fromkeys(one.uri for one in self.intent.references if one.uri.startswith(_CORTEX))
+        for uri in rested:
+            if why := _unproved(cortex, uri, snapshot):
+                return ReplayItem("memory", "different", root, snapshot.root, why)
+        now = cortex.snapshot()
+        later = now.size - snapshot.size
+        notes = [f"{len(rested)} referred to and proved"] if rested else []
+        notes += [f"{later} later changes were left out"] if later else []
+        return ReplayItem("memory", "same", root, now.root, "; ".join(notes))
+
+    def _bytes(self, parts: list[ReplayItem]) -> Iterator[ReplayItem]:
+        """Compile again; whatever differs among the parts is named as the likely cause."""
+        causes = ", ".join(part.name for part in parts if part.verdict != "same")
+        if self.model is None or self.view.draft is None:
+            yield _missing("bytes", self.intent.hash, f"cannot be compiled without: {causes}")
+            return
+        try:
+            again = recompile(
+                self.intent,
+                self.view.draft,
+                answers=self.view.answers,
+                home=self.home,
+                skills=self.skills,
+                model=self.model,
+            )
+        except MclError as error:
+            yield _missing("bytes", self.intent.hash, f"{error.code}: {error.message}")
+            return
+        here, then = again.confidence, self.intent.confidence
+        if not causes and 0 < abs(here - then) <= _LAST_DIGITS:
+            yield ReplayItem("confidence", "same", f"{then:.4f}, {here:.4f} by this processor", note=_ROUNDS)
+            again = with_hash(again.model_copy(update={"confidence": then}))
+        verdict: Answer = "same" if canonical_bytes(again) == canonical_bytes(self.intent) else "different"
+        note = "" if verdict == "same" else f"differs in {_differing(self.intent, again)}"
+        yield ReplayItem("bytes", verdict, self.intent.hash, again.hash, note)
+
+    def _plan(self, plan: PlanTree) -> ReplayItem:
+        skill = self._installed()
+        if skill is None:
+            return _missing("plan", plan.hash, "the skill is not installed")
+        if plan.grammar:
+            return self._written(plan, skill)
+        try:
+            again = make_plan(
+                skill,
+                self.intent,
+                id=plan.id,
+                created_at=plan.created_at,
+                created_by=plan.created_by,
+                binder=Bindings(self.skills),
+            )
+        except MclError as error:
+            return _missing("plan", plan.hash, f"{error.code}: {error.message}")
+        return _compared("plan", plan.hash, again.hash, "the skill's plan.yaml makes another plan now")
+
+    def _written(self, plan: PlanTree, skill: Skill) -> ReplayItem:
+        """A plan that a model wrote: have it written again, under the grammar of now."""
+        writer = plan_writer(self.model) if self.model is not None else None
+        if writer is None:
+            return _missing("plan", plan.hash, "a model wrote it, and that model is not here")
+        rules, origin = Rules.of(core_of(self.home.path)), Origin(plan.id, plan.created_at, plan.created_by)
+        try:
+            made = write_plan(
+                writer, skill, self.intent, origin, registry(),
+                nodes=rules.plan_nodes, repairs=rules.plan_repairs,
+            )  # fmt: skip
+        except MclError as error:
+            return _missing("plan", plan.hash, f"{error.code}: {error.message}")
+        if made.plan is None:
+            return _missing("plan", plan.hash, made.why)
+        note = "the skill, its tools, the grammar or the model is another one now"
+        return _compared("plan", plan.hash, made.plan.hash, note)
+
+    def _installed(self) -> Skill | None:
+        try:
+            return self.skills.get(self.made.skill_id)
+        except MclError:
+            return None
+
+
+def _unproved(cortex: Cortex, uri: str, snapshot: Snapshot) -> str:
+    """What is wrong with the proof that a memory is in a snapshot; "" where it holds."""
+    from mcl.memory.proof import prove
+
+    try:
+        wrong = [check for check in prove(cortex, uri, snapshot=snapshot).checks() if not check.ok]
+    except MclError as error:
+        return f"{uri}: {error.code}: {error.message}"
+    return f"{uri}: {wrong[0].said}" if wrong else ""
+
+
+def _compared(name: str, recorded: str, found: str, note: str = "") -> ReplayItem:
+    if recorded == found:
+        return ReplayItem(name, "same", recorded, found)
+    return ReplayItem(name, "different", recorded, found, note)
+
+
+def _missing(name: str, recorded: str, note: str) -> ReplayItem:
+    return ReplayItem(name, "not available", recorded, "", note)
+
+
+def _differing(old: Intent, new: Intent) -> str:
+    """The fields of the two that differ, but for the hash, which always follows."""
+    before, after = old.model_dump(), new.model_dump()
+    names = []
+    for name in before:
+        if name != "hash" and before[name] != after[name]:
+            if isinstance(before[name], dict) and isinstance(after[name], dict):
+                names += [
+                    f"{name}.{key}" for key in before[name] if before[name][key] != after[name].get(key)
+                ]
+            else:
+                names.append(name)
+    return ", ".join(names) or "the hash alone"

@@ -1,0 +1,40 @@
+"""The skills that are found here."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from mcl.core.errors import SkillError
+from mcl.language.skills import Skill, Skills, find_skills, skill_folders
+
+
+def installed(home: Path, extra: Sequence[Path] = (), *, here: Path | None = None) -> Skills:
+    """The skills of the package, of the home's folder, of ./skills (or that of `here`), and of `extra`.
+
+    Raises SkillError NO_FOLDER for a folder of `extra` that is none.
+    """
+    for folder in extra:
+        if not folder.is_dir():
+            raise SkillError(
+                "NO_FOLDER", "this is no folder", place=str(folder), fix="give a folder of skills"
+            )
+    folders = skill_folders(home, here=here or Path.cwd(), extra=list(extra))
+    return find_skills(folders, cache=home / "cache" if home.is_dir() else None)
+
+
+def the_skill(skills: Skills, id: str) -> Skill:
+    """The skill with this id.
+
+    Raises SkillError SKILL_UNKNOWN with the nearest ids, or what is wrong with it.
+    """
+    found = skills.get(id)
+    if found is None:
+        nearest = get_close_matches(id, skills.ids, n=3) or list(skills.ids)[:5]
+        raise SkillError(
+            "SKILL_UNKNOWN",
+            f"no skill is called {id}",
+            place=id,
+            fix=f"nearest: {', '.join(nearest)}; mcl skill list shows all",
+            data={"nearest": nearest},
+        )
+    return found

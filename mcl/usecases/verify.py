@@ -1,0 +1,160 @@
+"""`mcl verify`: what can be checked about a document without a model, for thousands of files in one run."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ir import (
+    Envelope,
+    Intent,
+    PlanTree,
+    PublicKey,
+    check_plan,
+    content_hash,
+    derive_seed,
+    open_envelope,
+    parse_json,
+)
+from ir.bodies import IntentCompiledBody, PlanProposedBody
+from ir.errors import MclError
+
+if TYPE_CHECKING:
+    from executor.store.home import Home
+
+MAX_BYTES = 16 * 1024 * 1024
+Resolver = Callable[[str], PublicKey | None]
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """One thing that does not hold: a stable code, what was wrong, where."""
+
+    code: str
+    message: str
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What was found about one file. `kind`: intent, plan, that of an envelope or record, or ""."""
+
+    path: Path
+    kind: str
+    id: str
+    hash: str
+    flaws: tuple[Flaw, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything that could be checked holds."""
+        return not self.flaws
+
+
+def verify(paths: Iterable[Path | str], *, home: "Home | None" = None) -> Iterator[FileReport]:
+    """Check Intents and PlanTrees (JSON), envelopes and records (CBOR), file by file.
+
+    An Intent: shape, hash, seed derivation. A plan: shape, hash, all plan checks. An envelope: everything
+    `ir.open_envelope` checks, with the keys of the home as trusted keys, and then the document it carries. A
+    record: shape, key, signature and role.
+    Never raises for what is in a file or for a file that cannot be read: that is a flaw of the report.
+    """
+    resolver = _resolver(home)
+    for path in map(Path, paths):
+        yield _verify_file(path, resolver)
+
+
+def _resolver(home: "Home | None") -> Resolver:
+    """The keys of the home, opened when the first envelope asks for one; none where there is no home."""
+    opened = home
+
+    def resolve(did: str) -> PublicKey | None:
+        nonlocal opened
+        if opened is None:
+            from mcl.core.home import locate, open_home
+
+            if not locate().is_dir():
+                return None
+            opened = open_home()
+        return opened.keyring.resolver(did)
+
+    return resolve
+
+
+def _verify_file(path: Path, resolver: Resolver) -> FileReport:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        return FileReport(path, "", "", "", (Flaw("FILE_UNREADABLE", error.strerror or str(error)),))
+    if len(data) > MAX_BYTES:
+        return FileReport(path, "", "", "", (Flaw("FILE_TOO_LARGE", f"more than {MAX_BYTES} bytes"),))
+    try:
+        if data.lstrip()[:1] == b"{":
+            return _verify_document(path, data)
+        from executor.store.journal.record import (  # heavy, and Intents and plans need none of it
+            is_record,
+            open_record,
+        )
+
+        if is_record(data):
+            record = open_record(data, resolver)
+            return FileReport(path, record.kind, record.id, record.self_hash, ())
+        return _verify_envelope(path, open_envelope(data, resolver))
+    except MclError as error:
+        return FileReport(path, "", "", "", (Flaw(error.code, error.message, error.place),))
+
+
+def _verify_document(path: Path, data: bytes) -> FileReport:
+    names = parse_json(data, max_nesting=PlanTree.max_nesting)
+    if isinstance(names, dict) and "root" in names:
+        plan = PlanTree.from_json(data)
+        return FileReport(path, "plan", plan.id, plan.hash, tuple(plan_flaws(plan)))
+    intent = Intent.from_json(data)
+    return FileReport(path, "intent", intent.id, intent.hash, tuple(intent_flaws(intent)))
+
+
+def _verify_envelope(path: Path, envelope: Envelope) -> FileReport:
+    flaws: tuple[Flaw, ...] = ()
+    match envelope.body:
+        case IntentCompiledBody(intent_json=data):
+            flaws = tuple(intent_flaws(Intent.from_json(data, canonical=True)))
+        case PlanProposedBody(plan_json=data):
+            flaws = tuple(plan_flaws(PlanTree.from_json(data, canonical=True)))
+        case _:
+            pass
+    return FileReport(path, envelope.kind, envelope.id, envelope.self_hash, flaws)
+
+
+def intent_flaws(intent: Intent) -> Iterator[Flaw]:
+    """What does not hold in an Intent taken by itself: its hash, and the seed its metadata must give."""
+    if intent.hash != (right := content_hash(intent)):
+        yield Flaw(
+            "INTENT_HASH_MISMATCH",
+            f"hash is {intent.hash or 'missing'}, the document gives {right}",
+            "$.hash",
+        )
+    made = intent.compile_metadata
+    if made is None:
+        return
+    seed = derive_seed(
+        intent_id=intent.id,
+        actor=intent.actor,
+        snapshot_hash=made.cortex_snapshot_hash,
+        mtx_digest=made.mtx_digest,
+        model_digest=made.model_digest,
+    )
+    if made.seed != seed.hex:
+        yield Flaw(
+            "SEED_MISMATCH", f"seed is {made.seed}, its parts give {seed.hex}", "$.compile_metadata.seed"
+        )
+
+
+def plan_flaws(plan: PlanTree) -> Iterator[Flaw]:
+    """What does not hold in a plan taken by itself: its hash and the plan checks."""
+    if plan.hash != (right := content_hash(plan)):
+        yield Flaw(
+            "PLAN_HASH_MISMATCH", f"hash is {plan.hash or 'missing'}, the document gives {right}", "$.hash"
+        )
+    for finding in check_plan(plan):
+        yield Flaw(finding.code, finding.message, finding.node_id)
