@@ -31,10 +31,10 @@ from executor.store.keys.keyring import KeyEntry, KeyPair, Keyring
 from executor.store.lifecycle.fold import View, check, fold, intent_id
 
 if TYPE_CHECKING:
-    from executor.call import Call, Declaration
+    from executor.call import Allow, Call, Declaration
     from executor.gate.approvals import Approvals
     from executor.gate.context import Context
-    from executor.gate.decide import GUARDS, Allow, decide
+    from executor.gate.decide import GUARDS, decide
     from executor.gate.grants import Grant, Grants, HostGrant, RootGrant
     from executor.gate.pins import Pins
     from executor.gate.policy import Policy
@@ -146,9 +146,9 @@ _HOMES = {
     "executor.store.journal.proofs": ("ConsistencyProof", "Head", "InclusionProof"),
     "executor.store.journal.verification": ("JournalFinding", "Report"),
     "executor.gate.approvals": ("Approvals",),
-    "executor.call": ("Call", "Declaration"),
+    "executor.call": ("Allow", "Call", "Declaration"),
     "executor.gate.context": ("Context",),
-    "executor.gate.decide": ("GUARDS", "Allow", "decide"),
+    "executor.gate.decide": ("GUARDS", "decide"),
     "executor.gate.grants": ("Grant", "Grants", "HostGrant", "RootGrant"),
     "executor.walker.listener": ("Listener", "WalkEvent"),
     "executor.walker.people": ("AlwaysApprove", "AlwaysDeny", "GateAnswer", "GateQuestion", "People"),

@@ -1,13 +1,17 @@
-"""One wish to use one tool, before anybody has allowed it."""
+"""One wish to use one tool, and the leave to do so that the gate gives."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal, NoReturn, TypeAlias
 
+from executor.core.errors import GateError
 from executor.core.hashing import json_hash
+from executor.sandbox.origin import Origin
+
+Operation: TypeAlias = Literal["read", "write", "destructive"]
 
 _KEPT: Final = 1000  # characters of each text that a caller declares
 
@@ -85,3 +89,79 @@ class Call:
     def known_args(self) -> dict[str, object]:
         """The arguments whose values are known by now."""
         return {name: value for name, value in self.args.items() if not isinstance(value, Deferred)}
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """What would have been a refusal, had the operator not turned it into a warning."""
+
+    code: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.reason}"
+
+    def to_json(self) -> dict[str, object]:
+        """The warning as a JSON object."""
+        return {"code": self.code, "reason": self.reason}
+
+
+_SEAL: Final = object()  # only `executor.gate.decide` holds it
+
+
+class Allow:
+    """Leave to make one exact call, once. Only ``decide`` can make one.
+
+    operation: what the call may do to what is there. hosts: where it may go over the network. roots: folders
+    and files outside the workspace that it may read. warnings: what the operator lets pass.
+    """
+
+    __slots__ = ("_call_hash", "_spent", "hosts", "operation", "roots", "warnings")
+
+    def __init__(
+        self,
+        seal: object,
+        call: Call,
+        operation: Operation,
+        hosts: frozenset[Origin] = frozenset(),
+        roots: frozenset[str] = frozenset(),
+        warnings: tuple[Warned, ...] = (),
+    ) -> None:
+        if seal is not _SEAL:
+            raise _forged(call.node_id)
+        self._call_hash = call.hash
+        self._spent = False
+        self.operation = operation
+        self.hosts = hosts
+        self.roots = roots
+        self.warnings = warnings
+
+    def __init_subclass__(cls) -> None:
+        raise _forged("")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """No copies: each would be good once."""
+        raise _forged("")
+
+    def spend(self, call: Call) -> None:
+        """Use the leave for this call.
+
+        Raises:
+            GateError: ALLOW_MISMATCH (given for another call), ALLOW_SPENT (used before).
+        """
+        # Hashed anew: a call remembers its hash, and its arguments may have been changed since.
+        if self._call_hash != call.fresh_hash():
+            raise GateError(
+                "ALLOW_MISMATCH",
+                "this leave is for another call",
+                place=call.node_id,
+                fix="ask for this call",
+            )
+        if self._spent:
+            raise GateError("ALLOW_SPENT", "this leave was used", place=call.node_id, fix="ask again")
+        self._spent = True
+
+
+def _forged(place: str) -> GateError:
+    message, fix = "an Allow comes from the gate alone, once", "ask gate.decide"
+    return GateError("FORGED_ALLOW", message, place=place, fix=fix)

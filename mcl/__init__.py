@@ -13,6 +13,8 @@ Importing this loads nothing: each name is fetched from its module at first use.
 
 from __future__ import annotations
 
+from mcl.core.version import VERSION
+
 TYPE_CHECKING = False  # importing typing takes as long as a hook may
 if TYPE_CHECKING:
     from typing import Any
@@ -24,59 +26,11 @@ if TYPE_CHECKING:
     from mcl.catalog.activity.stats import ActivityStats
     from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.core.home import open_home
-    from mcl.core.repositories import Repositories
     from mcl.language.mtx.finding import Finding
     from mcl.memory.memory import Memory
     from mcl.memory.proof import Proof
     from mcl.memory.store import Snapshot
     from mcl.memory.verification import CortexReport
-    from mcl.plugins.agents.usecases.complete import complete_work
-    from mcl.plugins.agents.usecases.export import ExportedWork, export_work
-    from mcl.plugins.agents.usecases.import_ import ImportedWork, import_work
-    from mcl.plugins.agents.usecases.list import ListedWork, WorkList, list_work, show_work
-    from mcl.plugins.agents.usecases.map_ import WorkMap, map_work
-    from mcl.plugins.agents.usecases.release import release_work
-    from mcl.plugins.agents.usecases.select import select_work
-    from mcl.plugins.agents.usecases.trace import WorkTrace, trace_work
-    from mcl.plugins.agents.usecases.validate import ValidatedWork, validate_work
-    from mcl.plugins.agents.work.completing import CompleteResult
-    from mcl.plugins.agents.work.item import WorkItem
-    from mcl.plugins.agents.work.leases import Lease
-    from mcl.plugins.agents.work.selecting import SelectResult
-    from mcl.plugins.probing.usecases import VerifiedContracts, verify_contracts, write_contracts
-    from mcl.plugins.repo.contract import RepoIntent, read_contract
-    from mcl.plugins.repo.routing import Routed
-    from mcl.plugins.repo.usecases.draft import DraftedContract, draft_contract
-    from mcl.plugins.repo.usecases.repositories import (
-        ChangedRepository,
-        add_repository,
-        remove_repository,
-        switch_repository,
-    )
-    from mcl.plugins.repo.usecases.route import route_prompt
-    from mcl.plugins.repo.usecases.run import ContractRun, run_contract
-    from mcl.plugins.review.drift.drift import DriftReport
-    from mcl.plugins.review.memory.decision import Decision
-    from mcl.plugins.review.memory.decisions import Difference
-    from mcl.plugins.review.memory.dismissals import Dismissal
-    from mcl.plugins.review.memory.documents.bootstrap import Bootstrapped
-    from mcl.plugins.review.memory.history import Review
-    from mcl.plugins.review.memory.meanings import Meaning
-    from mcl.plugins.review.release.report import ReleaseReport
-    from mcl.plugins.review.usecases.dismiss import review_dismiss, review_dismissals, review_undismiss
-    from mcl.plugins.review.usecases.draft import DraftedReview, draft_review
-    from mcl.plugins.review.usecases.drift import review_drift
-    from mcl.plugins.review.usecases.memory import (
-        review_bootstrap,
-        review_decide,
-        review_decisions,
-        review_decisions_differ,
-        review_history,
-        review_recall,
-        review_remember,
-    )
-    from mcl.plugins.review.usecases.release import check_release
-    from mcl.plugins.review.usecases.run import ReviewRun, review_code
     from mcl.usecases.accept import Acceptance, accept
     from mcl.usecases.activity import (
         ActivityExport,
@@ -144,40 +98,25 @@ __all__ = [
     "ActivityStats",
     "AgentGrants",
     "BatchSummary",
-    "Bootstrapped",
     "CallRecord",
     "Called",
-    "ChangedRepository",
     "CheckedFile",
     "Clarify",
     "Compiled",
-    "CompleteResult",
-    "ContractRun",
     "Corrected",
     "CortexReport",
     "Decided",
-    "Decision",
-    "Difference",
-    "Dismissal",
-    "DraftedContract",
-    "DraftedReview",
-    "DriftReport",
     "Envelope",
-    "ExportedWork",
     "FileReport",
     "Finding",
     "FormattedFile",
     "Frame",
     "Home",
     "Imported",
-    "ImportedWork",
     "Intent",
     "KnownTool",
-    "Lease",
-    "ListedWork",
     "MaterialityReport",
     "MclError",
-    "Meaning",
     "Memory",
     "NewSkill",
     "OpenGate",
@@ -190,14 +129,7 @@ __all__ = [
     "Proposal",
     "Published",
     "Refused",
-    "ReleaseReport",
     "Replay",
-    "RepoIntent",
-    "Repositories",
-    "Review",
-    "ReviewRun",
-    "Routed",
-    "SelectResult",
     "Shown",
     "ShownCall",
     "ShownGate",
@@ -206,27 +138,18 @@ __all__ = [
     "TriedExample",
     "TriedSkill",
     "UndoReport",
-    "ValidatedWork",
-    "VerifiedContracts",
     "VerifiedTools",
-    "WorkItem",
-    "WorkList",
-    "WorkMap",
-    "WorkTrace",
     "__version__",
     "accept",
     "activity_stats",
-    "add_repository",
     "answer",
     "approve_tool",
     "call_tool",
     "cancel",
     "check_plan_file",
     "check_plan_of",
-    "check_release",
     "compile_batch",
     "compile_goal",
-    "complete_work",
     "config_zone",
     "correct",
     "cortex_find",
@@ -242,22 +165,16 @@ __all__ = [
     "cortex_verify",
     "cortex_verify_proof",
     "decide_gate",
-    "draft_contract",
-    "draft_review",
     "export_activity",
-    "export_work",
     "find_tool",
     "format_skill",
     "grant",
     "graph",
     "hash_skill",
-    "import_work",
     "list_activity",
     "list_grants",
     "list_intents",
     "list_tools",
-    "list_work",
-    "map_work",
     "materiality",
     "new_skill",
     "open_gates",
@@ -267,45 +184,21 @@ __all__ = [
     "prune_undo",
     "publish_skill",
     "quarantine_tool",
-    "read_contract",
-    "release_work",
-    "remove_repository",
     "replay",
-    "review_bootstrap",
-    "review_code",
-    "review_decide",
-    "review_decisions",
-    "review_decisions_differ",
-    "review_dismiss",
-    "review_dismissals",
-    "review_drift",
-    "review_history",
-    "review_recall",
-    "review_remember",
-    "review_undismiss",
     "revoke",
-    "route_prompt",
     "run",
-    "run_contract",
-    "select_work",
     "show",
     "show_activity",
     "show_gate",
-    "show_work",
     "sign_correction",
-    "switch_repository",
-    "trace_work",
     "try_examples",
     "undo",
     "validate_skill",
-    "validate_work",
     "verify",
-    "verify_contracts",
     "verify_tools",
     "watch_activity",
-    "write_contracts",
 ]
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _HOMES = {
     "executor": ("Home", "Outcome", "UndoReport"),
@@ -326,7 +219,6 @@ _HOMES = {
     "mcl.usecases.cancel": ("cancel",),
     "mcl.usecases.compile": ("compile_goal",),
     "mcl.usecases.zone": ("config_zone",),
-    "mcl.plugins.probing.usecases": ("VerifiedContracts", "verify_contracts", "write_contracts"),
     "mcl.usecases.correct": ("Corrected", "Proposal", "correct", "propose_correction", "sign_correction"),
     "mcl.usecases.materiality": ("MaterialityReport", "materiality"),
     "mcl.usecases.cortex": (
@@ -349,34 +241,12 @@ _HOMES = {
     "mcl.memory.store": ("Snapshot",),
     "mcl.memory.proof": ("Proof",),
     "mcl.memory.verification": ("CortexReport",),
-    "mcl.plugins.review.usecases.release": ("check_release",),
-    "mcl.plugins.review.usecases.dismiss": ("review_dismiss", "review_dismissals", "review_undismiss"),
-    "mcl.plugins.review.usecases.drift": ("review_drift",),
-    "mcl.plugins.review.release.report": ("ReleaseReport",),
-    "mcl.plugins.review.drift.drift": ("DriftReport",),
-    "mcl.plugins.review.usecases.memory": (
-        "review_bootstrap",
-        "review_decide",
-        "review_decisions",
-        "review_decisions_differ",
-        "review_history",
-        "review_recall",
-        "review_remember",
-    ),
-    "mcl.plugins.review.memory.decision": ("Decision",),
-    "mcl.plugins.review.memory.decisions": ("Difference",),
-    "mcl.plugins.review.memory.dismissals": ("Dismissal",),
-    "mcl.plugins.review.memory.documents.bootstrap": ("Bootstrapped",),
-    "mcl.plugins.review.memory.history": ("Review",),
-    "mcl.plugins.review.memory.meanings": ("Meaning",),
     "mcl.usecases.graph": ("graph",),
     "mcl.usecases.gates": ("Decided", "OpenGate", "ShownGate", "decide_gate", "open_gates", "show_gate"),
     "mcl.usecases.grants": ("AgentGrants", "grant", "list_grants", "revoke"),
     "mcl.usecases.plan": ("Planned", "plan"),
     "mcl.usecases.plan_check": ("PlanChecked", "check_plan_file", "check_plan_of"),
     "mcl.usecases.replay": ("Replay", "replay"),
-    "mcl.plugins.review.usecases.draft": ("DraftedReview", "draft_review"),
-    "mcl.plugins.review.usecases.run": ("ReviewRun", "review_code"),
     "mcl.usecases.run": ("run",),
     "mcl.usecases.show": ("Shown", "Summary", "list_intents", "show"),
     "mcl.usecases.tools": (
@@ -396,31 +266,6 @@ _HOMES = {
     "mcl.usecases.skill.new": ("NewSkill", "new_skill"),
     "mcl.usecases.skill.publish": ("Published", "publish_skill"),
     "mcl.usecases.skill.validate": ("CheckedFile", "validate_skill"),
-    "mcl.plugins.agents.usecases.complete": ("complete_work",),
-    "mcl.plugins.agents.usecases.export": ("ExportedWork", "export_work"),
-    "mcl.plugins.agents.usecases.import_": ("ImportedWork", "import_work"),
-    "mcl.plugins.agents.usecases.list": ("ListedWork", "WorkList", "list_work", "show_work"),
-    "mcl.plugins.agents.usecases.release": ("release_work",),
-    "mcl.plugins.agents.usecases.select": ("select_work",),
-    "mcl.plugins.repo.usecases.draft": ("DraftedContract", "draft_contract"),
-    "mcl.plugins.repo.usecases.repositories": (
-        "ChangedRepository",
-        "add_repository",
-        "remove_repository",
-        "switch_repository",
-    ),
-    "mcl.plugins.repo.usecases.route": ("route_prompt",),
-    "mcl.plugins.repo.usecases.run": ("ContractRun", "run_contract"),
-    "mcl.plugins.agents.usecases.map_": ("WorkMap", "map_work"),
-    "mcl.plugins.agents.usecases.trace": ("WorkTrace", "trace_work"),
-    "mcl.plugins.agents.usecases.validate": ("ValidatedWork", "validate_work"),
-    "mcl.plugins.repo.contract": ("RepoIntent", "read_contract"),
-    "mcl.core.repositories": ("Repositories",),
-    "mcl.plugins.repo.routing": ("Routed",),
-    "mcl.plugins.agents.work.completing": ("CompleteResult",),
-    "mcl.plugins.agents.work.item": ("WorkItem",),
-    "mcl.plugins.agents.work.leases": ("Lease",),
-    "mcl.plugins.agents.work.selecting": ("SelectResult",),
     "mcl.compiler.compiler": ("Clarify", "Compiled", "Refused"),
     "mcl.core.home": ("open_home",),
     "mcl.catalog.activity.reading": ("ActivityPage",),

@@ -194,3 +194,15 @@ def _shown(text: str) -> str:
     """A text of somebody else's, on one line and not too long."""
     plain = visible(text).replace("\n", "\\n")
     return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}…"
+
+
+def circuit_open(code: str) -> Violation:
+    """CIRCUIT_OPEN: the very same call was refused again and again."""
+    return Violation(
+        "CIRCUIT_OPEN",
+        f"CIRCUIT OPEN: this very call was refused several times ({code}).",
+        "It is not looked at any more for a minute, or until you select another intent.",
+        "Do what the refusal said, or something else. Do not repeat the call as it is.",
+        "list_active_intents, then select_active_intent with the intent that has the file",
+        "a call that was refused is refused again for as long as nothing else changes.",
+    )

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, NoReturn, TypeAlias
+from typing import Final, TypeAlias
 
-from executor.call import Call
-from executor.core.errors import GateError
+from executor.call import _SEAL, Allow, Call
 from executor.core.hashing import json_bytes
 from executor.gate.claim import bound_to
 from executor.gate.context import Context
@@ -32,9 +31,9 @@ from executor.gate.guards import (
     unchanged,
 )
 from executor.gate.readable import described, unreadable
-from executor.gate.verdict import Ask, Deny, Warned
+from executor.gate.verdict import Ask, Deny
 from executor.sandbox.origin import Origin
-from executor.tools.manifest import Manifest, Operation
+from executor.tools.manifest import Manifest
 
 Guard: TypeAlias = Callable[[Call, Context], Ask | Deny | None]
 
@@ -55,66 +54,6 @@ GUARDS: Final[tuple[tuple[str, Guard], ...]] = (
 )
 # What can be said of a call before its turn: the first ten, and whether a person will be asked.
 BEFOREHAND: Final[tuple[tuple[str, Guard], ...]] = (*GUARDS[:10], ("approval", approval.foresee))
-
-_SEAL: Final = object()
-
-
-class Allow:
-    """Leave to make one exact call, once. Only ``decide`` can make one.
-
-    operation: what the call may do to what is there. hosts: where it may go over the network. roots: folders
-    and files outside the workspace that it may read. warnings: what the operator lets pass.
-    """
-
-    __slots__ = ("_call_hash", "_spent", "hosts", "operation", "roots", "warnings")
-
-    def __init__(
-        self,
-        seal: object,
-        call: Call,
-        operation: Operation,
-        hosts: frozenset[Origin] = frozenset(),
-        roots: frozenset[str] = frozenset(),
-        warnings: tuple[Warned, ...] = (),
-    ) -> None:
-        if seal is not _SEAL:
-            raise _forged(call.node_id)
-        self._call_hash = call.hash
-        self._spent = False
-        self.operation = operation
-        self.hosts = hosts
-        self.roots = roots
-        self.warnings = warnings
-
-    def __init_subclass__(cls) -> None:
-        raise _forged("")
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """No copies: each would be good once."""
-        raise _forged("")
-
-    def spend(self, call: Call) -> None:
-        """Use the leave for this call.
-
-        Raises:
-            GateError: ALLOW_MISMATCH (given for another call), ALLOW_SPENT (used before).
-        """
-        # Hashed anew: a call remembers its hash, and its arguments may have been changed since.
-        if self._call_hash != call.fresh_hash():
-            raise GateError(
-                "ALLOW_MISMATCH",
-                "this leave is for another call",
-                place=call.node_id,
-                fix="ask for this call",
-            )
-        if self._spent:
-            raise GateError("ALLOW_SPENT", "this leave was used", place=call.node_id, fix="ask again")
-        self._spent = True
-
-
-def _forged(place: str) -> GateError:
-    message, fix = "an Allow comes from the gate alone, once", "ask gate.decide"
-    return GateError("FORGED_ALLOW", message, place=place, fix=fix)
 
 
 def decide(call: Call, context: Context) -> Allow | Ask | Deny:

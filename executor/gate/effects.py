@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:  # the compiler looks at these tables too, and has no use for manifests
-    from executor.tools.manifest import Effect, Operation
+    from executor.call import Operation
+    from executor.tools.manifest import Effect
 
 Need = Literal["allow", "plan", "exact"]
 

@@ -10,9 +10,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast, get_args
 
+from executor.call import Operation
 from executor.core.errors import PolicyError
 from executor.core.hashing import json_bytes
-from executor.tools.manifest import Effect, Manifest, Operation
+from executor.tools.manifest import Effect, Manifest
 from ir import SIDE_EFFECTS
 
 if TYPE_CHECKING:

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True, slots=True)
-class Warned:
-    """What would have been a refusal, had the operator not turned it into a warning."""
-
-    code: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.code}: {self.reason}"
-
-    def to_json(self) -> dict[str, object]:
-        """The warning as a JSON object."""
-        return {"code": self.code, "reason": self.reason}
+from executor.call import Warned
 
 
 @dataclass(frozen=True, slots=True)

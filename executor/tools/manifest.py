@@ -12,11 +12,11 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from executor.call import Operation
 from executor.core.errors import ManifestError
 from executor.core.hashing import json_hash
 
 SideEffect = Literal["read", "write", "network", "shell", "chain"]
-Operation = Literal["read", "write", "destructive"]
 Mode = Literal["read", "write", "add", "list"]
 
 _URI = r"^matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+$"

@@ -7,11 +7,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from executor.call import Call
+from executor.call import Allow, Call
 from executor.core.clock import Clock
 from executor.core.errors import ManifestError, ToolError
 from executor.core.hashing import json_size
-from executor.gate.decide import Allow
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import reaching
 from executor.sandbox.redaction import Redactor, redact_error

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from executor.call import Operation
 from executor.core.clock import Clock
 from executor.sandbox.origin import Origin
 from executor.sandbox.paths import Workspace
 from executor.tools.foreign import ForeignChecker
-from executor.tools.manifest import Manifest, Operation
+from executor.tools.manifest import Manifest
 from executor.tools.plain import Checker
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import Final
 
 import anyio
 
-from executor.call import Call
+from executor.call import Allow, Call
 from executor.core.errors import ToolError, UnresolvedError
 from executor.gate.context import Context
-from executor.gate.decide import Allow
 from executor.gate.references import typed_args
 from executor.sandbox.redaction import visible
 from executor.walker.check import GRAMMAR, Check, parse_check

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from executor.call import Call
+from executor.call import Allow, Call
 from executor.core.errors import ScopeError
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.context import Context
-from executor.gate.decide import Allow, decide
+from executor.gate.decide import decide
 from executor.gate.examples import EXAMPLES
 from executor.gate.offer import Offer
 from executor.gate.verdict import Ask, Deny

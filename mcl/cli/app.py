@@ -113,9 +113,9 @@ def _guarded(command: Any, path: str) -> Callable[..., Any]:
 def show_version(asked: bool) -> None:
     """Print the version and end, where it is asked for."""
     if asked:
-        from mcl import __version__
+        from mcl.core.version import VERSION
 
-        typer.echo(f"mcl {__version__}")
+        typer.echo(f"mcl {VERSION}")
         raise typer.Exit
 
 

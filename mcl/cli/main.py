@@ -72,10 +72,10 @@ def _prepare_streams(*, as_json: bool) -> None:
 
 def _guarded(given: list[str], *, as_json: bool) -> int:
     if given == ["--version"]:  # scripts ask this often, and it needs nothing else
-        from mcl import __version__
         from mcl.cli.output import write_line
+        from mcl.core.version import VERSION
 
-        write_line(f"mcl {__version__}")
+        write_line(f"mcl {VERSION}")
         return 0
     import typer
 

@@ -48,7 +48,7 @@ def serve(
 
         from executor.gate.roots import allowed_roots
         from mcl.cli.home import use_home
-        from mcl.plugins.agents.work.names import AGENT_VARIABLE
+        from mcl.core.agent_name import AGENT_VARIABLE
         from mcl.serve.service.compiling import Compiling
         from mcl.serve.serving import serve_http, serve_stdio
 

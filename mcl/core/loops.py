@@ -19,15 +19,19 @@ Answer = TypeVar("Answer")
 AWAITED: ContextVar[bool] = ContextVar("AWAITED", default=False)  # in the thread of an act of mcl.aio
 
 
-def outside_loop(act: str) -> None:
-    """Raise InputError IN_EVENT_LOOP, which names its twin, where `act` is called in an event loop."""
+def outside_loop(act: str, *, plugin: bool = False) -> None:
+    """Raise InputError IN_EVENT_LOOP, which names its twin, where `act` is called in an event loop. plugin:
+    it is a plug-in's, for which `mcl.aio` has none."""
     if not _looping():
         return
+    twin = f"from mcl import aio, then: await aio.{act}(…)"
+    if plugin:
+        twin = f"from mcl.core.awaiting import twin, then: await twin({act})(…)"
     raise InputError(
         "IN_EVENT_LOOP",
         f"{act}() waits for its end, and an event loop runs in this thread",
         place=act,
-        fix=f"await its twin: from mcl import aio, then: await aio.{act}(…)",
+        fix=f"await its twin: {twin}",
     )
 
 

@@ -24,9 +24,8 @@ from mcl.catalog.activity import Entry
 from mcl.catalog.declaration import ToolCallRequest, read_call
 from mcl.catalog.foreign.names import ToolName, parse_name
 from mcl.core.errors import McpError
-from mcl.plugins.agents.governed.judged import Judged
-from mcl.plugins.agents.governed.writing import watched
 from mcl.serve.exchange import Caller, Json, Reply, refused, refused_at, refused_by
+from mcl.serve.governed import Judged, watched
 from mcl.serve.questions.questions import Denied, Pending
 from mcl.usecases.direct import NODE
 
@@ -113,16 +112,13 @@ async def _made(session: Service, request: ToolCallRequest, caller: Caller, told
     now = session.now
     judged = session.judged(request.call(session.address(request.name)), caller)
     wanted = judged.call
-    if (tired := session.refusals.tired_of(judged)) is not None:
-        told.denied(tired.code)
-        return refused_at(tired)
     verdict = decide(wanted, judged.context)
     if not isinstance(verdict, Ask) and caller.state:
         session.questions.withdraw(caller, "the gate does not ask about it any more")
     if isinstance(verdict, Deny):
-        session.refusals.note(judged, verdict)
-        told.denied(verdict.code)
-        return refused_at(verdict)
+        refusal = session.refusals.told(judged, verdict)
+        told.denied(refusal.code)
+        return refused_at(refusal)
     told.intent_id = judged.intent_id
     for one in verdict.warnings:
         told.warn(one.code, one.reason)

@@ -19,8 +19,8 @@ from mcp.server.lowlevel.server import NotificationOptions, Server
 from executor.core.hashing import json_size
 from executor.tools.names import OURSELVES
 from ir import MclError
-from mcl import __version__
 from mcl.catalog.activity import Entry
+from mcl.core.version import VERSION
 from mcl.serve.caller import caller_of, interim, set_level, wanted_level
 from mcl.serve.changes import Changes
 from mcl.serve.exchange import Caller, Json, Reply, error_text, refused, refused_by
@@ -77,7 +77,7 @@ class Face:
     def _made(self) -> Server[dict[str, Any]]:
         server = _Telling(
             NAME,
-            version=__version__,
+            version=VERSION,
             title="mcl",
             instructions=INSTRUCTIONS,
             on_list_tools=self._list,

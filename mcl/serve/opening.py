@@ -88,7 +88,7 @@ async def opened(home: Home, workspace: Path, compiling: Compiling, agent: str =
             agent=agent,
         )
         stack.callback(session.close)
-        session.here.recover(session.here.root)
+        session.folders.recover()
         face = Face(session, OFFERED)
         watching.append(face.proxy.subscriptions.updated)
         tasks.start_soon(_watch, face, session, servers, definitions, heard)

@@ -27,8 +27,7 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import SCHEME, outside_uri, short_name
 from executor.tools.registry import Registry
 from mcl.catalog.foreign.names import ToolName
-from mcl.plugins.agents.governed.here import Here
-from mcl.plugins.agents.governed.judged import Judged, judged_as
+from mcl.serve.governed import Judged, folders_of, judged_as
 
 if TYPE_CHECKING:
     from executor.call import Call
@@ -95,7 +94,7 @@ class Session:
         self._approvals = Approvals(home)
         self._locks = Locks(SharedLocks(home.path / "locks", self.workspace.root, _WHO))
         self.channels = channels
-        self.here = Here(home, self.workspace, agent)
+        self.folders = folders_of(home, self.workspace, agent)
         self._build, self._stamp = tools, stamp
         self._now: Now | None = None
 
@@ -132,7 +131,7 @@ class Session:
     def judged(self, call: Call, caller: Caller) -> Judged:
         """A declared call with what it is judged by. Raises what reading the tools raises, HomeError."""
         now = self.now
-        return judged_as(self.here, call, now.context, now.stamp, caller)
+        return judged_as(self.folders, self.home, call, now.context, now.stamp, caller)
 
     def address(self, name: ToolName) -> str:
         """The address of a tool by its name; of one that is not there, one that leads nowhere."""
@@ -142,7 +141,7 @@ class Session:
 
     def close(self) -> None:
         """Give the workspace back."""
-        self.here.callers.close()
+        self.folders.close()
         self.workspace.close()
 
     def _read(self) -> Now:

@@ -23,9 +23,8 @@ from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
 from mcl.core.seal import sealed
-from mcl.serve.questions import deciding
-from mcl.serve.questions.asked import AskedCall, asked_call, asked_calls, standing
-from mcl.serve.questions.shown import declared_of
+from mcl.usecases import decision as deciding
+from mcl.usecases.asked_call import AskedCall, asked_call, asked_calls, declared_of, standing
 from mcl.usecases.direct import NODE
 from mcl.usecases.tools import tools_of
 

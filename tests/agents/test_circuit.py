@@ -10,9 +10,9 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from offices import Agent, Office
 
+from executor.gate.breaker import Breaker, same_call
 from mcl.core.home import open_home
 from mcl.plugins.agents.usecases.select import select_work
-from mcl.plugins.agents.writes.circuit import Denials, same_call
 from tests.agents.hosting import ClaudeCode, GeminiCli
 
 AUTH = {"id": "INT-001", "name": "Auth", "owned_scope": ["src/auth/**"]}
@@ -79,7 +79,7 @@ def test_a_tool_of_another_server_is_counted_as_our_server_counts_it(office, hos
         assert "NO_INTENT_DECLARED" in told.reason
     key, now = same_call("github:make_issue", {"title": "x"}, "", None), office.home.clock.now()
     for agent in ("one", "two"):
-        assert Denials(office.home).open(agent, office.root, key, now) == "NO_INTENT_DECLARED"
+        assert Breaker(office.home).open(agent, office.root, key, now) == "NO_INTENT_DECLARED"
 
 
 def test_the_circuit_of_both_doors_outlives_the_processes(tmp_path, office, agent, host) -> None:
@@ -118,8 +118,8 @@ def test_what_only_one_door_refuses_opens_nothing_at_the_other(office, agent, ho
 
 
 def test_no_more_refusals_are_kept_than_a_home_may_hold(office, monkeypatch) -> None:
-    monkeypatch.setattr("mcl.plugins.agents.writes.circuit._KEPT", 5)
-    denials = Denials(office.home)
+    monkeypatch.setattr("executor.gate.breaker._KEPT", 5)
+    denials = Breaker(office.home)
     for number in range(20):
         denials.note("one", office.root, f"call {number}", "OUT_OF_SCOPE", office.home.clock.now())
     assert office.home.db.read("SELECT count(*) FROM agent_denials") == [(5,)]

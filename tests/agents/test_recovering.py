@@ -64,7 +64,7 @@ def killed_while_writing(office: Office, monkeypatch: pytest.MonkeyPatch, where:
         agent.write("src/a.py", "one\ntwo\n")
     assert [line.change.after for line in lines(office)] == [hash_of("one\n")]
     assert recover(office.home, office.root, Callers(office.home)) == ()  # it lives, and may go on
-    office.face._session.here.callers.close()  # as the system does it
+    office.face._session.folders.close()  # as the system does it
 
 
 @pytest.mark.parametrize("where", ["_traced", "trace_writes"])
@@ -110,7 +110,7 @@ def test_open_calls_of_the_living_keep_no_dead_one_waiting(office, monkeypatch) 
         living = office.face
         working(office).write("src/a.py", "one\n")
     assert office.face is not living
-    office.face._session.here.callers.close()
+    office.face._session.folders.close()
     (line,) = recover(office.home, office.root, Callers(office.home))
     assert (line.change.file, line.change.recovered) == ("src/a.py", True)
 
@@ -120,7 +120,7 @@ def test_of_a_killed_call_that_had_written_nothing_there_is_no_line(office, monk
     agent.write("src/a.py", "one\n")
     monkeypatch.setattr(writing, "_traced", lambda *args: None)
     agent.write("src/a.py", "one\n")
-    office.face._session.here.callers.close()
+    office.face._session.folders.close()
     assert recover(office.home, office.root, Callers(office.home)) == ()
     assert len(lines(office)) == 1
     assert office.home.db.read("SELECT count(*) FROM agent_kept") == [(0,)]

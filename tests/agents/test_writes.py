@@ -11,6 +11,7 @@ import pytest
 from executor import Home
 from executor.core.clock import FixedClock
 from executor.core.errors import ScopeError
+from executor.gate.breaker import Breaker
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Mode
 from executor.walker.undo.records import read_history
@@ -18,7 +19,6 @@ from executor.walker.undo.store import ImageStore
 from mcl.core.home import open_home
 from mcl.plugins.agents.trace.reading import read_trace
 from mcl.plugins.agents.writes import images
-from mcl.plugins.agents.writes.circuit import Denials
 from mcl.plugins.agents.writes.images import keep, left
 from mcl.plugins.agents.writes.seen import Seen
 from mcl.plugins.agents.writes.tracing import trace_writes, within
@@ -52,13 +52,13 @@ def test_an_agent_is_known_to_have_seen_what_it_saw_last_and_nobody_else(home: H
 
 
 def test_the_third_refusal_of_the_same_call_opens_the_circuit_for_a_minute(home: Home) -> None:
-    denials, root, clock = Denials(home), Path("/work"), FixedClock("2026-11-22T10:00:00Z", step_ms=10_000)
+    denials, root, clock = Breaker(home), Path("/work"), FixedClock("2026-11-22T10:00:00Z", step_ms=10_000)
     for times in (1, 2):
         assert denials.note("one", root, "key", "OUT_OF_SCOPE", clock.now()) == times
         assert denials.open("one", root, "key", "2026-11-22T10:00:11Z") is None
     assert denials.note("one", root, "key", "OUT_OF_SCOPE", clock.now()) == 3
     with open_home(home.path) as other:  # another process sees it too
-        assert Denials(other).open("one", root, "key", "2026-11-22T10:00:21Z") == "OUT_OF_SCOPE"
+        assert Breaker(other).open("one", root, "key", "2026-11-22T10:00:21Z") == "OUT_OF_SCOPE"
     assert denials.open("other", root, "key", "2026-11-22T10:00:21Z") is None
     assert denials.open("one", root, "another call", "2026-11-22T10:00:21Z") is None
     assert denials.open("one", root, "key", "2026-11-22T10:01:21Z") is None
@@ -66,7 +66,7 @@ def test_the_third_refusal_of_the_same_call_opens_the_circuit_for_a_minute(home:
 
 
 def test_what_an_agent_checks_out_meanwhile_closes_the_circuit(home: Home) -> None:
-    denials, root, at = Denials(home), Path("/work"), "2026-11-22T10:00:00Z"
+    denials, root, at = Breaker(home), Path("/work"), "2026-11-22T10:00:00Z"
     for _ in range(3):
         denials.note("one", root, "key", "NO_INTENT_DECLARED", at)
     assert denials.open("one", root, "key", at) == "NO_INTENT_DECLARED"

@@ -17,10 +17,10 @@ from executor import Home, Walker
 from executor.core.errors import GateError, WalkError
 from executor.walker.people import GateQuestion
 from mcl.serve.exchange import Filled, Form
-from mcl.serve.questions import deciding
-from mcl.serve.questions.asked import AskedCall, asked_calls
 from mcl.serve.questions.people import GatePeople
 from mcl.serve.questions.questions import MAX_OPEN, MAX_REFUSED, Approved, Pending
+from mcl.usecases import decision as deciding
+from mcl.usecases.asked_call import AskedCall, asked_calls
 from mcl.usecases.gates import decide_gate
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted

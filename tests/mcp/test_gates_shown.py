@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from executor.core.errors import GateError
 from mcl.serve.exchange import Filled, Form
-from mcl.serve.questions.asked import AskedCall, asked_calls
 from mcl.serve.questions.shown import call_form, read_answer
+from mcl.usecases.asked_call import AskedCall, asked_calls
 from mcl.usecases.gates import decide_gate, open_gates, show_gate
 
 texts = st.text(st.characters(codec="utf-8"), max_size=60)

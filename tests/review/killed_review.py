@@ -7,8 +7,8 @@ import time
 
 from scripted import Scripted
 
-from mcl import review_code
 from mcl.model.writing import Request
+from mcl.plugins.review.usecases.run import review_code
 
 
 def hang(request: Request) -> str:

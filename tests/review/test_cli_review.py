@@ -9,9 +9,9 @@ import pytest
 from yards import APP, Yard
 
 from executor.walker.listener import WalkEvent
-from mcl import review_code
 from mcl.plugins.review.memory import Memories
 from mcl.plugins.review.memory.history import History, Review
+from mcl.plugins.review.usecases.run import review_code
 
 DANGER = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
 

@@ -14,11 +14,11 @@ from sound import FILES, git, looked, sound, write
 
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
+from mcl.catalog.contracts import Contract, contracts_of, json_document, safety_document
 from mcl.catalog.tools import registry
 from mcl.cli.main import main
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
-from mcl.plugins.probing.contracts import Contract, contracts_of, json_document, safety_document
 from mcl.plugins.review.drift.drift import PARTS, DriftReport, find_drift
 from mcl.plugins.review.drift.rules import MOST, drift_rules
 from mcl.plugins.review.maps import build

@@ -18,7 +18,6 @@ from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.shared_locks import SharedLocks
 from executor.store.home import Home
-from mcl import review_code, review_dismiss
 from mcl.cli.main import main
 from mcl.core.home import open_home
 from mcl.plugins.review.cli.flaws import release_view
@@ -27,7 +26,9 @@ from mcl.plugins.review.findings import Finding
 from mcl.plugins.review.memory import Memories
 from mcl.plugins.review.release.report import Check, ReleaseReport
 from mcl.plugins.review.release.rules import release_rules
+from mcl.plugins.review.usecases.dismiss import review_dismiss
 from mcl.plugins.review.usecases.release import check_release
+from mcl.plugins.review.usecases.run import review_code
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.usefixtures("unsandboxed")

@@ -8,9 +8,9 @@ import pytest
 from sound import git, sound, write
 
 from executor.store.home import Home
-from mcl import check_release
 from mcl.core.home import open_home
 from mcl.plugins.review.release.report import Check
+from mcl.plugins.review.usecases.release import check_release
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ import pytest
 from scripted import Scripted, Tagger, Wanderer
 from yards import APP, Yard
 
-from mcl import ReviewRun, review_code
 from mcl.core.errors import ModelError, ReviewError
 from mcl.model.writing import Request
 from mcl.plugins.review.cli.telling import tell
 from mcl.plugins.review.contracts import contract
 from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.usecases.run import ReviewRun, review_code
 from tests.model.random_gguf import small_words, write_gguf
 
 SCAN = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"

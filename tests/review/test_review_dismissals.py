@@ -15,7 +15,6 @@ from scripted import Scripted
 from yards import Yard
 
 from executor.store.home import Home
-from mcl import review_code, review_dismiss, review_dismissals
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
 from mcl.plugins.review.cli.dismiss import complete_place
@@ -23,7 +22,9 @@ from mcl.plugins.review.findings import Finding
 from mcl.plugins.review.memory import Memories
 from mcl.plugins.review.scan import Known, Source, scan_source
 from mcl.plugins.review.usecases.again import concluded_before
+from mcl.plugins.review.usecases.dismiss import review_dismiss, review_dismissals
 from mcl.plugins.review.usecases.release import check_release
+from mcl.plugins.review.usecases.run import review_code
 from mcl.usecases.show import show
 
 DANGER = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"

@@ -63,7 +63,7 @@ def told(yard: Yard, *more: str) -> str:
     """What the model of a review of app.py was told of it."""
     from scripted import Scripted
 
-    from mcl import review_code
+    from mcl.plugins.review.usecases.run import review_code
 
     model = Scripted(lambda request: "No findings.", digest="0" * 64)
     with yard.opened() as home:

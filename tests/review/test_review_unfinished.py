@@ -10,9 +10,9 @@ import pytest
 from scripted import Scripted
 from yards import Yard
 
-from mcl import ReviewRun, review_code
 from mcl.core.errors import ModelError
 from mcl.model.writing import Request
+from mcl.plugins.review.usecases.run import ReviewRun, review_code
 
 SHELL = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from executor import Manifest, ManifestError
-from mcl.catalog.tools import registry
-from mcl.plugins.probing.contracts import (
+from mcl.catalog.contracts import (
     JSON_FILE,
     SAFETY_FILE,
     Contract,
@@ -30,6 +29,7 @@ from mcl.plugins.probing.contracts import (
     read_safety,
     safety_document,
 )
+from mcl.catalog.tools import registry
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FOREIGN_JSON = json.dumps(

@@ -11,10 +11,11 @@ import pytest
 from walks import Walks, tool
 
 from executor import FixedClock, Home, Registry
-from mcl import review_code, review_dismiss
 from mcl.catalog.tools import registry
 from mcl.memory import Cortex
 from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.usecases.dismiss import review_dismiss
+from mcl.plugins.review.usecases.run import review_code
 
 AT = "2026-11-22T10:00:00.000Z"
 DANGER = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"

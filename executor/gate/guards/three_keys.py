@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from executor.call import Call, Declaration
+from executor.call import Call, Declaration, Warned
 from executor.gate.context import Context
 from executor.gate.effects import COVERS, RANK, VERB_CEILING, over_ceiling
-from executor.gate.verdict import Deny, Warned
+from executor.gate.verdict import Deny
 from executor.sandbox.redaction import visible
 from executor.tools.manifest import Effect, Manifest
 

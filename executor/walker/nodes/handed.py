@@ -7,9 +7,8 @@ from hashlib import sha256
 
 import anyio
 
-from executor.call import Call
+from executor.call import Allow, Call
 from executor.core.errors import ExecutorError
-from executor.gate.decide import Allow
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.walker.agents import Agents

@@ -6,9 +6,8 @@ from contextlib import ExitStack
 
 import anyio
 
-from executor.call import Call
+from executor.call import Allow, Call
 from executor.core.errors import ScopeError, ToolError, UnresolvedError
-from executor.gate.decide import Allow
 from executor.gate.references import typed_args
 from executor.tools.credentials import credentials_of
 from executor.tools.manifest import Manifest

@@ -17,7 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from executor.tools.manifest import Manifest, Operation, SideEffect
+from executor.call import Operation
+from executor.tools.manifest import Manifest, SideEffect
 from mcl.core.errors import McpError
 
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")

@@ -37,7 +37,7 @@ def registry(
     A command that cannot be used is none (``Registry.broken``).
     """
     own = list(_lying_in(_PACKAGE, _NAMES, home))
-    for plugin in plugins():
+    for plugin in (one for one in plugins() if one.tools):
         own += _lying_in(f"{plugin.package}.tools", plugin.tools, home)
     declared, broken = _declared(commands / COMMANDS) if commands else ((), {})
     tools = [*builtin_tools(), *own, *declared]

@@ -380,6 +380,6 @@ def _keep_quiet() -> None:
 
 
 def _version() -> str:
-    from mcl import __version__
+    from mcl.core.version import VERSION
 
-    return __version__
+    return VERSION

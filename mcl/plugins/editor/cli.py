@@ -20,10 +20,10 @@ def serve_editor() -> int:
     """
     from pathlib import Path
 
-    from mcl import __version__
     from mcl.core.home import locate
+    from mcl.core.version import VERSION
     from mcl.plugins.editor.server import serve
 
     if sys.stdin and sys.stdin.isatty():
         note("waiting for an editor; docs/editor.md says how to set one up (Ctrl-C ends this)")
-    return serve(__version__, locate(), Path.cwd())
+    return serve(VERSION, locate(), Path.cwd())

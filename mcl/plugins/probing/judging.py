@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.tools.manifest import Manifest
-from mcl.plugins.probing.contracts.comparing import Drift
+from mcl.catalog.contracts.comparing import Drift
 
 if TYPE_CHECKING:
     from mcl.plugins.probing.told import Probed

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, Final
 
-from mcl.plugins.probing.contracts.comparing import Drift
+from mcl.catalog.contracts.comparing import Drift
 from mcl.plugins.probing.folder import BIN
 from mcl.plugins.probing.judging import behind_sandbox
 from mcl.plugins.probing.told import Probed, State

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from mcl.plugins.probing.contracts.comparing import Drift
+from mcl.catalog.contracts.comparing import Drift
 
 PLAN: Final = "plan.json"
 RESULTS: Final = "results"

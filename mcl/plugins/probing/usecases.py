@@ -8,12 +8,7 @@ from pathlib import Path
 
 from executor.core.errors import ManifestError
 from executor.tools.manifest import Manifest
-from mcl.catalog.tools.registry import registry
-from mcl.core.errors import InputError
-from mcl.core.loops import outside_loop
-from mcl.core.replacing import replacing
-from mcl.plugins.probing import SOURCE, Probed, Progress, probe, unprobed
-from mcl.plugins.probing.contracts import (
+from mcl.catalog.contracts import (
     JSON_FILE,
     SAFETY_FILE,
     Drift,
@@ -22,7 +17,12 @@ from mcl.plugins.probing.contracts import (
     json_document,
     safety_document,
 )
-from mcl.plugins.probing.contracts.registered import registered_drift
+from mcl.catalog.contracts.registered import registered_drift
+from mcl.catalog.tools.registry import registry
+from mcl.core.errors import InputError
+from mcl.core.loops import outside_loop
+from mcl.core.replacing import replacing
+from mcl.plugins.probing import SOURCE, Probed, Progress, probe, unprobed
 from mcl.plugins.probing.judging import unshown
 from mcl.plugins.probing.told import State
 
@@ -104,7 +104,7 @@ def verify_contracts(
     Raises:
         InputError: PROBE_FAILED.
     """
-    outside_loop("verify_contracts")
+    outside_loop("verify_contracts", plugin=True)
     from mcl.plugins.probing.calling import Tools
 
     try:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final, cast
 
 from anyio import to_thread
 
+from executor.call import Operation
 from executor.gate.context import Context
-from executor.tools.manifest import Manifest, Operation
+from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES
 from mcl.catalog.foreign.annotations import call_with, hints_of
 from mcl.catalog.foreign.names import parse_name

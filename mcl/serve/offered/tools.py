@@ -1,5 +1,8 @@
-"""All tools that are offered, in the order in which clients list them. Those of plug-ins are among them; there
-is none that accepts an intent, approves a call or a tool, or grants anything: a person does that, elsewhere."""
+"""All tools that are offered, in the order in which clients list them; those of plug-ins are among them.
+
+There is none that accepts an intent, approves a call or a tool, or grants anything: a person does that
+elsewhere.
+"""
 
 from __future__ import annotations
 

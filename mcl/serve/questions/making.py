@@ -15,8 +15,8 @@ from executor.walker import Outcome, Walker
 from executor.walker.outcome import Failure
 from executor.walker.people import GateAnswer, GateQuestion
 from ir import MclError
-from mcl.serve.questions import deciding
-from mcl.serve.questions.asked import AskedCall
+from mcl.usecases import decision as deciding
+from mcl.usecases.asked_call import AskedCall
 from mcl.usecases.direct import NODE
 
 if TYPE_CHECKING:

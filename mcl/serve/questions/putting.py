@@ -15,8 +15,8 @@ from executor.store.journal.record import seal_record
 from executor.tools.names import OURSELVES
 from ir import MclError
 from mcl.core.errors import McpError
-from mcl.serve.questions.asked import ASKED, AskedCall
 from mcl.serve.questions.shown import prose_of, question_of
+from mcl.usecases.asked_call import ASKED, AskedCall
 from mcl.usecases.direct import NODE, DirectCall, direct_call, texts_of
 
 if TYPE_CHECKING:

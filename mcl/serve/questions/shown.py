@@ -15,7 +15,7 @@ from ir.characters import UNSEEN, written_out
 from ir.shown import beginning, bounded, clear, of_value, quoted
 from mcl.core.safe import one_line, safe, whole
 from mcl.serve.exchange import Filled, Form
-from mcl.serve.questions.asked import AskedCall
+from mcl.usecases.asked_call import AskedCall, declared_of
 
 MAX_REASON: Final = 1000  # characters
 _SHOWN: Final = 80  # characters of an argument, or of what a client calls itself, in a sentence
@@ -113,18 +113,6 @@ def _page(asked: AskedCall, args: Mapping[str, object]) -> Iterator[str]:
     yield from _barred(args)
     yield "What the program says, in its own words; nobody has checked them:"
     yield from _barred(declared_of(asked))
-
-
-def declared_of(asked: AskedCall) -> dict[str, str]:
-    """What the program says of itself and of the call, by name; what it does not say is left out."""
-    said = {
-        "client": f"{asked.client} {asked.version}".strip(),
-        "calls with": asked.variant,
-        "operation": asked.operation_type,
-        "sensitivity": asked.data_sensitivity,
-        "reason": asked.reason,
-    }
-    return {name: text for name, text in said.items() if text}
 
 
 def _barred(values: Mapping[str, object]) -> Iterator[str]:

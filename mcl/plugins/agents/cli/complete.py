@@ -46,9 +46,9 @@ def complete(
     """
     from ir.errors import REFUSED
     from mcl.cli.home import use_home
+    from mcl.core.agent_name import AGENT_VARIABLE
     from mcl.core.safe import safe
     from mcl.plugins.agents.usecases.complete import complete_work
-    from mcl.plugins.agents.work.names import AGENT_VARIABLE
     from mcl.usecases.authority.door import may_answer
 
     out, home = Output(as_json), use_home(signs=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from executor.core.hashing import json_bytes
-from mcl.plugins.agents.file.findings import Finding, Level, shown
-from mcl.plugins.agents.file.nodes import ListNode, MapNode, Node, ScalarNode, is_null, plain_value
+from mcl.core.yaml.findings import Finding, Level, shown
+from mcl.core.yaml.nodes import ListNode, MapNode, Node, ScalarNode, is_null, plain_value
 
 # The fields in the order that a file gives them.
 FIELDS: Final = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from executor.core.errors import GlobError
+from mcl.core.yaml.findings import Finding, Level, shown
 from mcl.plugins.agents.file.entries import Entry
-from mcl.plugins.agents.file.findings import Finding, Level, shown
 from mcl.plugins.agents.file.labels import STATUSES, is_label
 from mcl.plugins.agents.file.moments import moment
 from mcl.plugins.agents.file.patterns import Patterns

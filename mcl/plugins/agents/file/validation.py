@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from mcl.core.yaml.findings import Finding, Report, report_of, shown
 from mcl.plugins.agents.file.cycles import cycles_of
 from mcl.plugins.agents.file.document import Document
 from mcl.plugins.agents.file.entries import Entry
-from mcl.plugins.agents.file.findings import Finding, Report, report_of, shown
 from mcl.plugins.agents.file.overlaps import Overlap, TooManyError, overlaps_of
 from mcl.plugins.agents.file.patterns import Patterns
 from mcl.plugins.agents.file.rules import RULES, Around

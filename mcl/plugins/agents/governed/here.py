@@ -10,25 +10,29 @@ from typing import TYPE_CHECKING
 
 from executor.call import Call
 from executor.core.errors import ScopeError
+from executor.gate.breaker import same_call
 from executor.gate.checkout import Checkout
 from executor.gate.context import Context
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.manifest import Manifest
 from ir import MclError
+from mcl.core.agent_name import agent_name
 from mcl.plugins.agents.governed.naming import name_of
 from mcl.plugins.agents.governed.scope import ShiftedScope, shift
 from mcl.plugins.agents.work.checkouts import BoundCheckouts
 from mcl.plugins.agents.work.leases import Leases
-from mcl.plugins.agents.work.names import agent_name
 from mcl.plugins.agents.work.store import Work
 from mcl.plugins.agents.writes.callers import Callers
-from mcl.plugins.agents.writes.circuit import same_call
 from mcl.plugins.agents.writes.recovering import recover
 from mcl.plugins.agents.writes.seen import Seen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
     from mcl.serve.exchange import Caller
+    from mcl.serve.governed import Folders, Judged, Watch
 
 
 class Here:
@@ -56,12 +60,16 @@ class Here:
         """The folder that governs the workspace itself; None where none does."""
         return self.work.root_of(self.workspace.root)
 
-    def recover(self, root: Path | None) -> None:
-        """Trace what killed servers left in a governed folder; what cannot be traced stays open, and stops
-        nobody."""
-        if root is not None:
+    def recover(self, root: Path | None = None) -> None:
+        """Trace what killed servers left in a governed folder (default: that of the workspace); what cannot
+        be traced stays open, and stops nobody."""
+        if (root := root or self.root) is not None:
             with suppress(MclError):
                 recover(self.home, root, self.callers)
+
+    def close(self) -> None:
+        """Nobody calls any more."""
+        self.callers.close()
 
     def of(self, call: Call, context: Context, caller: Caller) -> Governed | None:
         """What governs this call: the folder that its files lie in, else the one that the workspace lies in.
@@ -135,6 +143,14 @@ class Governed:
         saw = self.here.seen.of(self.root, self.agent, file) if file is not None else None
         return replace(call, args={**call.args, "base": saw}) if saw is not None else call
 
+    def watched(
+        self, judged: Judged, manifest: Manifest, warn: Callable[[str, str], None]
+    ) -> AbstractAsyncContextManager[Watch]:
+        """Keep what the call may change, and trace what it changed. Raises ScopeError, HomeError."""
+        from mcl.plugins.agents.governed.writing import watched
+
+        return watched(self, judged, manifest, warn)
+
     def file(self, path: str) -> str | None:
         """A path of the workspace as one of the governed folder; None where it is none of its files."""
         try:
@@ -165,3 +181,9 @@ def _paths(call: Call, context: Context, manifest: Manifest) -> list[str]:
         except ScopeError:
             continue
     return [path for _, path in sorted(found, key=lambda one: one[0])]
+
+
+def here_of(folders: Folders) -> Here:
+    """What the tools of this plug-in know of a server's folders."""
+    assert isinstance(folders, Here), "they are offered where this plug-in is"
+    return folders

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from anyio import CancelScope, to_thread
@@ -14,25 +13,18 @@ from executor.tools.manifest import Manifest
 from executor.walker.undo.images import NO_FILE, OUTSIDE
 from ir import MclError
 from mcl.plugins.agents.governed.here import Governed
-from mcl.plugins.agents.governed.judged import Judged
 from mcl.plugins.agents.writes.images import Caller, keep, left
 from mcl.plugins.agents.writes.tracing import trace_writes
+from mcl.serve.governed import Judged, Watch
 
 _READS: Final = "matrix://tool/fs/read@"  # answers with the sha256 of the file that it read
 
 
-@dataclass
-class Watch:
-    """One call while it is made. answer: what the tool said, set by whoever makes it."""
-
-    answer: Mapping[str, object] | None = None
-
-
 @asynccontextmanager
 async def watched(
-    judged: Judged, manifest: Manifest, warn: Callable[[str, str], None]
+    governed: Governed, judged: Judged, manifest: Manifest, warn: Callable[[str, str], None]
 ) -> AsyncIterator[Watch]:
-    """While this lasts the call is made; nothing is watched where nothing governs it.
+    """While this lasts the call is made.
 
     Files that it may change are kept first, so that `mcl undo` of the intent puts them back. However it ends,
     what it changed is traced then, and what its agent saw is noted. warn: takes code and words of what could
@@ -41,10 +33,7 @@ async def watched(
     Raises:
         ScopeError, HomeError: a file could not be kept; the call must not be made.
     """
-    watch, governed = Watch(), judged.governed
-    if governed is None:
-        yield watch
-        return
+    watch = Watch()
     writes, gone = bool(judged.intent_id), False
     node = f"call-{governed.here.home.clock.new_id()}"
     if writes:

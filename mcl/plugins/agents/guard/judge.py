@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from executor.core.errors import ScopeError
-from executor.gate.checkout import Checkout, Violation, names_programs, no_intent_declared, out_of_scope
+from executor.gate.breaker import SHARED, Breaker, same_call
+from executor.gate.checkout import (
+    Checkout,
+    Violation,
+    circuit_open,
+    names_programs,
+    no_intent_declared,
+    out_of_scope,
+)
 from executor.gate.policy import Policy
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
@@ -37,7 +45,6 @@ from mcl.plugins.agents.work.checkouts import BoundCheckouts
 from mcl.plugins.agents.work.leases import Leases
 from mcl.plugins.agents.work.store import Work
 from mcl.plugins.agents.writes.callers import Callers
-from mcl.plugins.agents.writes.circuit import SHARED, Denials, same_call
 from mcl.plugins.agents.writes.images import keep
 from mcl.plugins.agents.writes.recovering import recover
 from mcl.plugins.agents.writes.seen import Seen
@@ -87,7 +94,7 @@ class Judge:
         self._home = home
         self._work = Work(home)
         self._leases = Leases(home, self._work)
-        self._seen, self._denials, self._calls = Seen(home), Denials(home), PendingCalls(home)
+        self._seen, self._denials, self._calls = Seen(home), Breaker(home), PendingCalls(home)
         self._callers = Callers(home)
         self._followed = ""  # the version of the policy that was found sound
 
@@ -342,7 +349,7 @@ class Judge:
         for key in dict.fromkeys((self._key(event, here, inside), event.call)):
             code = self._denials.open(agent, here.root, key, now, lease=lease)
             if code is not None:
-                violation = refusals.circuit_open(code)
+                violation = circuit_open(code)
                 self._record(event, here, violation, "")
                 return Decision("deny", violation=violation)
         return None

@@ -63,18 +63,6 @@ def stale_file(path: str) -> Violation:
     )
 
 
-def circuit_open(code: str) -> Violation:
-    """CIRCUIT_OPEN: the very same call was refused again and again."""
-    return Violation(
-        "CIRCUIT_OPEN",
-        f"CIRCUIT OPEN: this very call was refused several times ({code}).",
-        "It is not looked at any more for a minute, or until you select another intent.",
-        "Do what the refusal said, or something else. Do not repeat the call as it is.",
-        "list_active_intents, then select_active_intent with the intent that has the file",
-        "a call that was refused is refused again for as long as nothing else changes.",
-    )
-
-
 def person_only(command: str) -> Violation:
     """PERSON_ONLY: what signs, approves, grants or sets up is a person's."""
     return Violation(

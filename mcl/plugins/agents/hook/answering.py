@@ -10,8 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from executor.gate.breaker import Breaker
 from executor.store.home import Home
 from ir import MclError
+from mcl.core.agent_name import agent_name
 from mcl.core.errors import HookError
 from mcl.plugins.agents.guard import refusals
 from mcl.plugins.agents.guard.after import Aftermath
@@ -20,8 +22,6 @@ from mcl.plugins.agents.hook.request import received
 from mcl.plugins.agents.hosts.answer import Answer, answer_after, answer_before
 from mcl.plugins.agents.hosts.event import Event, read_event
 from mcl.plugins.agents.hosts.host import Host, host_named
-from mcl.plugins.agents.work.names import agent_name
-from mcl.plugins.agents.writes.circuit import Denials
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ class Answering:
     """Answers the requests of one home. For one thread at a time."""
 
     def __init__(self, home: Home) -> None:
-        self._home, self._denials = home, Denials(home)
+        self._home, self._denials = home, Breaker(home)
         self._judge, self._aftermath = Judge(home), Aftermath(home)
 
     def answer(self, parts: Sequence[bytes], data: bytes) -> Answer:

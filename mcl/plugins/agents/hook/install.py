@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from mcl.core.agent_name import agent_name
 from mcl.plugins.agents.hosts.host import Host
-from mcl.plugins.agents.work.names import agent_name
 from mcl.serve.install.entry import command_of_mcl
 from mcl.serve.install.jsonc import read, with_entry
 from mcl.serve.install.writing import Change, changed

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from anyio import to_thread
 
+from mcl.plugins.agents.governed.here import here_of
 from mcl.plugins.agents.work.completing import MAX_NOTES, complete
 from mcl.plugins.agents.work.root import find_root
 from mcl.serve.exchange import Caller, Json, Reply, refused
@@ -20,7 +21,7 @@ _EXAMPLE: Final = {"verification_notes": "all tests in tests/auth pass"}
 
 
 async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
-    here = session.here
+    here = here_of(session.folders)
     agent, root = here.name_of(caller), find_root(here.work, session.workspace.root)
     label, notes = (str(arguments.get(name) or "") for name in ("intent_id", "verification_notes"))
     proposed = partial(complete, here.home, here.work, here.leases, root, label, agent, notes=notes)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 from anyio import to_thread
 
 from mcl.plugins.agents.file.labels import STATUSES
+from mcl.plugins.agents.governed.here import here_of
 from mcl.plugins.agents.work.root import find_root
 from mcl.plugins.agents.work.selecting import intent_json
 from mcl.serve.exchange import Caller, Json, Reply
@@ -23,12 +24,12 @@ _NONE: Final = (
 
 async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     status = str(arguments.get("status_filter") or "")
-    told = await to_thread.run_sync(_listed, session, status, session.here.name_of(caller))
+    told = await to_thread.run_sync(_listed, session, status, here_of(session.folders).name_of(caller))
     return Reply(cast(Json, session.redactor.value(told)))
 
 
 def _listed(session: Service, status: str, agent: str) -> dict[str, object]:
-    here = session.here
+    here = here_of(session.folders)
     root = find_root(here.work, session.workspace.root)
     held = {lease.label: lease for lease in here.leases.all(root)}
     intents: list[dict[str, object]] = []

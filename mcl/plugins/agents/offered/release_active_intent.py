@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
+from mcl.plugins.agents.governed.here import here_of
 from mcl.serve.exchange import Caller, Json, Reply
 from mcl.serve.offered.offered import KEEPS, Offered
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     from mcl.plugins.agents.usecases.release import release_work
 
-    agent, root = session.here.name_of(caller), session.workspace.root
+    agent, root = here_of(session.folders).name_of(caller), session.workspace.root
     lease = await to_thread.run_sync(partial(release_work, agent=agent, root=root, home=session.home))
     return Reply({"released": lease.label, "intent_id": lease.intent_id, "agent": lease.agent})
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 from anyio import to_thread
 
 from executor.gate.checkout import intent_already_active
+from mcl.plugins.agents.governed.here import here_of
 from mcl.plugins.agents.work.root import find_root
 from mcl.plugins.agents.work.selecting import SelectResult, select
 from mcl.serve.exchange import Caller, Json, Reply, refused
@@ -20,8 +21,8 @@ _LIST: Final = "list_active_intents says what there is"
 
 
 async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
-    label, agent = str(arguments["intent_id"]), session.here.name_of(caller)
-    here = session.here
+    label, agent = str(arguments["intent_id"]), here_of(session.folders).name_of(caller)
+    here = here_of(session.folders)
     root = find_root(here.work, session.workspace.root)
     result = await to_thread.run_sync(select, here.home, here.work, here.leases, root, label, agent)
     if not result.success:

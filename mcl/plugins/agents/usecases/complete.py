@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from executor.store.home import Home
+from mcl.core.agent_name import agent_name
 from mcl.core.home import open_home
 from mcl.core.loops import outside_loop
 from mcl.plugins.agents.work.completing import CompleteResult, complete
 from mcl.plugins.agents.work.criteria import Ask
 from mcl.plugins.agents.work.leases import Leases
-from mcl.plugins.agents.work.names import agent_name
 from mcl.plugins.agents.work.root import find_root
 from mcl.plugins.agents.work.store import Work
 
@@ -33,7 +33,7 @@ def complete_work(
     What a program looks at may take as long as an address takes to answer. Raises what
     `mcl.plugins.agents.work.completing.complete` raises; WorkError BAD_AGENT_NAME.
     """
-    outside_loop("complete_work")
+    outside_loop("complete_work", plugin=True)
     home, name = home or open_home(), agent_name(agent)
     work = Work(home)
     place = find_root(work, root or Path.cwd())

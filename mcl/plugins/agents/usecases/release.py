@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from executor.store.home import Home
+from mcl.core.agent_name import agent_name
 from mcl.core.errors import WorkError
 from mcl.core.home import open_home
 from mcl.plugins.agents.work.leases import Lease, Leases
-from mcl.plugins.agents.work.names import agent_name
 from mcl.plugins.agents.work.root import find_root
 from mcl.plugins.agents.work.store import Work
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from executor.store.home import Home
+from mcl.core.agent_name import agent_name
 from mcl.core.home import open_home
 from mcl.plugins.agents.work.leases import Leases
-from mcl.plugins.agents.work.names import agent_name
 from mcl.plugins.agents.work.root import find_root
 from mcl.plugins.agents.work.selecting import SelectResult, select
 from mcl.plugins.agents.work.store import Work

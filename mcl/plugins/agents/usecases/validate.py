@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcl.core.errors import WorkError
+from mcl.core.yaml.reading import MAX_BYTES
 from mcl.plugins.agents.file import NAME, Report, read_file, validate
-from mcl.plugins.agents.file.reading import MAX_BYTES
 
 
 @dataclass(frozen=True)

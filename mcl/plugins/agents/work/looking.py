@@ -9,10 +9,10 @@ from typing import Final
 
 import anyio
 
-from executor.call import Call, Declaration
+from executor.call import Allow, Call, Declaration
 from executor.gate.approvals import Approvals
 from executor.gate.context import Context
-from executor.gate.decide import Allow, decide
+from executor.gate.decide import decide
 from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.pins import Pins

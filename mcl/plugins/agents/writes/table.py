@@ -1,12 +1,12 @@
-"""The tables of what an agent saw and was refused; of the home, and worth nothing beyond it."""
+"""The tables of what an agent saw and writes; of the home, and worth nothing beyond it."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# number: grows with each note, so that the oldest can go. lease: what the agent held then, "" nothing.
-# record: id of the record of the files that a call which has not ended may change. root: its governed folder.
-# caller: who makes it, where the line of what it changed is owed by that process; "" of a host's own calls.
+# number: grows with each note, so that the oldest can go. record: id of the record of the files that a call
+# which has not ended may change. root: its governed folder. caller: who makes it, where the line of what it
+# changed is owed by that process; "" of a host's own calls.
 TABLES: Final = (
     """
     CREATE TABLE agent_seen (
@@ -27,4 +27,6 @@ TABLES: Final = (
     ALTER TABLE agent_kept ADD COLUMN root TEXT NOT NULL DEFAULT '';
     ALTER TABLE agent_kept ADD COLUMN caller TEXT NOT NULL DEFAULT '';
     """,
+    # executor.gate.breaker counts refusals, of every door.
+    "DROP TABLE agent_denials;",
 )

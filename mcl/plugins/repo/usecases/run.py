@@ -114,7 +114,7 @@ def run_contract(
 
     Raises what `draft_contract` raises; RepoError of exit 2 with the gate's code; what accept and run raise.
     """
-    outside_loop("run_contract")
+    outside_loop("run_contract", plugin=True)
     home = home or open_home()
     with keeping_refusals(home, said or prose.encode(errors="surrogatepass"), contract):
         made = draft_contract(contract, prose=prose, home=home, here=here, strict=strict, every=every)

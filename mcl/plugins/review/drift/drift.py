@@ -17,7 +17,7 @@ from mcl.plugins.review.drift.tree import Progress, Tree, quiet
 from mcl.plugins.review.drift.versions import project_version, version_flaws
 
 if TYPE_CHECKING:
-    from mcl.plugins.probing.contracts import Contract
+    from mcl.catalog.contracts import Contract
     from mcl.plugins.review.memory import Memories
 
 PARTS: Final = ("versions", "tools", "maps", "decisions", "documents")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from executor.core.errors import ManifestError
-from mcl.plugins.probing.contracts import (
+from mcl.catalog.contracts import (
     JSON_FILE,
     SAFETY_FILE,
     Contract,

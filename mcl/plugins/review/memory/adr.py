@@ -9,9 +9,9 @@ import re
 from typing import Any, Final
 
 from mcl.core.errors import ReviewError
-from mcl.plugins.agents.file.findings import Finding as Flaw
-from mcl.plugins.agents.file.nodes import ListNode, MapNode, Node, ScalarNode
-from mcl.plugins.agents.file.reading import read_tree, text_of
+from mcl.core.yaml.findings import Finding as Flaw
+from mcl.core.yaml.nodes import ListNode, MapNode, Node, ScalarNode
+from mcl.core.yaml.reading import read_tree, text_of
 from mcl.plugins.review.memory.decision import Decision, checked
 
 MAX_BYTES: Final = 64 << 10  # of a file

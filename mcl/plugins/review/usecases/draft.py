@@ -106,7 +106,7 @@ def draft_review(
     NOTHING_NAMED, TWO_TARGETS, NOT_FOUND, NOT_TEXT, NO_SOURCE, NOTHING_CHANGED, NOT_A_REPOSITORY,
     UNKNOWN_REVISION, LOOKS_LIKE_OPTION, SECRET_INLINE, NOT_PLANNED; ScopeError; ToolError; ModelError.
     """
-    outside_loop("draft_review")
+    outside_loop("draft_review", plugin=True)
     bound = contract(mode)
     home, root = home or open_home(), (workspace or Path.cwd())
     place = workspace_of(home, root)

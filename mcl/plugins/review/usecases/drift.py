@@ -5,10 +5,10 @@ from pathlib import Path
 
 from executor.gate.known import workspace_of
 from executor.store.home import Home
+from mcl.catalog.contracts import contracts_of
 from mcl.catalog.tools import registry
 from mcl.core.home import open_home
 from mcl.core.loops import at_once, outside_loop
-from mcl.plugins.probing.contracts import contracts_of
 from mcl.plugins.review.drift.drift import DriftReport, find_drift
 from mcl.plugins.review.drift.tree import Progress, look, quiet
 from mcl.plugins.review.memory import Memories
@@ -24,7 +24,7 @@ def review_drift(
     Raises:
         ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
     """
-    outside_loop("review_drift")
+    outside_loop("review_drift", plugin=True)
     home = home or open_home()
     place = workspace_of(home, workspace or Path.cwd())
     try:

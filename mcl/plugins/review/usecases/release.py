@@ -11,10 +11,10 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.project.folder import Folder
 from executor.tools.project.suites import detect
+from mcl.catalog.contracts import contracts_of
 from mcl.catalog.tools import registry
 from mcl.core.home import open_home
 from mcl.core.loops import at_once, outside_loop
-from mcl.plugins.probing.contracts import contracts_of
 from mcl.plugins.review.drift.drift import find_drift
 from mcl.plugins.review.drift.tree import look
 from mcl.plugins.review.memory import Memories
@@ -52,7 +52,7 @@ def check_release(
     Raises:
         ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
     """
-    outside_loop("check_release")
+    outside_loop("check_release", plugin=True)
     home = home or open_home()
     place = workspace_of(home, workspace or Path.cwd())
     try:

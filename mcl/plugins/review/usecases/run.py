@@ -144,7 +144,7 @@ class ReviewRun:
     def to_sarif(self) -> dict[str, object]:
         """The findings as SARIF 2.1.0. A line that looks like one and could not be read is a result too: it
         blocks here, and so it must there."""
-        from mcl import __version__
+        from mcl.core.version import VERSION
         from mcl.plugins.review.findings import to_sarif
 
         file = next(iter(self.looked.get("paths", ())), ".")
@@ -155,7 +155,7 @@ class ReviewRun:
         root = str(self.drafted.workspace.resolve())
         return to_sarif(
             (*self.findings, *unread),
-            version=__version__,
+            version=VERSION,
             root=root,
             failed=self.problem(),
             dismissed=self.dismissed,
@@ -188,7 +188,7 @@ def review_code(
 
     Raises what `draft_review` raises; ReviewError with the gate's code; what accept and run raise.
     """
-    outside_loop("review_code")
+    outside_loop("review_code", plugin=True)
     home = home or open_home()
     if isinstance(model, Path):
         model = Models(home).named(model)

@@ -45,7 +45,7 @@ class Unchanged:
 
     def to_sarif(self) -> dict[str, object]:
         """SARIF 2.1.0 without a finding."""
-        from mcl import __version__
+        from mcl.core.version import VERSION
         from mcl.plugins.review.findings import to_sarif
 
-        return to_sarif((), version=__version__, root=str(self.workspace.resolve()))
+        return to_sarif((), version=VERSION, root=str(self.workspace.resolve()))

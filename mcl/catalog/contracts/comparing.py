@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from executor.core.errors import ManifestError
-from mcl.catalog.contract import Contract
-from mcl.plugins.probing.contracts.documents import JSON_FILE, SAFETY_FILE, json_document, safety_document
-from mcl.plugins.probing.contracts.reading import MOST, Documented, read_contracts, read_safety
+from mcl.catalog.contracts.contract import Contract
+from mcl.catalog.contracts.documents import JSON_FILE, SAFETY_FILE, json_document, safety_document
+from mcl.catalog.contracts.reading import MOST, Documented, read_contracts, read_safety
 
 _AGAIN: Final = "mcl tool contracts --out {folder}"
 _SHOWN: Final = 5  # names of a list that are told

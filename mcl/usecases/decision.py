@@ -25,7 +25,7 @@ from ir import (
     PolicyGateResolveBody,
 )
 from mcl.core.seal import sealed
-from mcl.serve.questions.asked import CLOSED, TIMEOUT, AskedCall, closing, standing
+from mcl.usecases.asked_call import CLOSED, TIMEOUT, AskedCall, closing, standing
 from mcl.usecases.direct import NODE, DirectCall
 
 EXACT_CALL = "matrix://rule/exact-call"

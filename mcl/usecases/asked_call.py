@@ -199,3 +199,15 @@ def closing(home: Home, asked: AskedCall) -> Record | None:
             if isinstance(record, Record) and record.body.get("gate") == asked.id:
                 return record
     return None
+
+
+def declared_of(asked: AskedCall) -> dict[str, str]:
+    """What the program says of itself and of the call, by name; what it does not say is left out."""
+    said = {
+        "client": f"{asked.client} {asked.version}".strip(),
+        "calls with": asked.variant,
+        "operation": asked.operation_type,
+        "sensitivity": asked.data_sensitivity,
+        "reason": asked.reason,
+    }
+    return {name: text for name, text in said.items() if text}

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
-from mcl.catalog.contract import Contract
+from mcl.catalog.contracts.contract import Contract
 
 JSON_FILE: Final = "tool_contracts.json"
 SAFETY_FILE: Final = "TOOL_SAFETY.md"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mcl.plugins.agents.file.composing import Broken, Composer
-from mcl.plugins.agents.file.findings import Finding
-from mcl.plugins.agents.file.nodes import Node
+from mcl.core.yaml.composing import Broken, Composer
+from mcl.core.yaml.findings import Finding
+from mcl.core.yaml.nodes import Node
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mcl.plugins.agents.file.findings import Finding, shown
-from mcl.plugins.agents.file.nodes import ListNode, MapNode, Node, ScalarNode
+from mcl.core.yaml.findings import Finding, shown
+from mcl.core.yaml.nodes import ListNode, MapNode, Node, ScalarNode
 
 MAX_VALUES: Final = 250_000  # with what aliases stand for; a thousand intents have some 45,000
 MAX_ALIASES: Final = 100

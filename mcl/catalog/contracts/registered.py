@@ -16,8 +16,8 @@ import executor.tools
 import mcl.catalog.tools
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
+from mcl.catalog.contracts.comparing import Drift
 from mcl.plugins.hooks import plugins
-from mcl.plugins.probing.contracts.comparing import Drift
 
 _PARAMETERS: Final = ["args", "bench"]  # that an adapter begins with
 _SCHEME: Final = "matrix://tool/"

@@ -10,12 +10,20 @@ from typing import Final
 from executor.core.clock import instant
 from executor.core.hashing import json_hash
 from executor.store.home import Home
-from mcl.plugins.agents.writes.table import TABLES
 
 MOST: Final = 3  # times that the very same call is judged and refused
 FORGOTTEN: Final = timedelta(seconds=60)  # after which it is judged again
 _KEPT: Final = 4096  # calls of a home
-
+# number: grows with each note, so that the oldest can go. lease: what the agent held then, "" nothing.
+_TABLES: Final = (
+    """
+    CREATE TABLE refused_calls (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL, agent TEXT NOT NULL, key TEXT NOT NULL,
+        lease TEXT NOT NULL, code TEXT NOT NULL, times INTEGER NOT NULL, at TEXT NOT NULL,
+        UNIQUE (root, agent, key)
+    ) STRICT;
+    """,
+)
 
 # With which a call is refused for its file or for what is checked out: the same at every door.
 SHARED: Final = frozenset({"NO_INTENT_DECLARED", "OUT_OF_SCOPE", "PROTECTED_PATH", "STALE_FILE"})
@@ -34,18 +42,20 @@ def same_call(tool: str, args: Mapping[str, object], file: str, saw: str | None)
     return json_hash([tool, given, file, saw])
 
 
-class Denials:
-    """The calls of agents that were refused lately in this home."""
+class Breaker:
+    """The calls of agents that were refused lately in this home: one that comes again and again is cut
+    short."""
 
     def __init__(self, home: Home) -> None:
         self._db = home.db
-        self._db.migrate("agent_writes", TABLES)
+        self._db.migrate("breaker", _TABLES)
 
-    def note(self, agent: str, root: Path, key: str, code: str, at: str, *, lease: str = "") -> int:
+    def note(self, agent: str, root: Path | str, key: str, code: str, at: str, *, lease: str = "") -> int:
         """This call was refused; how often by now.
 
         Args:
-            key: the same for the same call, such as a hash of tool and arguments. code: with which it was
+            root: the governed folder that it was made in, "" where none governs. key: the same for the same
+                call, such as a hash of tool and arguments. code: with which it was
                 refused. at: the moment now. lease: what the agent holds, such as the ULID of its intent;
                 a call that was refused under another one counts as new.
 
@@ -55,28 +65,28 @@ class Denials:
         with self._db.write("agents") as connection:
             times = self._times(agent, root, key, at, lease)[0] + 1
             made = connection.execute(
-                "INSERT OR REPLACE INTO agent_denials (root, agent, key, lease, code, times, at)"
+                "INSERT OR REPLACE INTO refused_calls (root, agent, key, lease, code, times, at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (str(root), agent, key, lease, code, times, at),
             )
             connection.execute(
-                "DELETE FROM agent_denials WHERE number <= ?", ((made.lastrowid or 0) - _KEPT,)
+                "DELETE FROM refused_calls WHERE number <= ?", ((made.lastrowid or 0) - _KEPT,)
             )
         return times
 
-    def some(self, agent: str, root: Path, at: str) -> bool:
+    def some(self, agent: str, root: Path | str, at: str) -> bool:
         """Whether any call of an agent was refused often enough lately to look which. Raises HomeError."""
         since = instant(datetime.fromisoformat(at) - FORGOTTEN)
-        sql = "SELECT 1 FROM agent_denials WHERE root = ? AND agent = ? AND times >= ? AND at > ? LIMIT 1"
+        sql = "SELECT 1 FROM refused_calls WHERE root = ? AND agent = ? AND times >= ? AND at > ? LIMIT 1"
         return bool(self._db.read(sql, (str(root), agent, MOST, since)))
 
-    def open(self, agent: str, root: Path, key: str, at: str, *, lease: str = "") -> str | None:
+    def open(self, agent: str, root: Path | str, key: str, at: str, *, lease: str = "") -> str | None:
         """The code with which a call was refused MOST times lately; None: judge it. Raises HomeError."""
         times, code = self._times(agent, root, key, at, lease)
         return code if times >= MOST else None
 
-    def _times(self, agent: str, root: Path, key: str, at: str, lease: str) -> tuple[int, str]:
-        sql = "SELECT times, code, at, lease FROM agent_denials WHERE root = ? AND agent = ? AND key = ?"
+    def _times(self, agent: str, root: Path | str, key: str, at: str, lease: str) -> tuple[int, str]:
+        sql = "SELECT times, code, at, lease FROM refused_calls WHERE root = ? AND agent = ? AND key = ?"
         found = self._db.read(sql, (str(root), agent, key))
         if not found or found[0][3] != lease:
             return 0, ""

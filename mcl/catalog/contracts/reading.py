@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from executor.core.errors import ManifestError
-from mcl.plugins.probing.contracts.documents import FORM
+from mcl.catalog.contracts.documents import FORM
 
 MOST: Final = 16 << 20  # bytes of a document that is read at all
 _MOST_TOOLS: Final = 10_000

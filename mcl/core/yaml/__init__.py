@@ -1,0 +1,1 @@
+"""YAML with the place of each value, as people write it by hand."""
