@@ -10,7 +10,7 @@ import typer
 import typer.main
 
 from mcl.cli.arguments import example
-from mcl.plugins.hooks import loaded, plugins
+from mcl.plugins.hooks import load_named, plugins
 
 # Each module that registers commands of the kernel, with their names, in the order of the help.
 NOUNS: Final = {
@@ -65,7 +65,7 @@ def app_for(word: str = "") -> typer.Typer:
         import_module(f"mcl.cli.{noun}").register(app)
     for words in verbs:
         noun, _, verb = words.partition(" ")
-        loaded(added[words])(_group(app, noun) if verb else app)
+        load_named(added[words])(_group(app, noun) if verb else app)
     return app
 
 

@@ -11,7 +11,7 @@ import io
 import os
 import sys
 
-from mcl.plugins.hooks import FIRST, loaded
+from mcl.plugins.hooks import FIRST, load_named
 
 TYPE_CHECKING = False  # importing typing takes as long as a hook may
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _OBJECTS = 200_000  # made between two collections, of which one takes 10 ms; mo
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's) and give its exit code; never raises for bad input."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given and (named := FIRST.get(given[0])) and (code := loaded(named)(given[1:])) is not None:
+    if given and (named := FIRST.get(given[0])) and (code := load_named(named)(given[1:])) is not None:
         return int(code)
     if PASSPHRASE in os.environ or _TAKEN in sys.modules:
         from executor.sandbox.taken import take

@@ -9,7 +9,7 @@ from mcl.memory.view import Memories
 
 PINNED: Final = "pinned"
 OUTCOMES: Final = ("Event", "Pattern")
-REVIEW: Final = "mcl.plugins.review"  # what reviews of code remember, each for its workspace
+REVIEW: Final = "mcl.review"  # what reviews of code remember, each for its workspace
 UNTOLD: Final = (LEARNED, REVIEW)
 _BYTES_A_TOKEN = 3  # a careful guess that needs no vocabulary: most have 3.5 to 4.5 bytes a token
 _MOST = 32  # memories of each kind that are looked at

@@ -2,7 +2,7 @@
 
 A proof is a JSON document that needs nothing but itself to be checked:
 
-    kind        "mcl.memory.proof/1"
+    kind        "mcl.cortex.proof/1"
     uri         the version of the memory that it is about
     document    its canonical JSON, as text: the bytes that were hashed
     snapshot    {size, root}
@@ -33,7 +33,7 @@ from mcl.core.errors import CortexError
 from mcl.memory.memory import Memory
 from mcl.memory.store import FORGET, PUT, Cortex, Snapshot, unknown_memory
 
-KIND: Final = "mcl.memory.proof/1"
+KIND: Final = "mcl.cortex.proof/1"
 _LEAVES = "SELECT leaf FROM cortex_memories WHERE seq <= ? ORDER BY seq"
 _SHAPE: Final = {"kind": str, "uri": str, "document": str, "snapshot": dict, "inclusion": dict, "record": str}
 _PARTS: Final = {

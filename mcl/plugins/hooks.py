@@ -52,7 +52,7 @@ class Plugin:
         self.checkouts, self.runs = checkouts, runs
 
 
-def loaded(named: str) -> Any:
+def load_named(named: str) -> Any:
     """What "package.module:name" names."""
     from importlib import import_module
 
@@ -62,7 +62,7 @@ def loaded(named: str) -> Any:
 
 def plugins() -> Iterator[Plugin]:
     """All there are, those that come with mcl first. Raises InputError PLUGIN_BROKEN."""
-    yield from (loaded(f"mcl.plugins.{name}.plugin:PLUGIN") for name in SHIPPED)
+    yield from (load_named(f"mcl.plugins.{name}.plugin:PLUGIN") for name in SHIPPED)
     if _others is None:
         _look_for_others()
     yield from _others or ()

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.store.home import Home
-from mcl.catalog.tools import registry
 from mcl.compiler import compiler
 from mcl.core.home import open_home
-from mcl.usecases.compile import open_model
+from mcl.usecases.compile import open_model, own_tools
 from mcl.usecases.ids import find_intent
 from mcl.usecases.skills import installed
 
@@ -42,7 +41,7 @@ def answer(
         skills=installed(home.path, skills),
         load_model=lambda: open_model(home, model, ai=ai),
         unseen=unseen,
-        tools=registry,
+        tools=own_tools,
     )
 
 

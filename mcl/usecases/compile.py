@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.store.home import Home
-from mcl.catalog.tools import registry
 from mcl.compiler import compiler
 from mcl.compiler.tapes import Tapes
 from mcl.core.home import open_home
@@ -15,6 +14,7 @@ from mcl.usecases.models import Models
 from mcl.usecases.skills import installed
 
 if TYPE_CHECKING:
+    from executor.tools.registry import Registry
     from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.compiler.tapes import Unloaded
     from mcl.model import Model
@@ -68,8 +68,16 @@ def compile_goal(
         zone=zone or zone_here(home),
         truncate=truncate,
         dry_run=dry_run,
-        tools=registry,
+        tools=own_tools,
     )
+
+
+def own_tools() -> "Registry":
+    """The tools of this build, for a plan that a model writes; which is rare, so they are read when asked
+    for."""
+    from mcl.catalog.tools import registry
+
+    return registry()
 
 
 def open_model(home: Home, model: "Path | Model | None", *, ai: bool, core: Core | None = None) -> "Model":

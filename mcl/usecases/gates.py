@@ -23,7 +23,7 @@ from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
 from mcl.core.seal import sealed
-from mcl.usecases import decision as deciding
+from mcl.usecases import decision
 from mcl.usecases.asked_call import AskedCall, asked_call, asked_calls, declared_of, standing
 from mcl.usecases.direct import NODE
 from mcl.usecases.tools import tools_of
@@ -228,10 +228,10 @@ def _checked(gate: OpenGate, text: str, reason: str, approves: bool | None) -> s
 
 def _decide_call(home: Home, asked: AskedCall, decision: str, reason: str, approves: bool | None) -> Decided:
     decision = _checked(_of_call(asked), decision, reason, approves)
-    deciding.require_open(home, asked)
+    decision.require_open(home, asked)
     if decision == APPROVE:
-        deciding.require_same(home, asked, tools_of(home))
-    done = (deciding.approve if decision == APPROVE else deciding.deny)(home, asked, reason=reason)
+        decision.require_same(home, asked, tools_of(home))
+    done = (decision.approve if decision == APPROVE else decision.deny)(home, asked, reason=reason)
     return Decided(_of_call(asked), decision, reason, done.by, done.at, done.envelope)
 
 
@@ -253,10 +253,10 @@ def _of_call(asked: AskedCall) -> OpenGate:
 def _show_call(home: Home, asked: AskedCall) -> ShownGate:
     view = home.journal.view(asked.intent.id)
     now = standing(home, asked, view)
-    was = deciding.decided(home, asked, view) if now == "decided" else None
+    was = decision.decided(home, asked, view) if now == "decided" else None
     tools, flaw = tools_of(home), ""
     try:
-        args = deciding.require_same(home, asked, tools)
+        args = decision.require_same(home, asked, tools)
     except GateError as problem:
         args, flaw = dict(asked.texts(tools.find(asked.call.tool_ref))), problem.message
     return ShownGate(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from executor.walker.reasoner import Prompts, Reasoner
-from mcl.plugins.hooks import loaded, plugins
+from mcl.plugins.hooks import load_named, plugins
 
 if TYPE_CHECKING:
     from executor.store.home import Home
@@ -48,5 +48,5 @@ def runs_of(found: Shown) -> Runs | None:
     """The plug-in's runs that an intent is of; None: the kernel's own."""
     if found.intent is None or found.plan is None:
         return None
-    known = (loaded(plugin.runs) for plugin in plugins() if plugin.runs)
+    known = (load_named(plugin.runs) for plugin in plugins() if plugin.runs)
     return next((one for one in known if one.fits(found)), None)

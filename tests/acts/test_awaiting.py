@@ -20,6 +20,13 @@ from executor.core.errors import WalkError
 from ir import MclError, canonical_bytes
 from mcl import aio
 from mcl.core.errors import InputError
+from mcl.plugins.agents.usecases.complete import complete_work
+from mcl.plugins.probing.usecases import verify_contracts
+from mcl.plugins.repo.usecases.run import run_contract
+from mcl.plugins.review.usecases.draft import draft_review
+from mcl.plugins.review.usecases.drift import review_drift
+from mcl.plugins.review.usecases.release import check_release
+from mcl.plugins.review.usecases.run import review_code
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTS = [name for name in mcl.__all__ if inspect.isfunction(getattr(mcl, name))]
@@ -27,14 +34,17 @@ GOAL = "find the word invoice in the folder notes"
 # What waits for a program, an address or a walk, with what it takes to be called at all.
 WAITING: dict[str, tuple[Any, ...]] = {
     "call_tool": ("fs/list", {}),
-    "check_release": (),
-    "complete_work": (),
-    "draft_review": (),
-    "review_code": (),
-    "review_drift": (),
     "run": ("@last",),
-    "run_contract": (None,),
-    "verify_contracts": (),
+}
+# The same of plug-ins.
+WAITING_ELSEWHERE: dict[Callable[..., Any], tuple[Any, ...]] = {
+    check_release: (),
+    complete_work: (),
+    draft_review: (),
+    review_code: (),
+    review_drift: (),
+    run_contract: (None,),
+    verify_contracts: (),
 }
 
 
@@ -120,6 +130,18 @@ def test_many_acts_at_the_same_time_do_not_wait_for_one_another(yard: Path) -> N
 
     assert len(set(asyncio.run(all_of_them()))) == 45
     home.close()
+
+
+@pytest.mark.parametrize("act", WAITING_ELSEWHERE)
+def test_an_act_of_a_plug_in_is_refused_there_too(yard: Path, act: Callable[..., Any]) -> None:
+    async def called() -> None:
+        act(*WAITING_ELSEWHERE[act])
+
+    with pytest.raises(InputError) as caught:
+        asyncio.run(called())
+    assert (caught.value.code, caught.value.place) == ("IN_EVENT_LOOP", act.__name__)
+    assert f"twin({act.__name__})(" in caught.value.fix
+    assert not (yard.parent / "home").exists()
 
 
 def _by_task(work: Any) -> None:

@@ -87,7 +87,7 @@ def test_the_circuit_of_both_doors_outlives_the_processes(tmp_path, office, agen
         assert agent.write_refused("readme.md", "new\n")["code"] == "NO_INTENT_DECLARED"
     with open_home(office.home.path) as other:
         assert ClaudeCode(other, office.root).write("readme.md", "new\n").reason.startswith("CIRCUIT_OPEN: ")
-        rows = other.db.read("SELECT count(*) FROM agent_denials WHERE times >= 3")
+        rows = other.db.read("SELECT count(*) FROM refused_calls WHERE times >= 3")
     assert rows == [(1,)]
 
 
@@ -122,4 +122,4 @@ def test_no_more_refusals_are_kept_than_a_home_may_hold(office, monkeypatch) -> 
     denials = Breaker(office.home)
     for number in range(20):
         denials.note("one", office.root, f"call {number}", "OUT_OF_SCOPE", office.home.clock.now())
-    assert office.home.db.read("SELECT count(*) FROM agent_denials") == [(5,)]
+    assert office.home.db.read("SELECT count(*) FROM refused_calls") == [(5,)]

@@ -157,7 +157,7 @@ def test_of_many_that_find_a_killed_call_at_once_one_signs_it(office, monkeypatc
 
 def test_a_caller_counts_as_gone_when_its_process_is_killed(office, tmp_path) -> None:
     script = (
-        "import sys\nfrom pathlib import Path\nfrom mcl.home import open_home\n"
+        "import sys\nfrom pathlib import Path\nfrom mcl.core.home import open_home\n"
         "from mcl.plugins.agents.writes.callers import Callers\n"
         "home = open_home(Path(sys.argv[1]))\nprint(Callers(home).name, flush=True)\nsys.stdin.read()\n"
     )

@@ -117,7 +117,7 @@ def test_what_is_remembered_is_only_followed_by_what_has_read_it(plans: Plans, c
         ({"type": "Constraint", "id": "mcl.learning"}, "RESERVED_MEMORY"),
         ({"type": "Fact", "tags": '["pinned"]'}, "RESERVED_MEMORY"),
         ({"type": "Preference", "tags": '["learned"]'}, "RESERVED_MEMORY"),
-        ({"type": "Fact", "tags": '["mcl.plugins.review.meaning"]'}, "RESERVED_MEMORY"),
+        ({"type": "Fact", "tags": '["mcl.review.meaning"]'}, "RESERVED_MEMORY"),
         ({"type": "Rumour"}, "INVALID_ARGS"),
         ({"type": "Fact", "id": "../x"}, "INVALID_ARGS"),
         ({"type": "Fact", "importance": "2"}, "INVALID_ARGS"),

@@ -92,7 +92,7 @@ def test_another_text_with_the_same_path_does_not_hold(proof: Proof) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{}", b"[]", b'{"kind":"mcl.memory.proof/1"}', b"\xff", b'{"kind":"other"}', b"{" * 5000]
+    "data", [b"", b"{}", b"[]", b'{"kind":"mcl.cortex.proof/1"}', b"\xff", b'{"kind":"other"}', b"{" * 5000]
 )
 def test_what_is_no_proof_is_told_as_such(data: bytes) -> None:
     with pytest.raises(CortexError) as caught:

@@ -15,13 +15,13 @@ import pytest
 
 import mcl
 from executor import Home
-from executor.clock import FixedClock
+from executor.core.clock import FixedClock
 from executor.gate.approvals import Approvals
 from executor.gate.grants import Grants
-from mcl.acts.replay import replay
-from mcl.cortex import Cortex
-from mcl.cortex.verification import verify_home
-from mcl.home import open_home
+from mcl.core.home import open_home
+from mcl.memory import Cortex
+from mcl.memory.verification import verify_home
+from mcl.usecases.replay import replay
 
 HERE = Path(__file__).parent
 FORMATS = sorted(one.name for one in HERE.iterdir() if (one / "place.tar.xz").is_file())

@@ -79,7 +79,7 @@ def test_the_same_id_is_the_next_version_and_the_same_text_is_nothing_new(
         ({"id": "../x"}, "id"),
         ({"id": "x" * 65}, "id"),
         ({"tags": ["UPPER"]}, "tags"),
-        ({"tags": ["mcl.plugins.review.decision"]}, "tags"),
+        ({"tags": ["mcl.review.decision"]}, "tags"),
         ({"tags": ["workspace.0000"]}, "tags"),
         ({"tags": ["kind.warning"]}, "tags"),
         ({"tags": ["pinned"]}, "tags"),
@@ -141,6 +141,6 @@ def test_the_memory_of_reviews_is_in_the_one_database_of_the_home(meanings: Mean
     memory = Cortex(home).memories().resolve(told.uri)
     assert memory is not None
     assert memory.type == "Fact"
-    assert {"mcl.plugins.review", "mcl.plugins.review.meaning", "kind.fact"} < set(memory.tags)
+    assert {"mcl.review", "mcl.review.meaning", "kind.fact"} < set(memory.tags)
     with pytest.raises(CortexError):
         Cortex(home).forget("matrix://cortex/Fact/mcl.review.nothing")

@@ -135,7 +135,7 @@ def test_a_text_of_a_plan_is_remembered_once_with_where_it_comes_from(
     [one] = memories.meanings.all()
     assert (one.text, one.kind, one.tags) == ("store talks [redacted: AWS access key]", "warning", ("store",))
     assert one.source == f"matrix://intent/{outcome.intent_id}#n2"
-    refused = tool("n1", "review/remember", "write", text="x", tags='["mcl.plugins.review.decision"]')
+    refused = tool("n1", "review/remember", "write", text="x", tags='["mcl.review.decision"]')
     assert code(plans.go(refused)) == "MEANING_SHAPE"
 
 

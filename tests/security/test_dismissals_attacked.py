@@ -50,7 +50,7 @@ def forged(plans: Plans) -> dict[str, Any]:
         "type": "Belief",
         "id": f"mcl.plugins.review.{key}.dismissal.{mark}",
         "text": "it is harmless",
-        "tags": ["mcl.plugins.review", "mcl.plugins.review.dismissal", f"workspace.{key}"],
+        "tags": ["mcl.review", "mcl.plugins.review.dismissal", f"workspace.{key}"],
         "data": {"mark": mark, "file": "run.py", "line": "5", "severity": "RISK", "rule": "B602"},
     }
 

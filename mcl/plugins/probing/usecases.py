@@ -22,9 +22,9 @@ from mcl.catalog.tools.registry import registry
 from mcl.core.errors import InputError
 from mcl.core.loops import outside_loop
 from mcl.core.replacing import replacing
-from mcl.plugins.probing import SOURCE, Probed, Progress, probe, unprobed
 from mcl.plugins.probing.judging import unshown
-from mcl.plugins.probing.told import State
+from mcl.plugins.probing.probing import SOURCE, Progress, probe
+from mcl.plugins.probing.told import Probed, State, unprobed
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from mcl.cli.output import Output, note
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from mcl.plugins.train import Tuned
+    from mcl.plugins.train.run import Tuned
 
 
 def register(models: typer.Typer) -> None:
@@ -52,7 +52,7 @@ def tune_model(
     says how to install it. Exit code 4 when it is no better.
     """
     from mcl.cli.home import use_home
-    from mcl.plugins.train import tune
+    from mcl.plugins.train.run import tune
     from mcl.usecases.models import Models
 
     home, out = use_home(signs=True), Output(as_json)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcl.plugins.hooks import loaded, plugins
+from mcl.plugins.hooks import load_named, plugins
 from mcl.serve.offered import (
     call_tools,
     compile_intent,
@@ -29,6 +29,6 @@ OFFERED: Final[tuple[Offered, ...]] = (
     compile_intent.OFFERED,
     get_intent.OFFERED,
     run_intent.OFFERED,
-    *(loaded(named) for plugin in plugins() for named in plugin.offered),
+    *(load_named(named) for plugin in plugins() for named in plugin.offered),
     read_activity.OFFERED,
 )

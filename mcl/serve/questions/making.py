@@ -15,7 +15,7 @@ from executor.walker import Outcome, Walker
 from executor.walker.outcome import Failure
 from executor.walker.people import GateAnswer, GateQuestion
 from ir import MclError
-from mcl.usecases import decision as deciding
+from mcl.usecases import decision
 from mcl.usecases.asked_call import AskedCall
 from mcl.usecases.direct import NODE
 
@@ -43,13 +43,13 @@ async def make(session: Session, asked: AskedCall) -> Made:
     """
     home, intent = session.home, asked.intent.id
     try:
-        deciding.require_same(home, asked, session.registry)
-        if deciding.is_late(home, asked):
+        decision.require_same(home, asked, session.registry)
+        if decision.is_late(home, asked):
             message = f"the approval was good until {asked.expires_at}"
             raise GateError("GATE_TIMEOUT", message, place=asked.id, fix="ask again")
     except GateError as problem:
         note(home, asked, problem)
-        deciding.give_up(home, asked, f"{problem.code}: {problem.message}")
+        decision.give_up(home, asked, f"{problem.code}: {problem.message}")
         return Made(intent, failure=Failure(problem.code, problem.message, problem.fix, NODE, denied=True))
     walker = Walker(home, session.registry, workspace=session.workspace.root, people=_Nobody())
     try:
@@ -60,7 +60,7 @@ async def make(session: Session, asked: AskedCall) -> Made:
             raise
         return Made(intent, failure=consumed(home, asked))
     except get_cancelled_exc_class():
-        deciding.give_up(home, asked, WITHDRAWN, reason="cancelled_by_user", begun=True)
+        decision.give_up(home, asked, WITHDRAWN, reason="cancelled_by_user", begun=True)
         raise
     return _made(session, asked, outcome)
 
@@ -90,7 +90,7 @@ def _made(session: Session, asked: AskedCall, outcome: Outcome) -> Made:
     if (
         failure is not None and not outcome.envelope_id
     ):  # refused before it began: nobody shall begin it later
-        deciding.give_up(session.home, asked, f"{failure.code}: {failure.message}")
+        decision.give_up(session.home, asked, f"{failure.code}: {failure.message}")
     if failure is not None:  # what the tool itself says of it goes back as a call that needs nobody gives it
         output = session.redactor.value(session.channels.error(asked.intent.id, NODE))
         manifest, size = session.registry.find(asked.call.tool_ref), json_size(output)

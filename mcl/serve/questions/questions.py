@@ -30,7 +30,7 @@ from mcl.serve.questions.people import filled_by, keep_alive, signs
 from mcl.serve.questions.putting import put
 from mcl.serve.questions.shown import WAIT, call_form, read_answer
 from mcl.serve.questions.states import States
-from mcl.usecases import decision as deciding
+from mcl.usecases import decision
 from mcl.usecases.asked_call import AskedCall, asked_call, closing, standing
 
 if TYPE_CHECKING:
@@ -202,10 +202,10 @@ class Questions:
         answer = answer or GateAnswer("")
         try:
             if answer.decision == APPROVE:
-                deciding.require_same(self._home, asked, session.registry)
-                deciding.approve(self._home, asked, reason=answer.reason, unseen=True)
+                decision.require_same(self._home, asked, session.registry)
+                decision.approve(self._home, asked, reason=answer.reason, unseen=True)
             elif answer.decision == DENY and here:
-                deciding.deny(self._home, asked, reason=answer.reason, unseen=True)
+                decision.deny(self._home, asked, reason=answer.reason, unseen=True)
             elif answer.decision != WAIT:
                 clear = answer.decision == DENY
                 why = "refused in the client" if clear else "the client gave no clear answer"
@@ -240,7 +240,7 @@ class Questions:
             )
         now = standing(self._home, asked)
         if now == "decided" and self._home.journal.view(asked.intent.id).state != "accepted":
-            was = deciding.decided(self._home, asked)
+            was = decision.decided(self._home, asked)
             if was.decision == "approve":
                 used = consumed(self._home, asked)
                 return self._denied(asked, used.code, used.message, used.fix)
@@ -269,7 +269,7 @@ class Questions:
     def _result(self, asked: AskedCall, call: Call) -> Approved | Denied:
         self._close(asked, late=True)  # where nothing ended it, its time is over
         if standing(self._home, asked) == "decided":
-            was = deciding.decided(self._home, asked)
+            was = decision.decided(self._home, asked)
             if was.decision == "approve":
                 return Approved(asked, was.by, was.reason)
             self._remember(call)
@@ -291,7 +291,7 @@ class Questions:
     def _abandon(self, asked: AskedCall) -> None:
         """The caller is gone. Where a person approved meanwhile, nobody makes the call any more."""
         if not self._close(asked, WITHDRAWN):
-            deciding.give_up(self._home, asked, WITHDRAWN, reason="cancelled_by_user")
+            decision.give_up(self._home, asked, WITHDRAWN, reason="cancelled_by_user")
 
     def _sweep(self) -> None:
         """Close what nobody came back for in time; forget refusals of long ago."""
@@ -309,7 +309,7 @@ class Questions:
         self._waiting.pop(asked.id, None)
         self._tries.pop(asked.id, None)
         why = why or f"nobody decided before {asked.expires_at}"
-        return deciding.close(self._home, asked, why, code=code, late=late)
+        return decision.close(self._home, asked, why, code=code, late=late)
 
     def _denied(self, asked: AskedCall, code: str, reason: str, fix: str) -> Denied:
         return Denied(_deny(code, reason, fix, gate=asked.id), asked.id)

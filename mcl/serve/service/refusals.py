@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 
 from executor.call import Call
 from executor.core.hashing import json_hash
@@ -29,9 +30,12 @@ class Refusals:
         """The refusal as the agent is told of it: CIRCUIT_OPEN where this very call was refused MOST times
         lately. Raises HomeError."""
         governed, at = judged.governed, self._home.clock.now()
-        lease, root = (governed.intent_id, governed.root) if governed else ("", "")
         shared = governed is not None and verdict.code in SHARED
-        key = governed.key(judged.call, judged.context) if governed and shared else _what(judged.call)
+        root = governed.root if governed else ""
+        if governed is not None and shared:
+            key, lease = governed.key(judged.call, judged.context), governed.intent_id
+        else:  # it counts anew as soon as anything changed that could make a difference
+            key, lease = _what(judged.call), sha256(repr(judged.stamp).encode()).hexdigest()
         code = self._breaker.open(judged.agent, root, key, at, lease=lease)
         if code is None:
             self._breaker.note(judged.agent, root, key, verdict.code, at, lease=lease)

@@ -10,7 +10,6 @@ from executor.store.home import Home
 from ir import canonical_bytes
 from ir.document import Document
 from ir.errors import DocumentError, MclError
-from mcl.catalog.tools import registry
 from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal
 from mcl.compiler.tapes import Tapes, Unloaded
 from mcl.core.errors import CortexError, InputError, ModelError, SkillError
@@ -19,6 +18,7 @@ from mcl.language.mtx.digest import value_digest
 from mcl.language.skills import Skill, Skills
 from mcl.model.protocol import Model
 from mcl.usecases.batch.lines import Id, Line, fingerprint, id_of, read_goal
+from mcl.usecases.compile import own_tools
 
 _OF_THE_LINE = (DocumentError, InputError, SkillError, ModelError, CortexError)
 _NUMBERS: dict[str, Callable[[str], Any]] = {"uint": int, "float": float, "bool": json.loads}
@@ -82,7 +82,7 @@ class Goals:
                 truncate=self.truncate,
                 store=self.store,
                 core=self.core,
-                tools=registry,
+                tools=own_tools,
             )
             told = _told(outcome, self.skills)
             if outcome.cached:

@@ -1,5 +1,1 @@
 """`mcl review`: code looked at by rules and by a model, with findings that a program can read."""
-
-from mcl.plugins.review.cli.commands import register
-
-__all__ = ["register"]
