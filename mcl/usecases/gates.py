@@ -226,13 +226,13 @@ def _checked(gate: OpenGate, text: str, reason: str, approves: bool | None) -> s
     return decision
 
 
-def _decide_call(home: Home, asked: AskedCall, decision: str, reason: str, approves: bool | None) -> Decided:
-    decision = _checked(_of_call(asked), decision, reason, approves)
+def _decide_call(home: Home, asked: AskedCall, answer: str, reason: str, approves: bool | None) -> Decided:
+    answer = _checked(_of_call(asked), answer, reason, approves)
     decision.require_open(home, asked)
-    if decision == APPROVE:
+    if answer == APPROVE:
         decision.require_same(home, asked, tools_of(home))
-    done = (decision.approve if decision == APPROVE else decision.deny)(home, asked, reason=reason)
-    return Decided(_of_call(asked), decision, reason, done.by, done.at, done.envelope)
+    done = (decision.approve if answer == APPROVE else decision.deny)(home, asked, reason=reason)
+    return Decided(_of_call(asked), answer, reason, done.by, done.at, done.envelope)
 
 
 def _of_call(asked: AskedCall) -> OpenGate:
