@@ -11,6 +11,7 @@ import io
 import os
 import sys
 
+from mcl.core.environment import PASSPHRASE
 from mcl.plugins.hooks import FIRST, load_named
 
 TYPE_CHECKING = False  # importing typing takes as long as a hook may
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from ir import MclError
 
-PASSPHRASE = "MCL_PASSPHRASE"  # noqa: S105  # the name of the variable
 _TAKEN = "executor.sandbox.taken"
 INTERNAL, INTERRUPTED = 70, 130
 _OBJECTS = 200_000  # made between two collections, of which one takes 10 ms; more than a compile makes

@@ -48,11 +48,11 @@ def serve(
 
         from executor.gate.roots import allowed_roots
         from mcl.cli.home import use_home
-        from mcl.core.agent_name import AGENT_VARIABLE
+        from mcl.core.environment import AGENT
         from mcl.serve.service.compiling import Compiling
         from mcl.serve.serving import serve_http, serve_stdio
 
-        place, agent = workspace or _started_in(), agent or os.environ.get(AGENT_VARIABLE, "")
+        place, agent = workspace or _started_in(), agent or os.environ.get(AGENT, "")
         home = stack.enter_context(use_home(signs=True))
         allowed_roots(home.allowed, home.path)  # a wrong one is told to who started this, not to a client
         compiling = Compiling(home, model=model, ai=ai, skills=skills)

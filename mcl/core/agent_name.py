@@ -6,9 +6,9 @@ import os
 import re
 from typing import Final
 
+from mcl.core.environment import AGENT
 from mcl.core.errors import WorkError
 
-AGENT_VARIABLE: Final = "MCL_AGENT"
 LOCAL: Final = "local"  # an agent that nobody named
 
 _AGENT: Final = re.compile(r"[A-Za-z0-9._:@-]{1,64}")
@@ -16,7 +16,7 @@ _AGENT: Final = re.compile(r"[A-Za-z0-9._:@-]{1,64}")
 
 def agent_name(given: str = "") -> str:
     """The name of an agent: what is given, else $MCL_AGENT, else "local". Raises WorkError BAD_AGENT_NAME."""
-    name = given or os.environ.get(AGENT_VARIABLE, "") or LOCAL
+    name = given or os.environ.get(AGENT, "") or LOCAL
     if not _AGENT.fullmatch(name):
         raise WorkError(
             "BAD_AGENT_NAME",

@@ -8,11 +8,12 @@ from pathlib import Path
 from executor.core.errors import HomeError
 from executor.gate.grants import Grants
 from executor.store.home import Home
+from mcl.core.environment import HOME
 
 
 def locate() -> Path:
     """The folder of the home: $MCL_HOME, else the platform's folder for a user's data."""
-    if named := os.environ.get("MCL_HOME"):
+    if named := os.environ.get(HOME):
         return Path(named).expanduser().absolute()
     return own_place()
 

@@ -68,13 +68,12 @@ def plugins() -> Iterator[Plugin]:
     yield from _others or ()
 
 
-_others: list[Plugin] | None = None
+_others: list[Plugin] | None = None  # not looked for yet
 
 
 def _look_for_others() -> None:
-    """Python's reader of metadata takes 30 ms, so it is asked only where there is something to be read."""
     global _others
-    _others = []
+    _others = []  # Python's reader of metadata takes 30 ms: it is asked only where there is something to read
     if any(_names_group(place) for place in sys.path):
         from importlib.metadata import entry_points
 

@@ -486,7 +486,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
             f"mcl.plugins.agents.writes.{one}"
             for one in ("callers", "images", "recovering", "seen", "tracing")
         ),
-        *(f"mcl.plugins.agents.governed.{one}" for one in ("here", "naming", "scope", "writing")),
+        *(f"mcl.plugins.agents.governed.{one}" for one in ("here", "naming", "scope")),
         "mcl.plugins.agents.usecases.release",
     }
     completing = [node for node in called_as("complete", nodes) if node.keywords or node.args]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from mcl.core.environment import HOME
 from mcl.core.errors import InputError
 from mcl.serve.install.hosts import Host
 
@@ -80,8 +81,8 @@ def entry_for(host: Host, name: str, *, workspace: Path | None, environment: Map
         args += ["--workspace", str((workspace or Path.cwd()).absolute())]
     elif host.folder == "variable":
         args += ["--workspace", host.variable]
-    home = environment.get("MCL_HOME")
-    env = {"MCL_HOME": str(Path(home).expanduser().absolute())} if home else {}
+    home = environment.get(HOME)
+    env = {HOME: str(Path(home).expanduser().absolute())} if home else {}
     return Entry(host, name, command, tuple(args), env)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ir import MclError
 from ir.errors import REFUSED
+from mcl.core.environment import HOME
 
 if TYPE_CHECKING:
     from executor.store.home import Home
@@ -52,7 +53,7 @@ def require_person(command: str) -> None:
 
 def require_own_place(command: str) -> None:
     """Keep an agent from making the home of its person an unattended one. Raises DoorError PERSON_ONLY."""
-    if not os.environ.get("MCL_HOME") and (above := below_agent()):
+    if not os.environ.get(HOME) and (above := below_agent()):
         raise DoorError(
             "PERSON_ONLY",
             f"it would make the home of the person, and {above}",

@@ -46,13 +46,13 @@ def complete(
     """
     from ir.errors import REFUSED
     from mcl.cli.home import use_home
-    from mcl.core.agent_name import AGENT_VARIABLE
+    from mcl.core.environment import AGENT
     from mcl.core.safe import safe
     from mcl.plugins.agents.usecases.complete import complete_work
     from mcl.usecases.authority.door import may_answer
 
     out, home = Output(as_json), use_home(signs=True)
-    person = not agent and not os.environ.get(AGENT_VARIABLE) and sys.stdin.isatty() and may_answer(home)
+    person = not agent and not os.environ.get(AGENT) and sys.stdin.isatty() and may_answer(home)
     ask = _ask if person else None
     found = complete_work(label, notes=notes, agent=agent, ask=ask, root=root, home=home)
     out.document(found.to_json())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mcl.core.agent_name import agent_name
+from mcl.core.environment import HOME
 from mcl.plugins.agents.hosts.host import Host
 from mcl.serve.install.entry import command_of_mcl
 from mcl.serve.install.jsonc import read, with_entry
@@ -22,7 +23,7 @@ def settings_for(host: Host, agent: str, environment: Mapping[str, str]) -> dict
 
     MCL_HOME is taken from the environment, where it is set. Raises WorkError BAD_AGENT_NAME.
     """
-    home = environment.get("MCL_HOME")
+    home = environment.get(HOME)
     before = f"MCL_HOME={shlex.quote(str(Path(home).expanduser().absolute()))} " if home else ""
     words = ["--host", host.name, *(["--agent", agent_name(agent)] if agent else [])]
 
