@@ -33,6 +33,7 @@ from executor import (
 )
 from executor.gate.locks import Locks
 from executor.gate.mandate import Mandate
+from mcl.catalog.tools.registry import shipped_tools
 
 NODE = dict[str, Any]
 
@@ -144,7 +145,7 @@ class Walks:
         self.tools: list[Tool] = []
 
     def registry(self) -> Registry:
-        return Registry.builtin(self.tools)
+        return Registry([*shipped_tools(), *self.tools])
 
     def seal(self, intent_id: str, kind: str, body: ir.Body) -> ir.Envelope:
         pair = getattr(self.home.keyring, ir.ROLE_OF_KIND[kind])

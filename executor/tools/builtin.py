@@ -12,12 +12,8 @@ from executor.tools.tool import Adapter, Bench, Tool
 
 _NAMES: Final = (
     "agent/dispatch",
-    "calendar/add",
-    "calendar/list",
     "code/grep",
     "code/search",
-    "data/chart",
-    "data/summary",
     "fs/append",
     "fs/changes",
     "fs/delete",

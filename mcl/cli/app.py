@@ -95,9 +95,13 @@ def _guarded(command: Any, path: str) -> Callable[..., Any]:
     @wraps(run)
     def guarded(**given: Any) -> Any:
         from mcl.cli.home import a_persons
+        from mcl.core.extras import require_extra
         from mcl.usecases.authority.commands import commands
 
         options = [option for one in command.params if given.get(one.name) for option in one.opts]
+        for plugin in plugins():
+            if any(f"{path} ".startswith(f"{words} ") for words in plugin.commands):
+                require_extra(plugin, f"mcl {path}")
         row = commands().get(path)
         if row is not None and not row.is_persons(options):
             return run(**given)

@@ -20,6 +20,7 @@ from mcl.language.mtx.identity import skill_id, skill_version
 from mcl.language.mtx.interpret import texts
 from mcl.language.mtx.load import Head, head_of, load_file, read_bytes
 from mcl.language.plans.template import PlanTemplate, is_kept, read_template
+from mcl.plugins.hooks import plugins
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -226,8 +227,10 @@ class Skills:
 
 
 def skill_folders(home: Path | None, *, here: Path | None = None, extra: Sequence[Path] = ()) -> list[Path]:
-    """Where skills are looked for, later ones win: the package, the home, ./skills (of `here`), `extra`."""
+    """Where skills are looked for, later ones win: the package, plug-ins, the home, ./skills (of `here`),
+    `extra`."""
     places = [Path(shipped.__file__).parent]
+    places += [Path(one.folder, "skills") for one in plugins() if one.skills]
     places += [home / "skills"] if home is not None else []
     places += [here / "skills"] if here is not None else []
     places += extra

@@ -9,9 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = (
-    False  # an agent's host waits for `mcl hook`, which comes by here: typing and dataclasses take too long
-)
+TYPE_CHECKING = False  # importing typing, or dataclasses, takes as long as `mcl hook` may
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
@@ -19,19 +17,19 @@ if TYPE_CHECKING:
 GROUP = "mcl.plugins"  # of entry points: each leads to a Plugin
 # Command lines that are answered before anything else is loaded: an agent's host waits for each of its calls.
 FIRST = {"hook": "mcl.plugins.agents.hook.entry:main"}
-SHIPPED = ("agents", "review", "repo", "editor", "train", "probing")  # mcl.plugins.<name>.plugin:PLUGIN
+SHIPPED = ("agents", "review", "repo", "data", "editor", "train", "probing")
 
 
 class Plugin:
     """One plug-in, whose package is that of its module.
 
-    name: its own, and that of the extra that it needs. commands: by their words ("review", "skill lsp"), what
-    adds them to the command line, or to the noun that they belong to; beside the module, `commands.toml` says
-    who may give them.
-    tools: as "namespace/name"; manifest and adapter lie in the package's `tools` folder. skills: whether its
+    name: its own, and that of its extra. needs: modules that the extra brings. commands: by their words
+    ("review", "skill lsp"), what adds them to the command line, or to the noun that they belong to; beside
+    the module, `commands.toml` says who may give them. tools: as "namespace/name"; manifest and adapter lie
+    in the package's `tools` folder. serves: tools of the kernel that need the extra too. skills: whether its
     `skills` folder has some. offered: tools that are offered over MCP. checkouts: what has a say about a call
-    in a folder for which work was signed (`mcl.serve.governed.Checkouts`). runs: what answers the steps of
-    some plans, and follows their runs (`mcl.usecases.runs.Runs`).
+    in a folder for which work was signed (`mcl.serve.governed.Folders`). runs: what answers the steps of some
+    plans, and follows their runs (`mcl.usecases.runs.Runs`).
     """
 
     def __init__(
@@ -39,17 +37,19 @@ class Plugin:
         name: str,
         module: str,
         *,
+        needs: Sequence[str] = (),
         commands: Mapping[str, str] | None = None,
         tools: Sequence[str] = (),
+        serves: Sequence[str] = (),
         skills: bool = False,
         offered: Sequence[str] = (),
         checkouts: str = "",
         runs: str = "",
     ) -> None:
-        self.name, self.package = name, module.rpartition(".")[0]
-        self.commands = dict(commands or {})
-        self.tools, self.skills, self.offered = tuple(tools), skills, tuple(offered)
-        self.checkouts, self.runs = checkouts, runs
+        self.name, self.package, self.needs = name, module.rpartition(".")[0], needs
+        self.commands, self.tools, self.serves, self.skills = dict(commands or {}), tools, serves, skills
+        self.offered, self.checkouts, self.runs = offered, checkouts, runs
+        self.folder = os.path.dirname(str(sys.modules[module].__file__))  # noqa: PTH120
 
 
 def load_named(named: str) -> Any:
@@ -62,39 +62,13 @@ def load_named(named: str) -> Any:
 
 def plugins() -> Iterator[Plugin]:
     """All there are, those that come with mcl first. Raises InputError PLUGIN_BROKEN."""
+    global _others
     yield from (load_named(f"mcl.plugins.{name}.plugin:PLUGIN") for name in SHIPPED)
     if _others is None:
-        _look_for_others()
-    yield from _others or ()
+        from mcl.core.distribution import entry_points_of
+
+        _others = entry_points_of(GROUP)
+    yield from _others
 
 
 _others: list[Plugin] | None = None  # not looked for yet
-
-
-def _look_for_others() -> None:
-    global _others
-    _others = []  # Python's reader of metadata takes 30 ms: it is asked only where there is something to read
-    if any(_names_group(place) for place in sys.path):
-        from importlib.metadata import entry_points
-
-        for entry in entry_points(group=GROUP):
-            try:
-                _others.append(entry.load())
-            except Exception as problem:
-                from mcl.core.errors import InputError
-
-                message = f"the plug-in {entry.name} cannot be loaded: {type(problem).__name__}: {problem}"
-                fix = f"take it away, or mend it: {entry.value}"
-                raise InputError("PLUGIN_BROKEN", message, place=entry.name, fix=fix) from problem
-
-
-def _names_group(place: str) -> bool:
-    from contextlib import suppress
-
-    with suppress(OSError):
-        for entry in os.scandir(place or "."):
-            if entry.name.endswith(".dist-info"):
-                with suppress(OSError), open(f"{entry.path}/entry_points.txt", "rb") as file:  # noqa: PTH123
-                    if f"[{GROUP}]".encode() in file.read():
-                        return True
-    return False

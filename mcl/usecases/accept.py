@@ -8,6 +8,7 @@ from executor.core.errors import LifecycleError
 from executor.store.home import Home
 from executor.store.lifecycle.ways import way_on
 from ir import Intent, IntentAcceptBody
+from mcl.core.extras import require_extras_of
 from mcl.core.home import open_home
 from mcl.core.seal import sealed
 from mcl.usecases.ids import find_intent
@@ -82,7 +83,8 @@ class Acceptable(Shown):
 
 
 def acceptable(intent: str, *, home: Home) -> Acceptable:
-    """What `accept` would sign. Raises InputError; LifecycleError where there is nothing to accept."""
+    """What `accept` would sign. Raises InputError; EXTRA_MISSING where a tool of the plan is
+    not installed; LifecycleError where there is nothing to accept."""
     found = shown(home, find_intent(home, intent))
     legal = found.view.legal()
     if found.intent is None or "intent.accept" not in legal:
@@ -94,4 +96,6 @@ def acceptable(intent: str, *, home: Home) -> Acceptable:
             state=found.state,
             legal=legal,
         )
+    if found.plan is not None:
+        require_extras_of(found.plan)
     return Acceptable(**{**vars(found), "intent": found.intent})

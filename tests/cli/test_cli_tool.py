@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from executor import Grants, Home, Pins, Registry
+from executor import Grants, Home, Pins
 from mcl.catalog.tools import registry
 from mcl.cli.tool.describe import example_call
 from tests.cli.conftest import Shell
@@ -34,7 +34,7 @@ def test_the_list_tells_what_each_tool_may_do(mcl: Shell) -> None:
     assert tools["fs/delete"] == {
         "uri": "matrix://tool/fs/delete@1.0.0",
         "name": "fs/delete",
-        "pin": next(one.pin for one in Registry.builtin().manifests if "/fs/delete@" in one.uri),
+        "pin": next(one.pin for one in registry().manifests if "/fs/delete@" in one.uri),
         "standing": "new",
         "closed": False,
         "effects": ["write"],

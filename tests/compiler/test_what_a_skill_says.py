@@ -9,7 +9,7 @@ import pytest
 
 import mcl
 from executor import Home
-from executor.tools.registry import Registry
+from mcl.catalog.tools import registry
 from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal
 from mcl.compiler.reasoner import SkillPrompts
 from mcl.core.errors import SkillError
@@ -141,7 +141,7 @@ def test_a_failure_mode_says_what_follows_when_the_plan_cannot_be_made(
     skill = ORDER.replace("fs/write@1.0.0", "fs/rite@1.0.0")
     skill = skill.replace("§FAILURE_MODES\nnone", f"§FAILURE_MODES\n{mode}")
     folder = folder_of(tmp_path, skill, MISSING)
-    outcome = compiled(home, folder, registry=Registry.builtin())
+    outcome = compiled(home, folder, registry=registry())
     if isinstance(outcome, Refused):
         assert ("refused", outcome.reason) == told[:2]
         assert home.journal.view(outcome.id).reason == outcome.reason
@@ -158,7 +158,7 @@ def test_a_plan_that_cannot_be_made_is_an_error_where_no_failure_mode_says_other
     skill = ORDER.replace("fs/write@1.0.0", "fs/rite@1.0.0")
     skill = skill.replace("§FAILURE_MODES\nnone", f"§FAILURE_MODES\n{mode}")
     with pytest.raises(SkillError) as refused:
-        compiled(home, folder_of(tmp_path, skill, MISSING), registry=Registry.builtin())
+        compiled(home, folder_of(tmp_path, skill, MISSING), registry=registry())
     assert refused.value.code == "TOOL_MISSING"
 
 

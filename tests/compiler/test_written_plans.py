@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from executor import Home, LifecycleError, Registry
+from executor import Home, LifecycleError
 from ir import Intent, OutputRef, check_plan, parse_references, with_hash
 from ir.frame import Frame, SlotEntry
 from mcl import accept, replay, run
@@ -24,7 +24,7 @@ from mcl.model.planning import PlanForm
 from tests.compiler.conftest import AT, Scripted
 from tests.model.random_gguf import small_words, write_gguf
 
-TOOLS = Registry.builtin()
+TOOLS = registry()
 URIS = [manifest.uri for manifest in TOOLS.manifests]
 WRITE, READ = "matrix://tool/fs/write@1.0.0", "matrix://tool/fs/read@1.0.0"
 ORIGIN = Origin("0" * 26, AT, "did:key:agent")

@@ -22,7 +22,6 @@ from executor import (
     Manifest,
     Pins,
     PolicyError,
-    Registry,
     Tool,
     decide,
 )
@@ -32,6 +31,7 @@ from executor.gate.guards import approval
 from executor.gate.references import typed_args
 from executor.store.keys.personal import is_personal
 from ir import PolicyGateBody, PolicyGateResolveBody
+from mcl.catalog.tools import registry
 
 pytestmark = pytest.mark.outside_dev  # folders are granted
 
@@ -324,7 +324,7 @@ def test_a_classification_that_says_nothing_is_refused(
 
 
 def test_a_tool_that_says_what_it_does_is_not_classified(walks: Walks) -> None:
-    manifest = Registry.builtin().manifests[0]
+    manifest = registry().manifests[0]
     with pytest.raises(PolicyError) as caught:
         Pins(walks.home).classify(manifest, ["read"], "read", by="did:key:operator")
     assert caught.value.code == "TOOL_ANNOTATED"

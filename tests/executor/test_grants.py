@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from executor import Grants, Home, Manifest, Pins, Policy, PolicyError, Registry, SystemClock
+from executor import Grants, Home, Manifest, Pins, Policy, PolicyError, SystemClock
 from executor.gate.grants import STEPS
+from mcl.catalog.tools import registry
 
 pytestmark = pytest.mark.outside_dev  # folders are granted
 
@@ -227,14 +228,14 @@ def test_a_policy_that_cannot_be_read_stops_everything(tmp_path: Path, text: str
     place = tmp_path / "policy.toml"
     place.write_text(text)
     with pytest.raises(PolicyError) as caught:
-        Policy.load(place, Registry.builtin())
+        Policy.load(place, registry())
     assert caught.value.code == "BAD_POLICY"
     assert caught.value.place.partition(":")[0] == str(place)
 
 
 def test_the_version_of_a_policy_is_its_bytes(tmp_path: Path) -> None:
     place = tmp_path / "policy.toml"
-    tools = Registry.builtin()
+    tools = registry()
     assert Policy.load(place, tools).closed == {}
     place.write_text("deny = ['matrix://tool/fs/write']\napproval_minutes = 5")
     policy = Policy.load(place, tools)
@@ -246,7 +247,7 @@ def test_the_version_of_a_policy_is_its_bytes(tmp_path: Path) -> None:
 
 def test_a_pin_is_kept_from_first_use(home: Home) -> None:
     pins = Pins(home)
-    manifests = Registry.builtin().manifests
+    manifests = registry().manifests
     assert pins.of(manifests[0].uri) == ""
     pins.admit(manifests)
     assert pins.of(manifests[0].uri) == manifests[0].pin
@@ -256,7 +257,7 @@ def test_a_pin_is_kept_from_first_use(home: Home) -> None:
 
 
 def test_a_tool_without_addresses_has_the_pin_that_was_approved_before_tools_had_any() -> None:
-    pins = {manifest.uri: manifest.pin for manifest in Registry.builtin().manifests}
+    pins = {manifest.uri: manifest.pin for manifest in registry().manifests}
     known = "d68934d24870333d540b3076846146711115bebca957453732160d38dba1f3a7"
     assert pins["matrix://tool/time/now@1.0.0"] == known
 
@@ -274,6 +275,6 @@ def test_a_tool_without_addresses_has_the_pin_that_was_approved_before_tools_had
     ],
 )
 def test_a_network_tool_says_which_arguments_are_addresses(changes: dict[str, object], why: str) -> None:
-    manifest = next(one for one in Registry.builtin().manifests if one.uri.endswith("time/now@1.0.0"))
+    manifest = next(one for one in registry().manifests if one.uri.endswith("time/now@1.0.0"))
     with pytest.raises(ValueError, match=why):
         Manifest.model_validate({**manifest.model_dump(mode="json"), **changes})

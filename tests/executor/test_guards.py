@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from walks import NODE, Walks, context_of, sequence, tool
 
-from executor import Allow, Ask, Call, Declaration, Deny, Grants, Home, Manifest, Pins, Registry, Tool, decide
+from executor import Allow, Ask, Call, Declaration, Deny, Grants, Home, Manifest, Pins, Tool, decide
 from executor.call import Deferred
 from executor.core.durations import duration
 from executor.gate.budget import Spending
@@ -18,6 +18,7 @@ from executor.gate.effects import VERB_CEILING, need_of, over_ceiling
 from executor.gate.references import typed_args
 from executor.tools.manifest import Effect
 from ir import Budget, IntentCancelBody, Unknown, with_hash
+from mcl.catalog.tools import registry
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def walks(home: Home, tmp_path: Path) -> Walks:
 
 def call_of(node: NODE, **more: Any) -> Call:
     planned = node["tool_call"]
-    args = typed_args(planned["args"], Registry.builtin().find(planned["tool_ref"]), {})
+    args = typed_args(planned["args"], registry().find(planned["tool_ref"]), {})
     return Call(planned["tool_ref"], args, planned["side_effect_class"], node["id"], **more)
 
 

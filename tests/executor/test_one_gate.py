@@ -39,7 +39,12 @@ DOORS: Final = ("adapter", "invoke", "_SEAL", "_Registry__tools", "__tools", "_c
 ABROAD: Final = ("perform", "read_resource", "get_prompt", "send_request")
 CONNECTIONS: Final = ("upstreams", "ups")  # names of what has them; and what is asked of these
 ASKED: Final = ("call", "complete")
-HOLDERS: Final = ("Tool", "builtin_tools", "declared_commands")  # names whose values hold adapters
+HOLDERS: Final = (
+    "Tool",
+    "builtin_tools",
+    "declared_commands",
+    "shipped_tools",
+)  # names whose values hold adapters
 
 DECLARED: Final = {
     # Who makes an Allow, and who asks for one.
@@ -83,6 +88,7 @@ DECLARED: Final = {
     ("mcl/serve/proxy/completing.py", "upstreams.complete"),
     # Whether a package is there at all.
     ("mcl/core/distribution.py", "by name"),
+    ("mcl/core/extras.py", "by name"),
     ("mcl/catalog/upstream/upstreams.py", "by name"),
     ("mcl/cli/serve.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
@@ -95,7 +101,6 @@ DECLARED: Final = {
     ("mcl/usecases/runs.py", "by name"),
     ("mcl/serve/governed.py", "by name"),
     ("mcl/serve/offered/tools.py", "by name"),
-    ("mcl/catalog/contracts/registered.py", "by name"),  # the folders of packages, whose files are read
     ("mcl/plugins/train/run.py", "by name"),
     ("mcl/model/llama/binding.py", "by name"),
     ("mcl/plugins/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walks import NODE, gate, parallel, sequence, tool
 
-from executor import Registry
 from executor.gate.taint import Taint, carries, taints
 from executor.tools.manifest import Effect
 from ir import PlanNode, PlanTree
+from mcl.catalog.tools import registry
 
 READ = ("fs/read", "read", {"path": "a.txt"})
 FETCH = ("http/get", "network", {"url": "https://example.org/"})
@@ -28,7 +28,7 @@ def node(id: str, what: tuple[str, str, Mapping[str, str]]) -> NODE:
 
 def met(root: NODE, before: Taint | None = None) -> dict[str, Taint]:
     plan = PlanTree.from_json(json.dumps({"id": "p", "v": "mcl/0.1", "root": root}))
-    return taints(plan, Registry.builtin().find, before or Taint())
+    return taints(plan, registry().find, before or Taint())
 
 
 def test_what_was_read_and_what_was_fetched_meet_after_both() -> None:
@@ -69,7 +69,7 @@ def test_what_lies_in_other_branches_counts_in_their_order() -> None:
 
 def test_a_look_at_a_criterion_comes_after_the_whole_plan_and_the_looks_before_it() -> None:
     plan = PlanTree.from_json(json.dumps({"id": "p", "v": "mcl/0.1", "root": node("mine", READ)}))
-    found = taints(plan, Registry.builtin().find, looks=["success[0]", "success[1]"])
+    found = taints(plan, registry().find, looks=["success[0]", "success[1]"])
     assert found["success[0]"] == Taint("mine", "")
     assert found["success[1]"] == Taint("mine", "success[0]")
 
@@ -145,7 +145,7 @@ def possible(root: PlanNode, target: str) -> set[str]:
 def test_taint_is_what_can_complete_before_a_node_whatever_the_tree(tree: Any) -> None:
     root = grown(tree, (f"n{number}" for number in range(10_000)))
     plan = PlanTree.from_json(json.dumps({"id": "p", "v": "mcl/0.1", "root": root}))
-    found = taints(plan, Registry.builtin().find)
+    found = taints(plan, registry().find)
     calls = {one.id: one.tool_call.tool_ref for one, _ in plan.root.walk() if one.tool_call}
     for target in calls:
         before = [calls[one] for one in possible(plan.root, target)]

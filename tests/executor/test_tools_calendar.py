@@ -16,8 +16,8 @@ from icalendar import Calendar
 from walks import NODE, Walks, parallel, tool
 
 from executor import FixedClock, Workspace
-from executor.tools.calendar.add import _add, run
-from executor.tools.calendar.file import events, parse
+from mcl.plugins.data.tools.calendar.add import _add, run
+from mcl.plugins.data.tools.calendar.file import events, parse
 
 
 def add(title: str = "Call the bank", start: str = "2026-11-22T09:00:00+01:00", **args: str) -> NODE:

@@ -20,10 +20,10 @@ from walks import NODE, Walks, tool
 
 import ir
 from executor import Workspace
-from executor.tools.data.cells import is_number, read_date, read_number
-from executor.tools.data.column import Column
-from executor.tools.data.numerals import shown
-from executor.tools.data.picture import draw
+from mcl.plugins.data.tools.data.cells import is_number, read_date, read_number
+from mcl.plugins.data.tools.data.column import Column
+from mcl.plugins.data.tools.data.numerals import shown
+from mcl.plugins.data.tools.data.picture import draw
 
 ORDERS = """day,city,price,qty,code,paid
 2026-01-01,Berlin,1.10,3,007,yes
@@ -312,7 +312,7 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 def test_any_table_that_a_csv_writer_writes_is_read_back(
     tmp_path: Path, rows: list[list[str]], delimiter: str, end: str
 ) -> None:
-    from executor.tools.data.table import open_table
+    from mcl.plugins.data.tools.data.table import open_table
 
     class Bench:
         workspace = Workspace(tmp_path)
@@ -333,8 +333,8 @@ def test_any_table_that_a_csv_writer_writes_is_read_back(
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300) | st.text(st.sampled_from('ab1,;"\n\r\t.-'), max_size=80).map(str.encode))
 def test_no_bytes_end_in_anything_but_figures_or_a_named_error(tmp_path: Path, data: bytes) -> None:
-    from executor.tools.data.summary import _count
-    from executor.tools.data.table import open_table
+    from mcl.plugins.data.tools.data.summary import _count
+    from mcl.plugins.data.tools.data.table import open_table
 
     class Bench:
         workspace = Workspace(tmp_path)
@@ -472,8 +472,8 @@ def test_more_bars_and_points_than_can_be_seen_are_thinned_and_said(walks: Walks
 
 
 def test_a_line_sums_what_lies_on_one_day_and_goes_by_the_calendar(walks: Walks) -> None:
-    from executor.tools.data.chart import _line
-    from executor.tools.data.table import Form
+    from mcl.plugins.data.tools.data.chart import _line
+    from mcl.plugins.data.tools.data.table import Form
 
     class Days:
         names, path, form = ("day", "n"), "t.csv", Form("utf-8", "UTF-8", ",", False, True)
@@ -491,7 +491,7 @@ def test_a_line_sums_what_lies_on_one_day_and_goes_by_the_calendar(walks: Walks)
 
 
 def test_a_histogram_counts_every_number_once() -> None:
-    from executor.tools.data.chart import _histogram
+    from mcl.plugins.data.tools.data.chart import _histogram
 
     for numbers in ([1.5], [0, 0, 0], list(range(100)), [-1e12, 1e12], [0.1, 0.2, 0.30000000000000004]):
         made = _histogram("n", 0, [[f"{Decimal(repr(float(one))):f}"] for one in numbers], comma=False)
@@ -518,7 +518,7 @@ def test_a_chart_is_written_to_an_svg_file_alone(walks: Walks, out: str) -> None
     st.sampled_from(["bar", "line"]),
 )
 def test_any_labels_and_numbers_can_be_drawn(points: list[tuple[str, float]], kind: str) -> None:
-    from executor.tools.data.chart import _plain
+    from mcl.plugins.data.tools.data.chart import _plain
 
     labels = [_plain(label) for label, _ in points]
     svg = draw(kind, "title", labels, [value for _, value in points])

@@ -18,6 +18,7 @@ from walks import Walks, parallel, tool
 
 from executor import Workspace
 from executor.tools.fs import watch
+from mcl.catalog.tools import registry
 
 
 def append(path: str, content: str) -> dict[str, Any]:
@@ -294,9 +295,8 @@ def test_a_cancelled_watch_ends_at_once(walks: Walks) -> None:
 
 
 def test_watch_may_take_its_longest_time_under_its_own_limit() -> None:
-    from executor import Registry
 
-    manifest = Registry.builtin().find("matrix://tool/fs/watch@1.0.0")
+    manifest = registry().find("matrix://tool/fs/watch@1.0.0")
     assert manifest is not None
     seconds: Any = manifest.properties["seconds"]
     assert manifest.timeout_ms > seconds["maximum"] * 1000

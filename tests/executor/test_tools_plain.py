@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from executor import Registry
 from executor.tools.plain import Checker, plainly
+from mcl.catalog.tools import registry
 
 NUMBERS = st.integers(-3, 3)
 WORDS = st.text("ab1 ", max_size=4)
@@ -84,7 +84,7 @@ def test_a_checker_tells_the_errors_that_jsonschema_tells(schema: dict[str, Any]
 
 
 def test_plain_values_of_the_tools_that_come_with_it_get_the_quick_yes() -> None:
-    manifests = {one.uri.partition("@")[0]: one for one in Registry.builtin().manifests}
+    manifests = {one.uri.partition("@")[0]: one for one in registry().manifests}
     read = plainly(manifests["matrix://tool/fs/read"].args)
     assert read is not None
     assert read({"path": "notes.md"})

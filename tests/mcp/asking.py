@@ -21,6 +21,7 @@ from executor.gate.verdict import Ask
 from executor.tools.registry import Registry
 from mcl.catalog.channels import Channels
 from mcl.catalog.declaration import read_call
+from mcl.catalog.tools.registry import shipped_tools
 from mcl.serve.exchange import Caller, Filled, Form
 from mcl.serve.questions.questions import Approved, Denied, Pending, Questions, Settled
 from mcl.serve.session import Session
@@ -78,7 +79,7 @@ class Room:
         )
 
     def registry(self) -> Registry:
-        return Registry.builtin(self.tools)
+        return Registry([*shipped_tools(), *self.tools])
 
     def caller(
         self,

@@ -23,6 +23,7 @@ from executor import (
 from executor.gate.locks import Locks
 from mcl.catalog.declaration import read_call
 from mcl.catalog.foreign.manifest import manifest_of
+from mcl.catalog.tools.registry import shipped_tools
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"repo": {"type": "string"}}, "required": ["repo"]}
 
@@ -82,7 +83,7 @@ class Declaring:
     def context(self, **more: Any) -> Context:
         """What the gate looks at, for a call that no plan holds."""
         if self._registry is None:
-            self._registry = Registry.builtin(self._tools)
+            self._registry = Registry([*shipped_tools(), *self._tools])
             self.pins.admit(self._registry.manifests)
         registry = self._registry
         parts: dict[str, Any] = {

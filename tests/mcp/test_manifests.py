@@ -9,11 +9,12 @@ from declaring import nothing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor import Manifest, Registry
+from executor import Manifest
 from executor.gate.references import typed_args
 from executor.tools.tool import Tool
 from mcl.catalog.foreign.annotations import Hints, judge, read_hints
 from mcl.catalog.foreign.manifest import OUTPUT, manifest_of
+from mcl.catalog.tools import registry
 from mcl.cli.tool.describe import example_call
 from mcl.core.errors import McpError
 from mcl.serve.offered.sample import sample_args
@@ -216,7 +217,7 @@ def test_only_a_tool_of_another_server_may_lie_where_these_lie() -> None:
 
 
 def a_manifest_of_our_own() -> dict[str, Any]:
-    found = Registry.builtin().find("matrix://tool/fs/read@1.0.0")
+    found = registry().find("matrix://tool/fs/read@1.0.0")
     assert found is not None
     return found.model_dump()
 

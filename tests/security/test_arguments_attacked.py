@@ -16,6 +16,7 @@ from walks import NODE, Walks, context_of, sequence, tool
 from executor import Allow, Ask, Call, Deny, Grants, Home, Manifest, decide
 from executor.sandbox.redaction import Redactor
 from ir import MclError
+from mcl.catalog.tools import registry
 
 SLOW = ("fs/watch",)  # waits for a second at least
 CRASHES = ("TOOL_CRASHED", "BAD_OUTPUT", "INTERNAL")
@@ -282,9 +283,8 @@ def surroundings(walks: Walks) -> dict[str, tuple[int, str]]:
 
 
 def manifests() -> list[Manifest]:
-    from executor import Registry
 
-    return [one for one in Registry.builtin().manifests if not any(f"/{name}@" in one.uri for name in SLOW)]
+    return [one for one in registry().manifests if not any(f"/{name}@" in one.uri for name in SLOW)]
 
 
 def verb_for(manifest: Manifest) -> str:

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from walks import NODE, Walks, granted, tool
 
-from executor import AlwaysApprove, Registry
+from executor import AlwaysApprove
+from mcl.catalog.tools import registry
+from mcl.plugins.data.plugin import PLUGIN
 
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\x00\r\x08"
 TOKEN = "ghp_" + "a1B2" * 9
@@ -128,7 +130,7 @@ def test_what_a_tool_brings_back_moves_no_cursor_and_tells_no_secret(
 def test_no_tool_is_left_out_of_these_attacks() -> None:
     tried = {node["tool_call"]["tool_ref"].removeprefix("matrix://tool/").partition("@")[0] for node in CALLS}
     known = {one.uri.removeprefix("matrix://tool/").partition("@")[0] for one in Registry.builtin().manifests}
-    assert known - tried == ELSEWHERE
+    assert {*known, *PLUGIN.tools} - tried == ELSEWHERE
 
 
 @pytest.mark.parametrize(
@@ -168,6 +170,6 @@ def test_however_much_there_is_an_answer_fits_its_limit(
     walks.git("rm", "-q", "--cached", "-r", "some")
     outcome = walks.go(node)
     assert outcome.failure is None, outcome.failure
-    manifest = Registry.builtin().find(node["tool_call"]["tool_ref"])
+    manifest = registry().find(node["tool_call"]["tool_ref"])
     assert manifest is not None
     assert len(json.dumps(outcome.outputs["n1"], ensure_ascii=False).encode()) <= manifest.max_output * 1.2

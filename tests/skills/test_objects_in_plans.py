@@ -21,6 +21,7 @@ from executor import Bench, Home, Manifest, Registry
 from executor.gate.references import typed_args
 from ir.json_text import place_in_json
 from mcl.catalog.foreign.manifest import manifest_of
+from mcl.catalog.tools.registry import shipped_tools
 from mcl.core.errors import SkillError
 from mcl.language.plans.planner import make_plan
 from mcl.language.plans.shape import read_shape
@@ -116,7 +117,7 @@ class Shop:
             id=clock.new_id(),
             created_at=clock.now(),
             created_by=keys.agent.did,
-            registry=Registry.builtin(self.walks.tools),
+            registry=Registry([*shipped_tools(), *self.walks.tools]),
         )
         outcome = self.walks.run(self.walks.accept(json.loads(plan.root.model_dump_json(exclude_none=True))))
         assert outcome.failure is None, outcome.failure

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_finding_skills import SKILL
 
-from executor import Registry
 from executor.gate.references import typed_args
 from ir import Intent, PlanTree, parse_references
 from ir.references import OutputRef
+from mcl.catalog.tools import registry
 from mcl.core.errors import SkillError
 from mcl.language.plans.planner import make_plan
 from mcl.language.skills import Skill, load_skill
@@ -156,7 +156,7 @@ def posting(tmp_path_factory: pytest.TempPathFactory) -> Skill:
 def test_slot_text_in_a_json_document_stays_a_text_of_it(posting: Skill, text: str, prose: str) -> None:
     (node,) = (node for node, _ in made(posting, prose, ("text", text, "")).root.walk())
     assert node.tool_call
-    call, tool = node.tool_call, Registry.builtin().find(node.tool_call.tool_ref)
+    call, tool = node.tool_call, registry().find(node.tool_call.tool_ref)
     args = typed_args(call.args, tool, {}, call.documents)
     assert args["json"] == {"title": f"about {text}!", "tags": [text, prose], "n": 1}
     assert args["body"] == f"{{{text}}}"

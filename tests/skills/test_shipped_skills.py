@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from executor.gate.effects import over_ceiling
-from executor.tools.registry import Registry
 from ir import VERBS, Intent, PlanTree
+from mcl.catalog.tools import registry
 from mcl.language.mtx.check import check
 from mcl.language.mtx.core import load_core
 from mcl.language.mtx.format import format_file
@@ -52,7 +52,7 @@ def plan(shipped: Skills, id: str, verb: str, **slots: str) -> PlanTree:
         id="01ARZ3NDEKTSV4RRFFQ69G5FAW",
         created_at="2026-11-21T10:00:01.000Z",
         created_by=AGENT,
-        registry=Registry.builtin(),
+        registry=registry(),
     )
 
 
@@ -92,7 +92,7 @@ def test_each_is_clean_canonical_and_says_what_it_needs(shipped: Skills, id: str
 def test_each_plan_calls_declared_tools_with_their_arguments_and_within_a_verb_of_the_skill(
     shipped: Skills, id: str
 ) -> None:
-    skill, tools = shipped.by_id[id], Registry.builtin()
+    skill, tools = shipped.by_id[id], registry()
     assert skill.template is not None
     used: set[str] = set()
     for case in skill.template.cases:

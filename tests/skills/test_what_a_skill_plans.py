@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from executor import Registry
+from mcl.catalog.tools import registry
 from mcl.language.mtx.finding import Finding
 from mcl.language.mtx.parse import parse
 from mcl.language.plans.beside import check_plan, scope_of
@@ -282,7 +283,7 @@ def test_no_plan_is_a_fault(tmp_path: Path, data: bytes) -> None:
 
 @pytest.fixture(scope="module")
 def tools() -> Registry:
-    return Registry.builtin()
+    return registry()
 
 
 @given(text=st.lists(st.sampled_from(PIECES), max_size=40).map("".join))

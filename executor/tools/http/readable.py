@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urljoin
 
+from executor.core.errors import ToolError
+
 _DROPPED: Final = frozenset(
     {
         *("script", "style", "template", "noscript", "svg", "math", "iframe", "object", "embed"),
@@ -38,8 +40,15 @@ def readable(html: str, address: str) -> tuple[str, str]:
     Args:
         address: where the page is from; links are told in full.
     """
-    from lxml.etree import HTMLParser  # heavy
-
+    try:
+        from lxml.etree import HTMLParser  # heavy
+    except ImportError as missing:
+        raise ToolError(
+            "EXTRA_MISSING",
+            "what makes readable text of HTML is not installed",
+            place=address,
+            fix="install mcl with its extra: data",
+        ) from missing
     page = _Page(address)
     parser = HTMLParser(target=page, encoding="utf-8", remove_comments=True, remove_pis=True)
     data = html.replace("\0", "").encode("utf-8", "replace")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -26,8 +25,7 @@ _SCHEME: Final = "matrix://tool/"
 def rooms() -> tuple[Path, ...]:
     """The folders that hold the namespaces of tools."""
     own = [Path(executor.tools.__file__).parent, Path(mcl.catalog.tools.__file__).parent]
-    added = [f"{plugin.package}.tools" for plugin in plugins() if plugin.tools]
-    return (*own, *(Path(str(import_module(package).__file__)).parent for package in added))
+    return (*own, *(Path(plugin.folder, "tools") for plugin in plugins() if plugin.tools))
 
 
 def registered_drift(registry: Registry, places: Sequence[Path] | None = None) -> tuple[Drift, ...]:

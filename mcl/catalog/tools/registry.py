@@ -7,7 +7,7 @@ its own folder `tools`, in the same shape: a folder a namespace, a manifest besi
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from inspect import isawaitable
+from inspect import isawaitable, signature
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,8 +17,9 @@ from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import own_manifest
 from executor.tools.registry import Annex, Registry
 from executor.tools.tool import Bench, Tool
+from mcl.core.extras import require_extra
 from mcl.core.home import open_home
-from mcl.plugins.hooks import plugins
+from mcl.plugins.hooks import Plugin, plugins
 
 COMMANDS: Final = "commands.toml"  # in a home: commands that its operator declared
 _PACKAGE: Final = "mcl.catalog.tools"
@@ -36,12 +37,18 @@ def registry(
 
     A command that cannot be used is none (``Registry.broken``).
     """
-    own = list(_lying_in(_PACKAGE, _NAMES, home))
-    for plugin in (one for one in plugins() if one.tools):
-        own += _lying_in(f"{plugin.package}.tools", plugin.tools, home)
     declared, broken = _declared(commands / COMMANDS) if commands else ((), {})
-    tools = [*builtin_tools(), *own, *declared]
+    tools = [*shipped_tools(home), *declared]
     return Registry(sorted(tools, key=lambda tool: tool.manifest.uri), outside, broken)
+
+
+def shipped_tools(home: Callable[[], Home] = open_home) -> list[Tool]:
+    """Those of the executor, of mcl and of its plug-ins. home: as of ``registry``."""
+    found = list(_lying_in(_PACKAGE, Path(__file__).parent, _NAMES, home))
+    for plugin in (one for one in plugins() if one.tools):
+        folder = Path(plugin.folder, "tools")
+        found += _lying_in(f"{plugin.package}.tools", folder, plugin.tools, home, plugin)
+    return [*builtin_tools(), *found]
 
 
 def own_names() -> tuple[str, ...]:
@@ -49,12 +56,13 @@ def own_names() -> tuple[str, ...]:
     return tuple(one.uri.removeprefix("matrix://tool/").partition("@")[0] for one in registry().own)
 
 
-def _lying_in(package: str, names: Sequence[str], home: Callable[[], Home]) -> Iterator[Tool]:
-    """The tools of a package, by the names that it lists."""
-    folder = Path(str(import_module(package).__file__)).parent
+def _lying_in(
+    package: str, folder: Path, names: Sequence[str], home: Callable[[], Home], plugin: Plugin | None = None
+) -> Iterator[Tool]:
+    """The tools of a package, by the names that it lists; plugin: whose they are."""
     for name in names:
         module = f"{package}.{name.replace('/', '.')}"
-        yield Tool(own_manifest(folder / f"{name}.toml"), partial(_run, module, home))
+        yield Tool(own_manifest(folder / f"{name}.toml"), partial(_run, module, home, plugin))
 
 
 def _declared(place: Path) -> tuple[tuple[Tool, ...], dict[str, ManifestError]]:
@@ -66,9 +74,17 @@ def _declared(place: Path) -> tuple[tuple[Tool, ...], dict[str, ManifestError]]:
 
 
 async def _run(
-    module: str, home: Callable[[], Home], args: Mapping[str, object], bench: Bench
+    module: str,
+    home: Callable[[], Home],
+    plugin: Plugin | None,
+    args: Mapping[str, object],
+    bench: Bench,
 ) -> dict[str, object]:
-    """A tool's work, whose module is loaded with the first call; its `run` may be a coroutine."""
-    answer: Any = import_module(module).run(args, bench, home())
+    """A tool's work, whose module is loaded with the first call. Its `run` takes the home where it needs it,
+    and may be a coroutine."""
+    if plugin is not None:
+        require_extra(plugin, module.rpartition(".")[2])
+    run: Any = import_module(module).run
+    answer = run(args, bench, home()) if "home" in signature(run).parameters else run(args, bench)
     given: dict[str, object] = await answer if isawaitable(answer) else answer
     return given

@@ -9,6 +9,7 @@ from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, joined, plain
 from mcl.cli.views.plan import plan_head, plan_table
 from mcl.cli.views.shown import questions_view
 from mcl.compiler.compiler import Clarify, Compiled, Refused
+from mcl.core.extras import missing_for
 from mcl.usecases.documents import next_commands
 
 
@@ -25,6 +26,8 @@ def result_view(
                 yield plan_table(result.plan, console, {}, head="")
             else:
                 yield rows([("plan", plain(f"none: {result.no_plan}" if result.no_plan else "none", WARN))])
+            if lacking := missing_for(result.plan):
+                yield plain(lacking, WARN)
             if result.review:
                 yield ""
                 yield plain(f"{result.advice[:1].upper()}{result.advice[1:]}.", WARN)

@@ -5,5 +5,6 @@ from mcl.plugins.hooks import Plugin
 PLUGIN = Plugin(
     "editor",
     __name__,
+    needs=("pygls",),
     commands={"skill lsp": "mcl.plugins.editor.cli:register"},
 )

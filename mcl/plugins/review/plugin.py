@@ -5,6 +5,7 @@ from mcl.plugins.hooks import Plugin
 PLUGIN = Plugin(
     "review",
     __name__,
+    needs=("bandit",),
     commands={
         "review": "mcl.plugins.review.cli.commands:register",
         "release": "mcl.plugins.review.cli.release:register",

@@ -9,10 +9,10 @@ from anyio import from_thread, to_thread
 
 from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible_value
-from executor.tools.data.column import Column
-from executor.tools.data.numerals import aligned, shown
-from executor.tools.data.table import Table, open_table
 from executor.tools.tool import Bench
+from mcl.plugins.data.tools.data.column import Column
+from mcl.plugins.data.tools.data.numerals import aligned, shown
+from mcl.plugins.data.tools.data.table import Table, open_table
 
 _COLUMNS = 100  # told at once
 _DISTINCT = 400_000  # different values counted one by one, shared among the columns

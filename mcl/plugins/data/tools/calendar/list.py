@@ -12,9 +12,9 @@ from anyio import from_thread, to_thread
 from executor.core.clock import instant
 from executor.core.errors import ScopeError
 from executor.sandbox.redaction import visible
-from executor.tools.calendar.file import MAX_BYTES, events, parse
 from executor.tools.time.moment import read_moment, start_of
 from executor.tools.tool import Bench
+from mcl.plugins.data.tools.calendar.file import MAX_BYTES, events, parse
 
 if TYPE_CHECKING:
     from icalendar import Event

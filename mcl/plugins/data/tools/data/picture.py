@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from executor.tools.data.numerals import shown
+from mcl.plugins.data.tools.data.numerals import shown
 
 _LABELS = 24  # names under the axis that can be read
 _LONG = 6  # characters from which names stand aslant

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from executor.core.errors import ToolError
-from executor.tools.data.cells import is_number, read_date
 from executor.tools.tool import Bench
+from mcl.plugins.data.tools.data.cells import is_number, read_date
 
 _SAMPLE = 1 << 18  # bytes looked at to tell how a table is written
 _SAMPLE_ROWS = 200

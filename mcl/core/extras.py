@@ -1,0 +1,50 @@
+"""The extras of plug-ins: what is not installed, and what is said where it is needed."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from ir.errors import REFUSED
+from mcl.core.errors import InputError
+from mcl.plugins.hooks import Plugin, plugins
+
+if TYPE_CHECKING:
+    from ir import PlanTree
+
+
+@cache
+def is_installed(*modules: str) -> bool:
+    """Whether all of these modules can be imported here."""
+    return all(find_spec(module) is not None for module in modules)
+
+
+def require_extra(plugin: Plugin, what: str) -> None:
+    """Raise InputError EXTRA_MISSING where what a plug-in needs is not installed. what: who needs it."""
+    if is_installed(*plugin.needs):
+        return
+    from mcl.core.distribution import install_line
+
+    message = f"{what} needs what the extra {plugin.name} brings, and that is not installed"
+    fix = install_line(plugin.name)
+    raise InputError("EXTRA_MISSING", message, place=what, fix=fix, exit=REFUSED, data={"extra": plugin.name})
+
+
+def require_extras_of(plan: PlanTree) -> None:
+    """The same for each tool of a plan."""
+    called = {node.tool_call.tool_ref for node, _ in plan.root.walk() if node.tool_call is not None}
+    for name in sorted(ref.removeprefix("matrix://tool/").partition("@")[0] for ref in called):
+        for plugin in plugins():
+            if name in plugin.tools or name in plugin.serves:
+                require_extra(plugin, name)
+
+
+def missing_for(plan: PlanTree | None) -> str:
+    """What a plan cannot be run without, and the line that installs it; "" where all is there."""
+    try:
+        if plan is not None:
+            require_extras_of(plan)
+    except InputError as missing:
+        return f"{missing.message}: {missing.fix}"
+    return ""

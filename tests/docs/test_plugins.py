@@ -1,0 +1,123 @@
+"""The page on plug-ins is followed to the letter; what is said where an extra, or a plug-in, is not sound."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = re.compile(r'^```\w+ title="(?P<name>[^"]+)"\n(?P<text>.*?)^```$', re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Path:
+    """A folder with a note, to stand in."""
+    (tmp_path / "yard/notes").mkdir(parents=True)
+    (tmp_path / "yard/notes/monday.txt").write_text("call the plumber about the sink\n")
+    return tmp_path / "yard"
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    """A folder of packages with the distribution of the page, as an installer leaves it."""
+    site = tmp_path / "site"
+    files = {found["name"]: found["text"] for found in FILE.finditer((ROOT / "docs/plugins.md").read_text())}
+    project = tomllib.loads(files.pop("pyproject.toml"))["project"]
+    for name, text in files.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(text)
+    info = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0.1.0\n")
+    [(group, points)] = project["entry-points"].items()
+    lines = [f"{name} = {value}" for name, value in points.items()]
+    (info / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines, ""]))
+    return site
+
+
+def mcl(
+    yard: Path, *command: str, site: Path | None = None, without: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a command line in a process of its own. without: modules that cannot be imported there."""
+    cut = f"import sys; sys.modules.update(dict.fromkeys({without.split()!r}))\n" if without else ""
+    script = cut + "import sys; from mcl.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    path = os.pathsep.join(str(one) for one in (site, ROOT) if one)
+    env = {**os.environ, "MCL_HOME": str(yard.parent / "home"), "PYTHONPATH": path, "COLUMNS": "200"}
+    return subprocess.run(
+        [sys.executable, "-c", script, *command], cwd=yard, env=env, capture_output=True, text=True
+    )
+
+
+def test_the_plug_in_of_the_page_adds_a_command_a_tool_and_a_skill(yard: Path, words: Path) -> None:
+    mcl(yard, "init", "--unattended", site=words)
+    assert mcl(yard, "words", "to be or not to be", site=words).stdout == "6\n"
+    assert "Counts the words" in mcl(yard, "tool", "describe", "words/count", site=words).stdout
+    compiled = mcl(
+        yard, "compile", "--skill", "count-words", "count the words in notes/monday.txt", site=words
+    )
+    assert compiled.returncode == 0, compiled.stdout + compiled.stderr
+    assert mcl(yard, "accept", "@last", "--yes", site=words).returncode == 0
+    ran = mcl(yard, "run", "@last", site=words)
+    assert "6 words" in ran.stdout, ran.stdout + ran.stderr
+    assert mcl(yard, "log", "verify", site=words).returncode == 0
+    assert mcl(yard, "words", "x").returncode == 2, "and without it there is no such command"
+
+
+def test_a_plug_in_says_nothing_of_commands_that_are_not_its_own(yard: Path, words: Path) -> None:
+    rows = (
+        '[commands]\nwords = { who = "shows" }\naccept = { who = "shows" }\n"key new" = { who = "agent" }\n'
+    )
+    (words / "mcl_words/commands.toml").write_text(rows)
+    mcl(yard, "init", site=words)  # a person's home
+    refused = mcl(yard, "key", "new", "--role", "agent", site=words)
+    assert refused.returncode == 4, refused.stdout + refused.stderr
+
+
+def test_a_plug_in_that_cannot_be_loaded_stops_what_is_begun_and_says_which(yard: Path, words: Path) -> None:
+    (words / "mcl_words/plugin.py").write_text("raise RuntimeError('no good')\n")
+    done = mcl(yard, "list", site=words)
+    assert done.returncode not in (0, 70)
+    assert "PLUGIN_BROKEN" in done.stderr
+    assert "no good" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("goal", "extra", "without"),
+    [
+        ("summarise sales.csv", "data", "pygal"),
+        ("remind me to call the plumber tomorrow at 9", "data", "icalendar"),
+        ("fetch https://example.org/page", "data", "lxml"),
+    ],
+)
+def test_what_an_extra_is_missing_for_is_said_before_anything_is_signed(
+    yard: Path, goal: str, extra: str, without: str
+) -> None:
+    mcl(yard, "init", "--unattended")
+    compiled = mcl(yard, "compile", goal, "--no-ai", without=without)
+    assert compiled.returncode == 0, compiled.stdout + compiled.stderr
+    assert f"the extra {extra}" in compiled.stdout
+    refused = mcl(yard, "accept", "@last", "--yes", without=without)
+    assert (refused.returncode, refused.stdout) == (4, "")
+    assert "EXTRA_MISSING" in refused.stderr
+    assert f"[{extra}]" in refused.stderr, "the line that installs it"
+
+
+@pytest.mark.parametrize(
+    ("command", "without"),
+    [(("review", "file", "notes/monday.txt"), "bandit"), (("skill", "lsp"), "pygls")],
+)
+def test_a_command_whose_extra_is_missing_says_what_to_install(
+    yard: Path, command: tuple[str, ...], without: str
+) -> None:
+    mcl(yard, "init", "--unattended")
+    refused = mcl(yard, *command, without=without)
+    assert refused.returncode == 4
+    assert "EXTRA_MISSING" in refused.stderr
+    assert "install" in refused.stderr
