@@ -12,6 +12,7 @@ import pytest
 from walks import NODE, Walks, granted, tool
 
 from executor import AlwaysApprove
+from executor.tools.registry import Registry
 from mcl.catalog.tools import registry
 from mcl.plugins.data.plugin import PLUGIN
 
