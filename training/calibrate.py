@@ -14,13 +14,13 @@ from pathlib import Path
 
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm
-from training import corpora, development
-from training.asking import Asker
-from training.bodies import tags_of
-from training.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner import corpora, development
+from mcl.plugins.train.tuner.asking import Asker
+from mcl.plugins.train.tuner.bodies import tags_of
+from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.variation import Variant
 from training.evaluate import OUT_OF_SCOPE, candidate, extract_form
 from training.stock import alike
-from training.variation import Variant
 
 TEMPERATURES = tuple(0.5 + 0.05 * i for i in range(31))
 NUMBER = 300  # goals of a group

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from training import corpora, development, written
-from training.asking import Asker
+from mcl.plugins.train.tuner import corpora, development, written
+from mcl.plugins.train.tuner.asking import Asker
+from mcl.plugins.train.tuner.generator.skills import SKILLS
+from mcl.plugins.train.tuner.learner import EMBEDDING_RATE, MUON_RATE
 from training.check import Difference
-from training.generator.skills import SKILLS
-from training.learner import EMBEDDING_RATE, MUON_RATE
 from training.report import CHOOSING, OWN, VALUES, Measured, by_row, percent, table, targets
 from training.train import EASY_STEPS, ROW_TOKENS, ROWS, SEED
 

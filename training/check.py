@@ -19,11 +19,11 @@ import torch
 from mcl.model import form
 from mcl.model.llama.weights import Weights
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
-from training import corpora
-from training.asking import Asker
-from training.export import CONTEXT, TYPES, export
-from training.network import inputs
-from training.rows import Row, body_of, collate, tokens_of
+from mcl.plugins.train.tuner import corpora
+from mcl.plugins.train.tuner.asking import Asker
+from mcl.plugins.train.tuner.export import CONTEXT, TYPES, export
+from mcl.plugins.train.tuner.network import inputs
+from mcl.plugins.train.tuner.rows import Row, body_of, collate, tokens_of
 
 GGML_F16, GGML_F32 = 1, 0
 

@@ -7,12 +7,12 @@ from collections.abc import Collection, Sequence
 
 from mcl.model import form
 from mcl.model.protocol import Candidate
-from training import written
-from training.bodies import THEIR_VERB_WEIGHT, VERB_WEIGHT, choose_body
-from training.corpora import Skill, Utterance
-from training.generator.goals import general
-from training.generator.skills import GENERAL_DESCRIPTIONS, GENERAL_DISPLAYS, GENERAL_OF_FOUR
-from training.rows import Row, tokens_of
+from mcl.plugins.train.tuner import written
+from mcl.plugins.train.tuner.bodies import THEIR_VERB_WEIGHT, VERB_WEIGHT, choose_body
+from mcl.plugins.train.tuner.corpora import Skill, Utterance
+from mcl.plugins.train.tuner.generator.goals import general
+from mcl.plugins.train.tuner.generator.skills import GENERAL_DESCRIPTIONS, GENERAL_DISPLAYS, GENERAL_OF_FOUR
+from mcl.plugins.train.tuner.rows import Row, tokens_of
 from training.stock import COMMON, Stock, alike
 
 CHOOSE_SOURCES = {

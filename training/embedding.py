@@ -15,11 +15,11 @@ import numpy as np
 import torch
 
 from mcl.model import form
-from training.corpora import Corpus
-from training.generator.goals import general
-from training.generator.skills import FAMILIES, SKILLS, utter
-from training.variation import synonyms
-from training.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.corpora import Corpus
+from mcl.plugins.train.tuner.generator.goals import general
+from mcl.plugins.train.tuner.generator.skills import FAMILIES, SKILLS, utter
+from mcl.plugins.train.tuner.variation import synonyms
+from mcl.plugins.train.tuner.vocabulary import Vocabulary
 
 LABEL_SHARE = 0.5  # weight of a meaning's name beside all that was said for it
 GENERATED = 6000

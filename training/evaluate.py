@@ -21,10 +21,10 @@ import torch
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm, Span
 from mcl.model.tags.tags import best_of_each
-from training import corpora
+from mcl.plugins.train.tuner import corpora
+from mcl.plugins.train.tuner.asking import Asker
+from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
 from training.answers import NONE, Answer, Figures, Found, confusions, figures_of
-from training.asking import Asker
-from training.corpora import Corpus, Skill, Utterance
 
 OUT_OF_SCOPE = "oos"
 SEVERAL = 4  # values that an open slot of a corpus may take

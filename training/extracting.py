@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mcl.model import form
-from training.bodies import extract_body
-from training.generator.shelf import SHIPPED
-from training.generator.skills import OTHERS
-from training.rows import Row, tokens_of
+from mcl.plugins.train.tuner.bodies import extract_body
+from mcl.plugins.train.tuner.generator.shelf import SHIPPED
+from mcl.plugins.train.tuner.generator.skills import OTHERS
+from mcl.plugins.train.tuner.rows import Row, tokens_of
 from training.stock import Stock
 
 EXTRACT_SOURCES = {

@@ -27,8 +27,8 @@ from sklearn.svm import LinearSVC
 from mcl.language.skills import find_skills, skill_folders
 from mcl.model.form import plain
 from mcl.model.tags.familiar import RARITY_UNIT, SIZE_KEY, ZERO, buckets_of, key_of, packed
-from training import corpora, written
-from training.corpora import Utterance
+from mcl.plugins.train.tuner import corpora, written
+from mcl.plugins.train.tuner.corpora import Utterance
 
 BUCKETS = 1 << 14
 COST = 1.5  # of the machine: how dear a goal on the wrong side is

@@ -13,13 +13,14 @@ from pathlib import Path
 import torch
 
 from mcl.model.opening import load_model
-from training import corpora, familiar, own, whole
-from training.asking import Asker
+from mcl.plugins.train.tuner import corpora
+from mcl.plugins.train.tuner.asking import Asker
+from mcl.plugins.train.tuner.export import export
+from training import familiar, own, whole
 from training.calibrate import fit, told
 from training.card import Made, note_run, write_card
 from training.check import check
 from training.evaluate import evaluate, rounded
-from training.export import export
 from training.report import Measured, write
 from training.train import Trainer  # first: it sets how OpenMP waits, before torch is loaded
 

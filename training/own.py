@@ -29,9 +29,9 @@ from mcl.core.home import open_home
 from mcl.language.skills import Skill, Skills
 from mcl.model.opening import load_model
 from mcl.model.protocol import REST, Candidate, ExtractForm, Model, SlotForm
-from training import development
+from mcl.plugins.train.tuner import development
+from mcl.plugins.train.tuner.corpora import Utterance
 from training.answers import NONE, Answer, Figures, Found, by_skill, confusions, figures_of, kinds, worst
-from training.corpora import Utterance
 
 SAID_AT = "2026-11-21T10:00:00Z"
 """The moment at which all goals are said, so that their dates are read alike whenever they are measured."""

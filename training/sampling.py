@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mcl.plugins.train.tuner.corpora import Corpus
+from mcl.plugins.train.tuner.rows import Row
+from mcl.plugins.train.tuner.vocabulary import Vocabulary
 from training.choosing import Choosing
-from training.corpora import Corpus
 from training.extracting import Extracting
-from training.rows import Row
 from training.stock import Stock
-from training.vocabulary import Vocabulary
 
 CHOOSE_SHARE = 0.38
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from ir import VERBS
 from mcl.model.form import plain
 from mcl.model.protocol import SlotForm
-from training import corpora
-from training.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner import corpora
+from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
 
 OUT_OF_SCOPE = "oos"
 MOST = 4  # entries of a slot that takes several

@@ -8,12 +8,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from mcl.model import form
-from training import written
-from training.corpora import Corpus, Skill, Utterance
-from training.generator.goals import general
-from training.generator.skills import FAMILIES, SKILLS, utter
-from training.variation import Variation
-from training.vocabulary import Vocabulary
+from mcl.plugins.train.tuner import written
+from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.generator.goals import general
+from mcl.plugins.train.tuner.generator.skills import FAMILIES, SKILLS, utter
+from mcl.plugins.train.tuner.variation import Variation
+from mcl.plugins.train.tuner.vocabulary import Vocabulary
 
 LIKE = (
     {"files-find", "code-search"}, {"files-find", "files-report"}, {"files-find", "monitor-path"},

@@ -21,16 +21,16 @@ import torch
 from torch import nn
 
 from mcl.model.form import FIELDS, SPECIALS, VERBS
-from training import corpora, vocabulary, written
-from training.bodies import OPTION_WEIGHT
+from mcl.plugins.train.tuner import corpora, vocabulary, written
+from mcl.plugins.train.tuner.bodies import OPTION_WEIGHT
+from mcl.plugins.train.tuner.generator.goals import general
+from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
+from mcl.plugins.train.tuner.learner import Learner
+from mcl.plugins.train.tuner.network import Network, Shape, inputs
+from mcl.plugins.train.tuner.rows import Batch, Row, collate
+from mcl.plugins.train.tuner.vocabulary import Vocabulary
 from training.embedding import first_embeddings
-from training.generator.goals import general
-from training.generator.skills import FAMILIES, utter
-from training.learner import Learner
-from training.network import Network, Shape, inputs
-from training.rows import Batch, Row, collate
 from training.sampling import Sampler
-from training.vocabulary import Vocabulary
 
 ROW_TOKENS, ROWS = 288, 10
 WIDE_TOKENS, WIDE_ROWS, WIDE_SHARE = 640, 5, 0.22

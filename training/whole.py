@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mcl.plugins.train.tuner import corpora
+from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
 from mcl.usecases.batch import compile_batch
-from training import corpora
 from training.answers import SURE, calibration_error
-from training.corpora import Corpus, Skill, Utterance
 from training.scores import Scores
 from training.shelves import (
     OUT_OF_SCOPE,

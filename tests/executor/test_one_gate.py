@@ -89,6 +89,7 @@ DECLARED: Final = {
     # Whether a package is there at all.
     ("mcl/core/distribution.py", "by name"),
     ("mcl/core/extras.py", "by name"),
+    ("mcl/plugins/train/tuner/asking.py", "by name"),  # the eval of a network of torch
     ("mcl/catalog/upstream/upstreams.py", "by name"),
     ("mcl/cli/serve.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
@@ -101,7 +102,6 @@ DECLARED: Final = {
     ("mcl/usecases/runs.py", "by name"),
     ("mcl/serve/governed.py", "by name"),
     ("mcl/serve/offered/tools.py", "by name"),
-    ("mcl/plugins/train/run.py", "by name"),
     ("mcl/model/llama/binding.py", "by name"),
     ("mcl/plugins/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any
     ("mcl/plugins/review/scan/plugins.py", "by name"),  # modules of bandit, from a table of constants

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from mcl.model import form
-from training import development, written
-from training.corpora import Utterance
-from training.development import NOBODY
-from training.generator import clauses, things
-from training.generator.goals import general
-from training.generator.skills import FAMILIES, utter
+from mcl.plugins.train.tuner import development, written
+from mcl.plugins.train.tuner.corpora import Utterance
+from mcl.plugins.train.tuner.development import NOBODY
+from mcl.plugins.train.tuner.generator import clauses, things
+from mcl.plugins.train.tuner.generator.goals import general
+from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
 
 ALIKE = 0.8
 

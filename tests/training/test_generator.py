@@ -8,11 +8,11 @@ from collections import Counter
 import pytest
 
 from mcl.model import form
-from training.corpora import Utterance, verbs
-from training.generator import fillers
-from training.generator.goals import PHRASES, general
-from training.generator.phrases import choose_parts
-from training.generator.skills import FAMILIES, SKILLS, utter
+from mcl.plugins.train.tuner.corpora import Utterance, verbs
+from mcl.plugins.train.tuner.generator import fillers
+from mcl.plugins.train.tuner.generator.goals import PHRASES, general
+from mcl.plugins.train.tuner.generator.phrases import choose_parts
+from mcl.plugins.train.tuner.generator.skills import FAMILIES, SKILLS, utter
 
 
 def utterances(number: int) -> list[Utterance]:

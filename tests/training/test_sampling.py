@@ -8,13 +8,13 @@ import pytest
 
 pytest.importorskip("torch", reason="training needs torch")
 
-from training import corpora, vocabulary
-from training.corpora import Corpus, Skill, Utterance
-from training.generator.skills import FAMILIES, utter
-from training.rows import Row
+from mcl.plugins.train.tuner import corpora, vocabulary
+from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
+from mcl.plugins.train.tuner.rows import Row
+from mcl.plugins.train.tuner.vocabulary import Vocabulary
 from training.sampling import Sampler
 from training.stock import COMMON, alike
-from training.vocabulary import Vocabulary
 
 WIDTH = 288
 

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from training import development
-from training.generator.families import Family
-from training.generator.shelf import SHIPPED
-from training.generator.skills import FAMILIES, utter
+from mcl.plugins.train.tuner import development
+from mcl.plugins.train.tuner.generator.families import Family
+from mcl.plugins.train.tuner.generator.shelf import SHIPPED
+from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
 
 ALL = pytest.mark.parametrize("family", SHIPPED, ids=lambda family: family.name)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mcl.language.skills import find_skills
 from mcl.model.protocol import SlotForm
-from training.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
 from training.shelves import examples_of, shelf_id, taking_several, write_shelf
 
 HOTEL = Skill(

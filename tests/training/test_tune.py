@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +20,9 @@ from mcl.model.files.gguf import read_header
 from mcl.model.opening import load_model
 from mcl.model.tags.familiar import RARITY_UNIT, SIZE_KEY, Familiar, key_of, packed
 from mcl.plugins.train.lessons import Lesson, lessons_of
-from training.acquaint import SOURCE, teach
-from training.tune import known, tune
-from training.weights import read
+from mcl.plugins.train.tuner.acquaint import SOURCE, teach
+from mcl.plugins.train.tuner.tune import known, tune
+from mcl.plugins.train.tuner.weights import read
 
 SKILL = """§SKILL
 id={id}
@@ -133,8 +136,8 @@ def test_the_linear_member_learns_beside_what_it_knew(tmp_path: Path) -> None:
 
 
 def test_what_lies_behind_the_tensors_travels_with_the_file(folder: Path, tmp_path: Path) -> None:
-    from training.export import tensors
-    from training.weights import rewrite
+    from mcl.plugins.train.tuner.export import tensors
+    from mcl.plugins.train.tuner.weights import rewrite
 
     found = read(bundled_path())
     rewrite(
@@ -149,3 +152,25 @@ def test_what_must_not_be_forgotten_are_the_shipped_skills_and_goals() -> None:
     kept = known(find_skills(skill_folders(None)))
     assert len({one.skill for one in kept}) >= 13
     assert any(one.skill == "" for one in kept)
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_tunes_without_the_checkout(folder: Path, tmp_path: Path) -> None:
+    root, site = Path(__file__).parents[2], tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(tmp_path), str(root)], check=True)
+    [wheel] = tmp_path.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", str(site), str(wheel)], check=True)
+    assert not (site / "training").exists()
+    script = (
+        f"import sys; sys.path = [{str(site)!r}, *(one for one in sys.path if one != {str(root)!r})]\n"
+        "import mcl; assert mcl.__file__.startswith(sys.path[0]), mcl.__file__\n"
+        "from mcl.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    )
+    env = {**os.environ, "MCL_HOME": str(tmp_path / "home")}
+    command = ("model", "tune", "--skills", str(folder), "--steps", "2", "--folds", "2", "--json")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script, *command], env=env, cwd=tmp_path, capture_output=True, text=True
+    )
+    told = json.loads(done.stdout.splitlines()[-1] if done.returncode == 0 else done.stderr.splitlines()[-1])
+    assert done.returncode == 0 or told["error"]["code"] == "TUNE_NO_BETTER", done.stderr

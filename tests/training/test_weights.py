@@ -9,11 +9,11 @@ pytest.importorskip("torch", reason="training needs torch")
 from mcl.model import bundled_path, form
 from mcl.model.llama.weights import Weights
 from mcl.model.protocol import ExtractForm, SlotForm
-from training import written
-from training.asking import Asker
+from mcl.plugins.train.tuner import written
+from mcl.plugins.train.tuner.asking import Asker
+from mcl.plugins.train.tuner.export import export, tensors
+from mcl.plugins.train.tuner.weights import WeightsError, read, rewrite, unpack
 from training.check import Llama, compare
-from training.export import export, tensors
-from training.weights import WeightsError, read, rewrite, unpack
 
 GOALS = [goal.text for goal in written.load()[::97]]
 FORM = ExtractForm("files", "Searches files", (SlotForm("folder", "string", "where to look"),))

@@ -1,7 +1,7 @@
 """How the whole compile is measured: what counts as found, as invented and as sure."""
 
 from mcl.model.protocol import SlotForm
-from training.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
 from training.whole import calibration_error, invented, told, wanted
 
 HOTEL = Skill(

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from mcl.model import form
-from training import development
-from training.corpora import Mark, Utterance
-from training.variation import Variation
-from training.written import NOBODY, WrittenError, load, parse, skills
+from mcl.plugins.train.tuner import development
+from mcl.plugins.train.tuner.corpora import Mark, Utterance
+from mcl.plugins.train.tuner.variation import Variation
+from mcl.plugins.train.tuner.written import FOLDER, NOBODY, WrittenError, load, parse, skills
 
 COMMON = frozenset(
     re.findall(
@@ -125,7 +125,7 @@ def test_markup_is_read_with_escapes_and_choices() -> None:
 def test_what_the_markup_does_not_know_is_an_error_with_file_and_line(
     tmp_path: Path, lines: str, complaint: str
 ) -> None:
-    original = Path(__file__).parents[2] / "training" / "written" / "skills.toml"
+    original = FOLDER / "skills.toml"
     (tmp_path / "skills.toml").write_text(original.read_text())
     (tmp_path / "one.txt").write_text(lines)
     with pytest.raises(WrittenError, match=rf"^one\.txt:\d+: .*{complaint}"):

@@ -18,7 +18,7 @@ The model {base} (sha256 `{told["base"]}`), taught these skills by `mcl model tu
   `{told["data"]}`
 - training: {told["steps"]} steps, seed {told["seed"]}, threads {told["threads"]};
   {told["minutes"]} minutes in all
-- rehearsed beside them: the goals of training/written and the generator of mcl
+- rehearsed beside them: the goals of mcl/plugins/train/tuner/written and the generator of mcl
 
 | asked | before | after |
 |---|---|---|

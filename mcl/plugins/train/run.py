@@ -7,7 +7,6 @@ the first and no worse on the second, else refused.
 
 from __future__ import annotations
 
-import importlib
 import random
 import tempfile
 import time
@@ -15,7 +14,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from types import ModuleType
+from typing import Any, Final
 
 from executor.store.home import Home
 from executor.store.journal.record import seal_record
@@ -70,24 +70,17 @@ class Tuned:
         return {**model, "in_use": self.model.in_use, "base": base, **told, **figures}
 
 
-class Tuner(Protocol):
-    """The module that trains; it needs what the extra `train` brings."""
-
-    tune: Callable[..., None]
-    known: Callable[[Skills], list[Lesson]]
-
-
-def tuner() -> Tuner:
-    """Raises ModelError TRAIN_MISSING where the extra is not installed."""
+def tuner() -> ModuleType:
+    """The module that trains. Raises ModelError TRAIN_MISSING where what it needs is not installed."""
     try:
-        made: Any = importlib.import_module("training.tune")
+        from mcl.plugins.train.tuner import tune
     except ImportError as error:
         raise ModelError(
             "TRAIN_MISSING",
             f"training needs what is not installed here: {error.name or error}",
             fix=install_line("train"),
         ) from error
-    return made  # type: ignore[no-any-return]
+    return tune
 
 
 def tune(
@@ -180,7 +173,7 @@ class _Made:
 @dataclass
 class _Job:
     home: Home
-    training: Tuner
+    training: ModuleType
     base: KnownModel
     mine: Sequence[Skill]
     shelf: Skills

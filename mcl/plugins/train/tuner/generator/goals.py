@@ -7,11 +7,11 @@ import random
 import re
 from collections.abc import Mapping
 
-from training.corpora import Mark, Utterance
-from training.generator import fillers
-from training.generator.clauses import clause, clauses
-from training.generator.phrases import Phrase, capital, expand
-from training.generator.things import filled, thing
+from mcl.plugins.train.tuner.corpora import Mark, Utterance
+from mcl.plugins.train.tuner.generator import fillers
+from mcl.plugins.train.tuner.generator.clauses import clause, clauses
+from mcl.plugins.train.tuner.generator.phrases import Phrase, capital, expand
+from mcl.plugins.train.tuner.generator.things import filled, thing
 
 PHRASES: Mapping[str, tuple[str, ...]] = {
     "find": (

@@ -8,9 +8,9 @@ from pathlib import Path
 import torch
 
 from mcl.model import form
-from training.network import Network, Shape, inputs
-from training.rows import Body, Row, body_of, collate, tokens_of
-from training.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.network import Network, Shape, inputs
+from mcl.plugins.train.tuner.rows import Body, Row, body_of, collate, tokens_of
+from mcl.plugins.train.tuner.vocabulary import Vocabulary
 
 WIDTH = 512
 ROWS = 8

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mcl.model.protocol import SlotForm
-from training.generator.phrases import Filler
+from mcl.plugins.train.tuner.generator.phrases import Filler
 
 Template = tuple[str, str, tuple[tuple[str, str], ...]]
 """Verb, phrase, and the options that the phrase chooses, by slot."""

@@ -1,7 +1,7 @@
 """From a model file back to a checkpoint, and from changed weights to a model file beside it.
 
     unpack(Path("mcl-tags.gguf"), Path("run"))       a folder that a training can begin with, and be asked
-    python -m training.weights --gguf mcl-tags.gguf --out run
+    python -m mcl.plugins.train.tuner.weights --gguf mcl-tags.gguf --out run
     python -m training.train --begin run …
 
 q8_0 rounds each weight to a 254th of its block's range, so a checkpoint read back is a little off.
@@ -22,8 +22,8 @@ import torch
 
 from mcl.model import form
 from mcl.model.tags.familiar import SIZE_KEY
-from training.network import Shape
-from training.vocabulary import bare
+from mcl.plugins.train.tuner.network import Shape
+from mcl.plugins.train.tuner.vocabulary import bare
 
 _LAYER = {
     "q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output",
@@ -127,13 +127,13 @@ def rewrite(
             writer.add_key_value(one.name, value, kind, sub_type=inner)
     for name in sorted(said):
         writer.add_string(name, said[name])
-    for one in reader.tensors:
-        values = np.ascontiguousarray(tensors[one.name], dtype=np.float32)
-        if one.tensor_type == gguf.GGMLQuantizationType.F32:
-            writer.add_tensor(one.name, values)
+    for tensor in reader.tensors:
+        values = np.ascontiguousarray(tensors[tensor.name], dtype=np.float32)
+        if tensor.tensor_type == gguf.GGMLQuantizationType.F32:
+            writer.add_tensor(tensor.name, values)
         else:
-            stored = gguf.quants.quantize(values, one.tensor_type)
-            writer.add_tensor(one.name, stored, raw_dtype=one.tensor_type)
+            stored = gguf.quants.quantize(values, tensor.tensor_type)
+            writer.add_tensor(tensor.name, stored, raw_dtype=tensor.tensor_type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -11,13 +11,18 @@ from pathlib import Path
 
 from mcl.model import form
 from mcl.model.protocol import ExtractForm, SlotForm
-from training import written
-from training.corpora import Mark, Skill, Utterance
-from training.generator import fillers
-from training.generator.clauses import clauses
-from training.generator.goals import CONTEXTS
-from training.generator.phrases import Filler, Phrase
-from training.generator.skills import FAMILIES, GENERAL_DESCRIPTIONS, GENERAL_HINTS, GENERAL_NAMES
+from mcl.plugins.train.tuner import written
+from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.generator import fillers
+from mcl.plugins.train.tuner.generator.clauses import clauses
+from mcl.plugins.train.tuner.generator.goals import CONTEXTS
+from mcl.plugins.train.tuner.generator.phrases import Filler, Phrase
+from mcl.plugins.train.tuner.generator.skills import (
+    FAMILIES,
+    GENERAL_DESCRIPTIONS,
+    GENERAL_HINTS,
+    GENERAL_NAMES,
+)
 
 _FAMILY_WORDS = {
     "time": "time date day when year timeofday duration length schedule period frequency interval start stay",

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.rows import Batch
+from mcl.plugins.train.tuner.rows import Batch
 
 ALIKE, COPIED, LAST_NORM = 0.6, 0.5, 0.03
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from mcl.model import form
 from mcl.model.protocol import SlotForm
-from training.corpora import Mark, Skill, Utterance
-from training.generator.skills import GENERAL
+from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.generator.skills import GENERAL
 
 FOLDER = Path(__file__).parent / "written"
 NOBODY = ("written", "none")

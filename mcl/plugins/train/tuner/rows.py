@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from mcl.model.form import Label, Piece, Read
-from training.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.vocabulary import Vocabulary
 
 PAD_SEGMENT = -1
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from training.corpora import Mark
+from mcl.plugins.train.tuner.corpora import Mark
 
 Filler = Callable[[random.Random], str]
 

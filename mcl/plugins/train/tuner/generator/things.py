@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import random
 
-from training.generator import fillers
-from training.generator.phrases import Filler
+from mcl.plugins.train.tuner.generator import fillers
+from mcl.plugins.train.tuner.generator.phrases import Filler
 
 GOODS = """laptop|office chair|desk|printer|monitor|phone|coffee machine|server|router|battery|solar panel|forklift|van|bicycle
 |helmet|safety boots|first aid kit|projector|camera|microphone|headset|toner cartridge|paper|pallet|drill|pump|valve

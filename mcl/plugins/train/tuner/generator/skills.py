@@ -6,14 +6,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from training.corpora import Mark, Skill, Utterance
-from training.generator import fillers
-from training.generator.clauses import clauses
-from training.generator.families import Family, said, slot
-from training.generator.goals import dressed
-from training.generator.phrases import Filler, Phrase, expand
-from training.generator.shelf import SHIPPED
-from training.generator.things import GOODS, TOPICS, host, thing
+from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.generator import fillers
+from mcl.plugins.train.tuner.generator.clauses import clauses
+from mcl.plugins.train.tuner.generator.families import Family, said, slot
+from mcl.plugins.train.tuner.generator.goals import dressed
+from mcl.plugins.train.tuner.generator.phrases import Filler, Phrase, expand
+from mcl.plugins.train.tuner.generator.shelf import SHIPPED
+from mcl.plugins.train.tuner.generator.things import GOODS, TOPICS, host, thing
 
 
 def _topic(r: random.Random) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import random
 
-from training.generator import fillers
-from training.generator.families import Family, said, slot
-from training.generator.things import GOODS, TOPICS, thing
+from mcl.plugins.train.tuner.generator import fillers
+from mcl.plugins.train.tuner.generator.families import Family, said, slot
+from mcl.plugins.train.tuner.generator.things import GOODS, TOPICS, thing
 
 # fmt: off
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from training.corpora import Mark
-from training.generator import fillers
-from training.generator.phrases import Filler, Phrase, expand
+from mcl.plugins.train.tuner.corpora import Mark
+from mcl.plugins.train.tuner.generator import fillers
+from mcl.plugins.train.tuner.generator.phrases import Filler, Phrase, expand
 
 
 def _percent(r: random.Random) -> str:

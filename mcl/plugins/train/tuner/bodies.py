@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from mcl.model import form
 from mcl.model.protocol import Candidate
-from training.corpora import Utterance
-from training.rows import Body, body_of
-from training.variation import Variant, Variation
-from training.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.corpora import Utterance
+from mcl.plugins.train.tuner.rows import Body, body_of
+from mcl.plugins.train.tuner.variation import Variant, Variation
+from mcl.plugins.train.tuner.vocabulary import Vocabulary
 
 TAG_WEIGHT, PICK_WEIGHT, OPTION_WEIGHT = 0.3, 1.01, 1.0
 VERB_WEIGHT, THEIR_VERB_WEIGHT = 0.6, 0.2

@@ -12,8 +12,8 @@ import torch
 from gguf import GGMLQuantizationType, TokenType
 
 from mcl.model import form
-from training.asking import Asker
-from training.network import Shape
+from mcl.plugins.train.tuner.asking import Asker
+from mcl.plugins.train.tuner.network import Shape
 
 NAME, VERSION = "mcl-tags", "1"
 CONTEXT = 2048

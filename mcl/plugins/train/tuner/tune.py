@@ -22,20 +22,20 @@ from mcl.language.skills import Skills
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
 from mcl.plugins.train.lessons import Lesson, Value, lessons_of
-from training import development, written
-from training.acquaint import teach
-from training.asking import Asker
-from training.bodies import choose_body, extract_body
-from training.corpora import Mark, Skill, Utterance
-from training.export import tensors
-from training.generator.goals import general
-from training.generator.skills import FAMILIES, skill_of, utter
-from training.learner import Learner
-from training.network import Network
-from training.rows import Batch, Row, collate, tokens_of
-from training.variation import Variant, Variation
-from training.vocabulary import Vocabulary
-from training.weights import rewrite, unpack
+from mcl.plugins.train.tuner import development, written
+from mcl.plugins.train.tuner.acquaint import teach
+from mcl.plugins.train.tuner.asking import Asker
+from mcl.plugins.train.tuner.bodies import choose_body, extract_body
+from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.export import tensors
+from mcl.plugins.train.tuner.generator.goals import general
+from mcl.plugins.train.tuner.generator.skills import FAMILIES, skill_of, utter
+from mcl.plugins.train.tuner.learner import Learner
+from mcl.plugins.train.tuner.network import Network
+from mcl.plugins.train.tuner.rows import Batch, Row, collate, tokens_of
+from mcl.plugins.train.tuner.variation import Variant, Variation
+from mcl.plugins.train.tuner.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.weights import rewrite, unpack
 
 MINE = "mine"
 PACE = 1.0  # share of the full learning rates

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from training.muon import FAST_HALF, Muon
-from training.network import Network, inputs
-from training.rows import Batch
+from mcl.plugins.train.tuner.muon import FAST_HALF, Muon
+from mcl.plugins.train.tuner.network import Network, inputs
+from mcl.plugins.train.tuner.rows import Batch
 
 MUON_RATE, EMBEDDING_RATE, NORM_RATE = 0.01, 0.006, 0.002
 AVERAGE = 0.998

@@ -34,7 +34,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__(list(matrices), {"lr": lr, "momentum": momentum, "decay": decay})
 
     @torch.no_grad()
-    def step(self, closure: None = None) -> None:  # type: ignore[override]  # no closure: gradients are there
+    def step(self, closure: None = None) -> None:
         """One update."""
         for group in self.param_groups:
             alike: dict[torch.Size, list[Tensor]] = defaultdict(list)
