@@ -94,8 +94,8 @@ def _guarded(command: Any, path: str) -> Callable[..., Any]:
 
     @wraps(run)
     def guarded(**given: Any) -> Any:
+        from mcl.catalog.extras import require_extra
         from mcl.cli.home import a_persons
-        from mcl.core.extras import require_extra
         from mcl.usecases.authority.commands import commands
 
         options = [option for one in command.params if given.get(one.name) for option in one.opts]

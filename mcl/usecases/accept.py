@@ -8,7 +8,7 @@ from executor.core.errors import LifecycleError
 from executor.store.home import Home
 from executor.store.lifecycle.ways import way_on
 from ir import Intent, IntentAcceptBody
-from mcl.core.extras import require_extras_of
+from mcl.catalog.extras import require_extras_of
 from mcl.core.home import open_home
 from mcl.core.seal import sealed
 from mcl.usecases.ids import find_intent

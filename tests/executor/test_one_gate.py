@@ -88,7 +88,7 @@ DECLARED: Final = {
     ("mcl/serve/proxy/completing.py", "upstreams.complete"),
     # Whether a package is there at all.
     ("mcl/core/distribution.py", "by name"),
-    ("mcl/core/extras.py", "by name"),
+    ("mcl/catalog/extras.py", "by name"),
     ("mcl/plugins/train/tuner/asking.py", "by name"),  # the eval of a network of torch
     ("mcl/catalog/upstream/upstreams.py", "by name"),
     ("mcl/cli/serve.py", "by name"),

@@ -17,7 +17,7 @@ from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import own_manifest
 from executor.tools.registry import Annex, Registry
 from executor.tools.tool import Bench, Tool
-from mcl.core.extras import require_extra
+from mcl.catalog.extras import require_extra
 from mcl.core.home import open_home
 from mcl.plugins.hooks import Plugin, plugins
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from rich.console import Console, RenderableType
 
+from mcl.catalog.extras import missing_for
 from mcl.cli.views.intent import intent_view
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.cli.views.plan import plan_head, plan_table
 from mcl.cli.views.shown import questions_view
 from mcl.compiler.compiler import Clarify, Compiled, Refused
-from mcl.core.extras import missing_for
 from mcl.usecases.documents import next_commands
 
 
