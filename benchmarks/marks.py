@@ -24,9 +24,8 @@ from mcl.model.writing import Writer
 from mcl.plugins.review.contracts import contract
 from mcl.plugins.review.findings import read_findings
 from mcl.plugins.review.passes.marks import candidates, is_marked, marking
-from mcl.plugins.review.passes.question import Question
+from mcl.plugins.review.passes.question import Question, the_pass
 from mcl.plugins.review.passes.reviewing import answered
-from mcl.plugins.review.passes.told import the_pass
 from mcl.plugins.review.target import piece_of
 
 PARTS, KINDS = ("fit", "held"), ("planted", "clean")

@@ -190,8 +190,8 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     from mcl.core.home import open_home
     from mcl.serve.calling import call
     from mcl.serve.exchange import Caller
-    from mcl.serve.opening import opened as serving
     from mcl.serve.service.compiling import Compiling
+    from mcl.serve.serving import opened as serving
 
     said = {"name": "bench:echo", "args": {"token": "t"}, "intent": {"operation_type": "read"}}
     caller = Caller("bench", "1", "handshake", "1", can_elicit=False, channel=SILENT)

@@ -16,12 +16,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from mcl.model.llama.binding import library
 from mcl.model.llama.context import Context, ContextSize
 from mcl.model.llama.decode import Decoder
 from mcl.model.llama.grammar import Grammars
 from mcl.model.llama.vocabulary import Vocabulary
-from mcl.model.llama.weights import Weights
+from mcl.model.llama.weights import Weights, library
 from mcl.model.opening import load_model
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
 

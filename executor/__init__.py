@@ -140,29 +140,90 @@ __all__ = [
 ]
 
 _HOMES = {
-    "executor.walker.engine": ("Engine", "LocalEngine", "Work"),
-    "executor.walker.dispatch": ("Expansion", "SubSkills"),
-    "executor.walker.agents": ("Agent", "Agents"),
-    "executor.store.journal.proofs": ("ConsistencyProof", "Head", "InclusionProof"),
-    "executor.store.journal.verification": ("JournalFinding", "Report"),
+    "executor.walker.engine": (
+        "Engine",
+        "LocalEngine",
+        "Work",
+    ),
+    "executor.walker.dispatch": (
+        "Expansion",
+        "SubSkills",
+    ),
+    "executor.walker.agents": (
+        "Agent",
+        "Agents",
+    ),
+    "executor.store.journal.proofs": (
+        "ConsistencyProof",
+        "Head",
+        "InclusionProof",
+    ),
+    "executor.store.journal.verification": (
+        "JournalFinding",
+        "Report",
+    ),
     "executor.gate.approvals": ("Approvals",),
-    "executor.call": ("Allow", "Call", "Declaration"),
+    "executor.call": (
+        "Allow",
+        "Call",
+        "Declaration",
+    ),
     "executor.gate.context": ("Context",),
-    "executor.gate.decide": ("GUARDS", "decide"),
-    "executor.gate.grants": ("Grant", "Grants", "HostGrant", "RootGrant"),
-    "executor.walker.listener": ("Listener", "WalkEvent"),
-    "executor.walker.people": ("AlwaysApprove", "AlwaysDeny", "GateAnswer", "GateQuestion", "People"),
+    "executor.gate.decide": (
+        "GUARDS",
+        "decide",
+    ),
+    "executor.gate.grants": (
+        "Grant",
+        "Grants",
+        "HostGrant",
+        "RootGrant",
+    ),
+    "executor.walker.listener": (
+        "Listener",
+        "WalkEvent",
+    ),
+    "executor.walker.people": (
+        "AlwaysApprove",
+        "AlwaysDeny",
+        "GateAnswer",
+        "GateQuestion",
+        "People",
+    ),
     "executor.gate.pins": ("Pins",),
     "executor.gate.policy": ("Policy",),
-    "executor.store.materiality": ("Change", "Documents"),
-    "executor.walker.reasoner": ("Prompts", "Reasoner"),
+    "executor.store.materiality": (
+        "Change",
+        "Documents",
+    ),
+    "executor.walker.reasoner": (
+        "Prompts",
+        "Reasoner",
+    ),
     "executor.sandbox.paths": ("Workspace",),
-    "executor.tools.manifest": ("Manifest", "load_manifest"),
+    "executor.tools.manifest": (
+        "Manifest",
+        "load_manifest",
+    ),
     "executor.tools.registry": ("Registry",),
-    "executor.tools.tool": ("Bench", "Tool"),
-    "executor.walker.undo": ("Images", "UndoReport"),
-    "executor.gate.verdict": ("Ask", "Deny"),
-    "executor.walker": ("Outcome", "Verdict", "Walker", "preflight"),
+    "executor.tools.tool": (
+        "Bench",
+        "Tool",
+    ),
+    "executor.walker.undo": (
+        "Images",
+        "UndoReport",
+    ),
+    "executor.gate.verdict": (
+        "Ask",
+        "Deny",
+    ),
+    "executor.walker": (
+        "Outcome",
+        "Verdict",
+        "Walker",
+        "preflight",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 

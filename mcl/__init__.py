@@ -201,9 +201,22 @@ __all__ = [
 __version__ = VERSION
 
 _HOMES = {
-    "executor": ("Home", "Outcome", "UndoReport"),
-    "ir": ("Envelope", "Frame", "Intent", "MclError", "PlanTree"),
-    "mcl.usecases.accept": ("Acceptance", "accept"),
+    "executor": (
+        "Home",
+        "Outcome",
+        "UndoReport",
+    ),
+    "ir": (
+        "Envelope",
+        "Frame",
+        "Intent",
+        "MclError",
+        "PlanTree",
+    ),
+    "mcl.usecases.accept": (
+        "Acceptance",
+        "accept",
+    ),
     "mcl.usecases.activity": (
         "ActivityExport",
         "ShownCall",
@@ -214,13 +227,28 @@ _HOMES = {
         "watch_activity",
     ),
     "mcl.usecases.answer": ("answer",),
-    "mcl.usecases.batch": ("BatchSummary", "compile_batch"),
-    "mcl.usecases.call": ("Called", "call_tool"),
+    "mcl.usecases.batch": (
+        "BatchSummary",
+        "compile_batch",
+    ),
+    "mcl.usecases.call": (
+        "Called",
+        "call_tool",
+    ),
     "mcl.usecases.cancel": ("cancel",),
     "mcl.usecases.compile": ("compile_goal",),
     "mcl.usecases.zone": ("config_zone",),
-    "mcl.usecases.correct": ("Corrected", "Proposal", "correct", "propose_correction", "sign_correction"),
-    "mcl.usecases.materiality": ("MaterialityReport", "materiality"),
+    "mcl.usecases.correct": (
+        "Corrected",
+        "Proposal",
+        "correct",
+        "propose_correction",
+        "sign_correction",
+    ),
+    "mcl.usecases.materiality": (
+        "MaterialityReport",
+        "materiality",
+    ),
     "mcl.usecases.cortex": (
         "Imported",
         "ProofReport",
@@ -242,13 +270,40 @@ _HOMES = {
     "mcl.memory.proof": ("Proof",),
     "mcl.memory.verification": ("CortexReport",),
     "mcl.usecases.graph": ("graph",),
-    "mcl.usecases.gates": ("Decided", "OpenGate", "ShownGate", "decide_gate", "open_gates", "show_gate"),
-    "mcl.usecases.grants": ("AgentGrants", "grant", "list_grants", "revoke"),
-    "mcl.usecases.plan": ("Planned", "plan"),
-    "mcl.usecases.plan_check": ("PlanChecked", "check_plan_file", "check_plan_of"),
-    "mcl.usecases.replay": ("Replay", "replay"),
+    "mcl.usecases.gates": (
+        "Decided",
+        "OpenGate",
+        "ShownGate",
+        "decide_gate",
+        "open_gates",
+        "show_gate",
+    ),
+    "mcl.usecases.grants": (
+        "AgentGrants",
+        "grant",
+        "list_grants",
+        "revoke",
+    ),
+    "mcl.usecases.plan": (
+        "Planned",
+        "plan",
+    ),
+    "mcl.usecases.plan_check": (
+        "PlanChecked",
+        "check_plan_file",
+        "check_plan_of",
+    ),
+    "mcl.usecases.replay": (
+        "Replay",
+        "replay",
+    ),
     "mcl.usecases.run": ("run",),
-    "mcl.usecases.show": ("Shown", "Summary", "list_intents", "show"),
+    "mcl.usecases.show": (
+        "Shown",
+        "Summary",
+        "list_intents",
+        "show",
+    ),
     "mcl.usecases.tools": (
         "KnownTool",
         "VerifiedTools",
@@ -258,15 +313,41 @@ _HOMES = {
         "quarantine_tool",
         "verify_tools",
     ),
-    "mcl.usecases.undo": ("prune_undo", "undo"),
-    "mcl.usecases.verify": ("FileReport", "verify"),
-    "mcl.usecases.skill.examples": ("TriedExample", "TriedSkill", "try_examples"),
-    "mcl.usecases.skill.format": ("FormattedFile", "format_skill"),
+    "mcl.usecases.undo": (
+        "prune_undo",
+        "undo",
+    ),
+    "mcl.usecases.verify": (
+        "FileReport",
+        "verify",
+    ),
+    "mcl.usecases.skill.examples": (
+        "TriedExample",
+        "TriedSkill",
+        "try_examples",
+    ),
+    "mcl.usecases.skill.format": (
+        "FormattedFile",
+        "format_skill",
+    ),
     "mcl.usecases.skill.hash": ("hash_skill",),
-    "mcl.usecases.skill.new": ("NewSkill", "new_skill"),
-    "mcl.usecases.skill.publish": ("Published", "publish_skill"),
-    "mcl.usecases.skill.validate": ("CheckedFile", "validate_skill"),
-    "mcl.compiler.compiler": ("Clarify", "Compiled", "Refused"),
+    "mcl.usecases.skill.new": (
+        "NewSkill",
+        "new_skill",
+    ),
+    "mcl.usecases.skill.publish": (
+        "Published",
+        "publish_skill",
+    ),
+    "mcl.usecases.skill.validate": (
+        "CheckedFile",
+        "validate_skill",
+    ),
+    "mcl.compiler.compiler": (
+        "Clarify",
+        "Compiled",
+        "Refused",
+    ),
     "mcl.core.home": ("open_home",),
     "mcl.catalog.activity.reading": ("ActivityPage",),
     "mcl.catalog.activity.record": ("CallRecord",),

@@ -16,8 +16,7 @@ import re._parser as parser
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from mcl.model.matcher.cues import Cues, load_cues
-from mcl.model.matcher.prefilter import PREFILTER_FILE, Needs, digest_of
+from mcl.model.matcher.cues import PREFILTER_FILE, Cues, Needs, digest_of, load_cues
 
 MOST = 100  # texts of one place; what may read in more ways is not worth looking for
 LETTERS = "åäöæøéü"  # which, as all of ASCII, have one small and one capital form and no others

@@ -15,8 +15,8 @@ from mcp.types import Implementation
 from executor import Home
 from mcl.plugins.agents.usecases.import_ import import_work
 from mcl.serve.face import Face
-from mcl.serve.opening import opened
 from mcl.serve.service.compiling import Compiling
+from mcl.serve.serving import opened
 
 FILE = ".orchestration/active_intents.yaml"
 HEAD = {"created_at": "2026-11-01T10:00:00Z", "updated_at": "2026-11-01T10:00:00Z"}

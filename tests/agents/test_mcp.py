@@ -21,7 +21,7 @@ from mcp.client.stdio import StdioServerParameters
 from offices import FILE, Office, write_intents, writing
 
 from mcl.core.home import open_home
-from mcl.plugins.agents.governed.naming import name_of
+from mcl.plugins.agents.governed.here import name_of
 from mcl.plugins.agents.usecases.complete import complete_work
 from mcl.plugins.agents.usecases.map_ import map_work
 from mcl.plugins.agents.usecases.trace import trace_work

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from executor.core.globs import Glob
 from mcl.plugins.agents.file import Finding, Report, read_file, validate
-from mcl.plugins.agents.file.cycles import cycles_of
 from mcl.plugins.agents.file.labels import in_order
-from mcl.plugins.agents.file.overlaps import overlaps_of
+from mcl.plugins.agents.file.validation import cycles_of, overlaps_of
 from mcl.plugins.agents.work.checkouts import BoundCheckouts
 from tests.agents.conftest import Project, Written
 
@@ -335,7 +334,7 @@ def test_more_overlaps_than_anybody_reads_end_in_one_finding_that_says_so() -> N
 def test_more_to_compare_than_is_worth_it_is_an_error_and_not_taken_for_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("mcl.plugins.agents.file.overlaps.MAX_COMPARED", 1_000)
+    monkeypatch.setattr("mcl.plugins.agents.file.validation.MAX_COMPARED", 1_000)
     text = "".join(f"- {{status: IN_PROGRESS, owned_scope: ['src/*a{n}*b']}}\n" for n in range(10))
     report = validate(read_file(f"active_intents:\n{text}".encode()))
 

@@ -13,7 +13,7 @@ from executor import FixedClock, Home
 from executor.core.errors import HomeError
 from mcl.memory import Cortex
 from mcl.memory.memory import Memory
-from mcl.memory.tables import STEPS
+from mcl.memory.store import STEPS
 from mcl.memory.verification import CortexReport, verify_home
 from tests.cortex.conftest import AT
 

@@ -85,7 +85,7 @@ DECLARED: Final = {
     ("mcl/catalog/foreign/pseudo.py", "upstreams.call"),
     ("mcl/catalog/upstream/connection.py", "send_request"),
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
-    ("mcl/serve/proxy/completing.py", "upstreams.complete"),
+    ("mcl/serve/proxy/handlers.py", "upstreams.complete"),
     # Whether a package is there at all.
     ("mcl/core/distribution.py", "by name"),
     ("mcl/catalog/extras.py", "by name"),
@@ -102,7 +102,7 @@ DECLARED: Final = {
     ("mcl/usecases/runs.py", "by name"),
     ("mcl/serve/governed.py", "by name"),
     ("mcl/serve/offered/tools.py", "by name"),
-    ("mcl/model/llama/binding.py", "by name"),
+    ("mcl/model/llama/weights.py", "by name"),
     ("mcl/plugins/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any
     ("mcl/plugins/review/scan/plugins.py", "by name"),  # modules of bandit, from a table of constants
 }

@@ -16,9 +16,8 @@ from walks import Says, Walks, sequence, tool
 from websites import Site, certificate, moved, packed, page, website
 
 from executor import Grants, Home, Outcome, ToolError
-from executor.tools.http.body import Body
-from executor.tools.http.charset import decode
-from executor.tools.http.readable import readable
+from executor.tools.http.fetch import Body
+from executor.tools.http.told import decode, readable
 
 PAGE = """<!doctype html><html><head><title>A &amp; B</title><style>x { y }</style>
 <script>run()</script></head><body><nav><a href="/home">Home</a> <a href="#top">Up</a></nav>

@@ -23,7 +23,7 @@ from executor import Home, HomeError
 from executor.core.hashing import json_hash
 from executor.sandbox.redaction import Redactor
 from mcl.catalog.activity import Activity, Entry, Reader
-from mcl.catalog.activity.storing import body_of
+from mcl.catalog.activity.keeping import body_of
 from mcl.core.home import open_home
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted

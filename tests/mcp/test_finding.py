@@ -22,9 +22,9 @@ from executor.gate.grants import Grants
 from executor.gate.pins import Pins
 from mcl.catalog.foreign.definitions import Definitions
 from mcl.catalog.servers import Servers
-from mcl.serve.offered.sample import sample_args
-from mcl.serve.opening import opened
+from mcl.serve.offered.describe_tool import sample_args
 from mcl.serve.service.compiling import Compiling
+from mcl.serve.serving import opened
 
 Answer = Mapping[str, Any]
 

@@ -17,7 +17,7 @@ from mcl.catalog.foreign.manifest import OUTPUT, manifest_of
 from mcl.catalog.tools import registry
 from mcl.cli.tool.describe import example_call
 from mcl.core.errors import McpError
-from mcl.serve.offered.sample import sample_args
+from mcl.serve.offered.describe_tool import sample_args
 
 ISSUE: dict[str, Any] = {
     "name": "create_issue",

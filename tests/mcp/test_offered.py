@@ -33,8 +33,8 @@ from mcl.serve.exchange import Reply
 from mcl.serve.face import Face
 from mcl.serve.offered.offered import Offered
 from mcl.serve.offered.tools import OFFERED
-from mcl.serve.opening import opened
 from mcl.serve.service.compiling import Compiling
+from mcl.serve.serving import opened
 from mcl.usecases.accept import accept
 
 ERAS = ("legacy", "auto")

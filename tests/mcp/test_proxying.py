@@ -29,10 +29,10 @@ from mcl.catalog.activity import CallRecord, Filters, Reader
 from mcl.catalog.foreign.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
-from mcl.serve.opening import opened
 from mcl.serve.proxy import LEFT_OUT, REFUSED
 from mcl.serve.proxy.merging import Merged
 from mcl.serve.service.compiling import Compiling
+from mcl.serve.serving import opened
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 warnings.simplefilter("ignore", MCPDeprecationWarning)

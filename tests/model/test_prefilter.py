@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcl.model.matcher.cues import load_cues, places
-from mcl.model.matcher.prefilter import PREFILTER_FILE, Needs, fits, folded, may_match
+from mcl.model.matcher.cues import PREFILTER_FILE, Needs, fits, folded, load_cues, may_match, places
 from training.prefilter import LETTERS, needs_of, patterns_of, table
 
 PATTERNS = patterns_of(load_cues())

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sound import looked, write
 
-from mcl.plugins.review.drift.changelog import entry_in, newest_entry
-from mcl.plugins.review.drift.commands import Named, named
 from mcl.plugins.review.drift.declared import Project
+from mcl.plugins.review.drift.documents import Named, named
+from mcl.plugins.review.drift.drift import entry_in, newest_entry, version_flaws
 from mcl.plugins.review.drift.version import version_of
-from mcl.plugins.review.drift.versions import version_flaws
 
 
 @pytest.mark.parametrize(

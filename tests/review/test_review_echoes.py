@@ -9,7 +9,7 @@ from scripted import Scripted
 from yards import Yard
 
 from mcl.plugins.review.findings import SEVERITIES, Finding
-from mcl.plugins.review.passes.echoes import gathered, without_echoes
+from mcl.plugins.review.passes.asking import gathered, without_echoes
 from mcl.plugins.review.usecases.run import review_code
 
 WORDS = st.sampled_from(["No docstring.", "no docstring", "A price may be negative here.", "}", ""])

@@ -10,9 +10,8 @@ from mcl.model import load_model
 from mcl.model.writing import Request, Written
 from mcl.plugins.review.contracts import MODES, contract
 from mcl.plugins.review.findings import read_findings
-from mcl.plugins.review.passes.question import read_question
+from mcl.plugins.review.passes.question import PASSES, read_question, the_pass
 from mcl.plugins.review.passes.reviewing import answered
-from mcl.plugins.review.passes.told import PASSES, the_pass
 from tests.model.random_gguf import small_pieces, small_words, write_gguf
 
 CONTROL = ("<|end|>", "<|im_start|>", "<|im_end|>")

@@ -16,7 +16,7 @@ from mcl.core.errors import ReviewError
 from mcl.memory import Cortex
 from mcl.plugins.review.findings import SEVERITIES, Finding, in_order
 from mcl.plugins.review.memory import Memories
-from mcl.plugins.review.memory.quotes import LEFT_OUT, without_quotes
+from mcl.plugins.review.memory.history import LEFT_OUT, without_quotes
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"

@@ -10,9 +10,8 @@ from mcl.model.writing import Writer
 from mcl.plugins.review.contracts import MODES, contract, guides_for
 from mcl.plugins.review.findings import read_findings
 from mcl.plugins.review.passes.prompts import LONGEST_CONTEXT
-from mcl.plugins.review.passes.question import read_question
+from mcl.plugins.review.passes.question import PASSES, read_question, the_pass
 from mcl.plugins.review.passes.reviewing import answered
-from mcl.plugins.review.passes.told import PASSES, the_pass
 
 # The table of the passes: how many tokens each answer may have.
 TOKENS = {"structure": 400, "review": 2048, "consistency": 1024}

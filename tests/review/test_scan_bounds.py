@@ -75,7 +75,8 @@ def test_a_text_of_many_selects_takes_no_longer_than_its_length() -> None:
 
 
 def test_a_rule_that_takes_its_time_is_given_up_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mcl.plugins.review.scan import patterns, walking
+    from mcl.plugins.review.scan import scanning as patterns
+    from mcl.plugins.review.scan import walking
 
     monkeypatch.setattr(patterns, "MAX_SECONDS", -1.0)
     assert rules_in("eval(x)\n", "a.js") == ["scan-slow"]

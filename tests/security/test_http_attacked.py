@@ -17,9 +17,9 @@ from walks import Says, Walks, sequence, tool
 from websites import Site, certificate, moved, packed, page, website
 
 from executor import Grants, Outcome
-from executor.tools.http import addresses
-from executor.tools.http.body import Body
-from executor.tools.http.readable import readable
+from executor.tools.http import fetch as addresses
+from executor.tools.http.fetch import Body
+from executor.tools.http.told import readable
 
 
 @pytest.fixture

@@ -8,14 +8,248 @@ with a dot are names like others, case counts, and a pattern without `/` is abou
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, takewhile
-from typing import Final
+from typing import Final, NoReturn
 
-from executor.core.globs.parse import Path, parse
-from executor.core.globs.segment import ANY_NAME, Segment, literal
-from executor.core.globs.sequence import Gapped, meet
+from executor.core.errors import GlobError
+from executor.core.globs.chars import ANY, Chars, all_but, both, gather, just
+from executor.core.globs.segment import ANY_NAME, Segment, literal, segment
+from executor.core.globs.sequence import Gapped, gapped, meet
+
+# ---- How a pattern is refused: with the character where it goes wrong, and what to write instead.
+
+EXAMPLE: Final = "src/auth/**"
+
+
+def refuse(text: str, position: int, why: str, fix: str) -> NoReturn:
+    """Raise INVALID_GLOB for a pattern that goes wrong at this character, counted from 0."""
+    message = f"{why} (character {position + 1})"
+    raise GlobError("INVALID_GLOB", message, place=text, fix=fix, position=position)
+
+
+def refuse_absolute(text: str) -> NoReturn:
+    """Raise ABSOLUTE_PATH."""
+    raise GlobError(
+        "ABSOLUTE_PATH",
+        "a pattern is relative to the workspace",
+        place=text,
+        fix=f"write it from the workspace on, such as {EXAMPLE}",
+    )
+
+
+# ---- The alternatives of a pattern, written out: `a{b,c}d` stands for `abd` and `acd`.
+
+MAX_ALTERNATIVES: Final = 32  # patterns that the braces of one stand for
+MAX_WRITTEN_OUT: Final = 1024  # characters of all of these
+MAX_DEPTH: Final = 8  # braces in braces
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A pattern without braces. text: its characters. places: where each stands in what was written."""
+
+    text: str
+    places: Sequence[int] = field(compare=False)
+
+    def then(self, other: Written) -> Written:
+        """This, and the other behind it."""
+        return Written(self.text + other.text, (*self.places, *other.places))
+
+
+def written_out(text: str) -> list[Written]:
+    """All that a pattern stands for, in the order written. Classes stay as they are.
+
+    Raises:
+        GlobError: INVALID_GLOB.
+    """
+    if not any(sign in text for sign in "{}["):
+        return [Written(text, range(len(text)))]
+    return _Reading(text).until("", 0)
+
+
+class _Reading:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.here = 0
+
+    def until(self, ends: str, depth: int) -> list[Written]:
+        """What stands before one of these ends, or before the end of the text where there is none."""
+        found = [Written("", ())]
+        while self.here < len(self.text) and (char := self.text[self.here]) not in ends:
+            if char == "}":
+                refuse(self.text, self.here, "a } closes nothing", "open it with {, or write two patterns")
+            if char == "{":
+                more = self._group(depth + 1)
+            else:
+                start = self.here
+                self.here = self._class() if char == "[" else start + 1
+                more = [Written(self.text[start : self.here], range(start, self.here))]
+            found = [before.then(behind) for before in found for behind in more]
+            if len(found) > MAX_ALTERNATIVES or sum(len(one.text) for one in found) > MAX_WRITTEN_OUT:
+                refuse(
+                    self.text,
+                    self.here - 1,
+                    f"its braces stand for more than {MAX_ALTERNATIVES} patterns, or for long ones",
+                    "write several patterns",
+                )
+        return found
+
+    def _group(self, depth: int) -> list[Written]:
+        """The alternatives between two braces."""
+        start, found, choices = self.here, list[Written](), 0
+        if start and self.text[start - 1] == "$":
+            refuse(self.text, start - 1, "it holds ${", "nothing is put in for variables here")
+        if depth > MAX_DEPTH:
+            refuse(self.text, start, f"its braces lie more than {MAX_DEPTH} deep", "write several patterns")
+        while choices == 0 or self.text[self.here] == ",":
+            self.here += 1
+            found += self.until(",}", depth)
+            choices += 1
+            if self.here == len(self.text):
+                refuse(self.text, start, "a { is not closed", "close it with }")
+        self.here += 1
+        if choices == 1:
+            refuse(self.text, start, "braces with one alternative", "write {a,b}; ranges as {1,2,3}")
+        return found
+
+    def _class(self) -> int:
+        """Where the class that begins here ends. Some read the braces and commas in it first: refused."""
+        start = self.here
+        begins = start + (2 if self.text[start + 1 : start + 2] in ("!", "^") else 1)
+        end = self.text.find("]", begins + 1)
+        inside = self.text[begins:end] if end >= 0 else "/"
+        if "/" in inside:
+            refuse(self.text, start, "a [ is not closed", "close it with ]; [[] is the sign itself")
+        if odd := next((sign for sign in ("{", "}", ",", "[:", "[.", "[=") if sign in inside), ""):
+            refuse(self.text, start, f"a class holds {odd!r}", "list the characters alone, such as [a-z0-9_]")
+        return end + 1
+
+
+# ---- Reading a pattern of paths: its braces written out, its names parted, each name's characters.
+
+MAX_TEXT: Final = 512  # characters of a pattern
+MAX_NAMES: Final = 64  # names in what its braces stand for
+
+Path = Gapped[Segment]
+
+_ABSOLUTE: Final = re.compile(r"/|\\|~|[A-Za-z]:")
+_EXTENDED: Final = re.compile(r"[?*+@!]\(")
+_NO_TEXT: Final = re.compile("[\0-\x1f\x7f\ud800-\udfff]")
+_SPECIAL: Final = re.compile(r"[*?\[]")
+_NEGATES: Final = ("!", "^")
+
+
+def parse(text: str) -> tuple[Path, ...]:
+    """The patterns without braces that a pattern stands for, each as names and gaps; in the order written.
+
+    Raises:
+        GlobError: INVALID_GLOB, ABSOLUTE_PATH.
+    """
+    _plain(text)
+    return tuple(_path(one, text) for one in dict.fromkeys(written_out(text)))
+
+
+def _plain(text: str) -> None:
+    """What can be said of the text before it is read."""
+    if not text:
+        refuse(text, 0, "it is empty", f"name files or folders, such as {EXAMPLE}")
+    if len(text) > MAX_TEXT:
+        refuse(text, MAX_TEXT, f"it has more than {MAX_TEXT} characters", "write two patterns")
+    if found := _NO_TEXT.search(text):
+        refuse(text, found.start(), "it holds a control character or half of one", "leave it out")
+    if _ABSOLUTE.match(text):
+        refuse_absolute(text)
+    if (place := text.find("\\")) >= 0:
+        refuse(text, place, "it holds a backslash", "write / between folders, and [*] for the sign itself")
+    if found := _EXTENDED.search(text):
+        refuse(text, found.start(), "it holds an extended pattern", "write alternatives as {a,b}")
+
+
+def _path(written: Written, text: str) -> Path:
+    """Names and gaps; everything below a folder is a gap, and one name that ends it."""
+    names, places = written.text.split("/"), written.places
+    if written.text[:1] in ("", "/"):
+        if written.text:
+            refuse_absolute(text)
+        refuse(text, 0, "one of its alternatives is empty", "name files or folders in each")
+    if written.text[0] in "!#":
+        refuse(text, places[0], f"it begins with {written.text[0]!r}", "name what is meant, not what is not")
+    if len(names) > MAX_NAMES:
+        refuse(text, 0, f"it has more than {MAX_NAMES} names", "name a folder further up")
+    known: dict[str, Segment | None] = {}
+    items: list[Segment | None] = []
+    here = 0
+    for name in names:
+        if name in known and name != "**":  # which means another thing where braces put it together
+            item = known[name]
+        elif name:
+            item = known[name] = _name(name, places[here : here + len(name)], text)
+        elif here < len(written.text):
+            refuse(text, places[here], "a name between two / is empty", "write one /")
+        else:
+            item = None
+        if item is not None or not items or items[-1] is not None:
+            items.append(item)
+        here += len(name) + 1
+    if items[-1] is None:  # what is below a folder is not the folder itself
+        items.append(ANY_NAME)
+    return gapped(items)
+
+
+def _name(name: str, places: Sequence[int], text: str) -> Segment | None:
+    """The pattern of one name; None for `**`."""
+    if name == "**" and places[1] == places[0] + 1:  # not one that braces put together
+        return None
+    if name in (".", ".."):
+        fix = f"write {EXAMPLE}, from the workspace on"
+        refuse(text, places[0], f"{name} is no name of a file or folder", fix)
+    if not _SPECIAL.search(name):
+        return literal(name)
+    items: list[Chars | None] = []
+    sets: dict[str, Chars] = {}
+    here = 0
+    while here < len(name):
+        char = name[here]
+        if char == "*":
+            if items and items[-1] is None:
+                fix = "write ** for folders between two /, such as src/**/*.ts"
+                refuse(text, places[here], "** stands together with something else", fix)
+            items.append(None)
+        elif char == "?":
+            items.append(ANY)
+        elif char == "[":
+            end = name.index("]", here + (3 if name[here + 1] in _NEGATES else 2))
+            if (inside := name[here + 1 : end]) not in sets:
+                sets[inside] = _set(inside, places[here + 1 : end], text)
+            items.append(sets[inside])
+            here = end
+        else:
+            items.append(just(char))
+        here += 1
+    found = segment(items)
+    if found.sample in ("", ".", ".."):
+        refuse(text, places[0], f"no name fits {name}", "name files or folders")
+    return found
+
+
+def _set(signs: str, places: Sequence[int], text: str) -> Chars:
+    """The characters of a class, from what stands between its brackets."""
+    here = 1 if signs[0] in _NEGATES else 0
+    ranges: list[tuple[int, int]] = []
+    while here < len(signs):
+        ends = here + 2 if signs[here + 1 : here + 2] == "-" and here + 2 < len(signs) else here
+        if signs[ends] < signs[here]:
+            refuse(text, places[here], "a range in a class goes backwards", "write [a-z]")
+        if ends > here and signs[ends + 1 : ends + 2] == "-" and ends + 2 < len(signs):
+            refuse(text, places[ends + 1], "a range in a class goes on", "write [a-z]; a - at the end is one")
+        ranges.append((ord(signs[here]), ord(signs[ends])))
+        here = ends + 1
+    found = gather(ranges)
+    return all_but(found) if signs[0] in _NEGATES else both(ANY, found)
+
 
 MAX_PATH: Final = 4096  # characters of a path
 _NO_PATH: Final = re.compile("[\0-\x1f\x7f\ud800-\udfff]")

@@ -1,23 +1,158 @@
 """One request to one checked address: no redirect is followed, nothing of the environment or of an earlier
-request goes along."""
+request goes along.
+"""
 
 from __future__ import annotations
 
+import socket
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING
 
+import anyio
+
 from executor.core.errors import ScopeError, ToolError
-from executor.sandbox.origin import Url
+from executor.sandbox.origin import Origin, Url
 from executor.sandbox.redaction import visible
-from executor.tools.http.addresses import IPAddress, addresses_of
-from executor.tools.http.body import Body
 
 if TYPE_CHECKING:
     import ssl
 
     import httpx
+
+
+# ---- The body of an answer, unpacked and cut as it comes in: no packed body grows beyond what is asked
+# for.
+
+_GZIP = 31  # zlib's window bits for gzip alone
+_SPARE = 1 << 16  # bytes that may come in packed beyond the limit: packing makes small things larger
+_ENCODINGS = {"": False, "identity": False, "gzip": True, "x-gzip": True}
+
+
+class Body:
+    """Takes pieces of a body until it is full.
+
+    Args:
+        encoding: of the Content-Encoding header. limit: bytes kept, unpacked.
+
+    Raises:
+        ToolError: BAD_RESPONSE, packed in a way that was not asked for.
+    """
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        name = encoding.strip().lower()
+        if name not in _ENCODINGS:
+            raise _bad(f"is packed as {name[:40]!r}, which was not asked for")
+        self._packed = _ENCODINGS[name]
+        self._part: zlib._Decompress | None = None  # gzip bodies are parts, one behind the other; mostly one
+        self._padding = False
+        self._whole = 0  # parts read to their end
+        self._begun = 0  # bytes kept when the present part began
+        self._kept = bytearray()
+        self._limit = limit
+        self._came = 0
+
+    @property
+    def full(self) -> bool:
+        """Is there more than is kept?"""
+        return len(self._kept) > self._limit or self._came > self._limit + _SPARE
+
+    def take(self, piece: bytes) -> None:
+        """Take the next piece as it came. Raises ToolError BAD_RESPONSE."""
+        self._came += len(piece)
+        if not self._packed:
+            self._kept += piece[: self._room]
+            return
+        while piece and not self.full and not self._padding:
+            if self._part is None:
+                self._part, self._begun = zlib.decompressobj(_GZIP), len(self._kept)
+            try:
+                self._kept += self._part.decompress(piece, self._room)
+            except zlib.error as problem:
+                if self._whole and len(self._kept) == self._begun:  # padding behind the last part
+                    self._part, self._padding = None, True
+                    return
+                raise _bad(f"cannot be unpacked ({problem})") from problem
+            piece = self._part.unconsumed_tail
+            if self._part.eof:
+                piece, self._part, self._whole = self._part.unused_data, None, self._whole + 1
+
+    def end(self) -> tuple[bytes, bool]:
+        """The bytes kept, and whether the body was longer or broke off."""
+        return bytes(self._kept[: self._limit]), self.full or self._part is not None
+
+    @property
+    def _room(self) -> int:
+        return self._limit + 1 - len(self._kept)
+
+
+def _bad(why: str) -> ToolError:
+    return ToolError("BAD_RESPONSE", f"the answer {why}", fix="try another page of the host")
+
+
+# ---- The addresses that a host may be reached at: names lead to public addresses only.
+
+IPAddress = IPv4Address | IPv6Address
+
+_LOCALHOST = (IPv4Address("127.0.0.1"), IPv6Address("::1"))  # by RFC 6761, whatever a name server says
+_UNICAST = IPv6Network("2000::/3")
+_NAT64 = IPv6Network("64:ff9b::/96")  # an IPv4 address as networks without IPv4 see it
+# Inside the unicast range: other addresses in disguise (6to4, Teredo and its neighbours), documentation.
+_NOT_PUBLIC = tuple(IPv6Network(text) for text in ("2002::/16", "2001::/23", "2001:db8::/32", "3fff::/20"))
+_MOST = 4  # addresses tried
+
+
+async def addresses_of(origin: Origin) -> tuple[IPAddress, ...]:
+    """Where to connect for a host that the agent may go to.
+
+    An IP address or ``localhost``, which somebody granted in just these words, is taken as it is; of the
+    addresses of a name only public ones are.
+
+    Raises:
+        ScopeError: HOST_DENIED. ToolError: HOST_NOT_FOUND.
+    """
+    if (literal := origin.address) is not None:
+        if literal.is_unspecified or literal.is_multicast or literal == IPv4Address("255.255.255.255"):
+            raise _denied(origin, "is the address of no single host", "name the host")
+        return (literal,)
+    if origin.host == "localhost":
+        return _LOCALHOST
+    try:
+        found = await anyio.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as problem:
+        raise ToolError(
+            "HOST_NOT_FOUND",
+            f"{origin.host} could not be looked up: {problem}",
+            place=str(origin),
+            fix="check the name and the network",
+            transient=True,
+        ) from problem
+    known = tuple(dict.fromkeys(ip_address(str(where[4][0]).partition("%")[0]) for where in found))
+    public = tuple(address for address in known if is_public(address))
+    if not public:
+        raise _denied(
+            origin,
+            f"leads to {', '.join(map(str, known[:_MOST])) or 'nothing'}, which is no public address",
+            "an address there must be granted itself: mcl grant network --host http://10.0.0.5:8080",
+        )
+    return public[:_MOST]
+
+
+def is_public(address: IPAddress) -> bool:
+    """Is the address one on the internet: not loopback, private, link-local, shared, multicast, reserved?"""
+    if isinstance(address, IPv4Address):
+        return address.is_global and not address.is_multicast and not address.is_reserved
+    if address in _NAT64:
+        return is_public(IPv4Address(int(address) & 0xFFFFFFFF))
+    return address in _UNICAST and not any(address in network for network in _NOT_PUBLIC)
+
+
+def _denied(origin: Origin, why: str, fix: str) -> ScopeError:
+    return ScopeError("HOST_DENIED", f"{origin.short} {why}", place=str(origin), fix=fix)
+
 
 _CONNECT_S, _SILENCE_S = 8.0, 15.0  # for a connection; between two pieces of an answer
 _ACCEPT = "text/html, text/plain, application/json;q=0.9, */*;q=0.5"

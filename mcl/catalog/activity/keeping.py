@@ -2,24 +2,160 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from executor.core.hashing import json_bytes
 from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.journal.rows import Row
+from executor.store.lifecycle.view import intent_id
 from ir import is_instant
 from mcl.catalog.activity.entry import KIND, Entry
 from mcl.catalog.activity.index import Index
 from mcl.catalog.activity.record import call_of
-from mcl.catalog.activity.storing import body_of
 
 if TYPE_CHECKING:
     import asyncio
+
+
+# ---- An entry as it is signed: redacted, within bounds, with nothing in it that could not be written.
+
+MAX_ARGS: Final = 4096  # bytes of the arguments' JSON, as they are kept
+CUT: Final = "…"  # ends what was cut; the redactor knows it
+_MAX_TEXT: Final = 200  # characters of a name, a code, an id
+_LIMITS: Final = {"reason": 1000}  # characters of texts that may be longer
+_MAX_WARNING, _MAX_WARNINGS = 500, 8  # characters, and how many
+_ROOM: Final = 1 << 16  # bytes of JSON beyond which arguments are cut before they are redacted, which is slow
+_LOOKED_AT: Final = 2 * MAX_ARGS  # characters of one text that are redacted at most
+_ITEMS: Final = 64  # items of a list or object of large arguments that are redacted at most
+_DEPTH: Final = 8  # levels of them
+_MAX_NUMBER: Final = (1 << 63) - 1  # what a table holds
+
+
+def body_of(entry: Entry, redactor: Redactor, agent: str) -> dict[str, Any]:
+    """The body of the record of a call.
+
+    agent: the DID to name where the entry names none. Times are whole microseconds. `args` is JSON, or the
+    beginning of it and a `…`; `args_bytes` is how long the JSON was that came. Never raises for what an agent
+    or a server can send.
+    """
+    came = _json(entry.args)
+    digest = entry.args_hash or (hashlib.sha256(came).hexdigest() if came else "")
+    args: object = dict(entry.args) if 0 < len(came) <= _ROOM else _beginning(entry.args, 0)
+    said = {name: _text(value) for name, value in _said(entry).items()}
+    warned = [_text(one) for one in entry.warnings[:_MAX_WARNINGS]]
+    # One look at all texts together takes a tenth of the time of one look at each.
+    together = CUT.join((*said.values(), *warned, *_texts(args)))
+    if redactor.text(together) != together:
+        said = {name: redactor.text(text) for name, text in said.items()}
+        warned = [redactor.text(text) for text in warned]
+        args = redactor.value(args)
+    said = {name: cut(text, _LIMITS.get(name, _MAX_TEXT)) for name, text in said.items()}
+    intent = {name: said.pop(name) for name in ("operation_type", "data_sensitivity", "reason")}
+    declared = {**intent, "data_sensitivity": intent["data_sensitivity"] or "unknown"}
+    return {
+        **said,
+        "agent": said["agent"] or agent,
+        "intent": declared if any(intent.values()) else {},
+        "args": _cut_bytes(_json(args).decode(), MAX_ARGS),
+        "args_bytes": len(came),
+        "args_hash": digest,
+        "result_bytes": _number(entry.result_bytes),
+        "upstream_us": None if entry.upstream_ms is None else _number(entry.upstream_ms * 1000),
+        "latency_us": _number(entry.latency_ms * 1000),
+        "warnings": [cut(text, _MAX_WARNING) for text in warned],
+    }
+
+
+def cut(text: str, limit: int) -> str:
+    """The first `limit` characters, the last of them a `…` where more came."""
+    return text if len(text) <= limit else text[: limit - 1] + CUT
+
+
+def _said(entry: Entry) -> dict[str, object]:
+    """The texts of an entry by the names that they are kept under."""
+    return {
+        "server": entry.server,
+        "tool": entry.tool,
+        "variant": entry.variant,
+        "operation_type": entry.operation_type,
+        "data_sensitivity": entry.data_sensitivity,
+        "reason": entry.reason,
+        "verdict": entry.verdict,
+        "code": entry.code,
+        "request_id": entry.request_id,
+        "agent": entry.agent,
+        "client": entry.client_name,
+        "client_version": entry.client_version,
+        "intent_id": intent_id(entry.intent_id),
+        "gate_id": entry.gate_id,
+    }
+
+
+def _text(value: object) -> str:
+    """What is redacted of a text, with half characters written out: they have no form in UTF-8."""
+    text = cut(str(value), _LOOKED_AT)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text inside a JSON value, its object keys included."""
+    below = [value]
+    while below:
+        one = below.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            below += one
+            below += one.values()
+        elif isinstance(one, list | tuple):
+            below += one
+
+
+def _json(value: object) -> bytes:
+    """A value as JSON; b"" where it is none."""
+    try:
+        return json_bytes(dict(value) if isinstance(value, Mapping) else value)
+    except (TypeError, ValueError, RecursionError):
+        return b""
+
+
+def _beginning(value: object, depth: int) -> object:
+    """Enough of a value that is large, or no JSON, to fill what is kept of it."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if depth > _DEPTH:
+        return CUT
+    if isinstance(value, Mapping):
+        kept = {_text(name): _beginning(value[name], depth + 1) for name in list(value)[:_ITEMS]}
+        return kept if len(value) <= _ITEMS else {**kept, CUT: CUT}
+    if isinstance(value, list | tuple):
+        items = [_beginning(item, depth + 1) for item in value[:_ITEMS]]
+        return items if len(value) <= _ITEMS else [*items, CUT]
+    return _text(value)
+
+
+def _cut_bytes(text: str, limit: int) -> str:
+    """As `cut`, in bytes of UTF-8."""
+    data = text.encode()
+    if len(data) <= limit:
+        return text
+    return data[: limit - len(CUT.encode())].decode(errors="ignore") + CUT
+
+
+def _number(value: float) -> int:
+    """A whole number that fits; what is none counts as 0."""
+    try:
+        return max(0, min(round(value), _MAX_NUMBER))
+    except (ValueError, OverflowError):  # NaN, endless
+        return 0
+
 
 _MOST: Final = 256  # records in one commit, about: more are not waited for
 

@@ -11,13 +11,31 @@ import anyio
 
 from executor.tools.foreign import ForeignChecker
 from mcl.catalog.servers import Server
-from mcl.catalog.upstream.backoff import PATIENCE, STEADY_S, delay
 from mcl.catalog.upstream.faults import Fault, FaultError, down, slow
 from mcl.catalog.upstream.listing import KINDS, Kind
 from mcl.catalog.upstream.watching import Watching
 
 if TYPE_CHECKING:
     from mcl.catalog.upstream.connection import Connection
+
+
+# ---- How long to wait before a server is started again: longer each time, and never for all at once.
+
+FIRST_S: Final = 0.5
+MOST_S: Final = 60.0
+PATIENCE: Final = 6  # failures in a row after which it starts with the next call only
+STEADY_S: Final = 30.0  # seconds up after which it counts as well again
+
+
+def delay(failures: int, jitter: float) -> float:
+    """Seconds before the next start.
+
+    Args:
+        failures: in a row, 1 or more. jitter: from 0 to 1; it makes half to all of the doubled time.
+    """
+    whole = min(FIRST_S * 2.0 ** min(failures - 1, 16), MOST_S)
+    return whole * (0.5 + jitter / 2)
+
 
 State: TypeAlias = Literal["idle", "starting", "up", "backing off", "down"]
 Json: TypeAlias = dict[str, Any]

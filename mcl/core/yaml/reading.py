@@ -9,9 +9,163 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mcl.core.yaml.composing import Broken, Composer
-from mcl.core.yaml.findings import Finding
-from mcl.core.yaml.nodes import Node
+from mcl.core.yaml.findings import Finding, shown
+from mcl.core.yaml.nodes import ListNode, MapNode, Node, ScalarNode
+
+# ---- The events of a YAML parser to a tree: within bounds, without recursion, and what JSON has not
+# refused.
+
+MAX_VALUES: Final = 250_000  # with what aliases stand for; a thousand intents have some 45,000
+MAX_ALIASES: Final = 100
+MAX_DEPTH: Final = 32  # lists and maps in one another, also those that aliases stand for
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+class Broken(Exception):  # noqa: N818  # a signal to who reads the file, which goes no further
+    """The reading ends here."""
+
+    def __init__(self, finding: Finding) -> None:
+        self.finding = finding
+
+
+class _Open:
+    """A list or map whose end is not read yet. before: how many values were read before it. levels: how many
+    lists and maps are in one another in it.
+    """
+
+    __slots__ = ("anchor", "before", "key", "levels", "node")
+
+    def __init__(self, node: ListNode | MapNode, anchor: str | None, before: int) -> None:
+        self.node, self.anchor, self.before = node, anchor, before
+        self.key: ScalarNode | None = None
+        self.levels = 0
+
+
+class Composer:
+    """Makes one tree. findings: gets what is wrong and does not end the reading."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        self._findings = findings
+        self._opened: list[_Open] = []
+        self._anchors: dict[str, tuple[Node, int, int]] = {}  # how many values each is, on how many levels
+        self._root: Node | None = None
+        self._values = self._aliases = self._documents = 0
+
+    def compose(self, parser: Any) -> Node | None:
+        """The one document, None where there is none. Raises Broken, and what the parser raises."""
+        from yaml import events
+
+        turns = {
+            events.ScalarEvent: self._scalar,
+            events.SequenceStartEvent: self._open_list,
+            events.MappingStartEvent: self._open_map,
+            events.SequenceEndEvent: self._close,
+            events.MappingEndEvent: self._close,
+            events.AliasEvent: self._alias,
+            events.DocumentStartEvent: self._document,
+        }
+        while (kind := type(event := parser.get_event())) is not events.StreamEndEvent:
+            if turn := turns.get(kind):
+                turn(event)
+        return self._root
+
+    def _document(self, event: Any) -> None:
+        self._documents += 1
+        if self._documents > 1:
+            raise _refused("a second document; a file holds one", event)
+
+    def _scalar(self, event: Any) -> None:
+        text: str = event.value
+        if event.tag is not None:
+            raise _refused("tags are not read here", event)
+        if not text.isascii() and _HALF.search(text):
+            raise _refused("half a character, as an escape", event)
+        start, style = event.start_mark, event.style or ""
+        node = ScalarNode(text, not style, style, start.line + 1, start.index, event.end_mark.index)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node, 1, 0
+        self._values += 1
+        self._add(node, event)
+
+    def _open_list(self, event: Any) -> None:
+        self._open(ListNode(event.start_mark.line + 1), event)
+
+    def _open_map(self, event: Any) -> None:
+        self._open(MapNode(event.start_mark.line + 1, event.flow_style), event)
+
+    def _open(self, node: ListNode | MapNode, event: Any) -> None:
+        if event.tag is not None:
+            raise _refused("tags are not read here", event)
+        if len(self._opened) == MAX_DEPTH:
+            raise _refused(f"nested deeper than {MAX_DEPTH}", event)
+        self._opened.append(_Open(node, event.anchor, self._values))
+        self._values += 1
+
+    def _close(self, event: Any) -> None:
+        closed = self._opened.pop()
+        if isinstance(closed.node, MapNode):
+            self._check_keys(closed.node)
+        levels = closed.levels + 1
+        if closed.anchor is not None:
+            self._anchors[closed.anchor] = closed.node, self._values - closed.before, levels
+        self._add(closed.node, event, levels)
+
+    def _alias(self, event: Any) -> None:
+        if event.anchor not in self._anchors:
+            raise _refused(f"the alias {shown(event.anchor)} stands for nothing that ends before it", event)
+        node, size, levels = self._anchors[event.anchor]
+        self._aliases, self._values = self._aliases + 1, self._values + size
+        if self._aliases > MAX_ALIASES or self._values > MAX_VALUES:
+            message = f"more than {MAX_ALIASES} aliases, or they stand for more than {MAX_VALUES} values"
+            raise _refused(message, event, "TOO_MANY_ALIASES")
+        if len(self._opened) + levels > MAX_DEPTH:
+            raise _refused(f"nested deeper than {MAX_DEPTH}, with what the alias stands for", event)
+        if isinstance(node, ScalarNode):  # its place is that of the alias
+            start, end = event.start_mark, event.end_mark.index
+            node = ScalarNode(node.text, node.plain, "*", start.line + 1, start.index, end)
+        self._add(node, event, levels)
+
+    def _add(self, node: Node, event: Any, levels: int = 0) -> None:
+        """Put a value where it belongs."""
+        if self._values > MAX_VALUES:
+            raise _refused(f"more than {MAX_VALUES} values", event, "FILE_TOO_LARGE")
+        if not self._opened:
+            self._root = node
+            return
+        around = self._opened[-1]
+        if levels > around.levels:
+            around.levels = levels
+        if isinstance(around.node, ListNode):
+            around.node.items.append(node)
+        elif around.key is not None:
+            around.node.pairs.append((around.key, node))
+            around.key = None
+        elif isinstance(node, ScalarNode):
+            around.key = node
+        else:
+            raise _refused("a key must be a text", event)
+
+    def _check_keys(self, node: MapNode) -> None:
+        """Doubled keys, keys that are no texts, and merge keys."""
+        seen: set[str] = set()
+        for key, _ in node.pairs:
+            text = key.text
+            if text in seen:
+                self._find("DUPLICATE_KEY", f"a second {shown(text)} in this map", key)
+            seen.add(text)
+            if text == "<<" and key.plain:
+                self._find("YAML_PARSE_ERROR", "merge keys (<<) are not read here; write the fields out", key)
+            elif key.kind != "text":
+                self._find("INVALID_TYPE", f"the key {text or 'null'} is no text; write it in quotes", key)
+
+    def _find(self, type: str, message: str, key: ScalarNode) -> None:
+        self._findings.append(Finding(type, message, field=key.text, line=key.line))
+
+
+def _refused(message: str, event: Any, type: str = "YAML_PARSE_ERROR") -> Broken:
+    return Broken(Finding(type, message, line=event.start_mark.line + 1))
+
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 

@@ -5,12 +5,41 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mcl.model.chat.typed import readable
 from mcl.model.form import Unit, words
 from mcl.model.llama.decode import Answer
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.protocol import ExtractForm, SlotForm, Span
 from mcl.model.writing import literal
+from mcl.values.slots import read_slot
+
+# ---- Which runs of words of a goal are of a slot's type, where code can tell: a number, an amount, an
+# address.
+
+# Types that are read from their words alone; what a time means depends on when it is said.
+_TYPES = frozenset(["uint", "float", "bool", "ulid", "sha256", "did", "AssetAmount"])
+_MOST_WORDS = 5
+_LONGEST = 80
+_MOST_UNITS = 512
+
+
+def readable(prose: str, units: Sequence[Unit], type_: str, name: str) -> tuple[str, ...] | None:
+    """The different runs of at most five words that read as a slot's type, in the order of the prose.
+
+    units: those of `prose`. type_, name: the slot's; a list's is that of its entries. None where code cannot
+    tell, and for a prose of more than 512 words.
+    """
+    if type_ not in _TYPES or len(units) > _MOST_UNITS:
+        return None
+    found: dict[str, None] = {}
+    for first in range(len(units)):
+        for last in units[first : first + _MOST_WORDS]:
+            text = prose[units[first].start : last.end]
+            if len(text) > _LONGEST:
+                break
+            if text not in found and read_slot(text, type_, (), "", "UTC", name) is not None:
+                found[text] = None
+    return tuple(found)
+
 
 LONGEST_LIST = 8
 CONSTRAINT_VALUES = 14

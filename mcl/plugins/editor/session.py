@@ -5,24 +5,157 @@ Nothing here knows the wire; `server` turns it into the protocol.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from mcl.language.mtx.ast import File
+from mcl.language.mtx.format import format_file
+from mcl.language.mtx.parse import Parsed
 from mcl.plugins.editor.catalogue import Catalogue
 from mcl.plugins.editor.completion import Completion, complete
-from mcl.plugins.editor.definition import Target, define, define_in_plan
 from mcl.plugins.editor.diagnostics import Problem, Reading, problem_of, read
-from mcl.plugins.editor.document import Document, Encoding
-from mcl.plugins.editor.fixes import Fix, fixes
+from mcl.plugins.editor.document import BOM, Document, Encoding, Point, Span, rows
 from mcl.plugins.editor.hover import Hover, hover
-from mcl.plugins.editor.layout import Edit, layout
+from mcl.plugins.editor.name import name_at
 from mcl.plugins.editor.symbols import Symbol, symbols
+from mcl.plugins.editor.values import slot_named
 
 if TYPE_CHECKING:
     from mcl.language.plans.checks import Tools
+
+
+# ---- The canonical layout of a document as an edit of whole lines.
+
+
+class Edit(NamedTuple):
+    """Write `text` from `start` up to `end`, both in the editor's count."""
+
+    start: Point
+    end: Point
+    text: str
+
+
+def layout(document: Document, parsed: Parsed) -> Edit | None:
+    """The edit that gives a well-formed text its canonical layout, as small as whole lines allow; None where
+    it has it. The document's own line ends and BOM stay. Raises ValueError for a text with errors.
+    """
+    ending = "\r\n" if document.text.count("\r\n") * 2 > document.text.count("\n") else "\n"
+    bom = BOM if document.text.startswith(BOM) else ""
+    old, new = rows(document.text), rows((bom + format_file(parsed)).replace("\n", ending))
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    if head == len(old) == len(new):
+        return None
+    end = Point(len(old) - tail, 0) if tail else document.end()
+    return Edit(Point(head, 0), end, "".join(new[head : len(new) - tail]))
+
+
+# ---- Quick fixes: what a hint says, done.
+
+_MEANT = re.compile(r'did you mean "([^"]+)"\?')
+_PROSE = ".prose"
+_DIGEST = re.compile(r"digest=([0-9a-f]{64})")
+
+
+class Fix(NamedTuple):
+    """Write `text` instead of `span`; mends `problem`."""
+
+    title: str
+    span: Span
+    text: str
+    problem: Problem
+
+
+def fixes(problems: Iterable[Problem], lines: Sequence[str], first: int, last: int) -> Iterator[Fix]:
+    """The fixes for what is wrong in these lines (from 1, both included)."""
+    for problem in problems:
+        if not first <= problem.span.line <= last:
+            continue
+        line, start, stop = problem.span
+        offending = lines[line - 1][start - 1 : stop - 1] if 0 < line <= len(lines) else ""
+        if meant := _MEANT.search(problem.hint):
+            span, text = _part(problem.span, offending, meant[1])
+            yield Fix(f"Write {text}", span, text, problem)
+        elif (digest := _DIGEST.search(problem.hint)) and offending:
+            yield Fix("Write the digest of this file", problem.span, digest[1], problem)
+
+
+def _part(span: Span, offending: str, meant: str) -> tuple[Span, str]:
+    """What of the offending text is meant: less braces and `.prose`, and of `cortex.fnd` the last word
+    only.
+    """
+    line, start, stop = span
+    if offending.startswith("{") and offending.endswith("}"):
+        start, stop, offending = start + 1, stop - 1, offending[1:-1]
+        if offending.endswith(_PROSE) and not meant.endswith(_PROSE):
+            stop, offending = stop - len(_PROSE), offending.removesuffix(_PROSE)
+    head, dot, _ = offending.rpartition(".")
+    if dot and "." not in meant:
+        start += len(head) + 1
+    if offending.endswith("[]") and not meant.endswith("[]"):
+        stop -= 2
+    return Span(line, start, stop), meant
+
+
+# ---- Where the name at a place is declared.
+
+_PLAN_NAMES = re.compile(r"\$\{slot\.(?P<slot>[A-Za-z_][\w-]*)[^{}]*\}|(?P<uri>matrix://[^\s\"'}]+)")
+
+
+class Target(NamedTuple):
+    """Where something is declared. path: the file, None for the same one."""
+
+    path: Path | None
+    span: Span
+
+
+def define(lines: Sequence[str], file: File, catalogue: Catalogue, line: int, column: int) -> Target | None:
+    """Where the slot at a place is declared, or the file of the skill that is named there."""
+    name = name_at(lines, line, column)
+    if name is None:
+        return None
+    if name.kind == "slot":
+        return _slot(file, name.text, name.key or "INPUTS")
+    if name.kind == "reference" and name.text.startswith("matrix://skill/"):
+        offer = catalogue.skills().get(name.text)
+        return Target(offer.path, Span(1, 1, 1)) if offer and offer.path else None
+    return None
+
+
+def define_in_plan(line: str, column: int, file: File) -> Target | None:
+    """Where a place or an address in a line of plan.yaml is declared in the skill beside it."""
+    for match in _PLAN_NAMES.finditer(line):
+        if match.start() < column <= match.end():
+            if match["slot"]:
+                return _slot(file, match["slot"], "INPUTS")
+            return _reference(file, match["uri"])
+    for match in re.finditer(r"slot\.([A-Za-z_][\w-]*)(?=[\"']?\s*:)", line):
+        if match.start() < column <= match.end():
+            return _slot(file, match[1], "INPUTS")
+    return None
+
+
+def _slot(file: File, name: str, section: str) -> Target | None:
+    slot = slot_named(file, name, section)
+    return Target(None, Span(slot.at.line, slot.at.column, slot.at.column + len(name))) if slot else None
+
+
+def _reference(file: File, uri: str) -> Target | None:
+    for section in ("TOOLS", "SUB_SKILLS"):
+        for reference in file.references(section):
+            if reference.uri == uri:
+                line, column = reference.at
+                return Target(None, Span(line, column, column + len(uri)))
+    return None
+
 
 SKILL, PLAN = "SKILL.mtx", "plan.yaml"
 MAX_PLAN = 1 << 20  # bytes of a plan.yaml that are read

@@ -8,6 +8,12 @@ and is named.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as NotBase64
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -28,12 +34,62 @@ from mcl.catalog.foreign.pseudo import GET, READ
 from mcl.core.errors import McpError
 from mcl.serve.finding.shelf import shown
 from mcl.serve.proxy.address import is_prompt, is_uri, ours, prompt_name
-from mcl.serve.proxy.cursors import Cursors
 
 if TYPE_CHECKING:
     from executor.sandbox.redaction import Redactor
     from mcl.catalog.upstream import Kind
     from mcl.serve.service.service import Service
+
+
+# ---- Where a page of our own lists ended, as a text that only we can read or make.
+
+_MAC: Final = 16  # bytes
+_MOST: Final = 32_768  # characters of a cursor that are looked at
+
+
+class Cursors:
+    """Makes and reads cursors. key: bytes that nobody else knows (default: random ones)."""
+
+    def __init__(self, key: bytes = b"") -> None:
+        self._key = key or secrets.token_bytes(32)
+
+    def after(self, kind: str, server: str, name: str) -> str:
+        """The cursor of a page whose last item is this. kind: the list; name: the item's own key in it."""
+        said = json.dumps([kind, server, name]).encode()
+        return urlsafe_b64encode(self._mac(said) + said).decode().rstrip("=")
+
+    def read(self, kind: str, cursor: str) -> tuple[str, str]:
+        """The (server, name) after which the next page begins.
+
+        Raises:
+            McpError: BAD_CURSOR, for one of another list, of another process, or made by somebody else.
+        """
+        try:
+            if len(cursor) > _MOST:
+                raise ValueError
+            whole = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+            mac, said = whole[:_MAC], whole[_MAC:]
+            if not hmac.compare_digest(mac, self._mac(said)) or self._text(mac + said) != cursor:
+                raise ValueError
+            its_kind, server, name = json.loads(said)
+            if its_kind != kind:
+                raise ValueError
+        except (ValueError, NotBase64):
+            raise McpError(
+                "BAD_CURSOR",
+                "this cursor is not one that this list gave, or it is from before mcl was started again",
+                place="cursor",
+                fix="begin again, without a cursor",
+            ) from None
+        return str(server), str(name)
+
+    def _mac(self, said: bytes) -> bytes:
+        return hmac.new(self._key, said, hashlib.sha256).digest()[:_MAC]
+
+    @staticmethod
+    def _text(whole: bytes) -> str:
+        return urlsafe_b64encode(whole).decode().rstrip("=")
+
 
 PAGE: Final = 100  # items
 PAGE_BYTES: Final = 512 << 10  # of their JSON; a page has one item at least

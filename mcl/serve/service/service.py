@@ -2,18 +2,76 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from executor.call import Call
+from executor.core.hashing import json_hash
+from executor.gate.breaker import MOST, SHARED, Breaker
+from executor.gate.checkout import circuit_open
+from executor.gate.guards.three_keys import MAX_REASON
+from executor.gate.verdict import Deny
 from executor.store.home import Home
 from mcl.serve.finding.shelf import Shelves
-from mcl.serve.service.refusals import Refusals
+from mcl.serve.governed import Judged
 from mcl.serve.session import Session
 
 if TYPE_CHECKING:
     from mcl.serve.questions.questions import Questions
     from mcl.serve.service.compiling import Compiling
     from mcl.serve.service.runs import Runs
+
+
+# ---- Calls that are refused again and again: an agent that repeats itself is told so.
+
+
+class Refusals:
+    """The calls that the gate refused lately. Each is judged whenever it comes; who repeats one that stays
+    refused is told so for a minute.
+
+    What is refused for its file, or for what its agent has checked out, counts together with what the hook of
+    the agent's host refused.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self._home, self._breaker = home, Breaker(home)
+
+    def told(self, judged: Judged, verdict: Deny) -> Deny:
+        """The refusal as the agent is told of it: CIRCUIT_OPEN where this very call was refused MOST times
+        lately. Raises HomeError."""
+        governed, at = judged.governed, self._home.clock.now()
+        shared = governed is not None and verdict.code in SHARED
+        root = governed.root if governed else ""
+        if governed is not None and shared:
+            key, lease = governed.key(judged.call, judged.context), governed.intent_id
+        else:  # it counts anew as soon as anything changed that could make a difference
+            key, lease = _what(judged.call), sha256(repr(judged.stamp).encode()).hexdigest()
+        code = self._breaker.open(judged.agent, root, key, at, lease=lease)
+        if code is None:
+            self._breaker.note(judged.agent, root, key, verdict.code, at, lease=lease)
+            return verdict
+        if shared:
+            told = circuit_open(code).deny()
+            return replace(told, guard="checkout", data={**told.data, "refused_with": code})
+        return replace(
+            verdict,
+            code="CIRCUIT_OPEN",
+            reason=f"this very call was refused {MOST} times: {verdict.code}: {verdict.reason}",
+            data={**verdict.data, "refused_with": verdict.code},
+        )
+
+
+def _what(call: Call) -> str:
+    """The call with what is declared of it. Of the reason just whether it is too long: to say it in other
+    words makes no other call."""
+    said = call.declaration
+    declared: list[object] = []
+    if said is not None:
+        declared = [said.given, said.operation_type, said.data_sensitivity, said.variant]
+        declared.append(len(said.reason) > MAX_REASON)
+    return json_hash([call.tool_ref, call.args_hash, declared])
 
 
 class Service(Session):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from anyio import CancelScope, to_thread
 
 from executor.call import Call
 from executor.core.errors import ScopeError
+from executor.core.globs import Scope
 from executor.gate.breaker import same_call
 from executor.gate.checkout import Checkout
 from executor.gate.context import Context
@@ -22,8 +24,6 @@ from executor.tools.manifest import Manifest
 from executor.walker.undo.images import NO_FILE, OUTSIDE
 from ir import MclError
 from mcl.core.agent_name import agent_name
-from mcl.plugins.agents.governed.naming import name_of
-from mcl.plugins.agents.governed.scope import ShiftedScope, shift
 from mcl.plugins.agents.work.checkouts import BoundCheckouts
 from mcl.plugins.agents.work.leases import Leases
 from mcl.plugins.agents.work.store import Work
@@ -34,9 +34,78 @@ from mcl.plugins.agents.writes.recovering import recover
 from mcl.plugins.agents.writes.seen import Seen
 from mcl.plugins.agents.writes.tracing import trace_writes
 from mcl.serve.governed import Folders, Judged, Watch
+from mcl.serve.install.hosts import HOSTS
 
 if TYPE_CHECKING:
     from mcl.serve.exchange import Caller
+
+
+# ---- What the agent behind a call is called: its leases, what it saw and what it changed are kept under
+# it.
+
+UNNAMED: Final = "mcp"
+_ODD: Final = re.compile(r"[^A-Za-z0-9._:@-]+")
+_LONGEST: Final = 64
+
+
+def name_of(client: str) -> str:
+    """The name of an agent that nobody named, from what its client calls itself: that of its host where it is
+    one that is known (gemini-cli-mcp-client is gemini-cli, as in its hooks), else the same in plain letters.
+
+    It says who is meant, and proves nothing: an agent that takes another's name shares its leases.
+    """
+    name = _ODD.sub("-", client.strip()).strip("-")[:_LONGEST].lower()
+    of_host = [host.name for host in HOSTS if name == host.name or name.startswith(f"{host.name}-")]
+    return max(of_host, key=len, default=name) or UNNAMED
+
+
+# ---- A scope that was signed for one folder, asked about paths of a workspace that lies in it or around
+# it.
+
+
+@dataclass(frozen=True)
+class ShiftedScope(Scope):
+    """The patterns of a governed folder as they count in a workspace.
+
+    inside: turns a path of the workspace into one of the governed folder; None where it is none of its.
+    """
+
+    inside: Callable[[str], str | None] = lambda path: path
+
+    @classmethod
+    def shifted(cls, scope: Scope, inside: Callable[[str], str | None]) -> ShiftedScope:
+        """The same patterns, held against paths of a workspace."""
+        return cls(scope.globs, inside)
+
+    def pattern_of(self, path: str) -> str | None:
+        """The first pattern that the path of the workspace fits."""
+        within = self.inside(path)
+        return super().pattern_of(within) if within is not None else None
+
+    def holds(self, folder: str) -> bool:
+        """Is everything below this folder of the workspace in scope?"""
+        within = self.inside(folder)
+        return super().holds(within) if within is not None else False
+
+    def touches(self, folder: str) -> bool:
+        """Is anything below this folder of the workspace in scope?"""
+        within = self.inside(folder)
+        return super().touches(within) if within is not None else False
+
+
+def shift(workspace: Path, root: Path, root_of: Callable[[Path], Path | None]) -> Callable[[str], str | None]:
+    """What turns paths of a workspace into paths of a governed folder. root_of: the folder that governs a
+    place; what another one governs is not of this one."""
+
+    def inside(path: str) -> str | None:
+        place = workspace.joinpath(*path.split("/")) if path not in ("", ".") else workspace
+        if not place.is_relative_to(root) or root_of(place) != root:
+            return None
+        within = place.relative_to(root).as_posix()
+        return "" if within == "." else within
+
+    return inside
+
 
 _READS: Final = "matrix://tool/fs/read@"  # answers with the sha256 of the file that it read
 

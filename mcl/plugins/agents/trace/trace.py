@@ -22,7 +22,19 @@ from mcl.plugins.agents.trace.change import Change
 from mcl.plugins.agents.trace.folder import NAME, TRACE, opened_folder, opened_trace
 from mcl.plugins.agents.trace.line import LONGEST, NO_LINE, TraceLine, hash_of, line_of, read_line
 from mcl.plugins.agents.trace.map import write_map
-from mcl.plugins.agents.trace.table import TABLES
+
+# ---- What the home remembers of traces, so that nothing has to be searched for: a row says nothing by
+# itself.
+
+# record: id of the record of the line that was last signed for a root.
+TABLES: Final = (
+    """
+    CREATE TABLE agent_trace (root TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE agent_touched (
+        root TEXT NOT NULL, file TEXT NOT NULL, label TEXT NOT NULL, PRIMARY KEY (root, file, label)
+    ) STRICT, WITHOUT ROWID;
+    """,
+)
 
 WROTE: Final = "record.agent.wrote"
 CUT: Final = "record.agent.trace_cut"

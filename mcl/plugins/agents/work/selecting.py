@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,6 @@ from mcl.core.errors import WorkError
 from mcl.plugins.agents.file import NAME as FILE
 from mcl.plugins.agents.file import Document, Entry
 from mcl.plugins.agents.file.labels import is_label
-from mcl.plugins.agents.work.context import context_of
 from mcl.plugins.agents.work.file import read_document
 from mcl.plugins.agents.work.following import follow
 from mcl.plugins.agents.work.item import WorkItem
@@ -21,6 +21,42 @@ from mcl.plugins.agents.work.leases import Lease, Leases, already_active
 from mcl.plugins.agents.work.signing import differences
 from mcl.plugins.agents.work.status import status_record
 from mcl.plugins.agents.work.store import Work
+
+# ---- The context that an agent is given with a checkout: what it may change, must heed, and has to reach.
+
+# What XML 1.0 cannot hold, however it is written.
+_UNHOLDABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ESCAPES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;"}
+_SPECIAL: Final = re.compile('[&<>"\r]')
+
+
+def context_of(item: WorkItem) -> str:
+    """The `<intent_context>` of a piece of work, as it was signed: an XML element in which every text of
+    the file is only text."""
+    return "\n".join(_lines(item))
+
+
+def _lines(item: WorkItem) -> Iterator[str]:
+    yield f'<intent_context intent_id="{escaped(item.label)}">'
+    yield f"  <name>{escaped(item.name)}</name>"
+    yield f"  <status>{escaped(item.status)}</status>"
+    yield from _listed("owned_scope", "pattern", item.scope)
+    yield from _listed("constraints", "constraint", item.constraints)
+    yield from _listed("acceptance_criteria", "criterion", item.criteria)
+    yield "</intent_context>"
+
+
+def _listed(name: str, one: str, texts: Iterable[str]) -> Iterator[str]:
+    yield f"  <{name}>"
+    yield from (f"    <{one}>{escaped(text)}</{one}>" for text in texts)
+    yield f"  </{name}>"
+
+
+def escaped(text: str) -> str:
+    """A text as the content of an element or an attribute; what XML cannot hold stands as `\\u0000`."""
+    held = _UNHOLDABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], held)
+
 
 SELECTED: Final = "record.work.selected"
 DIFFERS: Final = "FILE_DIFFERS"  # warnings, each before what it warns of

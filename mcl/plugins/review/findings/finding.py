@@ -34,7 +34,7 @@ class Finding:
     severity: one of `SEVERITIES`. file: a path as it was told, never empty. line: 1-based; 0 is the whole
     file. body: what is said, any number of lines; it is kept in `canonical_body` form. rule: the id of the
     rule that found it (B602, secret-aws…), "" where a model said it. mark: what a dismissal knows it by
-    (`mcl.plugins.review.memory.marks`), "" where it has none; it makes no difference between findings.
+    (`mcl.plugins.review.memory.dismissals`), "" where it has none; it makes no difference between findings.
     Raises ReviewError FINDING_NOT_VALID.
     """
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import posixpath
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,10 +19,217 @@ from executor.sandbox.paths import Workspace
 from mcl.core.loops import at_once
 from mcl.plugins.review.maps.cache import MapCache
 from mcl.plugins.review.maps.files import Source, Sources, listed, read_all
-from mcl.plugins.review.maps.imports import Importing, importers
 from mcl.plugins.review.maps.maps import MOMENT, Mapped, Maps
 from mcl.plugins.review.maps.ownership import Changes, Log, read_log
 from mcl.plugins.review.maps.roles import rules
+from mcl.plugins.review.maps.symbols.tables import tables
+
+# ---- Which files of a repository a file imports: what it writes, made a path.
+
+_SCRIPTS: Final = (".ts", ".tsx", ".d.ts", ".mts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte", ".dart")
+_OTHER_NAME: Final = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+_DOTTED: Final = (".java", ".kt", ".scala", ".hs", ".groovy")
+_REQUIRED: Final = ("", ".rb", ".php", ".lua", ".sh", ".bash", ".pm", ".pl")
+_MOST: Final = 40  # files of one folder, or of one name, that are looked at
+_PACKAGE: Final = "__init__.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Importing:
+    """A file with what it imports, as its language writes it. provides: of a go.mod, its module."""
+
+    language: str
+    imports: Sequence[str]
+    provides: str = ""
+
+
+def importers(files: Mapping[str, Importing], counts: Callable[[str], bool]) -> dict[str, int]:
+    """How many other files import each file.
+
+    counts: is what this file imports counted? (Not where it is a test: everything has one.)
+    """
+    tree = _Tree(files)
+    found: dict[str, int] = dict.fromkeys(files, 0)
+    for path, one in files.items():
+        if one.imports and counts(path):
+            for target in tree.imported(path, one) - {path}:
+                found[target] += 1
+    return found
+
+
+class _Tree:
+    """The files by the ways in which imports name them."""
+
+    def __init__(self, files: Mapping[str, Importing]) -> None:
+        self._files = files
+        self._named: dict[str, list[str]] = defaultdict(list)
+        self._folders: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(files):
+            folder, _, name = path.rpartition("/")
+            self._named[name].append(path)
+            if files[path].language == "go" and not name.endswith("_test.go"):
+                self._folders[folder].append(path)
+        self._modules = _python_modules(files)
+        self._go = {
+            one.provides: path.rpartition("/")[0] for path, one in sorted(files.items()) if one.provides
+        }
+
+    def imported(self, path: str, one: Importing) -> set[str]:
+        """The files that a file imports."""
+        table = tables().get(one.language)
+        way = {
+            "python": self._python,
+            "relative": self._relative,
+            "include": self._included,
+            "dotted": self._dotted,
+            "require": self._required,
+            "rust": self._rust,
+            "go": self._of_go,
+        }.get(table.resolve if table else "")
+        return {target for said in one.imports for target in way(path, said)} if way else set()
+
+    def _python(self, path: str, said: str) -> Iterator[str]:
+        module, _, name = said.partition("|")
+        level = len(module) - len(module.lstrip("."))
+        if level:
+            folders = path.split("/")[:-1]
+            if level > len(folders) + 1:
+                return
+            above = folders[: len(folders) - level + 1]
+            base = "/".join([*above, *(part for part in module[level:].split(".") if part)])
+            for place in ([f"{base}/{name}"] if name else []), [base]:
+                if hit := next((found for one in place if (found := self._module_at(one))), ""):
+                    yield hit
+                    return
+            return
+        whole = f"{module}.{name}" if name else module
+        beside = path.rpartition("/")[0]
+        near = (
+            bool(beside) and f"{beside}/{_PACKAGE}" not in self._files
+        )  # a script imports what lies beside it
+        while whole:
+            found = self._module_at(f"{beside}/{whole.replace('.', '/')}") if near else ""
+            if target := found or self._modules.get(whole, ""):
+                yield target
+                return
+            whole = whole.rpartition(".")[0]
+
+    def _module_at(self, place: str) -> str:
+        place = place.strip("/")
+        names = (f"{place}.py", f"{place}/{_PACKAGE}", f"{place}.pyi") if place else (_PACKAGE,)
+        return next((one for one in names if one in self._files), "")
+
+    def _relative(self, path: str, said: str) -> Iterator[str]:
+        if not said.startswith(".") and not path.endswith(".dart"):
+            return
+        base = _joined(path, said.split("?")[0])
+        stem, ending = posixpath.splitext(base)
+        tries = [base, *(stem + other for other in _OTHER_NAME.get(ending, ()))]
+        tries += [base + one for one in _SCRIPTS] + [f"{base}/index{one}".lstrip("/") for one in _SCRIPTS]
+        yield from (one for one in tries if one in self._files and one)
+
+    def _included(self, path: str, said: str) -> Iterator[str]:
+        near = _joined(path, said)
+        if near in self._files:
+            yield near
+        else:
+            yield from self._ending_with(said)
+
+    def _dotted(self, path: str, said: str) -> Iterator[str]:
+        place = said.replace(".", "/")
+        own = posixpath.splitext(path)[1]
+        for one in (own, *_DOTTED):
+            if found := list(self._ending_with(place + one)):
+                yield from found
+                return
+
+    def _required(self, path: str, said: str) -> Iterator[str]:
+        place = said.replace("\\", "/").replace("::", "/").strip("/")
+        if "/" not in place and "." in place and path.endswith(".lua"):
+            place = place.replace(".", "/")
+        for ending in _REQUIRED:
+            if (near := _joined(path, place + ending)) in self._files:
+                yield near
+                return
+        for ending in _REQUIRED[1:] if "." not in posixpath.basename(place) else ("",):
+            if found := list(self._ending_with(place + ending)):
+                yield from found
+                return
+
+    def _rust(self, path: str, said: str) -> Iterator[str]:
+        folder, _, name = path.rpartition("/")
+        stem = name.removesuffix(".rs")
+        own = folder if stem in ("mod", "lib", "main") else f"{folder}/{stem}".lstrip("/")
+        if said.startswith("mod "):
+            yield from self._rust_at(own, [said[4:]])
+            return
+        parts = [part for part in said.split("::") if part]
+        if not parts or parts[0] not in ("crate", "super", "self"):
+            return
+        if parts[0] == "crate":
+            place = path.split("/")
+            base = "/".join(place[: len(place) - place[::-1].index("src")]) if "src" in place else ""
+        else:
+            base = own if parts[0] == "self" else own.rpartition("/")[0]
+        yield from self._rust_at(base, parts[1:])
+
+    def _rust_at(self, base: str, parts: list[str]) -> Iterator[str]:
+        for count in range(len(parts), 0, -1):
+            place = "/".join([*([base] if base else []), *parts[:count]])
+            for one in (f"{place}.rs", f"{place}/mod.rs"):
+                if one in self._files:
+                    yield one
+                    return
+
+    def _of_go(self, path: str, said: str) -> Iterator[str]:
+        module = said
+        while module and module not in self._go:
+            module = module.rpartition("/")[0]
+        if module:
+            below = said[len(module) :].strip("/")
+            yield from self._folders.get("/".join(filter(None, (self._go[module], below))), ())[:_MOST]
+
+    def _ending_with(self, place: str) -> Iterator[str]:
+        """The file whose path ends with these names; nobody where it could be several."""
+        place = posixpath.normpath(place).lstrip("/")
+        some = self._named.get(place.rpartition("/")[2], ())[:_MOST]
+        found = [one for one in some if one == place or one.endswith(f"/{place}")]
+        if len(found) == 1:
+            yield found[0]
+
+
+def _joined(path: str, said: str) -> str:
+    """A path as seen from a file, within the repository."""
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), said.lstrip("/")))
+    return "" if joined.startswith("..") else joined
+
+
+def _python_modules(files: Mapping[str, Importing]) -> dict[str, str]:
+    """Each Python file by the names that it can be imported by: from the folder that its outermost package
+    lies in, and from the top of the repository. A name that several have, or the standard library, is
+    nobody's."""
+    whole: dict[str, str] = {}
+    short: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(files):
+        if not path.endswith((".py", ".pyx")):
+            continue
+        parts = path.rpartition(".")[0].split("/")
+        folders = parts[:-1]
+        root = len(folders)
+        while root and "/".join([*folders[:root], _PACKAGE]) in files:
+            root -= 1
+        names = folders if parts[-1] == "__init__" else parts
+        if names:
+            whole[".".join(names)] = path
+        if root and names[root:]:
+            short[".".join(names[root:])].append(path)
+    own = {
+        name: paths[0]
+        for name, paths in short.items()
+        if len(paths) == 1 and name.partition(".")[0] not in sys.stdlib_module_names
+    }
+    return {**whole, **own}
+
 
 Progress = Callable[[str, int, int], None]
 Answer = TypeVar("Answer")

@@ -20,7 +20,49 @@ from mcl.memory.memory import LONGEST_TEXT, Memory
 from mcl.plugins.review.findings import BLOCKING, SEVERITIES, Finding, Severity, in_order
 from mcl.plugins.review.memory.place import TAG, Place, file_name
 from mcl.plugins.review.memory.plain import plain_line, plain_lines
-from mcl.plugins.review.memory.quotes import without_quotes
+
+# ---- Bodies of findings without the code that they quote.
+
+_FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_SPAN: Final = re.compile(r"`([^`\n]+)`")
+_NUMBER: Final = re.compile(r"\d{1,7}\s*[:|]?\s+(?=\S)")  # as lines are numbered for a model
+LEFT_OUT: Final = "[code left out]"
+_TELLING: Final = 12  # characters; a shorter line stands in many files
+
+
+def without_quotes(body: str, content: str = "") -> str:
+    """The body without blocks of code, and without whole lines of `content`, each told as left out.
+
+    A block that is not closed goes on to the end. Lines are compared without their numbers, marks of quoting
+    and the blanks around them.
+    """
+    lines = {plain for one in content.splitlines() if len(plain := _plain(one)) >= _TELLING}
+
+    def spoken(found: re.Match[str]) -> str:
+        return LEFT_OUT if _plain(found[1]) in lines else found[0]
+
+    told: list[str] = []
+    closes = ""
+    for line in body.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        fence = _FENCE.match(line)
+        if closes:
+            if fence and fence[1].startswith(closes) and not line.strip().strip(closes[0]):
+                closes = ""
+            continue
+        if fence:
+            closes = fence[1]
+        elif _plain(line) not in lines:
+            told.append(_SPAN.sub(spoken, line) if lines else line)
+            continue
+        if not told or told[-1] != LEFT_OUT:
+            told.append(LEFT_OUT)
+    return "\n".join(told)
+
+
+def _plain(line: str) -> str:
+    bare = line.strip().strip("`>").strip()
+    return _NUMBER.sub("", bare, count=1) if bare[:1].isdigit() else bare
+
 
 NEWEST: Final = 10  # reviews of a file that are looked back at
 TOP: Final = 5  # findings of the last one that the next is told
@@ -30,7 +72,7 @@ _LONGEST_NAME: Final = 200  # characters of a mode, model or skill
 _CUT: Final = " … [cut]"
 _KIND: Final = f"{TAG}.history"
 _TYPE: Final = "Event"
-_NUMBER: Final = re.compile(r"[0-9]{1,9}")
+_HISTORY_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
@@ -213,7 +255,7 @@ def _read(memory: Memory, gone: Collection[str]) -> Review:
         mode=data.get("mode", ""),
         at=memory.at,
         severities=tuple((one, counts[one]) for one in SEVERITIES if counts[one] > 0),
-        left_out=int(left) if _NUMBER.fullmatch(left := data.get("left_out", "")) else 0,
+        left_out=int(left) if _HISTORY_NUMBER.fullmatch(left := data.get("left_out", "")) else 0,
         model=data.get("model", ""),
         skill=data.get("skill", ""),
         intent=data.get("intent", ""),

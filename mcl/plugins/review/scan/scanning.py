@@ -2,17 +2,270 @@
 
 from __future__ import annotations
 
+import time
+import tomllib
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Container, Iterator
-from dataclasses import replace
-from typing import Final
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.scan.hit import Hit
+from ir import KEY_SHAPES
+from ir.inline_secrets import entropy, is_placeholder
+from mcl.plugins.review.findings import Finding, Severity
+from mcl.plugins.review.scan.hit import Hit, remark
 from mcl.plugins.review.scan.known import Known, Places
-from mcl.plugins.review.scan.patterns import covering, interpreter, search
-from mcl.plugins.review.scan.places import place_of
+from mcl.plugins.review.scan.places import Place, place_of
 from mcl.plugins.review.scan.source import Source
+
+if TYPE_CHECKING:
+    from regex import Pattern
+
+
+# ---- Rules as data: patterns/*.toml, one file a language, and one of secrets for all of them.
+
+MAX_TEXT: Final = 4 << 20  # characters of a file that are searched
+_PIECE: Final = 2_000  # characters of a line that a rule is tried on at once …
+_OVERLAP: Final = 400  # … with so many of what is before and after
+_MADE: Final = 5_000  # characters of a line that no person wrote: what fits in it is a NOTE, but for keys
+_BEYOND: Final = 200  # characters after the line, for a rule that looks there
+_SECONDS: Final = 0.5  # of one try; a thousand times what any takes …
+MAX_SECONDS: Final = 60.0  # … and of all tries in one file; of the processor, so that no busy machine cuts it
+_FOLDER: Final = Path(__file__).with_name("patterns")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One pattern and what is said of it.
+
+    near: a line holds one of these, else it is not looked at. also: the file holds it somewhere. comments:
+    are comments searched too? beyond: may it go on in the next lines, which it is about too? everywhere: is
+    it as bad in examples?
+    entropy: bits that a character of the group `value` has at least; mixed: it has letters and digits.
+    covers: rules of bandit that say the same.
+    """
+
+    id: str
+    severity: Severity
+    near: tuple[str, ...]
+    pattern: Pattern[str]
+    says: str
+    fix: str
+    also: str = ""
+    ignore_case: bool = False
+    comments: bool = False
+    beyond: bool = False
+    everywhere: bool = False
+    entropy: float = 0.0
+    mixed: bool = False
+    covers: tuple[str, ...] = ()
+    hits: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+
+    def in_place(self, place: Place) -> Severity:
+        """How bad it is there: in tests and examples it is to be looked at, but for what is bad everywhere;
+        tests are full of keys that open nothing."""
+        same = place == "product" or (self.everywhere and place == "examples")
+        return self.severity if same else "NOTE"
+
+    @property
+    def body(self) -> str:
+        """What a finding says."""
+        return f"{self.says}\nFix: {self.fix}."
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The rules of one file. only: `unparsed` for those that stand in where a syntax tree is missing."""
+
+    name: str
+    files: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    not_files: tuple[str, ...] = ()
+    shebangs: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    only: str = ""
+
+    def fits(self, name: str, first_line: str) -> bool:
+        """Are these rules for a file of this name?"""
+        if any(fnmatchcase(name, one) for one in self.not_files):
+            return False
+        if any(fnmatchcase(name, one) for one in self.files):
+            return True
+        return "." not in name and interpreter(first_line) in self.shebangs
+
+
+@cache
+def books() -> tuple[Book, ...]:
+    """All of them, by name."""
+    return tuple(map(_book_of, sorted(_FOLDER.glob("*.toml"))))
+
+
+@cache
+def covering() -> Mapping[str, tuple[str, ...]]:
+    """The rules of bandit that a pattern stands for where both fit a line, by the pattern's id."""
+    return {rule.id: rule.covers for book in books() for rule in book.rules if rule.covers}
+
+
+def search(
+    source: Source, place: Place, *, unparsed: bool, lines: Container[int] | None = None
+) -> Iterator[Hit]:
+    """What the patterns find in a text, rule by rule.
+
+    unparsed: it has no syntax tree, though its language is one that is judged by it. lines: only those in
+    one of them, and those that may go on into one.
+    """
+    text = source.text
+    if len(text) > MAX_TEXT:
+        yield remark("scan-long", 1, f"Only the first {MAX_TEXT:,} characters were searched by patterns.")
+        text = text[:MAX_TEXT]
+    name = source.path.rpartition("/")[2]
+    first_line = text[:200].partition("\n")[0]
+    searched = _Text(text, lines)
+    until = time.thread_time() + MAX_SECONDS
+    for book in books():
+        if (unparsed or not book.only) and book.fits(name, first_line):
+            for rule in book.rules:
+                yield from searched.by(rule, rule.in_place(place), book, until)
+
+
+class _Text:
+    """A text with the places of its lines."""
+
+    def __init__(self, text: str, lines: Container[int] | None) -> None:
+        self.text = text
+        self.lines = lines
+        self._folded = ""
+        self._starts = [0]
+        place = text.find("\n")
+        while place >= 0:
+            self._starts.append(place + 1)
+            place = text.find("\n", place + 1)
+        self._starts.append(len(text) + 1)
+
+    def by(self, rule: Rule, severity: Severity, book: Book, deadline: float) -> Iterator[Hit]:
+        """Each line that a rule fits, once. deadline: of this thread's processor time."""
+        if rule.also and rule.also not in self.text:
+            return
+        done = 0
+        for number, column in self._near(rule):
+            asked = rule.beyond or self.lines is None or number in self.lines
+            if number <= done or not asked:
+                continue
+            start, end = self._starts[number - 1], self._starts[number] - 1
+            if not rule.comments and self.text[start : start + 200].lstrip().startswith(book.marks or "\n"):
+                done = number
+                continue
+            piece = (column // _PIECE) * _PIECE
+            until = min(end + _BEYOND * rule.beyond, start + piece + _PIECE + _OVERLAP)
+            first = max(start, start + piece - _OVERLAP)
+            try:
+                if time.thread_time() > deadline:
+                    raise TimeoutError
+                fits = _fits(rule, self.text[first:until], end - first)
+            except TimeoutError:
+                slow = f"The rule {rule.id} took too long, and was given up from here on."
+                yield remark("scan-slow", number, slow)
+                return
+            if fits:
+                made = end - start > _MADE and not rule.everywhere
+                label: Severity = "NOTE" if made else severity
+                last = bisect_right(self._starts, first + fits - 1) if rule.beyond else number
+                yield Hit(rule.id, label, number, number, last, rule.body)
+            if fits or end - start <= _PIECE:
+                done = number
+
+    def _near(self, rule: Rule) -> Iterator[tuple[int, int]]:
+        """Lines and columns (from 0) where a word of the rule is, in order; a piece of a line is told
+        once."""
+        text = self.text
+        if rule.ignore_case:
+            if not self._folded:
+                self._folded = _folded(text)
+            text = self._folded
+        found: set[tuple[int, int]] = set()
+        for word in rule.near:
+            place = text.find(word)
+            while place >= 0:
+                number = bisect_right(self._starts, place)
+                start, end = self._starts[number - 1], self._starts[number] - 1
+                piece = (place - start) // _PIECE
+                found.add((number, piece * _PIECE))
+                place = text.find(word, min(end, start + (piece + 1) * _PIECE))
+        return iter(sorted(found))
+
+
+def _fits(rule: Rule, piece: str, end: int) -> int:
+    """Where what it fits before the end of the line is over; 0 where it fits nothing."""
+    for found in rule.pattern.finditer(piece, timeout=_SECONDS):
+        if found.start() > end:
+            return 0
+        value = found.groupdict().get("value")
+        if value is None or _real(value, rule):
+            return int(found.end())
+    return 0
+
+
+def _real(value: str, rule: Rule) -> bool:
+    """Is it a secret, and no placeholder of one?"""
+    if is_placeholder(value):
+        return False
+    if rule.mixed and not (any(map(str.isdigit, value)) and any(map(str.isalpha, value))):
+        return False
+    return entropy(value) >= rule.entropy
+
+
+def _folded(text: str) -> str:
+    """The text in lower case, each character in its place."""
+    lower = text.lower()
+    return (
+        lower if len(lower) == len(text) else "".join(one.lower() if one.isascii() else one for one in text)
+    )
+
+
+def interpreter(line: str) -> str:
+    """The program that a first line names: `#!/usr/bin/env -S bash -e` → bash."""
+    if not line.startswith("#!"):
+        return ""
+    words = [one.rpartition("/")[2] for one in line[2:].split()]
+    for word in words:
+        if word != "env" and not word.startswith("-"):
+            return word.rstrip("0123456789.")
+    return ""
+
+
+@cache
+def _book_of(place: Path) -> Book:
+    return _book(place.stem, tomllib.loads(place.read_text(encoding="utf-8")))
+
+
+def _book(name: str, table: Mapping[str, Any]) -> Book:
+    return Book(
+        name,
+        tuple(table["files"]),
+        tuple(_rule(one) for one in table["rule"]),
+        tuple(table.get("not_files", ())),
+        tuple(table.get("shebangs", ())),
+        tuple(table.get("comments", ())),
+        table.get("only", ""),
+    )
+
+
+def _rule(table: Mapping[str, Any]) -> Rule:
+    import regex
+
+    table = dict(table)
+    if shape := table.pop("shape", ""):
+        known = next(one for one in KEY_SHAPES if one.id == shape)
+        whole = known.pattern if "(?P<value>" in known.pattern else f"(?P<value>{known.pattern})"
+        table = {"near": known.near, "pattern": whole, **table}
+    lists = {name: tuple(table.get(name, ())) for name in ("near", "covers", "hits", "passes")}
+    lists["hits"] = tuple(one.replace("¦", "") for one in lists["hits"])
+    return Rule(**{**table, **lists, "pattern": regex.compile(table["pattern"])})
+
 
 MOST: Final = 20  # findings of one rule that are told of one file
 _PYTHON: Final = (".py", ".pyw", ".pyi")

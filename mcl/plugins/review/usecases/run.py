@@ -1,12 +1,17 @@
 """`mcl review`: a review is planned, signed, judged by the gate, walked and kept, and tells what it found."""
 
+import hashlib
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from executor.sandbox.paths import Workspace
 from executor.store.home import Home
+from ir.errors import MclError
 from mcl.compiler.failures import as_told
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
@@ -16,7 +21,6 @@ from mcl.plugins.review.conclusion import finding_of
 from mcl.plugins.review.findings import Finding
 from mcl.plugins.review.usecases.again import BLOCKED
 from mcl.plugins.review.usecases.draft import PACK, DraftedReview, draft_review
-from mcl.plugins.review.usecases.meanwhile import CHANGED, changed_meanwhile
 from mcl.plugins.review.usecases.unfinished import found_before
 from mcl.usecases.accept import accept
 from mcl.usecases.models import Models
@@ -27,6 +31,45 @@ if TYPE_CHECKING:
     from executor.walker import Outcome
     from executor.walker.listener import Listener
     from mcl.model import Model
+
+
+# ---- Which files changed while a review looked at them: its steps tell that some did.
+
+CHANGED: Final = "CHANGED_MEANWHILE"
+_NAMED: Final = 3
+_MOST: Final = 10_000  # files that are looked at again
+_LARGEST: Final = 1 << 20  # bytes of a file that is reviewed
+
+
+def changed_meanwhile(root: Path, looked: Mapping[str, Any], since: str) -> str:
+    """The names of files that are not as review/look saw them, a few of them and how many more; "" where none
+    is known. Of a folder, whose files it does not tell the hashes of, those that were written since.
+
+    looked: the output of review/look. since: when the review was made, ISO 8601.
+    """
+    began = datetime.fromisoformat(since).timestamp()
+    found = []
+    with closing(Workspace(root)) as workspace:
+        for one in looked.get("files", ())[:_MOST]:
+            try:
+                if _differs(workspace, one, began):
+                    found.append(str(one["path"]))
+            except MclError:  # it is a link now, or may not be opened any more
+                found.append(str(one["path"]))
+    more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+    return ", ".join(found[:_NAMED]) + more
+
+
+def _differs(workspace: Workspace, one: Mapping[str, Any], began: float) -> bool:
+    """Raises ScopeError."""
+    there = workspace.check(one["path"])
+    if there is None:
+        return True
+    if "sha256" not in one:
+        return there.st_mtime >= began
+    data, size = workspace.read(one["path"], _LARGEST)
+    return size > _LARGEST or hashlib.sha256(data).hexdigest() != one["sha256"]
+
 
 _UNREAD = "A line of the review looks like a finding and cannot be read: "
 _SHORT = "name a model with a context of 4,096 tokens or more: --model PATH"

@@ -2,14 +2,218 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 import re
+import warnings
 from collections.abc import Iterable, Iterator
-from typing import Final
+from contextlib import contextmanager
+from typing import Final, TypeAlias
 
 from mcl.plugins.review.maps.maps import Symbol
-from mcl.plugins.review.maps.symbols.python import read_python
-from mcl.plugins.review.maps.symbols.shown import MOST_NAME, Shown
+from mcl.plugins.review.maps.symbols.shown import MOST_NAME, Shown, one_line
 from mcl.plugins.review.maps.symbols.tables import read_lines, tables
+
+# ---- Python, by its syntax tree. Nothing of it runs.
+
+_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_COMMAND_LINES: Final = frozenset({"argparse", "click", "docopt", "fire", "optparse", "typer"})
+# What a module does that asks for arguments; one that only hands a library on does not.
+_ASKING: Final = re.compile(
+    r"\b(?:ArgumentParser|OptionParser|Typer|docopt|Fire)\(|@(?:\w+\.){0,3}(?:command|group|option|argument)\("
+)
+_LONG: Final = 120  # characters of one annotation
+_DEEP: Final = 200  # nodes of one annotation
+
+
+def read_python(text: str) -> Shown | None:
+    """What a Python file shows, None where it cannot be parsed (another version, nested too deeply)."""
+    try:
+        with _uncollected(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that may mean something else in a Python to come
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    imports: list[str] = []
+    marks: set[str] = set()
+    asks = False
+    for statement in _statements(tree.body):
+        for one in _imported(statement):
+            imports.append(one)
+            if one.lstrip(".").partition("|")[0].partition(".")[0] in _COMMAND_LINES:
+                asks = True
+    if asks and _ASKING.search(text):
+        marks.add("asks arguments")
+    if any(_is_main_guard(one) for one in tree.body):
+        marks.add("main guard")
+    said = _said_public(tree.body)
+    symbols = tuple(_symbols(tree.body, said))
+    return Shown(symbols, tuple(imports), tuple(marks), read="ast")
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without looking for circles: a tree has none, and looking through it takes a third of the time."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
+
+
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements, also those inside of others; expressions are not entered."""
+    waiting = list(body)
+    while waiting:
+        one = waiting.pop()
+        yield one
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            for below in getattr(one, name, ()):
+                if isinstance(below, ast.ExceptHandler | ast.match_case):
+                    waiting += below.body
+                elif isinstance(below, ast.stmt):
+                    waiting.append(below)
+
+
+def _imported(one: ast.stmt) -> Iterator[str]:
+    if isinstance(one, ast.Import):
+        yield from (f"{alias.name}|" for alias in one.names)
+    elif isinstance(one, ast.ImportFrom):
+        module = "." * one.level + (one.module or "")
+        yield from (f"{module}|{'' if alias.name == '*' else alias.name}" for alias in one.names)
+
+
+def _is_main_guard(one: ast.stmt) -> bool:
+    test = one.test if isinstance(one, ast.If) else None
+    if not isinstance(test, ast.Compare) or len(test.comparators) != 1:
+        return False
+    sides = (test.left, test.comparators[0])
+    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
+        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
+    )
+
+
+def _said_public(body: Iterable[ast.stmt]) -> dict[str, int] | None:
+    """The names of ``__all__`` with its line, None where there is none that can be read."""
+    found: dict[str, int] | None = None
+    for one in body:
+        target: ast.expr | None = None
+        if isinstance(one, ast.Assign) and len(one.targets) == 1:
+            target = one.targets[0]
+        elif isinstance(one, ast.AnnAssign | ast.AugAssign):
+            target = one.target
+        if not isinstance(target, ast.Name) or target.id != "__all__":
+            continue
+        value = getattr(one, "value", None)
+        if not isinstance(value, ast.List | ast.Tuple):
+            continue
+        found = {} if found is None else found
+        for item in value.elts:
+            if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                found[item.value] = item.lineno
+    return found
+
+
+def _symbols(body: Iterable[ast.stmt], said: dict[str, int] | None) -> Iterator[Symbol]:
+    known: set[str] = set()
+    for one in _top(body):
+        for name, symbol, inside in _defined(one):
+            known.add(name)
+            if not (name in said if said is not None else _public(name)):
+                continue
+            yield symbol
+            yield from (_method(name, method) for method in inside)
+    for name, line in (said or {}).items():
+        if name not in known:
+            yield Symbol(name, "name", line)
+
+
+def _top(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, with those of its conditions (of a version, of type checkers)."""
+    waiting = list(body)[::-1]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        if isinstance(one, ast.If | ast.Try):
+            handlers = [below for each in getattr(one, "handlers", ()) for below in each.body]
+            waiting += [*one.body, *handlers, *one.orelse][::-1]
+
+
+def _defined(one: ast.stmt) -> Iterator[tuple[str, Symbol, list[_Function]]]:
+    if isinstance(one, _Function):
+        yield one.name, Symbol(one.name, "function", one.lineno, _signature(one.name, one)), []
+    elif isinstance(one, ast.ClassDef):
+        methods = [below for below in one.body if isinstance(below, _Function) and _public(below.name)]
+        bases = ", ".join(_written(base) for base in one.bases[:8])
+        yield (
+            one.name,
+            Symbol(one.name, "class", one.lineno, one_line(f"{one.name}({bases})") if bases else ""),
+            methods,
+        )
+    elif isinstance(one, ast.Assign | ast.AnnAssign):
+        targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id != "__all__":
+                kind = "constant" if target.id.isupper() else "name"
+                typed = f"{target.id}: {_written(one.annotation)}" if isinstance(one, ast.AnnAssign) else ""
+                yield target.id, Symbol(target.id, kind, one.lineno, one_line(typed)), []
+
+
+def _method(of: str, one: _Function) -> Symbol:
+    name = f"{of}.{one.name}"
+    return Symbol(name, "method", one.lineno, _signature(name, one))
+
+
+def _public(name: str) -> bool:
+    return not name.startswith("_")
+
+
+def _signature(name: str, one: _Function) -> str:
+    """Its name and parameters with their types; a default is only told to be there: it may be a secret."""
+    given = one.args
+    plain = [*given.posonlyargs, *given.args]
+    first = len(plain) - len(given.defaults)
+    parts: list[str] = []
+    for place, each in enumerate(plain):
+        parts.append(_parameter(each, place >= first))
+        if place + 1 == len(given.posonlyargs):
+            parts.append("/")
+    if given.vararg:
+        parts.append(f"*{_parameter(given.vararg, False)}")
+    elif given.kwonlyargs:
+        parts.append("*")
+    parts += [
+        _parameter(each, default is not None)
+        for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    ]
+    if given.kwarg:
+        parts.append(f"**{_parameter(given.kwarg, False)}")
+    returns = f" -> {_written(one.returns)}" if one.returns else ""
+    return one_line(f"{name}({', '.join(parts)}){returns}")
+
+
+def _parameter(one: ast.arg, default: bool) -> str:
+    typed = f": {_written(one.annotation)}" if one.annotation else ""
+    return f"{one.arg}{typed}{' = …' if default and typed else '=…' if default else ''}"
+
+
+def _written(one: ast.expr | None) -> str:
+    if isinstance(one, ast.Name):  # most are: unparsing them would take ten times as long
+        return one.id
+    if one is None or _large(one):
+        return "…"
+    try:
+        text = ast.unparse(one)
+    except (RecursionError, ValueError):
+        return "…"
+    return text if len(text) <= _LONG else "…"
+
+
+def _large(one: ast.AST) -> bool:
+    return sum(1 for _, _ in zip(range(_DEEP + 1), ast.walk(one), strict=False)) > _DEEP
+
 
 MOST_SYMBOLS: Final = 200  # of a file
 MOST_IMPORTS: Final = 1000
