@@ -172,7 +172,7 @@ def test_a_bad_filter_is_refused_by_every_verb(run: Run, verb: str) -> None:
 
 
 def test_the_words_that_are_completed_are_those_that_are_read() -> None:
-    from mcl.cli.activity import arguments
+    from mcl.cli import activity as arguments
 
     offered = (arguments._OPERATIONS, arguments._SENSITIVITIES, arguments._VERDICTS)
     assert offered == (OPERATIONS, SENSITIVITIES, VERDICTS)

@@ -15,7 +15,7 @@ from executor.tools.tool import Tool
 from mcl.catalog.foreign.annotations import Hints, judge, read_hints
 from mcl.catalog.foreign.manifest import OUTPUT, manifest_of
 from mcl.catalog.tools import registry
-from mcl.cli.tool.describe import example_call
+from mcl.cli.tool.shelf import example_call
 from mcl.core.errors import McpError
 from mcl.serve.offered.describe_tool import sample_args
 

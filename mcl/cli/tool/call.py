@@ -7,14 +7,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcl.cli.arguments import AsJson, Workspace, example
-from mcl.cli.output import Output
+from mcl.cli.output import Output, note
 from mcl.cli.tool.arguments import ToolName, agreed
-from mcl.cli.tool.ending import ended
 
 if TYPE_CHECKING:
     from executor.walker.people import People
     from mcl.usecases.call import Called
     from mcl.usecases.plan import Planned
+
+
+# ---- How a call by hand ended: the same words and exit codes whichever command made it.
+
+
+def ended(called: "Called", out: Output, *, undone: str) -> int:
+    """Tell a person what became of a call, and give the exit code.
+
+    undone: what did not happen, besides signing, where they did not agree.
+    """
+    from ir.errors import REFUSED
+    from mcl.cli.views.plan import plan_view
+    from mcl.cli.views.walk import outcome_view
+
+    if called.outcome is not None:
+        if not out.as_json:
+            out.tell(["", *outcome_view(called.outcome, called.planned.plan)])
+        return called.outcome.exit
+    if called.refused is not None:
+        out.view(plan_view(called.planned, out.people))
+        note(f"{called.refused.code}: {called.refused.reason}\n  {called.refused.fix}")
+    else:
+        note(f"not agreed to; nothing was signed or {undone}")
+    return REFUSED
+
 
 _MAX_FILE = 8 << 20  # bytes
 

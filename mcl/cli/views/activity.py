@@ -1,4 +1,4 @@
-"""Calls as people see them."""
+"""Calls as they are shown."""
 
 from collections.abc import Iterator, Sequence
 

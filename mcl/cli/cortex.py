@@ -1,0 +1,487 @@
+"""`mcl cortex`: memories."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, example
+from mcl.cli.output import Output, note
+
+
+def complete_type(incomplete: str) -> list[str]:
+    """Shell completion: the types of memories."""
+    from mcl.core.words import MEMORY_TYPES
+
+    return [name for name in MEMORY_TYPES if name.lower().startswith(incomplete.lower())]
+
+
+Address = Annotated[
+    str,
+    typer.Argument(metavar="URI", help="matrix://cortex/Type/id, with @v2 for one version; or Type/id."),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE",
+        help="Only of this type; may be given several times.",
+        autocompletion=complete_type,
+    ),
+]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="TAG", help="Only with this tag; may be given several times."),
+]
+At = Annotated[
+    str,
+    typer.Option("--at", metavar="SNAPSHOT", help="As it was then: the size or the root of a snapshot."),
+]
+
+
+def full(address: str) -> str:
+    """An address as typed, with its scheme."""
+    return address if "://" in address else f"matrix://cortex/{address}"
+
+
+# ---- `mcl cortex find`, `list` and `show`: what is remembered.
+
+
+def _add_reading(cortex: typer.Typer) -> None:
+    """Add these verbs."""
+    cortex.command("find", epilog=example('mcl cortex find "who sells paper" --type Fact --limit 3'))(find)
+    cortex.command("list", epilog=example("mcl cortex list --type Goal", "mcl cortex list --at 12"))(
+        list_memories
+    )
+    cortex.command(
+        "show", epilog=example("mcl cortex show Fact/office", "mcl cortex show Fact/office@v1 --history")
+    )(show)
+
+
+def find(
+    near: Annotated[str, typer.Argument(metavar="WORDS", help="What it should be about.")],
+    types: Types = None,
+    tag: Tags = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most so many.")] = 10,
+    at: At = "",
+    as_json: AsJson = False,
+) -> None:
+    """Find memories that share words with WORDS, the best first."""
+    from mcl.cli.home import use_home
+    from mcl.cli.views.memory import tell_list
+    from mcl.usecases.cortex import cortex_find
+
+    found = cortex_find(near, types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
+    tell_list(found, Output(as_json))
+
+
+def list_memories(
+    types: Types = None,
+    tag: Tags = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="At most so many; 0: all.")] = 50,
+    at: At = "",
+    as_json: AsJson = False,
+) -> None:
+    """List memories, the most important and newest first."""
+    from mcl.cli.home import use_home
+    from mcl.cli.views.memory import tell_list
+    from mcl.usecases.cortex import cortex_list
+
+    found = cortex_list(types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
+    tell_list(found, Output(as_json))
+
+
+def show(
+    uri: Address,
+    history: Annotated[bool, typer.Option("--history", help="All its versions, oldest first.")] = False,
+    at: At = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show one memory."""
+    from mcl.cli.home import use_home
+    from mcl.cli.views.memory import document, history_view, memory_view
+    from mcl.usecases.cortex import cortex_history, cortex_show
+
+    home, out = use_home(), Output(as_json)
+    if history:
+        versions = cortex_history(full(uri), at=at or None, home=home)
+        out.document({"uri": versions[-1].address, "versions": [document(one) for one in versions]})
+        out.view([history_view(versions)])
+        return
+    memory = cortex_show(full(uri), at=at or None, home=home)
+    out.document(document(memory))
+    out.view(memory_view(memory))
+
+
+# ---- `mcl cortex put`, `forget` and `learning`: what changes memories.
+
+MAX_TEXT_BYTES = 4 * 16_384  # no text of the longest allowed length is larger
+
+
+class Switch(StrEnum):
+    """On or off."""
+
+    on = "on"
+    off = "off"
+
+
+def _add_writing(cortex: typer.Typer) -> None:
+    """Add these verbs."""
+    cortex.command(
+        "put",
+        epilog=example(
+            'mcl cortex put Fact "The office is in Oslo" --id office --tag place',
+            "mcl cortex put Belief - --confidence 0.6 < note.txt",
+            "mcl cortex put --file memories.jsonl",
+        ),
+    )(put)
+    cortex.command("forget", epilog=example("mcl cortex forget Fact/office"))(forget)
+    cortex.command("learning", epilog=example("mcl cortex learning", "mcl cortex learning off"))(learning)
+
+
+def put(
+    type: Annotated[
+        str,
+        typer.Argument(
+            metavar="[TYPE]",
+            help="Identity, Fact, Preference, Belief, Event, Goal, Constraint, Capability, Pattern.",
+            autocompletion=complete_type,
+        ),
+    ] = "",
+    text: Annotated[
+        str, typer.Argument(metavar="[TEXT]", help="What to remember; - reads standard input.")
+    ] = "",
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            metavar="JSONL",
+            help="Remember every line of a file, all or nothing; - reads standard input.",
+        ),
+    ] = None,
+    id: Annotated[
+        str, typer.Option("--id", metavar="ID", help="The same id again makes the next version.")
+    ] = "",
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="May be given several times.")
+    ] = None,
+    edge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--edge", metavar="REL=URI", help="What it is linked to, and how; may be given several times."
+        ),
+    ] = None,
+    importance: Annotated[
+        float, typer.Option("--importance", metavar="SHARE", min=0, max=1, help="From 0 to 1.")
+    ] = 0.5,
+    confidence: Annotated[
+        float, typer.Option("--confidence", metavar="SHARE", min=0, max=1, help="From 0 to 1.")
+    ] = 1.0,
+    source: Annotated[str, typer.Option("--source", metavar="TEXT", help="Where it comes from.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Remember something: a text, or every line of a file.
+
+    A line of the file is a JSON object with type and text, and where wanted id, tags, edges, importance,
+    confidence, source, data, at. What is remembered already is left as it is.
+    """
+    if file is not None:
+        if type or text or id or tag or edge:
+            raise typer.BadParameter("--file goes without TYPE, TEXT, --id, --tag and --edge")
+        _put_file(file, Output(as_json))
+        return
+    if not type or not text:
+        raise typer.BadParameter("give TYPE and TEXT, or --file")
+    from mcl.cli.home import use_home
+    from mcl.cli.views.memory import document, memory_view
+    from mcl.usecases.cortex import cortex_put
+
+    said = cortex_put(
+        type,
+        _text(text),
+        id=id,
+        tags=tag or (),
+        edges=[_edge(one) for one in edge or ()],
+        importance=importance,
+        confidence=confidence,
+        source=source,
+        home=use_home(signs=True),
+    )
+    out = Output(as_json)
+    out.document(document(said))
+    if "[redacted: " in said.text and "[redacted: " not in text:
+        note("a secret was taken out of it")
+    if not as_json:
+        out.tell(memory_view(said))
+
+
+def forget(
+    uri: Address,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Forget a memory.
+
+    It is found no more from now on. What it said stays in earlier snapshots and in the journal, which are
+    never changed. On a terminal it asks first.
+    """
+    from ir.errors import REFUSED
+    from mcl.cli.home import use_home
+    from mcl.cli.views.memory import document, memory_view
+    from mcl.usecases.cortex import cortex_forget, cortex_show
+
+    home, out = use_home(signs=True), Output(as_json)
+    found = cortex_show(full(uri).partition("@")[0], home=home)
+    if not yes and sys.stdin.isatty():
+        out.tell(memory_view(found))
+        if not typer.confirm("Forget it?", err=True):
+            note("nothing was forgotten")
+            return REFUSED
+    gone = cortex_forget(found.address, home=home)
+    out.document(document(gone))
+    note(f"forgotten: {gone.address}")
+    return 0
+
+
+def learning(
+    switch: Annotated[Switch | None, typer.Argument(metavar="[on|off]", help="Turn it on or off.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell whether accepted answers are learned from, or turn that on or off.
+
+    Off, nothing new is learned and what was learned is not made use of; it is not forgotten.
+    """
+    from mcl.cli.home import use_home
+    from mcl.usecases.cortex import cortex_learning
+
+    wanted = None if switch is None else switch is Switch.on
+    on = cortex_learning(wanted, home=use_home(signs=switch is not None))
+    Output(as_json).document({"learning": "on" if on else "off"})
+    if not as_json:
+        from mcl.cli.views.layout import plain
+
+        Output().tell([plain(f"learning from accepted answers is {'on' if on else 'off'}")])
+
+
+def _put_file(file: Path, out: Output) -> None:
+    from dataclasses import asdict
+
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import GOOD, plain
+    from mcl.usecases.cortex import cortex_import
+
+    home = use_home(signs=True)
+    with _lines(file) as lines, bar("remembering") as progress:
+        done = cortex_import(lines, name=str(file), progress=progress, home=home)
+    out.document(asdict(done))
+    if not out.as_json:
+        told = f"{done.lines} lines: {done.written} remembered, {done.unchanged} were known"
+        out.tell([plain(told, GOOD), plain(f"snapshot {done.size}  {done.root}", "dim")])
+
+
+@contextmanager
+def _lines(file: Path) -> Iterator[IO[bytes]]:
+    if str(file) == "-":
+        yield sys.stdin.buffer
+        return
+    with file.open("rb") as stream:
+        yield stream
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on standard error, where that is a terminal; None elsewhere. It is told how many are
+    done, and of how many."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as shown:
+        task = shown.add_task(what, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+def _text(text: str) -> str:
+    from mcl.cli.compile import as_typed
+
+    if text != "-":
+        return as_typed(text)
+    from mcl.core.errors import CortexError
+
+    data = sys.stdin.buffer.read(MAX_TEXT_BYTES + 1)
+    if len(data) > MAX_TEXT_BYTES:
+        message = f"more than {MAX_TEXT_BYTES} bytes on standard input"
+        raise CortexError("MEMORY_SHAPE", message, fix="remember where it is, not all of it")
+    try:
+        return data.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        message = f"byte {error.start} of standard input is not UTF-8"
+        raise CortexError("MEMORY_SHAPE", message, fix="give text") from error
+
+
+def _edge(text: str) -> tuple[str, str]:
+    relation, equals, uri = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} is not REL=URI")
+    return relation, uri
+
+
+# ---- `mcl cortex snapshot`, `prove` and `verify`: that memories are what they were.
+
+
+def _add_proving(cortex: typer.Typer) -> None:
+    """Add these verbs."""
+    cortex.command("snapshot", epilog=example("mcl cortex snapshot", "mcl cortex snapshot 12 --json"))(
+        snapshot
+    )
+    cortex.command(
+        "prove",
+        epilog=example(
+            "mcl cortex prove Fact/office --out proof.json", "mcl cortex prove Fact/office@v1 --since 12"
+        ),
+    )(prove)
+    cortex.command(
+        "verify", epilog=example("mcl cortex verify", "mcl cortex verify proof.json --key did:key:z6Mk…")
+    )(verify)
+
+
+def snapshot(
+    which: Annotated[
+        str, typer.Argument(metavar="[SNAPSHOT]", help="Its size or root; now, where left out.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Name the memories as they are now, or were then: how many changes there were, and their Merkle root."""
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import plain, rows
+    from mcl.memory import Cortex
+    from mcl.usecases.cortex import cortex_snapshot
+
+    home, out = use_home(), Output(as_json)
+    found = cortex_snapshot(which or None, home=home)
+    count = Cortex(home).memories(found).count()
+    out.document({**asdict(found), "memories": count})
+    out.view(
+        [
+            rows(
+                [
+                    ("size", plain(f"{found.size} changes")),
+                    ("root", plain(found.root)),
+                    ("memories", plain(str(count))),
+                ]
+            )
+        ]
+    )
+
+
+def prove(
+    uri: Address,
+    at: At = "",
+    since: Annotated[
+        str,
+        typer.Option(
+            "--since", metavar="SNAPSHOT", help="Also prove that nothing of this older one changed."
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the proof to a file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove that a memory says what it says.
+
+    The proof holds its text, its path in the Merkle tree, and the agent's signature over the root.
+    `mcl cortex verify FILE` checks it anywhere, without this home.
+    """
+    from mcl.cli.home import use_home
+    from mcl.cli.views.memory import checks_view
+    from mcl.usecases.cortex import cortex_prove
+
+    proof = cortex_prove(full(uri), at=at or None, since=since or None, home=use_home())
+    told = Output(as_json)
+    if out is not None:
+        out.write_bytes(proof.to_bytes())
+        note(f"wrote {out}; mcl cortex verify {out} checks it")
+    told.document(proof.to_json())
+    told.view([checks_view(proof.checks())])
+
+
+def verify(
+    proofs: Annotated[
+        list[Path] | None, typer.Argument(metavar="[PROOF]...", help="Files made by mcl cortex prove.")
+    ] = None,
+    key: Annotated[
+        str, typer.Option("--key", metavar="DID", help="The agent that must have signed the proof.")
+    ] = "",
+    reindex: Annotated[bool, typer.Option("--reindex", help="Make the search index anew first.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Check proofs without any home, or all memories of this home.
+
+    Of a home: every row, leaf and root, the index, and that the journal's signed records say the same.
+
+    Exit code 6 when anything does not hold.
+    """
+    if proofs:
+        if reindex:
+            raise typer.BadParameter("--reindex goes without files")
+        return _verify_proofs(proofs, key, Output(as_json))
+    if key:
+        raise typer.BadParameter("--key goes with files")
+    from ir.errors import UNVERIFIED
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain
+    from mcl.usecases.cortex import cortex_verify
+
+    out, home = Output(as_json), use_home()
+    with bar("checking") as progress:
+        report = cortex_verify(reindex=reindex, progress=progress, home=home)
+    out.document({"ok": report.ok, **asdict(report)})
+    counts = f"{report.mutations} changes, {report.records} records, {report.memories} memories"
+    if report.ok:
+        out.view([plain(f"{counts}; nothing wrong", GOOD), plain(f"root {report.root}", DIM)])
+        return 0
+    lines = [((flaw.place, ""), (flaw.code, BAD), (flaw.message, "")) for flaw in report.flaws]
+    out.view([listing(("where", "code", "what is wrong"), lines), ""])
+    out.view([plain(f"{counts}; {len(report.flaws)} findings", BAD)])
+    return UNVERIFIED
+
+
+def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
+    from ir.errors import UNVERIFIED
+    from mcl.cli.views.layout import plain
+    from mcl.cli.views.memory import checks_view
+    from mcl.usecases.cortex import cortex_verify_proof
+
+    reports = [(path, cortex_verify_proof(path, key=key)) for path in proofs]
+    ok = all(report.ok for _, report in reports)
+    out.document({"ok": ok, "proofs": [{"file": str(path), **report.to_json()} for path, report in reports]})
+    for path, report in reports:
+        out.view([plain(str(path), "bold"), checks_view(report.checks)])
+    if ok and not key:
+        note("whether that signer is the one you mean, --key tells")
+    return 0 if ok else UNVERIFIED
+
+
+# ---- The verbs of `mcl cortex`.
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    cortex = typer.Typer(
+        name="cortex",
+        help="Memories: what is remembered.",
+        epilog=example('mcl cortex put Fact "The office is in Oslo"', "mcl cortex find office"),
+        rich_markup_mode=None,
+    )
+    for add in (_add_writing, _add_reading, _add_proving):
+        add(cortex)
+    app.add_typer(cortex)

@@ -1,5 +1,0 @@
-"""`mcl cortex`: memories."""
-
-from mcl.cli.cortex.commands import register
-
-__all__ = ["register"]

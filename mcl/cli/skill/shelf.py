@@ -1,0 +1,332 @@
+"""`mcl skill list`, `show`, `new`, `publish` and `test`: the skills that there are."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, AsJsonLines, ModelPath, NoAi, SkillDirectories, example
+from mcl.cli.output import Output, note, note_error, write_event, write_line
+from mcl.cli.skill.arguments import OneSkill, Paths, complete_skill, find, one
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcl.language.skills import Skill, Slot
+
+
+def _add_list(skills: typer.Typer) -> None:
+    """Add this verb."""
+    skills.command("list", epilog=example("mcl skill list", "mcl skill list --skills ./more-skills"))(
+        list_skills
+    )
+
+
+def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> None:
+    """List the skills that are found: of the package, of the home, of ./skills, of --skills.
+
+    A later one hides an earlier one of the same id. Core modules that the home has of its own are told too.
+    """
+    from mcl.cli.views.layout import BAD, DIM, WARN, joined, listing
+    from mcl.core.home import locate
+    from mcl.language.mtx.core import own_modules
+
+    found, out, own = find(skills), Output(as_json), own_modules(locate())
+    broken = found.broken or {}
+    out.document(
+        {
+            "skills": [document(skill) for skill in found],
+            "broken": {name: error.to_json() for name, error in broken.items()},
+            "shadowed": [{"id": one.id, "path": str(one.path), "by": str(one.by)} for one in found.shadowed],
+            "core": {name: str(path) for name, path in own.items()},
+        }
+    )
+    if as_json:
+        return
+    lines = [
+        ((skill.id, ""), (skill.version, DIM), (f"{skill.description} ({' '.join(skill.verbs)})", ""))
+        for skill in found
+    ]
+    lines += [((name, BAD), ("broken", BAD), (str(error), "")) for name, error in broken.items()]
+    out.tell([listing(("skill", "version", "what it does, and its verbs"), lines)])
+    out.tell(joined(((f"{one.path}", WARN), (f"is hidden by {one.by}", DIM))) for one in found.shadowed)
+    out.tell(joined(((str(path), WARN), ("takes the place of a core module", DIM))) for path in own.values())
+
+
+# ---- `mcl skill show`: one skill.
+
+
+def _add_show(skills: typer.Typer) -> None:
+    """Add this verb."""
+    skills.command("show", epilog=example("mcl skill show general", "mcl skill show skills/read-file"))(
+        show_skill
+    )
+
+
+def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson = False) -> None:
+    """Show a skill: its verbs, inputs, tools and examples."""
+    from mcl.cli.views.layout import DIM, joined, plain, rows
+
+    found, out = one(skill, skills), Output(as_json)
+    out.document(document(found))
+    if as_json:
+        return
+    pairs = [("skill", joined(((found.ref, "bold"), (found.display, "")))), ("", plain(found.description))]
+    pairs += [("verbs", plain(" ".join(found.verbs)))]
+    for slot in found.slots:
+        parts = ((slot.name, "cyan"), (_type(slot), DIM), (_need(slot), DIM), (slot.hint, ""))
+        pairs.append(("inputs", joined(parts)))
+    pairs += [("tools", plain(uri.removeprefix("matrix://tool/"))) for uri in found.tools]
+    pairs += [("sub-skills", plain(uri.removeprefix("matrix://skill/"))) for uri in found.sub_skills]
+    pairs += [("examples", plain(line)) for line in found.examples]
+    pairs += [("folder", plain(str(found.path), DIM)), ("digest", plain(found.file_digest, DIM))]
+    pairs += [("with plan", plain(found.digest, DIM))]
+    out.tell([rows(pairs)])
+
+
+def document(skill: "Skill") -> dict[str, object]:
+    """A skill as JSON values. digest covers SKILL.mtx and plan.yaml, file_digest SKILL.mtx alone."""
+    return {
+        "id": skill.id,
+        "version": skill.version,
+        "ref": skill.ref,
+        "display": skill.display,
+        "description": skill.description,
+        "verbs": list(skill.verbs),
+        "slots": [
+            {
+                "name": slot.name,
+                "type": slot.type,
+                "options": list(slot.options),
+                "required": slot.required,
+                "default": list(slot.default),
+                "hint": slot.hint,
+                "most": slot.most,
+            }
+            for slot in skill.slots
+        ],
+        "tools": list(skill.tools),
+        "sub_skills": list(skill.sub_skills),
+        "examples": list(skill.examples),
+        "folder": str(skill.path),
+        "digest": skill.digest,
+        "file_digest": skill.file_digest,
+    }
+
+
+def _type(slot: "Slot") -> str:
+    kind = f"{slot.type}<{'|'.join(slot.options)}>" if slot.options else slot.type
+    return kind + ("[]" if slot.most > 1 else "")
+
+
+def _need(slot: "Slot") -> str:
+    if slot.required:
+        return "required"
+    return f"default {' '.join(slot.default)}" if slot.default else "optional"
+
+
+# ---- `mcl skill new`: a skill to start from.
+
+_VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
+
+
+def _add_new(skills: typer.Typer) -> None:
+    """Add this verb."""
+    lines = ("mcl skill new read-file", "mcl skill new weekly-report --verb deliver --in ./more-skills")
+    skills.command("new", epilog=example(*lines))(new_skill)
+
+
+def new_skill(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The id: lower-case letters, digits and dashes.")
+    ],
+    verb: Annotated[
+        str, typer.Option("--verb", metavar="VERB", help=f"What such a goal wants done: {_VERBS}.")
+    ] = "find",
+    folder: Annotated[
+        Path, typer.Option("--in", metavar="DIR", help="The folder of skills to make it in.")
+    ] = Path("skills"),
+    as_json: AsJson = False,
+) -> None:
+    """Make a folder with a skill that works, and comments that say how to make it your own."""
+    from mcl.cli.views.layout import GOOD, commands, joined
+    from mcl.usecases.skill import new
+
+    made, out = new.new_skill(name, verb=verb, folder=folder), Output(as_json)
+    elsewhere = "" if folder == Path("skills") else f" --skills {folder}"
+    todo = [
+        (f"mcl skill validate {made.path}", "what is wrong with it, after each change"),
+        (f"mcl skill test {made.path}", "whether its examples are understood"),
+        (f'mcl compile "{made.example}"{elsewhere}', "use it"),
+    ]
+    out.document(
+        {
+            "id": made.id,
+            "path": str(made.path),
+            "files": [str(path) for path in made.files],
+            "example": made.example,
+            "next": [command for command, _ in todo],
+        }
+    )
+    if as_json:
+        return
+    if hides := [one for one in find([folder]).shadowed if one.id == name and one.by.samefile(made.path)]:
+        note(f"{name} hides the skill of the same id in {hides[-1].path}")
+    out.tell([joined((("made", GOOD), (str(path), ""))) for path in made.files])
+    out.tell([commands(todo)])
+
+
+# ---- `mcl skill publish`: §HASH.
+
+NoTest = Annotated[bool, typer.Option("--no-test", help="Do not try the examples.")]
+
+
+def _add_publish(skills: typer.Typer) -> None:
+    """Add this verb."""
+    lines = ("mcl skill publish skills/read-file", "mcl skill publish skills --no-test")
+    skills.command("publish", epilog=example(*lines))(publish_skills)
+
+
+def publish_skills(
+    paths: Paths,
+    no_test: NoTest = False,
+    model: ModelPath = None,
+    no_ai: NoAi = False,
+    skills: SkillDirectories = None,
+    as_json: AsJsonLines = False,
+) -> int:
+    """Write the digest of each skill into its §HASH, and print `<digest>  <path>`.
+
+    Only a skill without errors (as of validate --strict) whose examples are understood is published. With
+    --json one line a file. Exit code 6 when one is not.
+    """
+    from ir import MclError
+    from ir.errors import UNVERIFIED
+    from mcl.cli.home import use_home
+    from mcl.usecases.skill.files import skill_files
+    from mcl.usecases.skill.publish import publish_file
+
+    home = None if no_test else use_home()
+    bad = False
+    for given in paths:
+        shown = given
+        try:
+            for file in skill_files(given):
+                shown = file.shown
+                done = publish_file(
+                    file, test=not no_test, model=model, ai=not no_ai, folders=skills or (), home=home
+                )
+                if as_json:
+                    write_event(
+                        {"path": done.path, "ok": True, "digest": done.digest, "changed": done.changed}
+                    )
+                else:
+                    write_line(f"{done.digest}  {done.path}")
+        except MclError as error:
+            bad = True
+            if as_json:
+                write_event({"path": shown, "ok": False, "error": error.to_json()})
+            note_error(error)
+    return UNVERIFIED if bad else 0
+
+
+# ---- `mcl skill test`: whether a skill is chosen for its own examples.
+
+_PATIENCE = 1.0  # seconds before a bar is shown
+
+Tested = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SKILL|PATH",
+        help="Ids or folders of skills (default: every skill that is found).",
+        autocompletion=complete_skill,
+    ),
+]
+HeldOut = Annotated[
+    bool, typer.Option("--held-out", help="Hide each example from its skill while it is tried.")
+]
+At = Annotated[str, typer.Option("--at", metavar="TIME", help="The moment of the compile, ISO 8601.")]
+
+
+def _add_test(skills: typer.Typer) -> None:
+    """Add this verb."""
+    lines = ("mcl skill test skills/read-file", "mcl skill test --no-ai --held-out")
+    skills.command("test", epilog=example(*lines))(try_skills)
+
+
+def try_skills(
+    skill: Tested = None,
+    held_out: HeldOut = False,
+    model: ModelPath = None,
+    no_ai: NoAi = False,
+    at: At = "",
+    skills: SkillDirectories = None,
+    as_json: AsJsonLines = False,
+) -> int:
+    """Compile every example of a skill: of all skills that are found, this one must be chosen.
+
+    Nothing is stored. With --json one line a skill. Exit code 6 when an example is not this skill's; one that
+    asks something is told, and is not counted as understood.
+    """
+    from ir.errors import UNVERIFIED
+    from mcl.cli.home import use_home
+    from mcl.cli.views.examples import tried_document, tried_summary, tried_view
+    from mcl.usecases.skill.examples import try_examples
+
+    out, all_tried = Output(as_json), []
+    home = use_home()
+    with _bar() as progress:
+        tried = try_examples(
+            skill or (),
+            held_out=held_out,
+            model=model,
+            ai=not no_ai,
+            at=at or None,
+            folders=skills or (),
+            home=home,
+            progress=progress,
+        )
+        for one in tried:
+            all_tried.append(one)
+            if as_json:
+                write_event(tried_document(one))
+    if not as_json:
+        for one in all_tried:
+            out.tell(tried_view(one))
+        out.tell([tried_summary(all_tried)])
+    return 0 if all(one.ok for one in all_tried) else UNVERIFIED
+
+
+@contextmanager
+def _bar() -> Iterator["Callable[[int, int], None] | None"]:
+    """A progress bar on a terminal's standard error, for what takes longer than a moment."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("examples", total=None)
+    begun = time.monotonic()
+
+    def progress(done: int, total: int) -> None:
+        if time.monotonic() - begun > _PATIENCE:
+            bar.start()
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield progress
+    finally:
+        bar.stop()
+
+
+def register(noun: typer.Typer) -> None:
+    """Add these verbs."""
+    for add in (_add_list, _add_show, _add_new, _add_publish, _add_test):
+        add(noun)
