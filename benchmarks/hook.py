@@ -25,8 +25,7 @@ from pathlib import Path
 
 from mcl.core.home import open_home
 from mcl.plugins.agents.hook.request import FOLDER, SOCKET
-from mcl.plugins.agents.usecases.import_ import import_work
-from mcl.plugins.agents.usecases.select import select_work
+from mcl.plugins.agents.usecases import import_work, select_work
 
 LIMIT_MS = 60.0
 MCL = Path(sys.executable).parent / "mcl"

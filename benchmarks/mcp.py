@@ -186,11 +186,11 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     from executor.gate.decide import decide
     from executor.tools.names import outside_uri
     from mcl.catalog.activity import Activity, Entry
-    from mcl.catalog.channel import SILENT
+    from mcl.catalog.channels import SILENT
     from mcl.core.home import open_home
     from mcl.serve.calling import call
     from mcl.serve.exchange import Caller
-    from mcl.serve.service.compiling import Compiling
+    from mcl.serve.service.service import Compiling
     from mcl.serve.serving import opened as serving
 
     said = {"name": "bench:echo", "args": {"token": "t"}, "intent": {"operation_type": "read"}}

@@ -29,8 +29,8 @@ from executor.core.clock import FixedClock
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
 from mcl.plugins.review.scan import Source, scan_source
-from mcl.plugins.review.scan.places import place_of
 from mcl.plugins.review.scan.python import judged
+from mcl.plugins.review.scan.weights import place_of
 from mcl.plugins.review.target import Target, look_at
 
 

@@ -28,7 +28,7 @@ from executor.store.journal.journal import Journal, Statement
 from executor.store.journal.record import Record, open_record, seal_record
 from executor.store.journal.rows import Row
 from executor.store.keys.keyring import KeyEntry, KeyPair, Keyring
-from executor.store.lifecycle.fold import View, check, fold, intent_id
+from executor.store.lifecycle.events import View, check, fold, intent_id
 
 if TYPE_CHECKING:
     from executor.call import Allow, Call, Declaration

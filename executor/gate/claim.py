@@ -11,7 +11,7 @@ from executor.core.hashing import json_hash
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.context import Context
 from executor.gate.verdict import Deny
-from executor.store.lifecycle.fold import GateState
+from executor.store.lifecycle.events import GateState
 
 
 def bound_to(call: Call, context: Context, expires_at: str) -> dict[str, str]:

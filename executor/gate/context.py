@@ -15,17 +15,16 @@ from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.checkout import Checkouts
 from executor.gate.grants import Grants
-from executor.gate.locks import Locks
+from executor.gate.locks import Locks, Place
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
-from executor.gate.places import Place
 from executor.gate.policy import Policy, PolicyFile
 from executor.gate.roots import outside_modes
 from executor.gate.taint import NONE, Taint, taints
 from executor.sandbox.origin import Origin, parse_url
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import covers, is_elsewhere, plain_place
-from executor.store.lifecycle.fold import View
+from executor.store.lifecycle.events import View
 from executor.tools.credentials import Credentials
 from executor.tools.manifest import Effect, Manifest, Mode
 

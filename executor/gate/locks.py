@@ -1,13 +1,167 @@
-"""Who is writing where at this moment, so that two writers never meet on one path."""
+"""Who is writing where at this moment, in this process and in others, so that two never meet on one path."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Final, TypeAlias
 
 from executor.core.errors import ScopeError
-from executor.gate.places import Contention, Place, clash
-from executor.gate.shared_locks import SharedLocks
+from executor.store.database import explain_os
+from executor.tools.manifest import Mode
+
+# ---- Places that are written to, and when two of them clash.
+
+Place: TypeAlias = tuple[tuple[str, ...], Mode]  # components of a path; write or add
+
+
+@dataclass(frozen=True, slots=True)
+class Contention:
+    """A path that somebody else is writing to. who: id of the other run's intent, "" = a call of this run."""
+
+    path: tuple[str, ...]
+    who: str = ""
+
+
+def clash(one: Place, other: Place) -> bool:
+    """Is one of two places the other, or below it? Those that only add do not keep each other out."""
+    shorter = min(len(one[0]), len(other[0]))
+    return one[0][:shorter] == other[0][:shorter] and not one[1] == other[1] == "add"
+
+
+# ---- Who is writing where, told between processes: a file for each run that writes at this moment.
+
+_MUTEX: Final = "mutex"
+_FLAGS: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+_PATIENCE: Final = 5.0  # seconds; the mutex is held for less than a millisecond
+_PAUSE: Final = 0.001
+
+
+class SharedLocks:
+    """The places that runs of one home are writing to, of one run's point of view.
+
+    Args:
+        folder: where the files lie; made when it is needed.
+        root: the workspace; places are told below it, so that runs in folders of one another meet too.
+        who: what the others are told of this run (the id of its intent).
+    """
+
+    def __init__(self, folder: Path, root: Path, who: str) -> None:
+        self._folder = folder
+        self._base = tuple(root.parts[1:])
+        self._who = who
+        self._own: tuple[int, Path] | None = None
+
+    def contended(self, places: Sequence[Place]) -> Contention | None:
+        """The first of these places that clashes with what another run is writing.
+
+        Raises:
+            ScopeError: SCOPE_CONTENTION, where the locks cannot be looked at in time. HomeError.
+        """
+        if not places or not self._folder.exists():
+            return None
+        with self._alone():
+            return self._clash(places)
+
+    def take(self, new: Sequence[Place], held: Sequence[Place]) -> Contention | None:
+        """Take new places beside those that are held, or none of them and give what they clash with.
+
+        Raises:
+            ScopeError, HomeError: as ``contended``.
+        """
+        if not new:
+            return None
+        with self._alone():
+            found = self._clash(new)
+            if found is None:
+                self._tell([*held, *new])
+            return found
+
+    def leave(self, held: Sequence[Place]) -> None:
+        """Keep these places and give all others back."""
+        if self._own is None:
+            return
+        if held:
+            with self._alone():
+                self._tell(held)
+            return
+        descriptor, file = self._own
+        self._own = None
+        file.unlink(missing_ok=True)
+        os.close(descriptor)
+
+    def _clash(self, places: Sequence[Place]) -> Contention | None:
+        for who, theirs in self._others():
+            for path, mode in places:
+                if any(clash((self._base + path, mode), one) for one in theirs):
+                    return Contention(path, who)
+        return None
+
+    def _others(self) -> Iterator[tuple[str, list[Place]]]:
+        own = self._own[1].name if self._own else ""
+        for name in sorted(os.listdir(self._folder)):  # noqa: PTH208  # names alone
+            if name in (_MUTEX, own):
+                continue
+            try:
+                descriptor = os.open(self._folder / name, _FLAGS)
+            except FileNotFoundError:  # given back meanwhile
+                continue
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                (self._folder / name).unlink(missing_ok=True)  # its process is gone
+            except BlockingIOError:
+                told = json.loads(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
+                yield told["who"], [(tuple(path), mode) for path, mode in told["places"]]
+            finally:
+                os.close(descriptor)
+
+    def _tell(self, held: Sequence[Place]) -> None:
+        if self._own is None:
+            file = self._folder / token_hex(16)
+            descriptor = os.open(file, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._own = descriptor, file
+        told = {"who": self._who, "places": [(self._base + path, mode) for path, mode in held]}
+        data = json.dumps(told).encode(errors="surrogateescape")
+        os.ftruncate(self._own[0], 0)
+        os.pwrite(self._own[0], data, 0)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep all others out of the folder for a moment."""
+        try:
+            with suppress(FileExistsError):
+                self._folder.mkdir(mode=0o700)
+            mutex = os.open(self._folder / _MUTEX, _FLAGS | os.O_CREAT, 0o600)
+        except OSError as problem:
+            raise explain_os(problem, self._folder) from problem
+        try:
+            until = time.monotonic() + _PATIENCE
+            while True:
+                try:
+                    fcntl.flock(mutex, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        raise ScopeError(
+                            "SCOPE_CONTENTION",
+                            "another process keeps the locks of this home to itself",
+                            place=str(self._folder),
+                            fix="end it, or try again",
+                        ) from None
+                    time.sleep(_PAUSE)
+            yield
+        except OSError as problem:
+            raise explain_os(problem, self._folder) from problem
+        finally:
+            os.close(mutex)
 
 
 class Locks:

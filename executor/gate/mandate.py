@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from executor.store.lifecycle.fold import View
+from executor.store.lifecycle.events import View
 from ir import ExternalPredicate, Intent, PlanNode, PlanTree, SubDispatch, ToolCall, content_hash
 from ir.scalars import FrozenMap
 

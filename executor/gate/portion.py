@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl
 
 from executor.core.errors import PolicyError, ScopeError
 from executor.gate.verdict import Deny
+from executor.sandbox.files import components
 from executor.sandbox.origin import Origin, parse_grant
-from executor.sandbox.spelling import components
 from ir import SIDE_EFFECTS
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from typing import Literal
 
 from executor.core.errors import ScopeError
 from executor.sandbox.files import (
+    components,
     digest_of,
     explain,
     open_plain,
@@ -27,7 +28,6 @@ from executor.sandbox.files import (
 )
 from executor.sandbox.known import Known
 from executor.sandbox.protected import is_protected
-from executor.sandbox.spelling import components
 from executor.sandbox.writing import alone, append_to, put, tidy
 
 MAX_DEPTH = 200  # folders in folders that are entered: each is an open descriptor, and a call in a call

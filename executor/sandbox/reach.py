@@ -13,9 +13,8 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from executor.sandbox.files import explain, out_of_scope
+from executor.sandbox.files import components, explain, out_of_scope
 from executor.sandbox.paths import Workspace
-from executor.sandbox.spelling import components
 
 # What looks like files there is the machine itself, with the memory and the variables of every program.
 _NO_FILES = frozenset({"proc", "sys", "dev"})

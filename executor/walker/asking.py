@@ -13,7 +13,7 @@ from executor.core.clock import Clock, instant
 from executor.core.errors import LifecycleError
 from executor.gate.offer import Offer
 from executor.sandbox.redaction import Redactor, visible
-from executor.store.lifecycle.fold import GateState
+from executor.store.lifecycle.events import GateState
 from executor.walker.ledger import Ledger, moment
 from executor.walker.outcome import Failure
 from executor.walker.people import GateAnswer, GateQuestion, People

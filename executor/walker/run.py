@@ -22,9 +22,8 @@ from executor.walker.asking import CORRECTED, Asking
 from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier
 from executor.walker.engine.protocol import Again, Failure, Turn
-from executor.walker.ledger import Ledger
+from executor.walker.ledger import Ledger, Pause, Superseded
 from executor.walker.listener import Follower, Listener, WalkEvent
-from executor.walker.pausing import Pause, Superseded
 from executor.walker.reasoner import Reasoner
 from executor.walker.tree import Place, Scope, Tree
 from executor.walker.undo.images import Images

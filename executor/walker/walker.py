@@ -16,20 +16,19 @@ from executor.gate.budget import Spending
 from executor.gate.context import RUNNABLE, Context
 from executor.gate.grants import Grants
 from executor.gate.known import workspace_of
-from executor.gate.locks import Locks
+from executor.gate.locks import Locks, SharedLocks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
-from executor.gate.shared_locks import SharedLocks
 from executor.gate.verdict import Deny
 from executor.sandbox import taken
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
 from executor.store.keys.personal import is_personal
-from executor.store.lifecycle.fold import View, intent_id
-from executor.store.lifecycle.ways import way_on
+from executor.store.lifecycle.events import View, intent_id
+from executor.store.lifecycle.transitions import way_on
 from executor.tools.credentials import Credentials, credentials_of
 from executor.tools.registry import Registry
 from executor.walker.agents import Agents
@@ -40,10 +39,9 @@ from executor.walker.ending import close, judge, left_behind
 from executor.walker.engine import Engine, LocalEngine
 from executor.walker.kinds import KINDS
 from executor.walker.lease import lease
-from executor.walker.ledger import Ledger
+from executor.walker.ledger import Ledger, Superseded
 from executor.walker.listener import Listener, Silent
 from executor.walker.outcome import Failure, FailureModes, Outcome
-from executor.walker.pausing import Superseded
 from executor.walker.people import AlwaysDeny, People
 from executor.walker.predicates import Criterion
 from executor.walker.preflight import Verdict, preflight, skill_address

@@ -45,7 +45,7 @@ def accept_command(
 
     from ir.errors import REFUSED
     from mcl.cli.home import tell_unattended, use_home
-    from mcl.cli.views.changes import refusals_view
+    from mcl.cli.views.exact import refusals_view
     from mcl.cli.views.intent import intent_view
     from mcl.cli.views.layout import commands, plain
     from mcl.cli.views.plan import plan_view

@@ -15,7 +15,7 @@ from ir import ClarifyQuestion, MclError
 from mcl.cli.output import Output
 from mcl.cli.result import tell_result
 from mcl.compiler.compiler import Clarify, Compiled, Refused
-from mcl.compiler.stages.gaps import sentence
+from mcl.compiler.stages.constraints import sentence
 from mcl.core.safe import one_line, safe
 from mcl.usecases.answer import answer, check_answer
 from mcl.usecases.show import Shown

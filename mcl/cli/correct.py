@@ -69,7 +69,7 @@ def correct_command(
     """
     from ir.errors import REFUSED
     from mcl.cli.home import use_home
-    from mcl.cli.views.changes import changes_view, refusals_view, verdict_line
+    from mcl.cli.views.exact import changes_view, refusals_view, verdict_line
     from mcl.cli.views.layout import commands, plain
     from mcl.usecases.correct import propose_correction, refusals, sign_correction
     from mcl.usecases.documents import of_correction
@@ -123,7 +123,7 @@ def materiality_command(
 
     Exit codes: 0 no, 10 yes, 2 they cannot be compared.
     """
-    from mcl.cli.views.changes import changes_view, verdict_line
+    from mcl.cli.views.exact import changes_view, verdict_line
     from mcl.usecases.materiality import materiality
 
     out = Output(as_json)

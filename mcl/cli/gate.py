@@ -117,8 +117,7 @@ def _decide(gate: str, option: str, reason: str, as_json: bool, *, approves: boo
 
 def _show(found: "ShownGate", out: Output) -> None:
     from mcl.cli.output import write_line
-    from mcl.cli.views.exact import exact
-    from mcl.cli.views.gate import gate_view
+    from mcl.cli.views.exact import exact, gate_view
 
     out.tell(gate_view(found))
     _write_whole(found.args, out)

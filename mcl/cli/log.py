@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcl.cli.arguments import AsJson, complete_intent, example
-from mcl.cli.groups import ShowsByDefault
 from mcl.cli.output import Output, note
+from mcl.cli.plan import ShowsByDefault
 
 if TYPE_CHECKING:
     from executor.store.journal.proofs import Head

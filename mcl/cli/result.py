@@ -16,7 +16,7 @@ def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: 
     document = of_result(result, stored=stored)
     out.document(document)
     if not out.as_json:
-        from mcl.cli.views.result import result_view
+        from mcl.cli.views.intent import result_view
 
         out.tell(result_view(result, out.people, stored=stored))
     return {"compiled": 0, "clarify": CLARIFY, "refused": REFUSED}[str(document["status"])]

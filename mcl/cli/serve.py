@@ -49,7 +49,7 @@ def serve(
         from executor.gate.roots import allowed_roots
         from mcl.cli.home import use_home
         from mcl.core.environment import AGENT
-        from mcl.serve.service.compiling import Compiling
+        from mcl.serve.service.service import Compiling
         from mcl.serve.serving import serve_http, serve_stdio
 
         place, agent = workspace or _started_in(), agent or os.environ.get(AGENT, "")

@@ -28,7 +28,7 @@ def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     added, text = own.said(home, found) if own is not None else ({}, "")
     out.document(of_shown(found) | added)
     if not as_json:
-        from mcl.cli.views.shown import shown_view
+        from mcl.cli.views.intent import shown_view
 
         out.tell(shown_view(found, out.people, found_text=text))
 

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from executor.store.home import Home
-from executor.store.lifecycle.transitions import NEW
+from executor.store.lifecycle.transitions import NEW, way_on
 from executor.store.lifecycle.view import View
-from executor.store.lifecycle.ways import way_on
 from ir.scalars import ULID_PATTERN
 from mcl.compiler.pipeline import Pipeline
 from mcl.compiler.stages.classify import check_choice

@@ -13,8 +13,8 @@ from executor.store.home import Home
 from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, Reference, key_of, with_hash
 from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
+from mcl.compiler.stages.constraints import Gap, one_a_field, questions_of, unknowns_of
 from mcl.compiler.stages.extract import Extraction, extract
-from mcl.compiler.stages.gaps import Gap, one_a_field, questions_of, unknowns_of
 from mcl.compiler.stages.normalise import normalise
 from mcl.compiler.stages.prefetch import prefetch
 from mcl.compiler.stages.recall import Recall

@@ -8,9 +8,8 @@ from anyio import to_thread
 
 from ir import Intent
 from mcl.core.errors import SkillError
-from mcl.language.mtx.ast import File, Prompt
+from mcl.language.mtx.ast import File, Prompt, prompt_names
 from mcl.language.mtx.interpret import Interpretation, Script, SlotInput, interpret, objects_by_slot
-from mcl.language.mtx.prompts import prompt_names
 from mcl.language.skills import Skill
 from mcl.model.protocol import Model
 

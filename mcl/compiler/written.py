@@ -19,12 +19,11 @@ from executor.gate.references import typed_args
 from executor.tools.manifest import Manifest
 from ir import SIDE_EFFECTS, Intent, PlanTree, with_hash
 from mcl.core.errors import ModelError, SkillError
-from mcl.language.mtx.prompts import prompt_names
+from mcl.language.mtx.ast import prompt_names
 from mcl.language.plans.checks import Tools, check_against
 from mcl.language.plans.document import Steps, YamlFile
-from mcl.language.plans.places import slot_place
 from mcl.language.plans.planner import make_plan
-from mcl.language.plans.shape import Shape
+from mcl.language.plans.shape import Shape, slot_place
 from mcl.language.plans.template import Case, PlanTemplate
 from mcl.language.skills import Skill
 from mcl.model.chat.plan_answers import GOAL, read_plan

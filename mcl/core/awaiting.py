@@ -2,19 +2,72 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextvars import ContextVar
 from functools import partial, wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
 import anyio
-from anyio import to_thread
+from anyio import from_thread, to_thread
 from anyio.lowlevel import RunVar, checkpoint
 
-from mcl.core.loops import AWAITED
+from mcl.core.errors import InputError
+
+# ---- Acts and event loops: an act waits for what takes long, so it is for threads without one; `mcl.aio`
+# has the same acts to be awaited.
+
+Answer = TypeVar("Answer")
+
+AWAITED: ContextVar[bool] = ContextVar("AWAITED", default=False)  # in the thread of an act of mcl.aio
+
+
+def outside_loop(act: str, *, plugin: bool = False) -> None:
+    """Raise InputError IN_EVENT_LOOP, which names its twin, where `act` is called in an event loop. plugin:
+    it is a plug-in's, for which `mcl.aio` has none."""
+    if not _looping():
+        return
+    twin = f"from mcl import aio, then: await aio.{act}(…)"
+    if plugin:
+        twin = f"from mcl.core.awaiting import twin, then: await twin({act})(…)"
+    raise InputError(
+        "IN_EVENT_LOOP",
+        f"{act}() waits for its end, and an event loop runs in this thread",
+        place=act,
+        fix=f"await its twin: {twin}",
+    )
+
+
+def at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+    """Wait for work: in a loop of its own, or, where its act is awaited, in the loop of who awaits it, so
+    that it ends when that is cancelled. An event loop that runs in this thread stands still for so long."""
+    answers: list[Answer] = []
+
+    async def told() -> None:
+        # Not returned: asyncio writes out what its task returns, for a message that nobody reads.
+        answers.append(await work())
+
+    if AWAITED.get():
+        from_thread.run(told)
+    elif _looping():
+        with ThreadPoolExecutor(1) as other:
+            other.submit(anyio.run, told).result()
+    else:
+        anyio.run(told)
+    return answers[0]
+
+
+def _looping() -> bool:
+    """Whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
 
 Asked = ParamSpec("Asked")
-Answer = TypeVar("Answer")
 _END: Final = object()
 _MOST: Final = 40  # acts of one event loop at the same time
 _places: RunVar[anyio.CapacityLimiter] = RunVar("acts")

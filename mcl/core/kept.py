@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from executor.store.keys.marking import marking_secret
+from executor.store.keys.keyfile import marking_secret
 from ir.errors import MclError
 
 MAX_ENTRY: Final = 32 * 1024 * 1024  # bytes; what is longer is made anew each time

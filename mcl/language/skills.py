@@ -14,9 +14,9 @@ from ir import VERBS
 from mcl.core.errors import SkillError
 from mcl.language.mtx import ast
 from mcl.language.mtx.cache import Cache
+from mcl.language.mtx.check import skill_id, skill_version
 from mcl.language.mtx.core import Core
 from mcl.language.mtx.digest import value_digest
-from mcl.language.mtx.identity import skill_id, skill_version
 from mcl.language.mtx.interpret import texts
 from mcl.language.mtx.load import Head, head_of, load_file, read_bytes
 from mcl.language.plans.template import PlanTemplate, is_kept, read_template
@@ -25,8 +25,7 @@ from mcl.plugins.hooks import plugins
 if TYPE_CHECKING:
     from collections import Counter
 
-    from mcl.language.bm25 import Gram
-    from mcl.language.likeness import Likeness
+    from mcl.language.bm25 import Gram, Likeness
 
 MOST = 16  # entries of a list slot that names no max=
 
@@ -215,7 +214,7 @@ class Skills:
     @cached_property
     def likeness(self) -> Likeness:
         """An index over their words and examples, in their order."""
-        from mcl.language.likeness import Likeness
+        from mcl.language.bm25 import Likeness
 
         return Likeness((skill.stems, skill.example_grams) for skill in self)
 

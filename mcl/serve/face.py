@@ -21,8 +21,7 @@ from executor.tools.names import OURSELVES
 from ir import MclError
 from mcl.catalog.activity import Entry
 from mcl.core.version import VERSION
-from mcl.serve.caller import caller_of, interim, set_level, wanted_level
-from mcl.serve.changes import Changes
+from mcl.serve.caller import Changes, caller_of, interim, set_level, wanted_level
 from mcl.serve.exchange import Caller, Json, Reply, error_text, refused, refused_by
 from mcl.serve.offered.arguments import Arguments
 from mcl.serve.offered.offered import Offered

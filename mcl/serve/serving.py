@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from executor.store.home import Home
     from mcl.catalog.upstream import Kind
-    from mcl.serve.service.compiling import Compiling
+    from mcl.serve.service.service import Compiling
 
 
 # ---- Everything that a server needs, opened in its order and closed in the other.

@@ -13,11 +13,10 @@ from executor.gate.approvals import Approvals
 from executor.gate.context import Context
 from executor.gate.grants import Grants
 from executor.gate.known import workspace_of
-from executor.gate.locks import Locks
+from executor.gate.locks import Locks, SharedLocks
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
-from executor.gate.shared_locks import SharedLocks
 from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home

@@ -8,12 +8,11 @@ from typing import TextIO
 
 from executor import Home, JournalError, Row
 from ir.errors import FAILED, MclError
-from mcl.catalog.activity.export import FORMATS, written
+from mcl.catalog.activity.export import FORMATS, watch, written
 from mcl.catalog.activity.filters import Filters, parse_filters
 from mcl.catalog.activity.reading import ActivityPage, Flaw, Found, Reader
 from mcl.catalog.activity.record import CallRecord
 from mcl.catalog.activity.stats import ActivityStats, stats
-from mcl.catalog.activity.watch import watch
 from mcl.core.errors import McpError
 from mcl.core.home import open_home
 from mcl.core.replacing import replacing

@@ -18,7 +18,7 @@ from executor.gate.references import typed_args
 from executor.store.home import Home
 from executor.store.journal.record import Record
 from executor.store.journal.rows import Row
-from executor.store.lifecycle.fold import View
+from executor.store.lifecycle.events import View
 from executor.tools.manifest import Manifest
 from ir import Intent, MclError, PlanTree, ToolCall, canonical_bytes, content_hash, is_ulid
 from mcl.usecases.direct import NODE

@@ -15,8 +15,8 @@ from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import short_name
+from mcl.core.awaiting import outside_loop
 from mcl.core.home import open_home
-from mcl.core.loops import outside_loop
 from mcl.usecases.accept import accept
 from mcl.usecases.cancel import cancel
 from mcl.usecases.direct import NODE, direct_call, text_of

@@ -13,7 +13,7 @@ from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.journal.record import Record
 from executor.store.keys.personal import is_personal
-from executor.store.lifecycle.fold import View
+from executor.store.lifecycle.events import View
 from executor.tools.registry import Registry
 from ir import (
     Envelope,

@@ -19,14 +19,33 @@ from ir import (
     Envelope,
     Frame,
     Intent,
+    IntentCompiledBody,
+    IntentDraftBody,
     PlanNode,
+    PlanProposedBody,
     PlanTree,
     ToolCall,
+    canonical_bytes,
     check_plan,
     with_hash,
 )
 from mcl.core.errors import InputError
-from mcl.usecases.proposing import proposal
+from mcl.core.seal import sealed
+
+# ---- The first words of an intent that was not compiled: draft, Intent and plan, appended together.
+
+
+def proposal(home: Home, intent: Intent, plan: PlanTree, at: str) -> list[Envelope]:
+    """Draft, Intent and plan, not stored yet; the first is signed by the user's key, the others by the
+    agent's. at: ISO 8601 UTC. Raises KeyringError where a key is sealed."""
+    id = intent.id
+    draft = sealed(home, "intent.draft", IntentDraftBody(intent.prose), intent=id, at=at)
+    compiled = IntentCompiledBody(canonical_bytes(intent))
+    second = sealed(home, "intent.compiled", compiled, intent=id, at=at, causation=draft.id)
+    proposed = PlanProposedBody(canonical_bytes(plan))
+    third = sealed(home, "plan.proposed", proposed, intent=id, at=at, causation=second.id)
+    return [draft, second, third]
+
 
 NODE: Final = "n1"
 SKILL_REF: Final = "matrix://skill/direct-call@1.0.0"  # no skill: the call was named

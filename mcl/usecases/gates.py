@@ -17,7 +17,7 @@ from executor.core.hashing import json_hash
 from executor.gate.approvals import APPROVE, DENY
 from executor.gate.claim import binding_hash
 from executor.gate.offer import Offer
-from executor.store.lifecycle.fold import GateState
+from executor.store.lifecycle.events import GateState
 from executor.walker.asking import listed
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.core.errors import InputError

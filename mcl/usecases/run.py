@@ -16,12 +16,12 @@ from mcl.catalog.tools.foreign import connected
 from mcl.compiler.failures import SkillFailures
 from mcl.compiler.reasoner import CurrentPrompts, ModelReasoner
 from mcl.compiler.subskills import InstalledSkills
+from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.errors import SkillError
 from mcl.core.home import open_home
-from mcl.core.loops import at_once, outside_loop
 from mcl.language.mtx.core import core_of
 from mcl.language.skills import Skill, mtx_digest
-from mcl.usecases.authority.elsewhere import require_not_governed_elsewhere
+from mcl.usecases.authority.door import require_not_governed_elsewhere
 from mcl.usecases.ids import find_intent
 from mcl.usecases.remember import keep_outcome
 from mcl.usecases.runs import runs_of

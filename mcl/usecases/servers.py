@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from executor.gate.grants import Grants
 from executor.store.home import Home
 from mcl.catalog.servers import Server, Servers
+from mcl.core.awaiting import at_once
 from mcl.core.errors import McpError
 from mcl.core.home import open_home
-from mcl.core.loops import at_once
 
 if TYPE_CHECKING:
     from mcl.catalog.foreign.definitions import Definitions, Known

@@ -20,9 +20,9 @@ from executor.core.errors import WalkError
 from ir import MclError, canonical_bytes
 from mcl import aio
 from mcl.core.errors import InputError
-from mcl.plugins.agents.usecases.complete import complete_work
+from mcl.plugins.agents.usecases import complete_work
 from mcl.plugins.probing.usecases import verify_contracts
-from mcl.plugins.repo.usecases.run import run_contract
+from mcl.plugins.repo.usecases import run_contract
 from mcl.plugins.review.usecases.draft import draft_review
 from mcl.plugins.review.usecases.drift import review_drift
 from mcl.plugins.review.usecases.release import check_release
@@ -92,7 +92,7 @@ def test_an_act_that_waits_is_refused_in_an_event_loop_and_names_its_twin(yard: 
 
 def test_no_act_opens_a_loop_by_another_door() -> None:
     own = {
-        "mcl/core/loops.py",
+        "mcl/core/awaiting.py",
         "mcl/cli/serve.py",
         "mcl/plugins/agents/guard/dirty.py",
     }  # programs of their own

@@ -14,9 +14,7 @@ from executor.core.clock import SystemClock, instant
 from executor.store.home import Home
 from mcl.core.home import open_home
 from mcl.plugins.agents.file import NAME
-from mcl.plugins.agents.usecases.complete import complete_work
-from mcl.plugins.agents.usecases.import_ import ImportedWork, import_work
-from mcl.plugins.agents.usecases.select import select_work
+from mcl.plugins.agents.usecases import ImportedWork, complete_work, import_work, select_work
 from mcl.plugins.agents.work.completing import CompleteResult
 from mcl.plugins.agents.work.criteria import Ask
 from mcl.plugins.agents.work.item import WorkItem

@@ -13,9 +13,9 @@ from mcp import Client
 from mcp.types import Implementation
 
 from executor import Home
-from mcl.plugins.agents.usecases.import_ import import_work
+from mcl.plugins.agents.usecases import import_work
 from mcl.serve.face import Face
-from mcl.serve.service.compiling import Compiling
+from mcl.serve.service.service import Compiling
 from mcl.serve.serving import opened
 
 FILE = ".orchestration/active_intents.yaml"

@@ -12,7 +12,7 @@ from offices import Agent, Office
 
 from executor.gate.breaker import Breaker, same_call
 from mcl.core.home import open_home
-from mcl.plugins.agents.usecases.select import select_work
+from mcl.plugins.agents.usecases import select_work
 from tests.agents.hosting import ClaudeCode, GeminiCli
 
 AUTH = {"id": "INT-001", "name": "Auth", "owned_scope": ["src/auth/**"]}

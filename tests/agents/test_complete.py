@@ -13,7 +13,7 @@ from executor.store.journal.record import Record
 from ir import IntentAttestBody, PolicyGateResolveBody
 from mcl.cli.main import main
 from mcl.core.errors import WorkError
-from mcl.plugins.agents.usecases.list import show_work
+from mcl.plugins.agents.usecases import show_work
 from mcl.plugins.agents.work.criteria import SignOff
 from mcl.usecases.gates import decide_gate, open_gates
 from tests.agents.conftest import Project, Written

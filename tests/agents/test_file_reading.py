@@ -13,7 +13,7 @@ from mcl.core.yaml.reading import MAX_ALIASES, MAX_BYTES, MAX_DEPTH
 from mcl.plugins.agents.file import Document, read_file, validate, write_file
 from mcl.plugins.agents.file.document import MAX_INTENTS
 from mcl.plugins.agents.file.entries import PREDICATES, Entry, TypedCriterion
-from mcl.plugins.agents.file.moments import instant
+from mcl.plugins.agents.file.rules import instant
 
 ENTRY = """\
 active_intents:

@@ -15,8 +15,7 @@ from mcl.cli.main import main
 from mcl.core.errors import WorkError
 from mcl.core.home import open_home
 from mcl.plugins.agents.file import read_file, validate
-from mcl.plugins.agents.usecases.export import export_work
-from mcl.plugins.agents.usecases.import_ import import_work
+from mcl.plugins.agents.usecases import export_work, import_work
 from mcl.plugins.agents.work.importing import ImportPlan
 from mcl.plugins.agents.work.item import TRANSITIONS
 from mcl.plugins.agents.work.leases import Leases

@@ -12,9 +12,8 @@ from executor.store.home import Home
 from executor.store.lifecycle.view import View
 from ir import Intent, canonical_bytes, content_hash
 from mcl.plugins.agents.file import Entry, TypedCriterion, read_file, write_file
-from mcl.plugins.agents.file.moments import instant
-from mcl.plugins.agents.work.exporting import entry_of
-from mcl.plugins.agents.work.item import Standing, item_of
+from mcl.plugins.agents.file.rules import instant
+from mcl.plugins.agents.work.item import Standing, entry_of, item_of
 from mcl.plugins.agents.work.signing import differences, intent_of
 from tests.agents.conftest import Project
 

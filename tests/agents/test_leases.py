@@ -17,8 +17,7 @@ from executor.core.errors import PolicyError
 from executor.store.home import Home
 from executor.store.journal.rows import Message
 from mcl.core.errors import WorkError
-from mcl.plugins.agents.work.checkouts import BoundCheckouts
-from mcl.plugins.agents.work.leases import Leases
+from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import Work
 from tests.agents.conftest import Project, SetClock, Written
 
@@ -133,7 +132,7 @@ def test_the_gate_is_told_of_no_checkout_once_it_has_ended(project: Project, end
 RACER = """
 import sys
 from pathlib import Path
-from mcl.plugins.agents.usecases.select import select_work
+from mcl.plugins.agents.usecases import select_work
 from mcl.core.home import open_home
 home = open_home(Path(sys.argv[1]))
 print("ready", flush=True)

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcl.plugins.agents.guard.dirty import compare, look
-from mcl.plugins.agents.usecases.import_ import import_work
-from mcl.plugins.agents.usecases.list import list_work
-from mcl.plugins.agents.usecases.select import select_work
+from mcl.plugins.agents.usecases import import_work, list_work, select_work
 from tests.agents.conftest import Project, Written
 from tests.agents.hosting import ClaudeCode
 

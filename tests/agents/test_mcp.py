@@ -22,9 +22,7 @@ from offices import FILE, Office, write_intents, writing
 
 from mcl.core.home import open_home
 from mcl.plugins.agents.governed.here import name_of
-from mcl.plugins.agents.usecases.complete import complete_work
-from mcl.plugins.agents.usecases.map_ import map_work
-from mcl.plugins.agents.usecases.trace import trace_work
+from mcl.plugins.agents.usecases import complete_work, map_work, trace_work
 from mcl.usecases.gates import decide_gate, open_gates
 from mcl.usecases.undo import undo
 

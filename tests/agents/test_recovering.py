@@ -19,7 +19,7 @@ from mcl.cli.main import main
 from mcl.core.home import open_home
 from mcl.plugins.agents.governed import here as writing
 from mcl.plugins.agents.trace import TraceLine
-from mcl.plugins.agents.usecases.trace import trace_work
+from mcl.plugins.agents.usecases import trace_work
 from mcl.plugins.agents.writes import recovering
 from mcl.plugins.agents.writes.callers import Callers
 from mcl.plugins.agents.writes.recovering import recover

@@ -25,11 +25,10 @@ from ir import (
     seal,
 )
 from mcl.plugins.agents.file import read_file
-from mcl.plugins.agents.work.checkouts import BoundCheckouts
 from mcl.plugins.agents.work.item import WorkItem
+from mcl.plugins.agents.work.leases import BoundCheckouts
 from mcl.plugins.agents.work.signing import intent_of
-from mcl.plugins.agents.work.status import status_record
-from mcl.plugins.agents.work.store import SIGNED, Work
+from mcl.plugins.agents.work.store import SIGNED, Work, status_record
 from tests.agents.conftest import Project, Written, yaml_of
 
 OURS, WIDE = Written(), Written(scope=("**",), constraints=(), criteria=())

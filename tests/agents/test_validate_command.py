@@ -11,7 +11,7 @@ import pytest
 
 from mcl.cli.main import main
 from mcl.core.errors import WorkError
-from mcl.plugins.agents.usecases.validate import validate_work
+from mcl.plugins.agents.usecases import validate_work
 
 EXAMPLE = Path(__file__).parent / "files" / "active_intents.yaml"
 NAME = ".orchestration/active_intents.yaml"

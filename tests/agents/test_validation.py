@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from executor.core.globs import Glob
 from mcl.plugins.agents.file import Finding, Report, read_file, validate
-from mcl.plugins.agents.file.labels import in_order
+from mcl.plugins.agents.file.rules import in_order
 from mcl.plugins.agents.file.validation import cycles_of, overlaps_of
-from mcl.plugins.agents.work.checkouts import BoundCheckouts
+from mcl.plugins.agents.work.leases import BoundCheckouts
 from tests.agents.conftest import Project, Written
 
 EXAMPLE = Path(__file__).parent / "files" / "active_intents.yaml"

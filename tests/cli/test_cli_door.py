@@ -355,7 +355,7 @@ def test_where_a_persons_home_governs_an_unattended_one_signs_nothing(tmp_path: 
     project = tmp_path / "project"
     project.mkdir()
     write_intents(project, {"id": "INT-001", "name": "One", "owned_scope": ["src/**"]})
-    from mcl.plugins.agents.usecases.import_ import import_work
+    from mcl.plugins.agents.usecases import import_work
 
     with Home.open(own) as home:
         assert import_work(agree=lambda plan: True, root=project, home=home).agreed

@@ -273,7 +273,7 @@ def test_what_was_learned_is_not_taken_for_a_thing_that_is_meant(
     taught: Memory, home: Home, tmp_path: Path
 ) -> None:
     from mcl.language.skills import find_skills
-    from mcl.memory import bundle
+    from mcl.memory.learned import bundle
 
     cortex = Cortex(home)
     nice = cortex.put("Preference", "something nice from Acme", id="nice", tags=("pinned",))

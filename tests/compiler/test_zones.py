@@ -21,7 +21,7 @@ from mcl.cli.main import main
 from mcl.compiler.stages.request import Request
 from mcl.core.errors import InputError
 from mcl.core.zone import system_zone
-from mcl.serve.service.compiling import Compiling
+from mcl.serve.service.service import Compiling
 from mcl.values.dates import read_moment
 
 ZONES = ("UTC", "Europe/Stockholm", "America/St_Johns")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from executor import Home
 from mcl.core.errors import CortexError
-from mcl.memory import NEVER_USED, Cortex, Memory, Snapshot, bundle, new_memory
+from mcl.memory import NEVER_USED, Cortex, Memory, Snapshot, new_memory
+from mcl.memory.learned import bundle
 from mcl.memory.proof import prove
 from mcl.memory.verification import verify_home
 

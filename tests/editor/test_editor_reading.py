@@ -16,13 +16,11 @@ from mcl.language.mtx.parse import parse
 from mcl.language.mtx.terminals import legal_word
 from mcl.language.mtx.verdict import findings_of
 from mcl.plugins.editor import words
-from mcl.plugins.editor.diagnostics import read
-from mcl.plugins.editor.document import Document
+from mcl.plugins.editor.document import Document, read
 from mcl.plugins.editor.hover import hover
 from mcl.plugins.editor.outline import outline, walk
 from mcl.plugins.editor.place import tokens
-from mcl.plugins.editor.session import define, define_in_plan, fixes, layout
-from mcl.plugins.editor.symbols import symbols
+from mcl.plugins.editor.session import define, define_in_plan, fixes, layout, symbols
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from textmate_engines import GRAMMAR, ROOT, Painted, node_modules, paint, paint_
 
 from ir import VERBS
 from mcl.language.mtx.ast import SCALAR_TYPES, SECTIONS
-from mcl.language.mtx.interpolate import PLAIN_NAMES
+from mcl.language.mtx.check_procedure import PLAIN_NAMES
 from mcl.language.mtx.lexer import lexer
 from mcl.language.mtx.parse import parse
 from mcl.plugins.editor.place import tokens

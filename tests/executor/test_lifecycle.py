@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ir
 from executor import LifecycleError, View, check, fold
-from executor.store.lifecycle.fold import TABLE, TERMINAL, advance
+from executor.store.lifecycle.events import TABLE, TERMINAL, advance
 
 if TYPE_CHECKING:
     from tests.executor.conftest import Story

@@ -17,16 +17,14 @@ from hypothesis import strategies as st
 from walks import Walks, context_of, tool
 
 from executor import Allow, Call, Deny, ScopeError, decide
-from executor.gate.locks import Locks
-from executor.gate.places import Place, clash
-from executor.gate.shared_locks import SharedLocks
+from executor.gate.locks import Locks, Place, SharedLocks, clash
 from executor.walker.undo import undo
 
 HOLDS = """
 import sys
 from pathlib import Path
 from executor.gate.locks import Locks
-from executor.gate.shared_locks import SharedLocks
+from executor.gate.locks import SharedLocks
 folder, root, who, path, mode = sys.argv[1:]
 with Locks(SharedLocks(Path(folder), Path(root), who)).hold([(tuple(path.split("/")), mode)]):
     print("held", flush=True)
@@ -179,7 +177,7 @@ import sys, time
 from pathlib import Path
 from executor.core.errors import ScopeError
 from executor.gate.locks import Locks
-from executor.gate.shared_locks import SharedLocks
+from executor.gate.locks import SharedLocks
 folder, mark = Path(sys.argv[1]), Path(sys.argv[2])
 locks, entered, met = Locks(SharedLocks(folder, Path("/work"), "01X")), 0, 0
 end = time.monotonic() + 20

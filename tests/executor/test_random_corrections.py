@@ -15,7 +15,7 @@ from walks import Walks, gate, parallel, sequence
 import ir
 from executor import AlwaysApprove, Home, LifecycleError, View
 from executor.core.hashing import json_hash
-from executor.store.lifecycle.fold import advance
+from executor.store.lifecycle.events import advance
 from executor.store.materiality.shape import Shape, has_effect
 from tests.executor.test_correcting_runs import Elsewhere, Op, Probe, read, write
 

@@ -14,7 +14,7 @@ from walks import NODE, Walks, tool
 
 from executor import ToolError
 from executor.tools.code.pattern import matcher
-from executor.tools.project.languages import globs_of
+from executor.tools.project.sources import globs_of
 
 
 def search(pattern: str, **args: str) -> NODE:

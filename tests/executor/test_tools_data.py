@@ -20,10 +20,9 @@ from walks import NODE, Walks, tool
 
 import ir
 from executor import Workspace
-from mcl.plugins.data.tools.data.cells import is_number, read_date, read_number
 from mcl.plugins.data.tools.data.column import Column
-from mcl.plugins.data.tools.data.numerals import shown
-from mcl.plugins.data.tools.data.picture import draw
+from mcl.plugins.data.tools.data.picture import draw, shown
+from mcl.plugins.data.tools.data.table import is_number, read_date, read_number
 
 ORDERS = """day,city,price,qty,code,paid
 2026-01-01,Berlin,1.10,3,007,yes

@@ -23,7 +23,7 @@ from executor.gate.pins import Pins
 from mcl.catalog.foreign.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.serve.offered.describe_tool import sample_args
-from mcl.serve.service.compiling import Compiling
+from mcl.serve.service.service import Compiling
 from mcl.serve.serving import opened
 
 Answer = Mapping[str, Any]

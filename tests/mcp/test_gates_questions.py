@@ -19,8 +19,8 @@ from executor.core.clock import instant
 from executor.core.errors import GateError
 from executor.store.journal.record import Record
 from mcl.serve.exchange import Caller, Filled, Form
+from mcl.serve.questions.making import States
 from mcl.serve.questions.questions import Approved, Pending, Questions
-from mcl.serve.questions.states import States
 from mcl.usecases.asked_call import AskedCall, asked_calls
 from mcl.usecases.gates import decide_gate, open_gates
 

@@ -33,7 +33,7 @@ from mcl.serve.exchange import Reply
 from mcl.serve.face import Face
 from mcl.serve.offered.offered import Offered
 from mcl.serve.offered.tools import OFFERED
-from mcl.serve.service.compiling import Compiling
+from mcl.serve.service.service import Compiling
 from mcl.serve.serving import opened
 from mcl.usecases.accept import accept
 
@@ -480,14 +480,14 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
         *(
             "mcl.plugins.agents.work.selecting",
             "mcl.plugins.agents.work.store",
-            "mcl.plugins.agents.file.labels",
+            "mcl.plugins.agents.file.rules",
         ),
         *(
             f"mcl.plugins.agents.writes.{one}"
             for one in ("callers", "images", "recovering", "seen", "tracing")
         ),
         *(f"mcl.plugins.agents.governed.{one}" for one in ("here", "naming", "scope")),
-        "mcl.plugins.agents.usecases.release",
+        "mcl.plugins.agents.usecases",
     }
     completing = [node for node in called_as("complete", nodes) if node.keywords or node.args]
     assert completing

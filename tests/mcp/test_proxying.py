@@ -31,7 +31,7 @@ from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.serve.proxy import LEFT_OUT, REFUSED
 from mcl.serve.proxy.merging import Merged
-from mcl.serve.service.compiling import Compiling
+from mcl.serve.service.service import Compiling
 from mcl.serve.serving import opened
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")

@@ -18,7 +18,7 @@ from mcl.catalog.foreign import approval
 from mcl.catalog.foreign.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
-from mcl.serve.service.compiling import Compiling
+from mcl.serve.service.service import Compiling
 from mcl.serve.serving import opened
 
 NAMES = ("one", "two")

@@ -66,7 +66,7 @@ def test_gates_of_plans_too(here: Room, filled: Any) -> None:
 
 def test_answers_to_what_a_goal_leaves_open_are_signed_unseen(here: Room) -> None:
     from mcl.compiler.compiler import Clarify
-    from mcl.serve.service.compiling import Compiling
+    from mcl.serve.service.service import Compiling
 
     async def compiled() -> str:
         compiling = Compiling(here.home, ai=False)

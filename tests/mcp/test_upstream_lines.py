@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from mcl.catalog.upstream.faults import FaultError
+from mcl.catalog.upstream.faults import FaultError, all_pages
 from mcl.catalog.upstream.lines import Lines, Overlong, parse_message
-from mcl.catalog.upstream.listing import all_pages
 from mcl.catalog.upstream.upstream import MOST_S, delay
 from mcl.catalog.upstream.watch import BURST, MOST_EXCESS, Watch
 

@@ -17,8 +17,7 @@ import pytest
 
 from executor.store.home import Home
 from mcl.cli.main import main
-from mcl.plugins.repo.contract import SCHEMA, RepoIntent
-from mcl.plugins.repo.intents import intent_types
+from mcl.plugins.repo.contract import SCHEMA, RepoIntent, intent_types
 from tests.cli.conftest import Ended
 
 GIT = {
@@ -131,7 +130,7 @@ class Shop:
 
         thread = threading.Thread(target=answer, daemon=True)
         with self.patch.context() as patch:
-            patch.setattr("mcl.plugins.repo.cli.terminal.TERMINAL", os.ttyname(slave))
+            patch.setattr("mcl.plugins.repo.cli.views.TERMINAL", os.ttyname(slave))
             thread.start()
             yield shown
         os.close(slave)  # the reader's end: it has read all by then

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grammars
-from mcl.plugins.repo.contract import MAX_BYTES, RISKS, SCHEMA, RepoIntent, read_contract
-from mcl.plugins.repo.intents import COMMANDS as OURS
-from mcl.plugins.repo.intents import intent_types
+from mcl.plugins.repo.contract import COMMANDS as OURS
+from mcl.plugins.repo.contract import MAX_BYTES, RISKS, SCHEMA, RepoIntent, intent_types, read_contract
 from mcl.plugins.repo.judging import judge
 
 EFFECTS = {

@@ -13,8 +13,7 @@ from contracts import COMMANDS, INTENTS, document
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mcl.plugins.repo.contract import RepoIntent, read_contract
-from mcl.plugins.repo.intents import intent_types
+from mcl.plugins.repo.contract import RepoIntent, intent_types, read_contract
 from mcl.plugins.repo.judging import LONGEST_BRANCH, LONGEST_QUERY, Rejection, judge
 
 TOOLS = Path(__file__).resolve().parents[2] / "executor" / "tools"

@@ -6,7 +6,7 @@ import pytest
 from shops import Shop, contract
 
 from executor.gate.grants import Grants
-from mcl.plugins.repo.intents import intent_types
+from mcl.plugins.repo.contract import intent_types
 
 NULLS = {"risk_level": None, "rollback_plan": None, "requires_confirmation": None}
 FULL = {"risk_level": "high", "rollback_plan": "none", "requires_confirmation": True}

@@ -10,8 +10,8 @@ from shops import Shop, asked, contract, repository
 from executor.store.home import Home
 from mcl.core.errors import RepoError
 from mcl.core.repositories import Repositories
-from mcl.plugins.repo.intents import intent_types
-from mcl.plugins.repo.usecases.draft import draft_contract
+from mcl.plugins.repo.contract import intent_types
+from mcl.plugins.repo.usecases import draft_contract
 
 ABOUT_ONE = [name for name, kind in intent_types().items() if kind.repo == "optional"]
 ACTING = ("create_branch", "run_test", "open_editor", "run_mqlaunch")

@@ -12,7 +12,7 @@ from walks import Walks, code, done, tool
 from executor import Home, Registry
 from mcl.catalog.tools.registry import registry
 from mcl.core.repositories import Repositories
-from mcl.plugins.repo.intents import COMMANDS, intent_types
+from mcl.plugins.repo.contract import COMMANDS, intent_types
 
 
 class OwnTools(Walks):

@@ -20,8 +20,7 @@ from executor.walker.people import AlwaysApprove, GateAnswer, GateQuestion
 from mcl.core.errors import RepoError
 from mcl.core.repositories import Repositories
 from mcl.plugins.repo.contract import RepoIntent, read_contract
-from mcl.plugins.repo.usecases.draft import draft_contract
-from mcl.plugins.repo.usecases.run import ContractRun, run_contract
+from mcl.plugins.repo.usecases import ContractRun, draft_contract, run_contract
 
 REFUSED = [
     (asked("refuse"), "REFUSED"),

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sound import looked, write
 
-from mcl.plugins.review.drift.declared import Project
+from mcl.plugins.review.drift.declared import Project, version_of
 from mcl.plugins.review.drift.documents import Named, named
 from mcl.plugins.review.drift.drift import entry_in, newest_entry, version_flaws
-from mcl.plugins.review.drift.version import version_of
 
 
 @pytest.mark.parametrize(

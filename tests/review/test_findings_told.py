@@ -17,7 +17,7 @@ from mcl.plugins.review.findings import (
     read_findings,
     without_repeats,
 )
-from mcl.plugins.review.findings.severity import FAMILIES
+from mcl.plugins.review.findings.finding import FAMILIES
 
 
 def test_the_labels_are_those_of_the_contract_in_their_order():

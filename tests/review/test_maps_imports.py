@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.tools.project.languages import language_of
+from executor.tools.project.sources import language_of
 from mcl.plugins.review.maps.building import Importing, importers
 
 # The files, who imports (and what), and the files that it imports.

@@ -15,8 +15,7 @@ from rich.console import Console
 from sound import git, sound, write
 
 from executor.gate.grants import Grants
-from executor.gate.locks import Locks
-from executor.gate.shared_locks import SharedLocks
+from executor.gate.locks import Locks, SharedLocks
 from executor.store.home import Home
 from mcl.cli.main import main
 from mcl.core.home import open_home
@@ -24,9 +23,8 @@ from mcl.plugins.review.cli.flaws import release_view
 from mcl.plugins.review.drift.rules import MOST, drift_rules
 from mcl.plugins.review.findings import Finding
 from mcl.plugins.review.memory import Memories
-from mcl.plugins.review.release.report import Check, ReleaseReport
-from mcl.plugins.review.release.rules import release_rules
-from mcl.plugins.review.usecases.dismiss import review_dismiss
+from mcl.plugins.review.release.report import Check, ReleaseReport, release_rules
+from mcl.plugins.review.usecases.memory import review_dismiss
 from mcl.plugins.review.usecases.release import check_release
 from mcl.plugins.review.usecases.run import review_code
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.plugins.review.release.report import Check, ReleaseReport, Status
-from mcl.plugins.review.release.rules import Looked
+from mcl.plugins.review.release.report import Check, Looked, ReleaseReport, Status
 
 
 def made(*statuses: Status) -> ReleaseReport:

@@ -12,7 +12,7 @@ from yards import APP, Yard
 
 from mcl.core.errors import ModelError, ReviewError
 from mcl.model.writing import Request
-from mcl.plugins.review.cli.telling import tell
+from mcl.plugins.review.cli.file import tell
 from mcl.plugins.review.contracts import contract
 from mcl.plugins.review.memory import Memories
 from mcl.plugins.review.usecases.run import ReviewRun, review_code

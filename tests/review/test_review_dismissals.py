@@ -17,12 +17,12 @@ from yards import Yard
 from executor.store.home import Home
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
-from mcl.plugins.review.cli.dismiss import complete_place
+from mcl.plugins.review.cli.history import complete_place
 from mcl.plugins.review.findings import Finding
 from mcl.plugins.review.memory import Memories
 from mcl.plugins.review.scan import Known, Source, scan_source
-from mcl.plugins.review.usecases.again import concluded_before
-from mcl.plugins.review.usecases.dismiss import review_dismiss, review_dismissals
+from mcl.plugins.review.usecases.found import concluded_before
+from mcl.plugins.review.usecases.memory import review_dismiss, review_dismissals
 from mcl.plugins.review.usecases.release import check_release
 from mcl.plugins.review.usecases.run import review_code
 from mcl.usecases.show import show

@@ -12,7 +12,7 @@ from scripted import Wanderer, says
 from mcl.model.writing import Request
 from mcl.plugins.review.contracts import MODES, contract
 from mcl.plugins.review.findings import read_findings
-from mcl.plugins.review.passes.form import GRAMMAR, findings_form, structure_form
+from mcl.plugins.review.passes.prompts import GRAMMAR, findings_form, structure_form
 
 ROOM = 2048
 

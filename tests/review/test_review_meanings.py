@@ -10,7 +10,8 @@ import pytest
 
 from executor import FixedClock, Home
 from mcl.core.errors import CortexError, ReviewError
-from mcl.memory import TYPES, Cortex, bundle
+from mcl.memory import TYPES, Cortex
+from mcl.memory.learned import bundle
 from mcl.plugins.review.findings import Finding
 from mcl.plugins.review.memory import MEANINGS, Memories
 from mcl.plugins.review.memory.meanings import Meanings

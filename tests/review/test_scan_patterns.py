@@ -13,9 +13,9 @@ import regex
 
 import mcl.plugins.review.scan
 from mcl.plugins.review.scan import Known, Source, scan_source
-from mcl.plugins.review.scan.places import place_of
 from mcl.plugins.review.scan.plugins import rules
 from mcl.plugins.review.scan.scanning import Book, Rule, books
+from mcl.plugins.review.scan.weights import place_of
 
 # Put together, so that whoever searches this file for keys finds none.
 TOKEN = "ghp_" + "R4nD0mV8kQ2wZ7xLpT3sYc9HbJ6fMgNe1UaI"

@@ -7,8 +7,8 @@ import io
 import pytest
 
 from executor.walker.listener import WalkEvent
-from mcl.plugins.review.cli import waiting
-from mcl.plugins.review.cli.progress import Progress
+from mcl.plugins.review.cli import next as waiting
+from mcl.plugins.review.cli.file import Progress
 
 
 class Screen(io.StringIO):

@@ -14,7 +14,7 @@ from executor import FixedClock, Home, Registry
 from mcl.catalog.tools import registry
 from mcl.memory import Cortex
 from mcl.plugins.review.memory import Memories
-from mcl.plugins.review.usecases.dismiss import review_dismiss
+from mcl.plugins.review.usecases.memory import review_dismiss
 from mcl.plugins.review.usecases.run import review_code
 
 AT = "2026-11-22T10:00:00.000Z"

@@ -12,7 +12,7 @@ from executor import Registry
 from mcl.catalog.tools import registry
 from mcl.language.mtx.finding import Finding
 from mcl.language.mtx.parse import parse
-from mcl.language.plans.beside import check_plan, scope_of
+from mcl.language.plans.below import check_plan, scope_of
 from mcl.language.plans.document import YamlFile, read_yaml
 from mcl.usecases.skill.validate import CheckedFile, validate_skill
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.values.quantities import Quality, read_quality
+from mcl.values.numbers import Quality, read_quality
 from mcl.values.regions import read_regions
 from mcl.values.slots import read_slot
 

@@ -10,8 +10,7 @@ from mcl.values.dates import read_moment
 from mcl.values.durations import read_duration
 from mcl.values.moments import read_since, read_start
 from mcl.values.money import read_money, read_upper_end
-from mcl.values.numbers import read_number
-from mcl.values.quantities import read_quality
+from mcl.values.numbers import read_number, read_quality
 from mcl.values.regions import read_regions
 
 AT, ZONE = "2026-11-21T10:00:00.000Z", "Europe/Stockholm"  # a Saturday

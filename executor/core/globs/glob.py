@@ -15,8 +15,18 @@ from itertools import chain, takewhile
 from typing import Final, NoReturn
 
 from executor.core.errors import GlobError
-from executor.core.globs.chars import ANY, Chars, all_but, both, gather, just
-from executor.core.globs.segment import ANY_NAME, Segment, literal, segment
+from executor.core.globs.segment import (
+    ANY,
+    ANY_NAME,
+    Chars,
+    Segment,
+    all_but,
+    both,
+    gather,
+    just,
+    literal,
+    segment,
+)
 from executor.core.globs.sequence import Gapped, gapped, meet
 
 # ---- How a pattern is refused: with the character where it goes wrong, and what to write instead.

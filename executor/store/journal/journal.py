@@ -31,7 +31,7 @@ from executor.store.journal.tables import CODE, Tables, stated_now
 from executor.store.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN, heard, look
 from executor.store.journal.witness import Witness, subject
 from executor.store.keys.keyring import KeyEntry, Keyring
-from executor.store.lifecycle.fold import View, advance, fold, intent_id
+from executor.store.lifecycle.events import View, advance, fold, intent_id
 from ir import ROLE_OF_KIND, Body, Envelope, Header, PublicKey, key_of, open_envelope, seal
 
 if TYPE_CHECKING:  # proving and verifying are fetched when they are asked for: a compile only appends

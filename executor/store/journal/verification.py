@@ -18,7 +18,7 @@ from executor.store.journal.tables import CODE, TABLES_RESTORED, lines_of, unlik
 from executor.store.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN
 from executor.store.journal.witness import Witness, subject
 from executor.store.keys.keyring import Keyring
-from executor.store.lifecycle.fold import View, advance, intent_id
+from executor.store.lifecycle.events import View, advance, intent_id
 from ir import Envelope, MclError, PublicKey, key_of, open_envelope
 
 _MOST: Final = 1000  # findings in one report

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -185,4 +186,44 @@ def _corrupt(path: Path, error: Exception) -> KeyringError:
         f"this key file is damaged: {type(error).__name__}: {error}",
         place=str(path),
         fix="restore the keys folder from a backup",
+    )
+
+
+# ---- A secret of the home with which marks are made: what is known by a mark cannot be guessed from it.
+
+_FILE: Final = "marking.json"
+_BYTES: Final = 32
+
+
+def marking_secret(folder: Path) -> bytes:
+    """The secret in a home's folder of keys; several processes that ask first get the same.
+
+    Raises KeyringError KEY_FILE_EXPOSED, KEY_FILE_CORRUPT; HomeError.
+    """
+    place = folder / _FILE
+    if not place.exists():
+        with exclusive(folder):
+            make_marking_secret(folder)
+    try:
+        found = bytes.fromhex(read_document(place)["secret"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _corrupt_of_marking(place) from error
+    if len(found) != _BYTES:
+        raise _corrupt_of_marking(place)
+    return found
+
+
+def make_marking_secret(folder: Path) -> None:
+    """Make the secret where there is none; for whoever holds the folder (`exclusive`). Raises HomeError."""
+    place = folder / _FILE
+    if not place.exists():
+        write_document(place, {"v": 1, "secret": secrets.token_hex(_BYTES)})
+
+
+def _corrupt_of_marking(place: Path) -> KeyringError:
+    return KeyringError(
+        "KEY_FILE_CORRUPT",
+        "this key file is damaged",
+        place=str(place),
+        fix="restore it from a backup, or remove it: findings that were dismissed then stand open again",
     )

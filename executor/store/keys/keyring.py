@@ -25,8 +25,14 @@ from nacl.signing import SigningKey, VerifyKey
 from executor.core.clock import Clock
 from executor.core.errors import KeyringError
 from executor.store.database import explain_os
-from executor.store.keys.keyfile import KeyFile, exclusive, read_document, seal_secret, write_document
-from executor.store.keys.marking import make_marking_secret
+from executor.store.keys.keyfile import (
+    KeyFile,
+    exclusive,
+    make_marking_secret,
+    read_document,
+    seal_secret,
+    write_document,
+)
 from ir import PublicKey, Role, did_of, key_of
 
 ROLES: Final[tuple[Role, ...]] = ("user", "agent")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from executor.core.errors import LifecycleError
 from executor.store.lifecycle.persistent import PersistentMap, having
+from executor.store.lifecycle.transitions import TABLE, TERMINAL, way_on
 from executor.store.lifecycle.view import GateState, View, intent_id
-from executor.store.lifecycle.ways import way_on
 from ir import Envelope, Intent, MclError, PlanTree, canonical_bytes, content_hash
 
 MAX_ROUNDS: Final = 3
@@ -288,3 +288,46 @@ def illegal(view: View, envelope: Envelope, code: str, message: str, *, fix: str
     legal = view.legal()
     fix = fix or way_on(view.state, envelope.intent)
     return LifecycleError(code, message, place=envelope.intent, fix=fix, state=view.state, legal=legal)
+
+
+# ---- The life of an intent: transitions.TABLE says what is legal, events.EFFECTS what follows from it.
+
+__all__ = [
+    "TABLE",
+    "TERMINAL",
+    "GateState",
+    "View",
+    "advance",
+    "check",
+    "fold",
+    "intent_id",
+]
+
+
+def fold(envelopes: Iterable[Envelope], view: View | None = None) -> View:
+    """Replay envelopes of one intent, in journal order, from `view` (default: from the start).
+
+    Raises LifecycleError at the first illegal event.
+    """
+    view = view or View()
+    for envelope in envelopes:
+        view = advance(view, envelope)
+    return view
+
+
+def check(view: View, envelope: Envelope) -> None:
+    """Raise LifecycleError unless `envelope` is legal in `view`."""
+    advance(view, envelope)
+
+
+def advance(view: View, envelope: Envelope) -> View:
+    """The view after one more event. Raises LifecycleError; `view` is unchanged."""
+    if envelope.kind not in TABLE[view.state]:
+        raise illegal(
+            view, envelope, "ILLEGAL_EVENT", f"{envelope.kind} is not legal while the intent is {view.state}"
+        )
+    changes = EFFECTS[envelope.kind](view, envelope)
+    states = TABLE[view.state][envelope.kind]
+    if getattr(envelope.body, "unseen", False):
+        changes["unseen"] = (*view.unseen, (envelope.kind, envelope.id))
+    return view.having({"state": states[0], **changes, "last_id": envelope.id})

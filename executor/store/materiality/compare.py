@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from executor.store.materiality.intents import compare_intents
+from executor.store.materiality.limits import plain
 from executor.store.materiality.plans import compare_plans
 from executor.store.materiality.rules import Change, changed
 from executor.store.materiality.shape import Shape
-from executor.store.materiality.values import plain
 from ir import Intent, PlanTree
 
 

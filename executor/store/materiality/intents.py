@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from executor.store.materiality.limits import compare_amounts, compare_budgets, compare_deadlines
+from executor.store.materiality.limits import (
+    compare_amounts,
+    compare_budgets,
+    compare_deadlines,
+    moment,
+    plain,
+)
 from executor.store.materiality.rules import Change, changed
-from executor.store.materiality.values import moment, plain
 from ir import Constraint, Frame, Intent, Reference
 from ir.frame import (
     BudgetConstraint,

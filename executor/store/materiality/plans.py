@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from executor.store.materiality.limits import compare_budgets
+from executor.store.materiality.limits import compare_budgets, plain
 from executor.store.materiality.rules import Change, changed
 from executor.store.materiality.shape import Shape, has_effect, is_leaf, well_formed
-from executor.store.materiality.values import plain
 from ir import PlanNode, PlanTree
 from ir.plan import Gate, ToolCall
 

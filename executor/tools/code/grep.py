@@ -11,8 +11,7 @@ from executor.core.errors import ScopeError, ToolError
 from executor.core.hashing import json_bytes
 from executor.sandbox.redaction import visible
 from executor.tools.fs.lines import shown
-from executor.tools.process.confined import Ran, run_confined
-from executor.tools.process.programs import program_outside
+from executor.tools.process.confined import Ran, program_outside, run_confined
 from executor.tools.project.folder import Folder
 from executor.tools.tool import Bench
 

@@ -11,8 +11,7 @@ from executor.core.errors import ScopeError
 from executor.core.hashing import json_bytes
 from executor.tools.code.pattern import Matcher, matcher
 from executor.tools.fs.lines import shown
-from executor.tools.project.languages import globs_of
-from executor.tools.project.sources import sources
+from executor.tools.project.sources import globs_of, sources
 from executor.tools.tool import Bench
 
 _LIMIT = 200

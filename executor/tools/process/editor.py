@@ -14,7 +14,7 @@ from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.environment import safe_path
 from executor.sandbox.redaction import visible
 from executor.tools.manifest import load_manifest
-from executor.tools.process.programs import program_outside
+from executor.tools.process.confined import program_outside
 from executor.tools.process.terminal import run_foreground
 from executor.tools.tool import Bench
 

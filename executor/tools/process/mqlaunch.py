@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from executor.tools.process.confined import run_confined
-from executor.tools.process.programs import program_outside
+from executor.tools.process.confined import program_outside, run_confined
 from executor.tools.project.folder import Folder
 from executor.tools.tool import Bench
 

@@ -11,11 +11,9 @@ from executor.tools.git.branch import local_branches
 from executor.tools.git.log import commits
 from executor.tools.project import linters, suites
 from executor.tools.project.folder import Folder
-from executor.tools.project.languages import languages_of
-from executor.tools.project.sources import sources
+from executor.tools.project.sources import languages_of, sources
 from executor.tools.project.state import CONFLICTS, state
-from executor.tools.repo.checks import checks
-from executor.tools.repo.remotes import remotes_of
+from executor.tools.repo.checks import checks, remotes_of
 from executor.tools.tool import Bench
 
 _ROOM = 1 << 20  # bytes of JSON that changes may take: they are counted, not told

@@ -14,8 +14,8 @@ from executor.store.home import Home
 from executor.walker.agents import Agents
 from executor.walker.answer import Handed, read_answer, refused, told
 from executor.walker.engine.protocol import Failure
+from executor.walker.external import get_leave
 from executor.walker.handing import handing
-from executor.walker.leave import get_leave
 from executor.walker.run import Run
 from executor.walker.tree import Place
 from ir import Envelope, Intent, MclError

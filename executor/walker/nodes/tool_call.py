@@ -12,7 +12,7 @@ from executor.gate.references import typed_args
 from executor.tools.credentials import credentials_of
 from executor.tools.manifest import Manifest
 from executor.walker.engine.protocol import Again, Failure
-from executor.walker.leave import contended, get_leave
+from executor.walker.external import contended, get_leave
 from executor.walker.run import Run
 from executor.walker.tree import Place
 from executor.walker.undo.images import Kept

@@ -16,8 +16,7 @@ from executor.core.errors import ScopeError
 from executor.sandbox.files import digest_of, explain, open_plain, status_of
 from executor.sandbox.paths import Workspace
 from executor.sandbox.writing import alone, place_new
-from executor.walker.undo.look import Looker
-from executor.walker.undo.state import ABSENT, State
+from executor.walker.undo.look import ABSENT, Looker, State
 from executor.walker.undo.store import ImageStore
 from executor.walker.undo.wanted import INTERRUPTED, Changed, Restore
 

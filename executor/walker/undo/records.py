@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from executor.store.journal.journal import Journal
 from executor.store.journal.record import Record
-from executor.walker.undo.look import After, Before
-from executor.walker.undo.state import ABSENT, State, from_body
+from executor.walker.undo.look import ABSENT, After, Before, State, from_body
 
 KEPT: Final = "record.undo.kept"
 LEFT: Final = "record.undo.left"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from executor.core.errors import ScopeError, UndoError
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
-from executor.store.lifecycle.fold import View, intent_id
+from executor.store.lifecycle.events import View, intent_id
 from executor.walker.undo.putting import ChangedMeanwhileError, Putting
 from executor.walker.undo.records import BEGUN, DONE, REFUSED, STOPPED, History, Undone, read_history
 from executor.walker.undo.store import ImageStore
@@ -20,7 +20,7 @@ from ir import MclError
 from ir.errors import UNVERIFIED
 
 if TYPE_CHECKING:
-    from executor.gate.places import Place
+    from executor.gate.locks import Place
 
 _HANDED = "what another agent did is not undone"
 _UNKEPT = "nothing was kept before it ran"
@@ -190,8 +190,7 @@ class _Work:
 
     def _hold(self, files: Collection[Restore]) -> None:
         """Keep runs from writing there until this is done; refused where one does at this moment."""
-        from executor.gate.locks import Locks
-        from executor.gate.shared_locks import SharedLocks
+        from executor.gate.locks import Locks, SharedLocks
 
         places: list[Place] = []
         for one in files:

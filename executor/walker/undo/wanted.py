@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from executor.walker.undo.look import State, from_body
 from executor.walker.undo.records import Call, History
-from executor.walker.undo.state import State, from_body
 
 INTERRUPTED = "its call was interrupted: what it left was not recorded"
 

@@ -6,10 +6,16 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from executor.store.home import Home
+from executor.store.journal.rows import Row
 from ir.characters import written_in_json, written_out
+from ir.errors import MclError
+from mcl.catalog.activity.entry import KIND
+from mcl.catalog.activity.filters import Filters
+from mcl.catalog.activity.index import believed
 from mcl.catalog.activity.reading import Flaw, Found
 from mcl.catalog.activity.record import CallRecord
 
@@ -97,3 +103,40 @@ def _cell(value: object) -> object:
 def _json(call: CallRecord) -> str:
     text = json.dumps(call.to_json(), ensure_ascii=False)
     return written_in_json(text)
+
+
+# ---- New records as they come, whichever process keeps them.
+
+_CHUNK: Final = 200  # rows that are read at once
+
+
+def watch(home: Home, filters: Filters, wait: Callable[[], bool]) -> Iterator[Found]:
+    """The records that are kept from now on, in order; rows that do not verify are flaws, whatever is asked
+    for.
+
+    wait: waits a moment, and says whether to go on. Raises HomeError.
+    """
+    place = home.journal.size()
+    stamp: object = None
+    while True:
+        now = home.db.stamp("journal")
+        if now != stamp:
+            stamp = now
+            # By size first: what is written while these are read has a later number.
+            size = home.journal.size()
+            while rows := home.journal.rows(after=place, kind=KIND, limit=_CHUNK):
+                for row in rows:
+                    place = row.seq
+                    found = _found(home, row)
+                    if isinstance(found, Flaw) or filters.matches(found):
+                        yield found
+            place = max(place, size)
+        if not wait():
+            return
+
+
+def _found(home: Home, row: Row) -> Found:
+    try:
+        return believed(home, row)
+    except MclError as problem:
+        return Flaw(row.seq, problem.code, problem.message)

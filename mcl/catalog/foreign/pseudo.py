@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
-    from mcl.catalog.channel import Channel
+    from mcl.catalog.channels import Channel
     from mcl.catalog.upstream import Upstreams
 
 READ: Final = "resources/read"

@@ -19,26 +19,29 @@ from pydantic import TypeAdapter, ValidationError
 
 from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor
-from mcl.catalog.channel import SILENT, Channel
+from mcl.catalog.channels import SILENT, Channel
 from mcl.catalog.servers import Server
-from mcl.catalog.upstream.answers import Json, asked, check_whole
+from mcl.catalog.upstream.answers import Json, Relay, asked, check_whole
 from mcl.catalog.upstream.faults import (
+    METHODS,
     Fault,
     FaultError,
+    Kind,
+    all_pages,
     asks,
     down,
+    filled,
+    gives_secrets,
     last_words,
     lied,
     quoted,
+    redactor_of,
     slow,
     too_large,
 )
 from mcl.catalog.upstream.http import ENCODED, STATUS, TOO_LARGE_TEXT, UNREACHED, over_http
-from mcl.catalog.upstream.listing import METHODS, Kind, all_pages
 from mcl.catalog.upstream.process import ServerProcess, running
-from mcl.catalog.upstream.relay import Relay
 from mcl.catalog.upstream.stdio import LIED, TOO_LARGE, over_stdio
-from mcl.catalog.upstream.values import filled, gives_secrets, redactor_of
 from mcl.catalog.upstream.watch import Watch
 
 _RAW: Final[Any] = TypeAdapter(

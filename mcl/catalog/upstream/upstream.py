@@ -11,8 +11,7 @@ import anyio
 
 from executor.tools.foreign import ForeignChecker
 from mcl.catalog.servers import Server
-from mcl.catalog.upstream.faults import Fault, FaultError, down, slow
-from mcl.catalog.upstream.listing import KINDS, Kind
+from mcl.catalog.upstream.faults import KINDS, Fault, FaultError, Kind, down, slow
 from mcl.catalog.upstream.watching import Watching
 
 if TYPE_CHECKING:

@@ -14,12 +14,10 @@ import anyio
 from anyio.abc import TaskGroup
 
 from executor.core.hashing import json_size
-from mcl.catalog.channel import SILENT, Channel
+from mcl.catalog.channels import SILENT, Channel
 from mcl.catalog.servers import Server, Servers, unknown
-from mcl.catalog.upstream.answers import Json, Result, as_result, check_structured
-from mcl.catalog.upstream.faults import FaultError
-from mcl.catalog.upstream.listing import Kind
-from mcl.catalog.upstream.relay import LEVELS
+from mcl.catalog.upstream.answers import LEVELS, Json, Result, as_result, check_structured
+from mcl.catalog.upstream.faults import FaultError, Kind
 from mcl.catalog.upstream.upstream import OnListing, OnUpdated, Status, Upstream
 from mcl.core.distribution import install_line
 from mcl.core.errors import InputError, McpError

@@ -180,8 +180,7 @@ def parse_skill(
     from mcl.cli.views.findings import findings_view
     from mcl.cli.views.tree import tree_lines
     from mcl.language.mtx.codec import tree_text
-    from mcl.usecases.skill.files import skill_files
-    from mcl.usecases.skill.read import read_skill_file
+    from mcl.usecases.skill.files import read_skill_file, skill_files
 
     read, out = read_skill_file(skill_files(path)[0]), Output(as_json)
     if as_json:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.text import Text
 
+from executor.gate.verdict import Deny
 from ir.characters import UNSEEN, written_out
-from ir.shown import clear, pieces
+from ir.shown import clear, clear_json, pieces, quoted
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, moment, plain, rows
+
+if TYPE_CHECKING:
+    from executor.store.materiality import Change
+    from executor.walker import Verdict
+    from mcl.usecases.gates import ShownGate
 
 MARK = "↪"  # begins a row that goes on where the one above it ended; the views themselves have none
 _LEAST = 8  # columns
@@ -83,3 +92,91 @@ def _cuts(plain: str, width: int) -> Iterator[int]:
             yield cut
             start, used = cut, 1 + cell_len(plain[cut:place])
         used += cells
+
+
+# ---- A question of a running plan, with all that a person must see before deciding it.
+
+_STYLES = {"open": WARN, "decided": GOOD, "expired": BAD, "closed": DIM, "asked again": DIM}
+
+
+def gate_view(found: ShownGate) -> Iterator[RenderableType]:
+    """The question and what it is about, but for the arguments."""
+    yield exact(("Gate", STRONG), (found.id, STRONG), (found.standing, _STYLES[found.standing]))
+    pairs: list[tuple[str, RenderableType]] = [
+        ("goal", field(found.goal)),
+        ("intent", exact((clear(found.intent_id), ""), (found.state, DIM))),
+        ("node", field(found.node_id)),
+        ("asked", field(moment(found.asked_at))),
+    ]
+    if found.expires_at:
+        pairs.append(("until", field(moment(found.expires_at))))
+    pairs.append(("answers", exact((found.offer.words, ""))))
+    if found.decision:
+        unseen = ("signed unseen", WARN) if found.unseen else ("", "")
+        at = (moment(found.decided_at), DIM)
+        pairs.append(("decision", exact((quoted(found.decision), STRONG), at, unseen)))
+        pairs.append(("by", field(found.by)))
+    if found.reason:
+        pairs.append(("reason", field(found.reason)))
+    # What was asked is kept as views, line by line.
+    pairs += [("question", exact((line, ""))) for line in found.question.split("\n")]
+    if found.tool:
+        pairs.append(("tool", exact((clear(found.tool), ""), (f"declared {clear(found.declared)}", DIM))))
+        if found.call:
+            trusted = ("", "") if found.trusted else ("you do not trust this server", WARN)
+            pairs.append(("called", exact((clear(found.call), ""), trusted)))
+            pairs.append(("does", exact((f"{found.operation} ({', '.join(found.effects)})", ""))))
+        pairs += [
+            (f"bound to {name}", exact((clear(found.bound[name]), DIM)))
+            for name in ("intent", "plan", "tool", "args", "policy")
+            if found.bound.get(name)
+        ]
+    yield rows(pairs, label=16)
+    if found.flaw:
+        yield exact((f"It cannot be approved any more: {clear(found.flaw)}", BAD))
+    elif not found.holds:
+        yield plain("  What is shown is not what was asked about: do not approve this.", BAD)
+
+
+# ---- The differences between two documents, and whether they need a new accept.
+
+
+def changes_view(changes: Sequence[Change]) -> Iterator[RenderableType]:
+    """Each change with what was and what is, the material ones first."""
+    if not changes:
+        yield plain("No difference.", DIM)
+    ordered = sorted(changes, key=lambda change: not change.material)
+    for change in ordered:
+        style = WARN if change.material else ""
+        word = "needs a new accept" if change.material else "goes on"
+        yield exact((clear(change.place), STRONG), (change.code, style), (word, style or DIM))
+        yield rows(
+            [
+                ("was", _value(change.before, BAD)),
+                ("is to be", _value(change.after, GOOD)),
+                ("why", field(change.why, DIM)),
+            ]
+        )
+
+
+def refusals_view(refused: Sequence[Verdict]) -> Iterator[RenderableType]:
+    """What the gate would refuse of the corrected plan, as things are."""
+    for one in refused:
+        if isinstance(one.reply, Deny):
+            where = f" {one.node_id}" if one.node_id else " this plan"
+            yield plain(f"The gate will refuse{where}: {one.reply.code}: {one.reply.reason}", BAD)
+            yield plain(f"  {one.reply.fix}", DIM)
+
+
+def verdict_line(material: bool) -> Text:
+    """The last word."""
+    if material:
+        return plain("Material: it needs a new accept.", WARN)
+    return plain("Not material: no new accept is needed.", GOOD)
+
+
+def _value(value: object, style: str) -> Exact:
+    if value is None:
+        return exact(("nothing", DIM))
+    text = quoted(value) if isinstance(value, str) else clear_json(json.dumps(value, ensure_ascii=False))
+    return exact((text, style))

@@ -1,6 +1,7 @@
 """The Frame as a person reads it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.text import Text
@@ -21,8 +22,17 @@ from ir.frame import (
     SignedOffPredicate,
 )
 from ir.shown import beginning, clear, quoted
+from mcl.catalog.extras import missing_for
 from mcl.cli.views.exact import Exact, exact, line_of
-from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, joined, moment, rows
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, commands, joined, moment, plain, rows
+from mcl.cli.views.plan import Cell, plan_head, plan_table
+from mcl.cli.views.walk import may_write, outputs_view
+from mcl.compiler.compiler import Clarify, Compiled, Refused
+from mcl.usecases.documents import next_commands
+
+if TYPE_CHECKING:
+    from ir import ClarifyQuestion
+    from mcl.usecases.show import Shown
 
 _LEARNED = "matrix://cortex/Preference/learned-"  # an answer of earlier stands where a question would
 STATE_STYLES = {"completed": GOOD, "failed": BAD, "cancelled": DIM, "clarifying": WARN}
@@ -210,3 +220,116 @@ def unknown_line(unknown: Unknown) -> Exact:
         (f"one of: {', '.join(map(quoted, unknown.options))}" if unknown.options else "", DIM),
         (f"default {quoted(unknown.default)}" if unknown.default else "", DIM),
     )
+
+
+# ---- An intent with its plan, its questions, and what can be done next.
+
+_NODE_STYLES = {"completed": "green", "failed": BAD, "denied": BAD, "running": "cyan"}
+
+
+def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterator[RenderableType]:
+    """Everything a person needs before the next command. found_text: what a review found."""
+    if found.intent is not None:
+        yield from intent_view(found.intent, console, state=found.state)
+    else:
+        style = STATE_STYLES.get(found.state, "cyan")
+        yield joined((("Intent", STRONG), (found.id, STRONG), (found.state, style)))
+        yield ""
+        yield rows([("goal", plain(found.prose))])
+    if found.reason:
+        yield rows([("reason", plain(found.reason, BAD))])
+    if found.view.unseen:
+        kinds = ", ".join(dict.fromkeys(kind for kind, _ in found.view.unseen))
+        yield rows([("unseen", plain(f"nobody need have looked when these were signed: {kinds}", WARN))])
+    if found.plan is not None:
+        cells = {node: Cell(state, _NODE_STYLES.get(state, DIM)) for node, state in found.view.nodes.items()}
+        yield ""
+        yield plan_head(found.plan)
+        yield plan_table(found.plan, console, cells, head="state" if cells else "")
+        yield rows([("plan hash", plain(found.plan.hash, DIM))])
+    if found.questions and found.state == "clarifying":
+        yield ""
+        yield from questions_view(found.questions)
+    if found_text:
+        yield ""
+        yield plain("Findings", STRONG)
+        yield plain(found_text)
+    elif found.outputs:
+        yield ""
+        yield from outputs_view(found.outputs, found.plan)
+    compiled = found.intent is not None and found.intent.compile_metadata is not None
+    writes = found.plan is not None and may_write(found.plan)
+    yield commands(next_commands(found.id, found.state, found.questions, compiled=compiled, writes=writes))
+
+
+def questions_view(questions: "tuple[ClarifyQuestion, ...]") -> Iterator[RenderableType]:
+    """The questions that must be answered."""
+    pairs: list[tuple[str, RenderableType]] = []
+    for question in questions:
+        offered = f"one of: {', '.join(question.options)}" if question.options else ""
+        default = f"default {question.default}" if question.default else ""
+        pairs.append((question.unknown_id, joined(((question.prompt, ""), (offered, DIM), (default, DIM)))))
+    yield plain("Questions", STRONG)
+    yield rows(pairs)
+
+
+# ---- What came of a compile.
+
+
+def result_view(
+    result: Compiled | Clarify | Refused, console: Console, *, stored: bool
+) -> Iterator[RenderableType]:
+    """The Frame, what will run, what is asked, and the exact next command."""
+    match result:
+        case Compiled():
+            yield from intent_view(result.intent, console)
+            if result.plan is not None:
+                yield ""
+                yield plan_head(result.plan)
+                yield plan_table(result.plan, console, {}, head="")
+            else:
+                yield rows([("plan", plain(f"none: {result.no_plan}" if result.no_plan else "none", WARN))])
+            if lacking := missing_for(result.plan):
+                yield plain(lacking, WARN)
+            if result.review:
+                yield ""
+                yield plain(f"{result.advice[:1].upper()}{result.advice[1:]}.", WARN)
+            yield from _prompt(result, stored=stored)
+            yield from _next(result.intent.id, "proposed", result, stored=stored)
+        case Clarify():
+            yield from intent_view(result.intent, console, gaps=False)
+            yield ""
+            yield from questions_view(result.questions)
+            yield from _prompt(result, stored=stored)
+            yield from _next(result.intent.id, "clarifying", result, stored=stored)
+        case Refused():
+            yield joined((("Refused", BAD), (result.id, STRONG), (result.reason, BAD)))
+            yield ""
+            yield rows([("reason", plain(result.message))])
+            if stored:
+                yield commands(
+                    [("mcl skill list", "what can be asked for"), (f"mcl log {result.id}", "what was kept")]
+                )
+
+
+def _prompt(result: Compiled | Clarify, *, stored: bool) -> Iterator[RenderableType]:
+    """What the model was asked with, where nothing else comes of it."""
+    if stored or not result.prompt.system:
+        return
+    yield ""
+    yield rows(
+        [
+            ("prompt", plain("system", DIM)),
+            ("", plain(result.prompt.system)),
+            ("", plain("user", DIM)),
+            *(("", plain(line)) for line in result.prompt.user.split("\n")),
+        ]
+    )
+
+
+def _next(id: str, state: str, result: Compiled | Clarify, *, stored: bool) -> Iterator[RenderableType]:
+    if not stored:
+        yield ""
+        yield plain("Dry run: nothing was signed or stored.", DIM)
+        return
+    yield commands(next_commands(id, state, result.questions if isinstance(result, Clarify) else ()))

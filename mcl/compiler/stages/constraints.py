@@ -1,8 +1,9 @@
 """Spans that state a constraint, a sign of success or a preference → what the Frame says, or a gap that
-quotes them."""
+quotes them.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,6 +11,7 @@ from ir import (
     AttestationPredicate,
     Budget,
     BudgetConstraint,
+    ClarifyQuestion,
     DeadlineConstraint,
     DeliveredPredicate,
     ExternalPredicate,
@@ -18,9 +20,81 @@ from ir import (
     QualityConstraint,
     RuleConstraint,
     SignedOffPredicate,
+    Unknown,
 )
+from ir.intent import SEVERITIES
 from mcl.compiler.stages.around import Around, says_rate
-from mcl.compiler.stages.gaps import Gap, sentence
+
+# ---- A gap in what is known, before it has an id: it becomes an Unknown of the Intent and, where asked, a
+# question.
+
+
+@dataclass(frozen=True)
+class Gap:
+    """`field` is what is missing ("slot.<name>", "frame.verb", "frame.constraints.<type>", "skill"), `why`
+    the reason for people, `prompt` the question ("" makes one of the reason)."""
+
+    field: str
+    type: str
+    severity: str
+    why: str
+    prompt: str = ""
+    options: tuple[str, ...] = ()
+    default: str = ""
+    source_hint: str = ""
+
+
+def one_a_field(gaps: Sequence[Gap]) -> tuple[Gap, ...]:
+    """One gap for each field, blocking ones first: one answer fills it."""
+    best: dict[str, Gap] = {}
+    for gap in sorted(gaps, key=lambda gap: SEVERITIES.index(gap.severity)):
+        best.setdefault(gap.field, gap)
+    return tuple(best.values())
+
+
+def unknowns_of(gaps: Sequence[Gap]) -> tuple[Unknown, ...]:
+    """The Unknowns u1, u2, … in the order of the gaps."""
+    return tuple(
+        Unknown.model_validate(
+            {
+                "id": f"u{place}",
+                "field": gap.field,
+                "type": gap.type,
+                "severity": gap.severity,
+                "rationale": gap.why,
+                "default": gap.default,
+                "options": gap.options,
+                "source_hint": gap.source_hint,
+            }
+        )
+        for place, gap in enumerate(gaps, 1)
+    )
+
+
+def questions_of(gaps: Sequence[Gap], template: str, most: int) -> tuple[ClarifyQuestion, ...]:
+    """One question for each of the first `most` gaps, by the ids that `unknowns_of` gives.
+
+    template: makes a question of a gap that has none, with the places {field} and {reason}.
+    """
+    return tuple(
+        ClarifyQuestion(
+            unknown_id=f"u{place}",
+            field=gap.field,
+            prompt=gap.prompt
+            or template.replace("{field}", gap.field).replace("{reason}", sentence(gap.why)),
+            type=gap.type,
+            required=gap.severity == "blocking",
+            options=gap.options,
+            default=gap.default,
+        )
+        for place, gap in enumerate(gaps[:most], 1)
+    )
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital letter."""
+    return text[:1].upper() + text[1:]
+
 
 LIMITS: Final = (
     "budget",
@@ -150,7 +224,7 @@ def _deny(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
 
 
 def _quality(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
-    from mcl.values.quantities import read_quality
+    from mcl.values.numbers import read_quality
 
     quality = read_quality(text)
     if quality is None:

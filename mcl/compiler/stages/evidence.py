@@ -9,9 +9,16 @@ from dataclasses import replace
 from mcl.compiler.stages.constraints import FIELDS
 from mcl.compiler.stages.rules import Rules
 from mcl.model.matcher.cues import Cues, Place, free, load_cues
-from mcl.model.matcher.endings import belongs_elsewhere, taken_elsewhere
-from mcl.model.matcher.options import is_numeric, places_of
-from mcl.model.matcher.patterns import pattern_spans, place_of, span_at, typed
+from mcl.model.matcher.patterns import (
+    belongs_elsewhere,
+    is_numeric,
+    pattern_spans,
+    place_of,
+    places_of,
+    span_at,
+    taken_elsewhere,
+    typed,
+)
 from mcl.model.protocol import ExtractForm, SlotForm, Span
 from mcl.values.slots import UNIT_SECONDS
 

@@ -9,9 +9,17 @@ from typing import Final, TypeAlias
 from ir import Budget, Constraint, DeadlineConstraint, Frame, Predicate, Preference, SlotEntry, SpanMark
 from mcl.compiler.stages.around import Around
 from mcl.compiler.stages.classify import Classified
-from mcl.compiler.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, FIELDS, Reading, Stated, state
+from mcl.compiler.stages.constraints import (
+    CONSTRAINTS,
+    FIELD_OF_PATH,
+    FIELDS,
+    Gap,
+    Reading,
+    Stated,
+    sentence,
+    state,
+)
 from mcl.compiler.stages.evidence import with_patterns
-from mcl.compiler.stages.gaps import Gap, sentence
 from mcl.compiler.stages.request import Request
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import InputError

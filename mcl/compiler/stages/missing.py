@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from ir import SlotEntry
 from mcl.compiler.stages.classify import Classified
+from mcl.compiler.stages.constraints import Gap
 from mcl.compiler.stages.extract import Extraction
-from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.request import Request
 from mcl.compiler.stages.rules import Rules
 from mcl.language.mtx.interpret import Interpretation, Resolver, SlotValue, interpret

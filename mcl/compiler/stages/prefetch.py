@@ -3,7 +3,8 @@
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.request import Request
 from mcl.compiler.stages.rules import Rules
-from mcl.memory import TYPES, Bundle, Memories, bundle
+from mcl.memory import TYPES, Bundle, Memories
+from mcl.memory.learned import bundle
 
 
 def prefetch(request: Request, classified: Classified, memories: Memories, rules: Rules) -> Bundle:

@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 
 from ir import Reference, SlotEntry
 from mcl.compiler.stages.classify import Classified
+from mcl.compiler.stages.constraints import Gap
 from mcl.compiler.stages.extract import Extraction
-from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.missing import meant_by
 from mcl.compiler.stages.recall import Recall, current
 from mcl.compiler.stages.request import Request
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import CortexError
 from mcl.language.mtx.interpret import Interpretation, ResolveRule, SlotValue
-from mcl.memory import TYPES, Memories, Memory, bundle
-from mcl.memory.bundle import UNTOLD
+from mcl.memory import TYPES, Memories, Memory
+from mcl.memory.learned import UNTOLD, bundle
 
 _SUMMARY = 160  # characters
 _CORTEX = "matrix://cortex/"

@@ -11,7 +11,7 @@ from mcl.compiler.stages.constraints import ASKED, LIMITS, SIGNS
 from mcl.language.mtx.core import Core, CoreModule
 from mcl.language.mtx.finding import nearest
 from mcl.language.mtx.interpret import interpret
-from mcl.model.matcher.lexicon import Lexicon
+from mcl.model.matcher.matcher import Lexicon
 
 Route: TypeAlias = Literal["compiled", "review", "clarify"]
 # What may follow when one of these happens.

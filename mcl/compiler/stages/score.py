@@ -6,9 +6,8 @@ from math import prod
 
 from ir import Budget, BudgetConstraint, CompileMetadata, Intent, Reference, derive_seed, key_of, with_hash
 from mcl.compiler.stages.classify import Classified
-from mcl.compiler.stages.constraints import doubt
+from mcl.compiler.stages.constraints import Gap, doubt, one_a_field, unknowns_of
 from mcl.compiler.stages.extract import Extraction, deadline_of
-from mcl.compiler.stages.gaps import Gap, one_a_field, unknowns_of
 from mcl.compiler.stages.missing import filled, meant_by, with_missing
 from mcl.compiler.stages.request import Request
 from mcl.compiler.stages.rules import Route, Rules

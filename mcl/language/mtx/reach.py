@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from ir.frame import valid_verb
-from mcl.language.mtx.ast import Condition, ConfidenceIs, Entry, File, On, SlotIs, VerbIs
+from mcl.language.mtx.ast import Condition, ConfidenceIs, Entry, File, On, SlotIs, VerbIs, prompt_names
 from mcl.language.mtx.finding import Finding, found
 from mcl.language.mtx.interpret import is_late
-from mcl.language.mtx.prompts import prompt_names
 
 _CONFIDENCE = "confidence"
 _Value: TypeAlias = str | bool

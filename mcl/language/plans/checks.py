@@ -34,11 +34,9 @@ from executor.gate.references import typed_args
 from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, ToolCall, check_plan, parse_references
 from ir import Finding as Flaw
 from mcl.language.mtx.finding import Finding, found, nearest
-from mcl.language.plans.arguments import as_written
 from mcl.language.plans.document import Steps, YamlFile
-from mcl.language.plans.places import PLACE, is_runtime, slot_place
-from mcl.language.plans.shape import Shape
-from mcl.language.plans.steps import check_steps
+from mcl.language.plans.planner import as_written, check_steps
+from mcl.language.plans.shape import PLACE, Shape, is_runtime, slot_place
 from mcl.language.skills import Skill
 
 if TYPE_CHECKING:

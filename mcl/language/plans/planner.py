@@ -3,22 +3,106 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from executor.core.errors import ManifestError
 from executor.gate.references import is_open, may_be_text
 from executor.tools.manifest import Manifest
-from ir import DocumentError, Intent, PlanNode, PlanTree, check_plan, parse_json, with_hash
+from ir import (
+    DocumentError,
+    Finding,
+    Intent,
+    PlanNode,
+    PlanTree,
+    canonical_bytes,
+    check_plan,
+    parse_json,
+    with_hash,
+)
 from mcl.core.errors import SkillError
+from mcl.language.mtx.ast import File, prompt_names
 from mcl.language.mtx.finding import nearest
 from mcl.language.mtx.interpret import interpret, objects_by_slot
-from mcl.language.plans.arguments import NOTHING, as_written
 from mcl.language.plans.binding import Binder, bind
-from mcl.language.plans.places import PLACE, is_runtime, slot_place
-from mcl.language.plans.steps import check_steps
+from mcl.language.plans.shape import PLACE, is_runtime, slot_place
 from mcl.language.plans.template import Case
 from mcl.language.skills import Skill
+
+# ---- What a plan's steps may name of their skill: its prompts and its outputs.
+
+
+class HasFile(Protocol):
+    """A skill."""
+
+    @property
+    def file(self) -> File: ...
+
+
+def check_steps(plan: PlanTree, skill: HasFile) -> Iterator[Finding]:
+    """The flaws of a plan's steps, in walk order; in the form of ir.check_plan."""
+    prompts = prompt_names(skill.file)
+    outputs = [slot.name for slot in skill.file.slots("OUTPUTS")]
+    for node, _ in plan.root.walk():
+        if node.step is None:
+            continue
+        name = node.step.prompt_name
+        if name and name not in prompts:
+            legal = ", ".join(prompts) or "none; write on verb=x:<name> and a prompt in it"
+            fix = nearest(name, prompts) or f"prompts: {legal}"
+            yield Finding("PROMPT_UNKNOWN", node.id, f"the skill has no prompt {name!r}", fix)
+        for output in node.step.expected_outputs:
+            if outputs and output not in outputs:
+                fix = nearest(output, outputs) or f"outputs: {', '.join(outputs)}"
+                yield Finding("OUTPUT_UNDECLARED", node.id, f"§OUTPUTS has no slot {output!r}", fix)
+
+
+# ---- Arguments of a plan.yaml that are objects and lists: their places are values, and never text to be
+# read.
+
+NOTHING: Final = object()  # fills a place that nothing fills: the entry is left out
+
+
+def as_written(
+    call: Mapping[str, Any], fill: Callable[[str], object], exact: Callable[[str, str], bool] | None = None
+) -> dict[str, Any]:
+    """A call of a template as a PlanTree has it, its objects and lists as JSON.
+
+    fill: what a text of such an argument becomes, `NOTHING` where it is left out. exact: says of the name and
+    text of any other argument whether it is a value too; the rest is left alone. Raises SkillError
+    PLAN_FLAWED for values that are no JSON.
+    """
+    args = call.get("args")
+    if not isinstance(args, Mapping):
+        return dict(call)
+    filled = {
+        name: _filled(value, fill)
+        for name, value in args.items()
+        if isinstance(value, dict | list) or (exact is not None and exact(name, value))
+    }
+    documents = sorted(name for name, value in filled.items() if value is not NOTHING)
+    written = {name: _text(name, filled[name]) for name in documents}
+    more = {"documents": documents} if documents else {}
+    rest = {name: value for name, value in args.items() if name not in filled}
+    return {**call, "args": {**rest, **written}, **more}
+
+
+def _filled(value: Any, fill: Callable[[str], object]) -> Any:
+    if isinstance(value, dict):
+        entries = ((name, _filled(item, fill)) for name, item in value.items())
+        return {name: item for name, item in entries if item is not NOTHING}
+    if isinstance(value, list):
+        return [item for item in (_filled(one, fill) for one in value) if item is not NOTHING]
+    return fill(value) if isinstance(value, str) else value
+
+
+def _text(name: str, value: object) -> str:
+    try:
+        return canonical_bytes(value).decode()
+    except DocumentError as problem:
+        message = f"the argument {name} is no JSON: {problem.message}"
+        raise SkillError("PLAN_FLAWED", message, place=name, fix=problem.fix) from problem
+
 
 _TYPES: Mapping[str, tuple[type, ...]] = {"uint": (int,), "float": (int, float), "bool": (bool,)}
 _ESCAPED = ("args", "inputs", "question", "sub_intent")  # where the walker reads references

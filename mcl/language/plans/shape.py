@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ir import VERBS, MclError, canonical_bytes
 from ir.json_text import place_in_json
@@ -12,7 +13,43 @@ from ir.plan import NO
 from mcl.language.mtx.finding import Finding, nearest
 from mcl.language.mtx.source import MAX_FINDINGS
 from mcl.language.plans.document import Steps, YamlFile, read_yaml
-from mcl.language.plans.places import PLACE, PLAIN_PLACES, Scope, is_runtime, slot_place
+
+# ---- The places of a plan.yaml, `${slot.x}` and the like: what may stand in one, and whose it is.
+
+PLACE = re.compile(r"\$\$\{|\$\{(?P<name>[^{}\n]*)\}|\$\{")
+_SLOT = re.compile(r"slot\.(?P<slot>[A-Za-z_][\w-]*)(?P<uri>\.uri)?")
+_RUNTIME = re.compile(r"[^\s{}$]+\.output(?:[.\[].*)?")
+PLAIN_PLACES = ("prose", "verb", "intent.id", "intent.deadline", "output_cardinality")
+
+
+class SlotLike(Protocol):
+    """What is asked of an input: name, an enum's options, and how many entries it takes."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def options(self) -> tuple[str, ...]: ...
+
+
+class Scope(Protocol):
+    """What a template may speak of."""
+
+    @property
+    def slots(self) -> Sequence[SlotLike]: ...
+    @property
+    def verbs(self) -> tuple[str, ...]: ...
+
+
+def slot_place(name: str) -> tuple[str, bool] | None:
+    """`slot.x` as ("x", False), `slot.x.uri` as ("x", True), else None."""
+    match = _SLOT.fullmatch(name)
+    return (match["slot"], bool(match["uri"])) if match else None
+
+
+def is_runtime(name: str) -> bool:
+    """Whether a place is the walker's: `node.output…`."""
+    return _RUNTIME.fullmatch(name) is not None
+
 
 _NODE_KEYS = ("id", "kind", "description", "children", "step", "tool_call", "sub_dispatch", "gate")
 _FREE_TEXT = ("description", "question", "args", "inputs", "sub_intent")

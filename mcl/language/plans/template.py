@@ -24,7 +24,7 @@ from typing import Any
 from mcl.core.errors import SkillError
 from mcl.language.mtx.cache import Cache
 from mcl.language.mtx.digest import value_digest
-from mcl.language.plans.places import Scope
+from mcl.language.plans.shape import Scope
 
 VERSION = 3  # of the form; part of the cache key
 

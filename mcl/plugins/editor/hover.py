@@ -8,8 +8,7 @@ from typing import NamedTuple
 from mcl.language.mtx.ast import File, Items, Slot
 from mcl.plugins.editor import words
 from mcl.plugins.editor.catalogue import Catalogue
-from mcl.plugins.editor.diagnostics import Problem
-from mcl.plugins.editor.document import Span
+from mcl.plugins.editor.document import Problem, Span
 from mcl.plugins.editor.name import Name, name_at
 from mcl.plugins.editor.place import here
 from mcl.plugins.editor.values import slot_named, values

@@ -17,10 +17,8 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from mcl.plugins.editor.catalogue import Installed
 from mcl.plugins.editor.completion import Completion
-from mcl.plugins.editor.diagnostics import Problem
-from mcl.plugins.editor.document import Document, Encoding, Span
-from mcl.plugins.editor.session import Open, Session, sibling
-from mcl.plugins.editor.symbols import Symbol
+from mcl.plugins.editor.document import Document, Encoding, Problem, Span
+from mcl.plugins.editor.session import Open, Session, Symbol, sibling
 
 DEBOUNCE = 0.15  # seconds without typing before a text is checked
 SOURCE = "mcl"

@@ -17,15 +17,60 @@ from mcl.language.mtx.format import format_file
 from mcl.language.mtx.parse import Parsed
 from mcl.plugins.editor.catalogue import Catalogue
 from mcl.plugins.editor.completion import Completion, complete
-from mcl.plugins.editor.diagnostics import Problem, Reading, problem_of, read
-from mcl.plugins.editor.document import BOM, Document, Encoding, Point, Span, rows
+from mcl.plugins.editor.document import (
+    BOM,
+    Document,
+    Encoding,
+    Point,
+    Problem,
+    Reading,
+    Span,
+    problem_of,
+    read,
+    rows,
+)
 from mcl.plugins.editor.hover import Hover, hover
 from mcl.plugins.editor.name import name_at
-from mcl.plugins.editor.symbols import Symbol, symbols
+from mcl.plugins.editor.outline import Part, outline
 from mcl.plugins.editor.values import slot_named
 
 if TYPE_CHECKING:
     from mcl.language.plans.checks import Tools
+
+
+# ---- The outline of a text: sections, slots, blocks, references, failures.
+
+_SHOWN = ("section", "slot", "reference", "setting", "block", "failure")
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One entry. span: its name; last: the last line that belongs to it, and its length."""
+
+    name: str
+    detail: str
+    kind: str
+    span: Span
+    last: int
+    parts: tuple[Symbol, ...] = ()
+
+
+def symbols(lines: Sequence[str]) -> list[Symbol]:
+    """The sections with what is in them."""
+    return [_symbol(part, lines) for part in outline(lines)]
+
+
+def _symbol(part: Part, lines: Sequence[str]) -> Symbol:
+    line = lines[part.line - 1]
+    name = f"§{part.name}" if part.kind == "section" else part.name
+    found = line.find(name, part.column - 1)
+    start = found + 1 if found >= 0 else part.column
+    detail = part.detail
+    if part.kind == "block" and detail:
+        name, detail = f"{part.name} {detail}", ""
+    span = Span(part.line, start, start + len(part.name) + (part.kind == "section"))
+    inner = tuple(_symbol(one, lines) for one in part.parts if one.kind in _SHOWN)
+    return Symbol(name, detail, part.kind, span, max(part.last, part.line), inner)
 
 
 # ---- The canonical layout of a document as an edit of whole lines.
@@ -235,7 +280,7 @@ class Session:
             return
         found: tuple[Problem, ...] = skill.reading.problems
         if plan is not None and plan.path is not None:
-            from mcl.language.plans.beside import check_plan, scope_of
+            from mcl.language.plans.below import check_plan, scope_of
 
             scope = scope_of(plan.path.parent, skill.reading.parsed, skill.reading.findings)
             wrong, unused = check_plan(plan.document.data, scope, self.tools)

@@ -43,16 +43,16 @@ def main(job: Path) -> None:
     """Do a job: folder, source ("module:function", what gives the tools), only (names), at_once, limit_s."""
     import anyio
 
-    from mcl.plugins.probing import folder, server
+    from mcl.plugins.probing import folder, snapshot
     from mcl.plugins.probing.calling import Tools
-    from mcl.plugins.probing.told import PLAN
+    from mcl.plugins.probing.judging import PLAN
 
     said = json.loads(job.read_text())
     place = Path(said["folder"])
     tools = Tools(said["source"])
     manifests = [one for one in tools.registry.own if not said["only"] or one.name in said["only"]]
-    listening = server.listen()
-    host = server.origin(listening)
+    listening = snapshot.listen()
+    host = snapshot.origin(listening)
     folder.make_stand_ins(place, {program for one in manifests for program in one.programs})
     anyio.run(lambda: folder.make_template(place / "template", host=host))
     answering = _fork(listening.serve_forever)
@@ -121,9 +121,8 @@ def _start(probe: _Probe, tools: Tools, host: str) -> int:
 
 def _finish(probe: _Probe, status: int, place: Path, host: str) -> None:
     from mcl.plugins.probing.folder import AREAS
-    from mcl.plugins.probing.judging import judge
+    from mcl.plugins.probing.judging import RESULTS, judge
     from mcl.plugins.probing.snapshot import changes, look
-    from mcl.plugins.probing.told import RESULTS
 
     opened = probe.opening.opened()
     probe.opening.close()
@@ -212,12 +211,6 @@ def _last_words(probe: _Probe) -> str:
     return "the process of the example ended without an answer"
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    sys.path[:] = json.loads(Path(sys.argv[1]).read_text())["path"]
-    main(Path(sys.argv[1]))
-
-
 # ---- Which files of some folders are opened, by whatever code or program: the kernel tells (inotify,
 # Linux).
 
@@ -267,3 +260,9 @@ class Opening:
             place += _EVENT.size + length
             if watch in self._watches:
                 yield str(self._watches[watch] / name)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    sys.path[:] = json.loads(Path(sys.argv[1]).read_text())["path"]
+    main(Path(sys.argv[1]))

@@ -19,12 +19,11 @@ from mcl.catalog.contracts import (
 )
 from mcl.catalog.contracts.registered import registered_drift
 from mcl.catalog.tools.registry import registry
+from mcl.core.awaiting import outside_loop
 from mcl.core.errors import InputError
-from mcl.core.loops import outside_loop
 from mcl.core.replacing import replacing
-from mcl.plugins.probing.judging import unshown
+from mcl.plugins.probing.judging import Probed, State, unprobed, unshown
 from mcl.plugins.probing.probing import SOURCE, Progress, probe
-from mcl.plugins.probing.told import Probed, State, unprobed
 
 
 @dataclass(frozen=True)

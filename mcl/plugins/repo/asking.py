@@ -11,8 +11,16 @@ from mcl.model.chat.answers import place_of, shown, span_rules
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Model, SlotForm
 from mcl.model.tags.familiar import features
 from mcl.model.writing import Request, Writer, literal
-from mcl.plugins.repo.contract import RepoIntent, read_contract, refusal
-from mcl.plugins.repo.intents import COMMANDS, REFUSE, IntentType, Language, intent_types
+from mcl.plugins.repo.contract import (
+    COMMANDS,
+    REFUSE,
+    IntentType,
+    Language,
+    RepoIntent,
+    intent_types,
+    read_contract,
+    refusal,
+)
 from mcl.plugins.repo.matcher import LONGEST_PROMPT
 from mcl.plugins.repo.rules import rules, words_before
 from mcl.plugins.repo.wording import (

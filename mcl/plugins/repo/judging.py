@@ -4,9 +4,8 @@ import re
 from dataclasses import dataclass, replace
 
 from executor.core.errors import ScopeError
-from executor.sandbox.spelling import components
-from mcl.plugins.repo.contract import RepoIntent, shown
-from mcl.plugins.repo.intents import COMMANDS, REFUSE, IntentType, intent_types
+from executor.sandbox.files import components
+from mcl.plugins.repo.contract import COMMANDS, REFUSE, IntentType, RepoIntent, intent_types, shown
 
 LONGEST_BRANCH = 120
 LONGEST_QUERY = 1000

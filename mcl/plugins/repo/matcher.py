@@ -3,8 +3,15 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from mcl.plugins.repo.contract import RepoIntent, read_contract, refusal, shown
-from mcl.plugins.repo.intents import COMMANDS, Language, intent_types
+from mcl.plugins.repo.contract import (
+    COMMANDS,
+    Language,
+    RepoIntent,
+    intent_types,
+    read_contract,
+    refusal,
+    shown,
+)
 from mcl.plugins.repo.judging import judge
 from mcl.plugins.repo.query import asks_where, leads_to_text, query_of
 from mcl.plugins.repo.rules import Rule, Words, rules

@@ -6,8 +6,7 @@ from typing import Literal
 
 from mcl.core.errors import ModelError, RepoError
 from mcl.model.protocol import Model
-from mcl.plugins.repo.contract import RepoIntent
-from mcl.plugins.repo.intents import REFUSE, SEARCH
+from mcl.plugins.repo.contract import REFUSE, SEARCH, RepoIntent
 from mcl.plugins.repo.matcher import exact, match, several_wishes
 
 NO_ROUTE = 1  # the exit status of a prompt that nothing is known to answer

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from mcl.plugins.repo.intents import Language
+from mcl.plugins.repo.contract import Language
 
 Phrase: TypeAlias = tuple[str, ...]
 Where: TypeAlias = Literal["start", "anywhere", "commands"]

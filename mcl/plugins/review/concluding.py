@@ -11,7 +11,7 @@ from mcl.plugins.review.contracts import contract
 from mcl.plugins.review.findings import Finding, write_finding
 from mcl.plugins.review.memory import Memories
 from mcl.plugins.review.memory.dismissals import dismissed_json
-from mcl.plugins.review.memory.plain import plain_line, plain_lines
+from mcl.plugins.review.memory.meanings import plain_line, plain_lines
 
 _ROOM: Final = 16_384  # bytes of the answer beside its findings
 _MOST_UNREADABLE: Final = 200

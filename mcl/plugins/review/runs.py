@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from executor.store.home import Home
-from mcl.plugins.review.usecases.again import concluded_before, is_review, review_exit
+from mcl.plugins.review.usecases.found import concluded_before, is_review, review_exit
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
@@ -38,7 +38,7 @@ class Reviews:
 
     def ended(self, home: Home, found: "Shown", outcome: "Outcome", workspace: Path) -> None:
         """What was found in each file is remembered."""
-        from mcl.plugins.review.usecases.remembering import keep_review
+        from mcl.plugins.review.usecases.found import keep_review
 
         assert found.intent is not None
         keep_review(home, found.intent, outcome, workspace)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from executor.walker import Outcome
-    from mcl.catalog.channel import Channel
+    from mcl.catalog.channels import Channel
     from mcl.serve.service.runs import Run
     from mcl.serve.service.service import Service
     from mcl.usecases.show import Shown

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
     from mcl.catalog.upstream import Kind
-    from mcl.serve.changes import Changes
+    from mcl.serve.caller import Changes
     from mcl.serve.service.service import Service
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
 
-    from mcl.serve.changes import Changes
+    from mcl.serve.caller import Changes
     from mcl.serve.service.service import Service
 
 MOST: Final = 256  # resources that one client may watch

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from anyio import get_cancelled_exc_class
+from nacl.exceptions import CryptoError
+from nacl.secret import SecretBox
+from nacl.utils import random
 
 from executor.core.errors import GateError, WalkError
 from executor.core.hashing import json_size
@@ -15,6 +20,7 @@ from executor.walker import Outcome, Walker
 from executor.walker.outcome import Failure
 from executor.walker.people import GateAnswer, GateQuestion
 from ir import MclError
+from mcl.serve.exchange import Caller
 from mcl.usecases import decision
 from mcl.usecases.asked_call import AskedCall
 from mcl.usecases.direct import NODE
@@ -104,3 +110,35 @@ class _Nobody:
 
     async def ask(self, gate: GateQuestion) -> GateAnswer | None:
         return None
+
+
+# ---- What a client of the modern era carries from one try of a call to the next: sealed, for just this
+# call.
+
+_MOST: Final = 4096  # characters; what is given out is a tenth of it
+
+
+class States:
+    """Seals states, and reads those that it sealed itself: none of another process, home or server."""
+
+    def __init__(self) -> None:
+        self._box = SecretBox(random(SecretBox.KEY_SIZE))
+
+    def give(self, caller: Caller, what: str, **said: str) -> str:
+        """A state for this client that comes back with the same call. what: the call, as a digest."""
+        told = {"client": [caller.client, caller.version], "what": what, "said": said}
+        return base64.urlsafe_b64encode(bytes(self._box.encrypt(json.dumps(told).encode()))).decode()
+
+    def read(self, caller: Caller, what: str = "") -> dict[str, str] | None:
+        """What was said in the state that a call brought; None where it was not given out here, to this
+        client and for this call ("": whatever call)."""
+        if len(caller.state) > _MOST:
+            return None
+        try:
+            sealed = base64.b64decode(caller.state.encode(), altchars=b"-_", validate=True)
+            told = json.loads(self._box.decrypt(sealed))
+        except (CryptoError, ValueError, TypeError):  # no base64, no JSON, not ours
+            return None
+        if told["client"] != [caller.client, caller.version] or (what and told["what"] != what):
+            return None
+        return dict(told["said"])

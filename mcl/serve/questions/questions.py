@@ -25,11 +25,10 @@ from executor.walker.asking import TRIES
 from executor.walker.people import GateAnswer
 from mcl.core.errors import McpError
 from mcl.serve.exchange import Caller, Wanted
-from mcl.serve.questions.making import WITHDRAWN, Made, consumed, make, note
+from mcl.serve.questions.making import WITHDRAWN, Made, States, consumed, make, note
 from mcl.serve.questions.people import filled_by, keep_alive, signs
 from mcl.serve.questions.putting import put
 from mcl.serve.questions.shown import WAIT, call_form, read_answer
-from mcl.serve.questions.states import States
 from mcl.usecases import decision
 from mcl.usecases.asked_call import AskedCall, asked_call, closing, standing
 

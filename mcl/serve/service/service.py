@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from anyio import CapacityLimiter, to_thread
 
 from executor.call import Call
 from executor.core.hashing import json_hash
@@ -19,10 +23,9 @@ from mcl.serve.governed import Judged
 from mcl.serve.session import Session
 
 if TYPE_CHECKING:
+    from mcl.compiler.outcome import Outcome
     from mcl.serve.questions.questions import Questions
-    from mcl.serve.service.compiling import Compiling
     from mcl.serve.service.runs import Runs
-
 
 # ---- Calls that are refused again and again: an agent that repeats itself is told so.
 
@@ -98,3 +101,62 @@ class Service(Session):
         super().__init__(home, workspace, **session)
         self.questions, self.runs, self.compiling = questions, runs, compiling
         self.shelves, self.refusals = Shelves(), Refusals(home)
+
+
+# ---- Compiling goals in a server: in a thread, one at a time, so that other calls are answered meanwhile.
+
+
+class Compiling:
+    """The compiler of one process.
+
+    model: a GGUF, None for the one in use. ai: False for the deterministic matcher. skills: further folders.
+    """
+
+    def __init__(
+        self, home: Home, *, model: Path | None = None, ai: bool = True, skills: Sequence[Path] = ()
+    ) -> None:
+        self._home = home
+        self.model, self.ai, self.skills = model, ai, tuple(skills)
+        self._turn = CapacityLimiter(1)  # a model is not for several threads
+
+    async def compile(self, goal: str, *, skill: str = "", verb: str = "", zone: str = "") -> Outcome:
+        """Compile a goal; what comes of it is signed and kept. Raises as ``acts.compile.compile_goal``."""
+        from mcl.usecases.compile import compile_goal
+
+        return await self._alone(
+            partial(
+                compile_goal,
+                goal,
+                skill=skill or None,
+                verb=verb or None,
+                zone=zone or None,
+                model=self.model,
+                ai=self.ai,
+                skills=self.skills,
+                home=self._home,
+            )
+        )
+
+    async def answer(self, intent: str, answers: Mapping[str, str]) -> Outcome:
+        """Compile an intent again with answers; nobody knows who gave them.
+
+        Raises as ``acts.answer.answer``.
+        """
+        from mcl.usecases.answer import answer
+
+        return await self._alone(
+            partial(
+                answer,
+                intent,
+                answers,
+                model=self.model,
+                ai=self.ai,
+                skills=self.skills,
+                home=self._home,
+                unseen=True,
+            )
+        )
+
+    async def _alone(self, work: partial[Outcome]) -> Outcome:
+        # A compile that nobody waits for any more still ends, and is kept.
+        return await to_thread.run_sync(work, limiter=self._turn)

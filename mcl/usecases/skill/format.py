@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from mcl.core.errors import SkillError
 from mcl.language.mtx.digest import file_digest
-from mcl.usecases.skill.files import SkillFile, replace_file, skill_files
-from mcl.usecases.skill.read import ReadFile, read_skill_file
+from mcl.usecases.skill.files import ReadFile, SkillFile, read_skill_file, replace_file, skill_files
 
 if TYPE_CHECKING:
     from mcl.language.mtx.finding import Finding

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mcl.language.mtx.digest import file_digest
-from mcl.usecases.skill.files import SkillFile, skill_files
-from mcl.usecases.skill.read import read_skill_file
+from mcl.usecases.skill.files import SkillFile, read_skill_file, skill_files
 
 
 def hash_skill(path: Path | str) -> str:

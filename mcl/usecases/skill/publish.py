@@ -13,9 +13,15 @@ from mcl.core.errors import SkillError
 from mcl.language.mtx.digest import file_digest
 from mcl.language.mtx.finding import Finding
 from mcl.language.mtx.load import invalid
-from mcl.usecases.skill.files import SKILL_FILE, SkillFile, replace_file, skill_files
+from mcl.usecases.skill.files import (
+    SKILL_FILE,
+    ReadFile,
+    SkillFile,
+    read_skill_file,
+    replace_file,
+    skill_files,
+)
 from mcl.usecases.skill.format import formatted
-from mcl.usecases.skill.read import ReadFile, read_skill_file
 from mcl.usecases.skill.validate import check_text, validate_skill
 
 if TYPE_CHECKING:

@@ -82,7 +82,7 @@ def _checked(file: SkillFile, *, strict: bool, tools: Tools) -> Iterator[Checked
     if isinstance(data, Finding):
         yield CheckedFile(file.shown, (data,))
         return
-    from mcl.language.plans.beside import scope_of
+    from mcl.language.plans.below import scope_of
 
     parsed, findings = check_text(data, file.id, strict=strict)
     plan = file.path.parent / PLAN_FILE
@@ -97,7 +97,7 @@ def _checked(file: SkillFile, *, strict: bool, tools: Tools) -> Iterator[Checked
 
 def _lone_plan(shown: str, tools: Tools) -> CheckedFile:
     """A plan.yaml by itself, with the SKILL.mtx beside it."""
-    from mcl.language.plans.beside import scope_of
+    from mcl.language.plans.below import scope_of
 
     skill = Path(shown).parent / SKILL_FILE
     data = _read(str(skill))
@@ -111,8 +111,7 @@ def _plan(shown: str, scope: Skill | None, tools: Tools) -> tuple[CheckedFile, I
     """What is wrong with a plan, and what its skill declares in vain; without a skill, what is wrong with
     the form of the plan.
     """
-    from mcl.language.plans.below import check_below
-    from mcl.language.plans.beside import check_plan
+    from mcl.language.plans.below import check_below, check_plan
 
     data = _read(shown)
     if isinstance(data, Finding):

@@ -3,7 +3,7 @@
 import typer
 
 from mcl.cli.arguments import example
-from mcl.plugins.agents.cli import complete, export, import_, list, map, select, trace, validate
+from mcl.plugins.agents.cli import file, work
 
 
 def register(app: typer.Typer) -> None:
@@ -14,6 +14,6 @@ def register(app: typer.Typer) -> None:
         epilog=example("mcl intents validate", "mcl intents import", "mcl intents list"),
         rich_markup_mode=None,
     )
-    for verb in (import_, export, list, select, complete, trace, map, validate):
-        verb.register(intents)
+    for verbs in (file, work):
+        verbs.register(intents)
     app.add_typer(intents)

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mcl.core.yaml.findings import Finding
 from mcl.core.yaml.nodes import ListNode, MapNode, Node, is_null
-from mcl.core.yaml.reading import MAX_BYTES, read_tree, text_of
+from mcl.core.yaml.reading import MAX_BYTES, Finding, read_tree, text_of
 from mcl.plugins.agents.file.entries import Entry, EntryReader
 
 NAME: Final = ".orchestration/active_intents.yaml"  # where a folder keeps it

@@ -8,12 +8,10 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from mcl.core.errors import WorkError
-from mcl.core.yaml.findings import Finding, shown
 from mcl.core.yaml.nodes import ListNode, MapNode, ScalarNode
-from mcl.core.yaml.reading import read_tree, text_of
+from mcl.core.yaml.reading import Finding, read_tree, shown, text_of
 from mcl.plugins.agents.file.document import Document, document_of, read_file
-from mcl.plugins.agents.file.entries import Entry
-from mcl.plugins.agents.file.quoting import quoted
+from mcl.plugins.agents.file.entries import Entry, quoted
 
 _MARK: Final = b"\xef\xbb\xbf"  # what some editors put before a text
 _BREAK: Final = re.compile("\r\n?|\n")

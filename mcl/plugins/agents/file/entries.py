@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from executor.core.hashing import json_bytes
-from mcl.core.yaml.findings import Finding, Level, shown
 from mcl.core.yaml.nodes import ListNode, MapNode, Node, ScalarNode, is_null, plain_value
+from mcl.core.yaml.reading import Finding, Level, shown
 
 # The fields in the order that a file gives them.
 FIELDS: Final = (
@@ -226,3 +227,59 @@ def _quotes(node: Node) -> str:
     if isinstance(node, ScalarNode) and node.kind not in ("text", "null"):
         return f': write "{shown(node.text)[1:-1]}" in quotes'
     return ""
+
+
+# ---- A text in double quotes, as YAML and JSON both read it.
+
+# What YAML does not take as it is, or what its readers take in different ways; json.dumps writes the rest.
+_ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def quoted(text: str) -> str:
+    """The text in double quotes, on one line. Raises ValueError for halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("half a character cannot be written") from error
+    written = json.dumps(text, ensure_ascii=False)
+    return _ESCAPED.sub(lambda odd: f"\\u{ord(odd[0]):04x}", written)
+
+
+# ---- A whole file from entries: the same bytes for the same entries, and it reads as them again.
+
+_ALWAYS: Final = ("id", "name", "status", "created_at", "updated_at")
+_LISTS: Final = ("owned_scope", "constraints", "acceptance_criteria", "dependencies", "references")
+_HEAD: Final = (
+    "# Intents for coding agents. A person changes this file and then imports it: mcl intents import\n"
+)
+
+
+def write_file(entries: Iterable[Entry]) -> bytes:
+    """The file. Raises ValueError for a text with half a character in it."""
+    lines = [line for entry in entries for line in _entry(entry)]
+    if not lines:
+        return f"{_HEAD}active_intents: []\n".encode()
+    return f"{_HEAD}active_intents:\n{''.join(lines)}".encode()
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    start = "    - "
+    for name in FIELDS:
+        value = entry.label if name == "id" else getattr(entry, name)
+        if name in _LISTS:
+            yield f"{start}{name}:{'' if value else ' []'}\n"
+            yield from (f"          - {_item(item)}\n" for item in value)
+        elif value or name in _ALWAYS:
+            yield f"{start}{name}: {quoted(value)}\n"
+        else:
+            yield f"{start}{name}: null\n"
+        start = "      "
+
+
+def _item(item: Criterion) -> str:
+    return quoted(item) if isinstance(item, str) else _flow(item.to_json())
+
+
+def _flow(texts: dict[str, str]) -> str:
+    """A map between braces: also JSON."""
+    return "{" + ", ".join(f"{quoted(name)}: {quoted(text)}" for name, text in texts.items()) + "}"

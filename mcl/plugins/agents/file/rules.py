@@ -2,16 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from datetime import UTC, datetime
+from typing import Final, Literal, TypeAlias
 
 from executor.core.errors import GlobError
-from mcl.core.yaml.findings import Finding, Level, shown
+from executor.core.globs import Glob
+from mcl.core.yaml.reading import Finding, Level, shown
 from mcl.plugins.agents.file.entries import Entry
-from mcl.plugins.agents.file.labels import STATUSES, is_label
-from mcl.plugins.agents.file.moments import moment
-from mcl.plugins.agents.file.patterns import Patterns
+
+# ---- The words of a file: what its intents are called, and how far they may be.
+
+Status = Literal["DRAFT", "IN_PROGRESS", "DONE", "BLOCKED"]
+STATUSES: Final[tuple[Status, ...]] = ("DRAFT", "IN_PROGRESS", "DONE", "BLOCKED")
+MAX_LABEL: Final = 64  # characters
+_LABEL: Final = re.compile(r"INT-[0-9]{3,}")
+
+
+def is_label(text: str) -> bool:
+    """Whether a text is the id of an intent, such as INT-001."""
+    return len(text) <= MAX_LABEL and _LABEL.fullmatch(text) is not None
+
+
+def in_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """Labels from the smallest to the largest: INT-002 before INT-010 before INT-1000."""
+    return tuple(sorted(labels, key=lambda label: (len(label), label)))
+
+
+# ---- The times of a file: ISO 8601 with a zone, and the same in UTC.
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
+
+
+def moment(text: str) -> datetime | None:
+    """The moment that a text such as 2024-01-15T10:30:00Z says, None where it says none."""
+    if not _MOMENT.fullmatch(text):
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):  # the 31st of February; the year 0001 east of Greenwich
+        return None
+
+
+def instant(text: str) -> str:
+    """The same moment in UTC, as a signed document writes it: 2024-01-15T10:30:00Z, with parts of a second
+    where there are any. Raises ValueError where the text says no moment.
+    """
+    found = moment(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no moment such as 2024-01-15T10:30:00Z")
+    return found.replace(tzinfo=None).isoformat() + "Z"
+
+
+# ---- The patterns of a file, each read once however often it stands there.
+
+MAX_PATHS: Final = 50_000
+
+
+class Patterns:
+    """Reads patterns and keeps what became of them, up to a bound for the whole file."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, Glob | GlobError | None] = {}
+        self._paths = 0
+
+    def read(self, text: str) -> Glob | GlobError | None:
+        """The pattern, or what is wrong with it; None behind the one at which the file had too many."""
+        if text not in self._read:
+            self._read[text] = self._new(text)
+        return self._read[text]
+
+    def good(self, texts: tuple[str, ...]) -> tuple[Glob, ...]:
+        """Those of these patterns that can be read and are about files of the workspace."""
+        return tuple(glob for text in texts if isinstance(glob := self.read(text), Glob))
+
+    def _new(self, text: str) -> Glob | GlobError | None:
+        if self._paths > MAX_PATHS:
+            return None
+        try:
+            found = Glob.read(text)
+        except GlobError as error:
+            self._paths += 1
+            return error
+        self._paths += len(found.paths)
+        if self._paths > MAX_PATHS:
+            message = f"the patterns of the file stand for more than {MAX_PATHS}, with braces written out"
+            return GlobError("INVALID_GLOB", message, place=text, fix="name folders, or part the file")
+        return found
 
 
 @dataclass(frozen=True)

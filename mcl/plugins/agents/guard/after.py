@@ -11,16 +11,13 @@ from executor.sandbox.protected import is_protected
 from executor.store.home import Home
 from executor.walker.undo.look import FILE_LIMIT
 from mcl.plugins.agents.guard import dirty, refusals
-from mcl.plugins.agents.guard.calls import Pending, PendingCalls
+from mcl.plugins.agents.guard.calls import Pending, PendingCalls, opened
 from mcl.plugins.agents.guard.judge import Caller
-from mcl.plugins.agents.guard.opening import opened
 from mcl.plugins.agents.guard.places import below, lexical
 from mcl.plugins.agents.hosts.event import Event
-from mcl.plugins.agents.work.checkouts import BoundCheckouts
-from mcl.plugins.agents.work.leases import Leases
+from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import Work
-from mcl.plugins.agents.writes.images import left
-from mcl.plugins.agents.writes.seen import Seen
+from mcl.plugins.agents.writes.images import Seen, left
 from mcl.plugins.agents.writes.tracing import trace_writes
 
 STRAYED: Final = "record.agent.strayed"

@@ -6,12 +6,15 @@ The host tells of a call before it is made and after, to two processes that shar
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Final
 
 from executor.core.clock import instant
+from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 
 _TABLES: Final = (
@@ -67,3 +70,16 @@ class PendingCalls:
             return None
         _, root, who, intent, label, tool, node, dirty, _ = rows[0]
         return Pending(root, who, intent, label, tool, node, json.loads(dirty))
+
+
+# ---- A governed folder, opened so that nothing outside it can be reached.
+
+
+@contextmanager
+def opened(root: Path, home: Home) -> Iterator[Workspace]:
+    """The folder as a workspace to which the home is closed. Raises ScopeError."""
+    workspace = Workspace(root, forbidden=[home.path])
+    try:
+        yield workspace
+    finally:
+        workspace.close()

@@ -24,30 +24,26 @@ from executor.store.home import Home
 from executor.tools.manifest import Mode
 from ir import MclError
 from mcl.plugins.agents.guard import dirty, refusals
-from mcl.plugins.agents.guard.calls import Pending, PendingCalls
+from mcl.plugins.agents.guard.calls import Pending, PendingCalls, opened
 from mcl.plugins.agents.guard.lines import NotPlainError, read_line
-from mcl.plugins.agents.guard.opening import opened
-from mcl.plugins.agents.guard.own import is_own
 from mcl.plugins.agents.guard.places import (
     Reach,
     below,
     by_process,
     is_below,
+    is_own,
     lexical,
     reach_of,
     read_otherwise,
 )
 from mcl.plugins.agents.guard.plain import Shell, look_at
 from mcl.plugins.agents.guard.reaching import names_mcl, reached
-from mcl.plugins.agents.hosts.answer import Verdict
-from mcl.plugins.agents.hosts.event import Event
-from mcl.plugins.agents.work.checkouts import BoundCheckouts
-from mcl.plugins.agents.work.leases import Leases
+from mcl.plugins.agents.hosts.event import Event, Verdict
+from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import Work
 from mcl.plugins.agents.writes.callers import Callers
-from mcl.plugins.agents.writes.images import keep
+from mcl.plugins.agents.writes.images import Seen, keep
 from mcl.plugins.agents.writes.recovering import recover
-from mcl.plugins.agents.writes.seen import Seen
 
 REFUSED: Final = "record.agent.refused"
 SHELL_RAN: Final = "what a process does is not undone"

@@ -19,8 +19,7 @@ from mcl.plugins.agents.guard import refusals
 from mcl.plugins.agents.guard.after import Aftermath
 from mcl.plugins.agents.guard.judge import REFUSED, Caller, Judge
 from mcl.plugins.agents.hook.request import received
-from mcl.plugins.agents.hosts.answer import Answer, answer_after, answer_before
-from mcl.plugins.agents.hosts.event import Event, read_event
+from mcl.plugins.agents.hosts.event import Answer, Event, answer_after, answer_before, read_event
 from mcl.plugins.agents.hosts.host import Host, host_named
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcl.plugins.agents.hosts.answer import Answer
+    from mcl.plugins.agents.hosts.event import Answer
 
 VERBS = {"pre-tool-use": "pre", "post-tool-use": "post"}
 DEFAULT_HOST = "claude-code"

@@ -26,7 +26,7 @@ from mcl.core.errors import HookError
 from mcl.plugins.agents.hook.answering import Answering, failed
 from mcl.plugins.agents.hook.request import FIELDS, LOCK, SOCKET, VERSION, code_place, packed, received
 from mcl.plugins.agents.hook.starting import opened_folder
-from mcl.plugins.agents.hosts.answer import Answer
+from mcl.plugins.agents.hosts.event import Answer
 
 IDLE_S: Final = 15 * 60.0
 HUNG_S: Final = 30.0  # for one decision, after which this process is of no use

@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from mcl.plugins.agents.governed.here import here_of
 from mcl.plugins.agents.work.completing import MAX_NOTES, complete
-from mcl.plugins.agents.work.root import find_root
+from mcl.plugins.agents.work.store import find_root
 from mcl.serve.exchange import Caller, Json, Reply, refused
 from mcl.serve.offered.offered import KEEPS, Offered
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final, cast
 
 from anyio import to_thread
 
-from mcl.plugins.agents.file.labels import STATUSES
+from mcl.plugins.agents.file.rules import STATUSES
 from mcl.plugins.agents.governed.here import here_of
-from mcl.plugins.agents.work.root import find_root
 from mcl.plugins.agents.work.selecting import intent_json
+from mcl.plugins.agents.work.store import find_root
 from mcl.serve.exchange import Caller, Json, Reply
 from mcl.serve.offered.offered import LOOKS, Offered
 

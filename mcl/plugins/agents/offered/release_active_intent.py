@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
-    from mcl.plugins.agents.usecases.release import release_work
+    from mcl.plugins.agents.usecases import release_work
 
     agent, root = here_of(session.folders).name_of(caller), session.workspace.root
     lease = await to_thread.run_sync(partial(release_work, agent=agent, root=root, home=session.home))

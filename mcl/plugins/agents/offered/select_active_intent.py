@@ -8,8 +8,8 @@ from anyio import to_thread
 
 from executor.gate.checkout import intent_already_active
 from mcl.plugins.agents.governed.here import here_of
-from mcl.plugins.agents.work.root import find_root
 from mcl.plugins.agents.work.selecting import SelectResult, select
+from mcl.plugins.agents.work.store import find_root
 from mcl.serve.exchange import Caller, Json, Reply, refused
 from mcl.serve.offered.offered import KEEPS, Offered
 

@@ -1,7 +1,6 @@
 """What agents and people changed in a governed folder, a line a change, each bound to the one before."""
 
-from mcl.plugins.agents.trace.change import Change
-from mcl.plugins.agents.trace.changed_lines import changed_lines
+from mcl.plugins.agents.trace.changed_lines import Change, changed_lines
 from mcl.plugins.agents.trace.line import TraceLine
 from mcl.plugins.agents.trace.trace import Trace
 

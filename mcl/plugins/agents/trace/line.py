@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from executor.core.hashing import json_bytes
 from ir import DocumentError, is_instant, is_ulid, parse_json
-from mcl.plugins.agents.trace.change import Author, Change, Ranges
+from mcl.plugins.agents.trace.changed_lines import Author, Change, Ranges
 
 NO_LINE: Final = "0" * 64  # what the first line is bound to
 LONGEST: Final = 1 << 14  # bytes of a line

@@ -18,10 +18,9 @@ from executor.core.errors import ScopeError
 from executor.sandbox.files import explain
 from executor.store.home import Home
 from executor.store.journal.record import Record
-from mcl.plugins.agents.trace.change import Change
-from mcl.plugins.agents.trace.folder import NAME, TRACE, opened_folder, opened_trace
+from mcl.plugins.agents.trace.changed_lines import Change
+from mcl.plugins.agents.trace.folder import NAME, TRACE, opened_folder, opened_trace, write_map
 from mcl.plugins.agents.trace.line import LONGEST, NO_LINE, TraceLine, hash_of, line_of, read_line
-from mcl.plugins.agents.trace.map import write_map
 
 # ---- What the home remembers of traces, so that nothing has to be searched for: a row says nothing by
 # itself.

@@ -14,7 +14,7 @@ from executor.store.journal.record import Record
 from ir import IntentAttestBody
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.work.criteria import Ask, Looked, asked, kept, looked_at
-from mcl.plugins.agents.work.following import follow
+from mcl.plugins.agents.work.file import follow
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.leases import Leases
 from mcl.plugins.agents.work.store import STATUS, Work

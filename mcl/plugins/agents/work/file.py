@@ -12,10 +12,12 @@ from typing import Final
 
 from executor.core.errors import ScopeError
 from executor.sandbox.files import explain, open_plain, out_of_scope, read_up_to
+from ir import MclError
 from mcl.core.errors import WorkError
 from mcl.core.replacing import replacing
 from mcl.plugins.agents.file import NAME as FILE
-from mcl.plugins.agents.file import Document, read_file
+from mcl.plugins.agents.file import Document, edit_status, read_file
+from mcl.plugins.agents.file.rules import Status
 
 _MOST: Final = 4 * 1024 * 1024 + 1  # one byte more than is read as YAML, so that more is noticed
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -148,3 +150,32 @@ def _unreadable(root: Path, problem: OSError) -> WorkError:
         why = f"{name} ({(problem.strerror or 'no more is known').lower()}). Please make the file readable."
     fix = f"a person writes {root / FILE}, or writes it anew as it was signed: mcl intents export"
     return WorkError("FILE_UNREADABLE", f"Failed to read {FILE}: {why}", place=FILE, fix=fix)
+
+
+# ---- The file follows what was decided: its status line is edited, and everything else stays as it is.
+
+
+def follow(root: Path, label: str, before: Status, after: Status, at: str) -> str:
+    """Write a new status into the file. Gives "" or why the file does not say it: it is a view, and nothing
+    depends on it.
+
+    before: what the file must say now; whoever wrote another status there has it imported, or loses nothing.
+    """
+
+    def change(data: bytes) -> bytes:
+        entry = read_file(data).entry(label)
+        if entry is None or entry.status != before:
+            raise _Differs
+        return edit_status(data, label, after, at)
+
+    try:
+        change_bytes(root, change)
+    except _Differs:
+        return f"{FILE} says something else of {label} than what was signed, and was left as it is"
+    except MclError as problem:
+        return f"{FILE} does not say that {label} is {after}: {problem.message}"
+    return ""
+
+
+class _Differs(Exception):  # noqa: N818  # a signal inside this file
+    pass

@@ -15,14 +15,12 @@ from ir import Envelope, Intent, IntentAttestBody, IntentCancelBody
 from mcl.core.errors import WorkError
 from mcl.core.seal import sealed
 from mcl.plugins.agents.file import Entry, Report, read_file, validate
-from mcl.plugins.agents.file.moments import instant
+from mcl.plugins.agents.file.rules import instant
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.leases import Lease, Leases
 from mcl.plugins.agents.work.naming import note_patterns
 from mcl.plugins.agents.work.signing import accepted, differences, intent_of, require_no_secret
-from mcl.plugins.agents.work.status import require_legal, status_record
-from mcl.plugins.agents.work.store import SIGNED, Work
-from mcl.plugins.agents.work.tables import COMPONENT
+from mcl.plugins.agents.work.store import COMPONENT, SIGNED, Work, require_legal, status_record
 
 Kind = Literal["new", "changed", "status", "gone", "same"]
 _ALREADY: Final = "the file said so when a person signed it"

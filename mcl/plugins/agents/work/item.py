@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
 from executor.store.lifecycle.view import View
 from ir import Intent, PolicyConstraint, Predicate, RuleConstraint
-from mcl.plugins.agents.file.labels import Status, is_label
+from mcl.plugins.agents.file import Criterion, Entry, TypedCriterion
+from mcl.plugins.agents.file.rules import Status, is_label
 
 if TYPE_CHECKING:
     from executor.core.globs import Scope
@@ -64,7 +65,7 @@ class WorkItem:
         no file of the folder and is left out.
         """
         from executor.core.globs import Scope
-        from mcl.plugins.agents.file.patterns import Patterns
+        from mcl.plugins.agents.file.rules import Patterns
 
         return Scope(Patterns().good(self.scope))
 
@@ -163,3 +164,35 @@ def in_words(predicate: Predicate) -> str:
             return str(said["text"])
     parts = predicate.model_dump(exclude={"type"})
     return " ".join([predicate.type, *(str(part) for part in parts.values() if part)])
+
+
+# ---- From signed work back to the file.
+
+
+def entry_of(item: WorkItem) -> Entry:
+    """The entry that says what was signed, and how far it is."""
+    return Entry(
+        label=item.label,
+        name=item.name,
+        description=item.description,
+        status=item.status,
+        owner=item.owner,
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+        owned_scope=item.scope,
+        constraints=item.constraints,
+        acceptance_criteria=tuple(_criteria(item)),
+        dependencies=item.dependencies,
+        references=item.references,
+        blocked_reason=item.blocked_reason,
+    )
+
+
+def _criteria(item: WorkItem) -> Iterable[Criterion]:
+    for predicate in item.predicates:
+        if predicate.type == CRITERION:
+            yield in_words(predicate)
+        else:
+            said = predicate.model_dump()
+            kind = str(said.pop("type"))
+            yield TypedCriterion(kind, tuple((name, str(text)) for name, text in said.items()))

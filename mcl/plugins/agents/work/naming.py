@@ -18,8 +18,7 @@ from executor.core.errors import HomeError
 from executor.store.home import Home
 from ir import MclError
 from mcl.plugins.agents.work.item import WorkItem
-from mcl.plugins.agents.work.store import Work
-from mcl.plugins.agents.work.tables import COMPONENT
+from mcl.plugins.agents.work.store import COMPONENT, Work
 
 if TYPE_CHECKING:
     from executor.core.globs import Scope
@@ -85,7 +84,7 @@ def _written(patterns: Mapping[str, tuple[str, ...]]) -> str:
 def _scopes(said: str) -> tuple[tuple[str, Scope], ...]:
     """The scope of each label; none where nothing can be made of what is kept."""
     from executor.core.globs import Scope
-    from mcl.plugins.agents.file.patterns import Patterns
+    from mcl.plugins.agents.file.rules import Patterns
 
     read = Patterns()
     try:

@@ -13,14 +13,12 @@ from executor.store.journal.record import Record, seal_record
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.file import NAME as FILE
 from mcl.plugins.agents.file import Document, Entry
-from mcl.plugins.agents.file.labels import is_label
-from mcl.plugins.agents.work.file import read_document
-from mcl.plugins.agents.work.following import follow
+from mcl.plugins.agents.file.rules import is_label
+from mcl.plugins.agents.work.file import follow, read_document
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.leases import Lease, Leases, already_active
 from mcl.plugins.agents.work.signing import differences
-from mcl.plugins.agents.work.status import status_record
-from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.work.store import Work, status_record
 
 # ---- The context that an agent is given with a checkout: what it may change, must heed, and has to reach.
 

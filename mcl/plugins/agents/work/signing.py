@@ -29,7 +29,7 @@ from ir import (
 from mcl.core.errors import WorkError
 from mcl.core.seal import sealed
 from mcl.plugins.agents.file import Criterion, Entry
-from mcl.plugins.agents.file.moments import instant
+from mcl.plugins.agents.file.rules import instant
 from mcl.plugins.agents.work.item import (
     CRITERION,
     CRITERION_SCHEMA,

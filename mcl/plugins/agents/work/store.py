@@ -15,12 +15,36 @@ from typing import Final, cast
 
 from executor.core.errors import HomeError
 from executor.store.home import Home
-from executor.store.journal.record import Record
-from executor.store.lifecycle.fold import fold
+from executor.store.journal.record import Record, seal_record
+from executor.store.lifecycle.events import fold
 from ir import Envelope, IntentAcceptBody, MclError
-from mcl.plugins.agents.file.labels import STATUSES, Status
-from mcl.plugins.agents.work.item import Standing, WorkItem, is_work, item_of
-from mcl.plugins.agents.work.tables import COMPONENT, TABLES
+from mcl.core.errors import WorkError
+from mcl.plugins.agents.file import NAME as FILE
+from mcl.plugins.agents.file.rules import STATUSES, Status
+from mcl.plugins.agents.work.item import TRANSITIONS, Standing, WorkItem, is_work, item_of
+
+# ---- How leases, and the way to the signed work of each folder, lie in the home's database.
+
+COMPONENT: Final = "work"
+# work_roots leads to the row of the journal that says what was signed for a folder; that row is checked when
+# it is read. work_patterns: what its work may change, to find what a message names without reading all of it;
+# what is found is checked against what was signed. agent_leases: one holder a label, one label a holder.
+# number: of the lease, never used twice.
+TABLES: Final = (
+    """
+    CREATE TABLE work_roots (root TEXT PRIMARY KEY, row TEXT NOT NULL) STRICT;
+    CREATE TABLE agent_leases (
+        root TEXT NOT NULL, label TEXT NOT NULL, intent_id TEXT NOT NULL, agent TEXT NOT NULL,
+        since TEXT NOT NULL, expires_at TEXT NOT NULL, number INTEGER NOT NULL,
+        PRIMARY KEY (root, label), UNIQUE (root, agent)
+    ) STRICT;
+    CREATE TABLE agent_lease_numbers (one INTEGER PRIMARY KEY CHECK (one = 1), last INTEGER NOT NULL) STRICT;
+    INSERT INTO agent_lease_numbers VALUES (1, 0);
+    """,
+    """
+    CREATE TABLE work_patterns (root TEXT PRIMARY KEY, row TEXT NOT NULL, patterns TEXT NOT NULL) STRICT;
+    """,
+)
 
 # ---- Linked work trees of git (`git worktree add`), as far as they tell which signed work a folder stands
 # under.
@@ -231,3 +255,73 @@ def _standing(record: Record) -> Standing | None:
     return Standing(
         cast(Status, said["to"]), str(said.get("updated_at", record.at)), str(said.get("why", ""))
     )
+
+
+# ---- Which folder is meant where none is named.
+
+
+def find_root(work: Work, place: Path) -> Path:
+    """The folder whose work is meant at a place: the nearest at or above it that work was signed for, else
+    the nearest that has the file, else the place itself. Links are followed."""
+    real = Path(os.path.realpath(place))
+    if (governed := work.root_of(real)) is not None:
+        return governed
+    return _with_file(real) or real
+
+
+def root_to_sign(work: Work, place: Path) -> Path:
+    """The folder whose file a person means to sign at a place: the nearest at or above it that has one, so
+    that a part of a folder may have work of its own."""
+    return _with_file(Path(os.path.realpath(place))) or find_root(work, place)
+
+
+def _with_file(real: Path) -> Path | None:
+    return next((one for one in (real, *real.parents) if (one / FILE).is_file()), None)
+
+
+# ---- How far a piece of work is: which status may follow which, and the record that says so.
+
+
+def require_legal(label: str, before: Status, after: str) -> None:
+    """Raise WorkError INVALID_TRANSITION unless `after` is `before` or may follow it."""
+    if after == before or after in TRANSITIONS[before]:
+        return
+    following = " or ".join(TRANSITIONS[before])
+    then = f"after {before} comes {following}" if following else "give more work an id of its own"
+    fix = f"{then}; mcl intents export writes the file as it was signed"
+    raise WorkError(
+        "INVALID_TRANSITION",
+        f"{label} is {before} and cannot become {after}",
+        place=label,
+        fix=fix,
+        data={"from": before, "to": after, "legal": [before, *TRANSITIONS[before]]},
+    )
+
+
+def status_record(
+    home: Home,
+    intent: str,
+    label: str,
+    *,
+    before: str,
+    after: str,
+    at: str,
+    by: str,
+    why: str = "",
+    updated_at: str = "",
+) -> Record:
+    """The record of a change of status, which nobody has stored yet.
+
+    by: did of the person, or name of the agent. why: of BLOCKED, what blocks it. updated_at: what the file
+    says of when ("": at).
+    """
+    body = {
+        "label": label,
+        "from": before,
+        "to": after,
+        "by": by,
+        "why": why,
+        "updated_at": updated_at or at,
+    }
+    uri = f"matrix://intent/{intent}"
+    return seal_record(STATUS, body, id=home.clock.new_id(), at=at, intent=uri, signer=home.keyring.agent)

@@ -18,13 +18,40 @@ from executor.store.journal.record import Record
 from executor.store.lifecycle.view import intent_id
 from executor.tools.manifest import Mode
 from executor.walker.undo.images import STORE_LIMIT
-from executor.walker.undo.look import FILE_LIMIT, Before, Looker
+from executor.walker.undo.look import FILE_LIMIT, Before, Looker, State
 from executor.walker.undo.prune import make_room
 from executor.walker.undo.records import KEPT, LEFT, Call, before_of, call_of, kept_body, left_body
-from executor.walker.undo.state import State
 from executor.walker.undo.store import ImageStore
 from executor.walker.undo.total import Total, note_tried, total
-from mcl.plugins.agents.writes.table import TABLES
+
+# ---- The tables of what an agent saw and writes; of the home, and worth nothing beyond it.
+
+# number: grows with each note, so that the oldest can go. record: id of the record of the files that a call
+# which has not ended may change. root: its governed folder. caller: who makes it, where the line of what it
+# changed is owed by that process; "" of a host's own calls.
+TABLES: Final = (
+    """
+    CREATE TABLE agent_seen (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL, agent TEXT NOT NULL, path TEXT NOT NULL,
+        sha256 TEXT NOT NULL, UNIQUE (root, agent, path)
+    ) STRICT;
+    CREATE TABLE agent_denials (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL, agent TEXT NOT NULL, key TEXT NOT NULL,
+        lease TEXT NOT NULL, code TEXT NOT NULL, times INTEGER NOT NULL, at TEXT NOT NULL,
+        UNIQUE (root, agent, key)
+    ) STRICT;
+    CREATE TABLE agent_kept (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, intent TEXT NOT NULL, node TEXT NOT NULL,
+        record TEXT NOT NULL, UNIQUE (intent, node)
+    ) STRICT;
+    """,
+    """
+    ALTER TABLE agent_kept ADD COLUMN root TEXT NOT NULL DEFAULT '';
+    ALTER TABLE agent_kept ADD COLUMN caller TEXT NOT NULL DEFAULT '';
+    """,
+    # executor.gate.breaker counts refusals, of every door.
+    "DROP TABLE agent_denials;",
+)
 
 _OPEN: Final = 4096  # calls of a home that are under way, or were when it crashed
 
@@ -160,3 +187,42 @@ def _tidy(home: Home, store: ImageStore, held: Total) -> None:
     more is left, since intents go on, not again before a sixteenth of the limit has come."""
     if held.bytes > max(STORE_LIMIT, held.tried + STORE_LIMIT // 16):
         note_tried(home, make_room(home, store, STORE_LIMIT // 2))
+
+
+# ---- Which version of a file an agent last read or wrote, so that a write over a newer one is refused.
+
+_KEPT: Final = 1 << 16  # notes of a home
+
+
+class Seen:
+    """The versions that the agents of a home saw."""
+
+    def __init__(self, home: Home) -> None:
+        self._db = home.db
+        self._db.migrate("agent_writes", TABLES)
+
+    def note(self, root: Path, agent: str, path: str, sha256: str | None) -> None:
+        """This agent read or wrote this version. path: relative to root. sha256: hex; None: no file is there.
+
+        Raises HomeError.
+        """
+        if self.of(root, agent, path) == sha256:
+            return
+        with self._db.write("agents") as connection:
+            if sha256 is None:
+                connection.execute(
+                    "DELETE FROM agent_seen WHERE root = ? AND agent = ? AND path = ?",
+                    (str(root), agent, path),
+                )
+                return
+            made = connection.execute(
+                "INSERT OR REPLACE INTO agent_seen (root, agent, path, sha256) VALUES (?, ?, ?, ?)",
+                (str(root), agent, path, sha256),
+            )
+            connection.execute("DELETE FROM agent_seen WHERE number <= ?", ((made.lastrowid or 0) - _KEPT,))
+
+    def of(self, root: Path, agent: str, path: str) -> str | None:
+        """sha256 (hex) of the file as this agent last saw it; None where it never did. Raises HomeError."""
+        sql = "SELECT sha256 FROM agent_seen WHERE root = ? AND agent = ? AND path = ?"
+        found = self._db.read(sql, (str(root), agent, path))
+        return str(found[0][0]) if found else None

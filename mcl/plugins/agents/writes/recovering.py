@@ -18,15 +18,13 @@ from typing import Final
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
-from executor.walker.undo.look import Looker
+from executor.walker.undo.look import Looker, State
 from executor.walker.undo.records import Call
-from executor.walker.undo.state import State
 from executor.walker.undo.store import ImageStore
 from mcl.plugins.agents.trace import Change, Trace, TraceLine
 from mcl.plugins.agents.trace.trace import signed_lines
 from mcl.plugins.agents.writes.callers import Callers
-from mcl.plugins.agents.writes.images import Caller, call_of_row, forget
-from mcl.plugins.agents.writes.table import TABLES
+from mcl.plugins.agents.writes.images import TABLES, Caller, call_of_row, forget
 from mcl.plugins.agents.writes.tracing import lines_of, within
 
 _MOST: Final = 100  # calls that are traced in one go; the others have their turn at the next call

@@ -2,7 +2,7 @@
 
 import typer
 
-from mcl.plugins.repo.cli import execute, explain, repositories, route, run
+from mcl.plugins.repo.cli import execute, repositories, route, run
 
 
 def register(app: typer.Typer) -> None:
@@ -10,6 +10,6 @@ def register(app: typer.Typer) -> None:
     repo = typer.Typer(
         name="repo", help="Repositories: fifteen things to ask of one, in plain words.", rich_markup_mode=None
     )
-    for verb in (route, explain, run, execute, repositories):
+    for verb in (route, run, execute, repositories):
         verb.register(repo)
     app.add_typer(repo)

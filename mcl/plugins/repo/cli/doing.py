@@ -9,8 +9,7 @@ from mcl.cli.output import Output, note, note_error, write_document, write_line
 if TYPE_CHECKING:
     from executor.store.home import Home
     from mcl.plugins.repo.contract import RepoIntent
-    from mcl.plugins.repo.usecases.draft import DraftedContract
-    from mcl.plugins.repo.usecases.run import ContractRun
+    from mcl.plugins.repo.usecases import ContractRun, DraftedContract
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ def explained(asked: Asked, home: "Home", *, as_json: bool) -> int:
     """Show what it would do; the exit code."""
     from mcl.plugins.repo.cli.views import draft_json, draft_view
     from mcl.plugins.repo.planning import REFUSED
-    from mcl.plugins.repo.usecases.draft import draft_contract
+    from mcl.plugins.repo.usecases import draft_contract
 
     out = Output(as_json)
     made = draft_contract(
@@ -53,8 +52,8 @@ def explained(asked: Asked, home: "Home", *, as_json: bool) -> int:
 def done(asked: Asked, home: "Home", *, unseen: bool, as_json: bool) -> int:
     """Do it and tell what came of it; the exit code. unseen: every question is agreed to."""
     from executor.walker.people import AlwaysApprove, AlwaysDeny
-    from mcl.plugins.repo.cli.terminal import AtItsTerminal
-    from mcl.plugins.repo.usecases.run import run_contract
+    from mcl.plugins.repo.cli.views import AtItsTerminal
+    from mcl.plugins.repo.usecases import run_contract
     from mcl.usecases.authority.door import may_answer
 
     try:
@@ -82,7 +81,7 @@ def done(asked: Asked, home: "Home", *, unseen: bool, as_json: bool) -> int:
 def _say_where(made: "DraftedContract") -> None:
     """Say what is done in which repository, where it does more than look, or the person is somewhere else."""
     from mcl.core.safe import one_line
-    from mcl.plugins.repo.intents import intent_types
+    from mcl.plugins.repo.contract import intent_types
 
     found = made.repository
     if found is None or (made.intent.frame.verb == "find" and Path.cwd().is_relative_to(found.path)):

@@ -41,8 +41,7 @@ def exec_command(
     from mcl.plugins.repo.cli.doing import Asked, done, explained
     from mcl.plugins.repo.contract import read_contract
     from mcl.plugins.repo.planning import REFUSED
-    from mcl.plugins.repo.usecases.refusing import keeping_refusals
-    from mcl.plugins.repo.usecases.route import named
+    from mcl.plugins.repo.usecases import keeping_refusals, named
 
     said = _read(source)
     home, contract = use_home(signs=not dry_run), read_contract(said)

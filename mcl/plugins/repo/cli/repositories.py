@@ -10,7 +10,7 @@ from mcl.cli.output import Output, note, write_line
 from mcl.plugins.repo.cli.arguments import Key
 
 if TYPE_CHECKING:
-    from mcl.plugins.repo.usecases.repositories import ChangedRepository
+    from mcl.plugins.repo.usecases import ChangedRepository
 
 
 def register(repo: typer.Typer) -> None:
@@ -28,7 +28,7 @@ def add_command(
 ) -> None:
     """Name a repository. The first one becomes the active one."""
     from mcl.cli.home import use_home
-    from mcl.plugins.repo.usecases import repositories as acts
+    from mcl.plugins.repo import usecases as acts
 
     changed = acts.add_repository(key, path, home=use_home(signs=True))
     _changed(changed, "added", as_json=as_json)
@@ -46,7 +46,7 @@ def add_command(
 def switch_command(key: Key, as_json: AsJson = False) -> None:
     """Make a repository the active one: the one that is meant where none is named."""
     from mcl.cli.home import use_home
-    from mcl.plugins.repo.usecases import repositories as acts
+    from mcl.plugins.repo import usecases as acts
 
     _changed(acts.switch_repository(key, home=use_home(signs=True)), "switched to", as_json=as_json)
 
@@ -54,7 +54,7 @@ def switch_command(key: Key, as_json: AsJson = False) -> None:
 def remove_command(key: Key, as_json: AsJson = False) -> None:
     """Forget a repository. Nothing in its folder is touched."""
     from mcl.cli.home import use_home
-    from mcl.plugins.repo.usecases import repositories as acts
+    from mcl.plugins.repo import usecases as acts
 
     _changed(acts.remove_repository(key, home=use_home(signs=True)), "removed", as_json=as_json)
 

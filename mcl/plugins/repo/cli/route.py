@@ -8,14 +8,14 @@ import typer
 
 from mcl.cli.arguments import AsJson, ModelPath, NoAi, example
 from mcl.cli.output import note, note_error, write_text
-from mcl.plugins.repo.cli.arguments import Compat, InRepo, Prompt, Strict, prompt_of
+from mcl.plugins.repo.cli.arguments import Compat, Confirm, InRepo, Prompt, Strict, prompt_of
 
 if TYPE_CHECKING:
     from executor.store.home import Home
     from mcl.plugins.repo.routing import Routed
 
 
-def register(repo: typer.Typer) -> None:
+def _add_route(repo: typer.Typer) -> None:
     """Add this verb."""
     repo.command(
         "route",
@@ -39,7 +39,7 @@ class Way:
 
     def route(self, words: str, home: "Home | None" = None) -> "Routed":
         """Route a prompt. home: where it is open already."""
-        from mcl.plugins.repo.usecases.route import route_prompt
+        from mcl.plugins.repo.usecases import route_prompt
 
         return route_prompt(
             words,
@@ -66,7 +66,7 @@ def route_command(
     Exit codes: 0 it may be run, 1 no route or bad configuration, 2 refused.
     """
     from mcl.core.safe import safe, safe_json
-    from mcl.plugins.repo.usecases.refusing import rejected
+    from mcl.plugins.repo.usecases import rejected
 
     routed = Way(repo, model, not no_ai, strict, compat).route(prompt_of(prompt))
     write_text(safe_json(routed.contract.text) + "\n")
@@ -77,3 +77,45 @@ def route_command(
         return 0
     note_error(wrong)
     return wrong.exit
+
+
+# ---- `mcl repo explain`: what a prompt would do, where, and what the gate says.
+
+
+def _add_explain(repo: typer.Typer) -> None:
+    """Add this verb."""
+    repo.command(
+        "explain",
+        epilog=example(
+            'mcl repo explain "create branch fix/login" --no-ai', "mcl repo explain kör tester --json"
+        ),
+    )(explain_command)
+
+
+def explain_command(
+    prompt: Prompt,
+    no_ai: NoAi = False,
+    strict: Strict = False,
+    compat: Compat = False,
+    confirm: Confirm = False,
+    repo: InRepo = "",
+    model: ModelPath = None,
+    as_json: AsJson = False,
+) -> int:
+    """Show the contract, the repository, the plan, and what the gate says of each step. Nothing runs.
+
+    Exit codes: 0 it may be run, 1 no route or bad configuration, 2 refused.
+    """
+    from mcl.cli.home import use_home
+    from mcl.plugins.repo.cli.doing import Asked, explained
+
+    home, words = use_home(), prompt_of(prompt)
+    routed = Way(repo, model, not no_ai, strict, compat).route(words, home)
+    asked = Asked(routed.contract, words, by=routed.by, note=routed.note, strict=strict, every=confirm)
+    return explained(asked, home, as_json=as_json)
+
+
+def register(noun: typer.Typer) -> None:
+    """Add these verbs."""
+    for add in (_add_route, _add_explain):
+        add(noun)

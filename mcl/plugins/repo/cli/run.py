@@ -52,7 +52,7 @@ def run_command(
     from mcl.cli.home import use_home
     from mcl.plugins.repo.cli.doing import Asked, done, explained
     from mcl.plugins.repo.cli.route import Way
-    from mcl.plugins.repo.usecases.refusing import keeping_refusals
+    from mcl.plugins.repo.usecases import keeping_refusals
 
     home, words = use_home(signs=not dry_run), prompt_of(prompt)
     way = Way(repo, model, not no_ai, strict, compat)

@@ -3,22 +3,8 @@
 import typer
 
 from mcl.cli.arguments import example
-from mcl.cli.groups import ReviewsByDefault
-from mcl.plugins.review.cli import (
-    bootstrap,
-    context,
-    decide,
-    decisions,
-    dismiss,
-    dismissals,
-    drift,
-    file,
-    history,
-    next,
-    parse,
-    recall,
-    remember,
-)
+from mcl.cli.plan import ReviewsByDefault
+from mcl.plugins.review.cli import context, drift, file, history, memory, next
 
 
 def register(app: typer.Typer) -> None:
@@ -31,7 +17,6 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
         subcommand_metavar="[FILE] | COMMAND [ARGS]...",
     )
-    remembered = (history, dismiss, dismissals, decide, decisions, remember, recall, bootstrap)
-    for verb in (file, parse, context, next, *remembered, drift):
-        verb.register(review)
+    for verbs in (file, next, context, history, memory, drift):
+        verbs.register(review)
     app.add_typer(review)

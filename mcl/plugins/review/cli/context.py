@@ -51,7 +51,7 @@ def build_command(
     from mcl.cli.tool.call import ended
     from mcl.cli.views.layout import plain, rows
     from mcl.cli.views.plan import plan_view
-    from mcl.plugins.review.cli.waiting import waiting
+    from mcl.plugins.review.cli.next import waiting
     from mcl.plugins.review.usecases.context import build_context
 
     out = Output(as_json)

@@ -14,11 +14,9 @@ from typing import Final, Literal, Protocol, TypeAlias
 from ir.inline_secrets import without_secrets
 from mcl.plugins.review.findings import Finding, in_order
 from mcl.plugins.review.memory.decision import Decision
-from mcl.plugins.review.memory.history import TOP
-from mcl.plugins.review.memory.meanings import MATCHES, Meaning
-from mcl.plugins.review.memory.memories import Memories
+from mcl.plugins.review.memory.history import TOP, Memories
+from mcl.plugins.review.memory.meanings import MATCHES, Meaning, plain_line, plain_lines
 from mcl.plugins.review.memory.place import file_name
-from mcl.plugins.review.memory.plain import plain_line, plain_lines
 
 BUDGET: Final = 12_000  # characters of the whole text
 LONGEST_ENTRY: Final = 1_500  # characters of one entry; what is longer is cut, and says so

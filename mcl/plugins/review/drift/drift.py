@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from executor.core.errors import ScopeError
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.drift.declared import Declared, Project
+from mcl.plugins.review.drift.declared import VERSION, Declared, Project, Version, version_of
 from mcl.plugins.review.drift.documents import document_flaws
 from mcl.plugins.review.drift.modules import Modules, entry_flaws
 from mcl.plugins.review.drift.rules import Flaw, bounded, drift_rules
 from mcl.plugins.review.drift.tools import ToolDocuments
 from mcl.plugins.review.drift.tree import Progress, Tree, quiet
-from mcl.plugins.review.drift.version import VERSION, Version, version_of
 
 if TYPE_CHECKING:
     from mcl.catalog.contracts import Contract

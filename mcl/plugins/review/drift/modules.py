@@ -8,8 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from mcl.plugins.review.drift.declared import Project
-from mcl.plugins.review.drift.parsing import parsed
+from mcl.plugins.review.drift.declared import Project, parsed
 from mcl.plugins.review.drift.rules import Flaw, drift_rules
 from mcl.plugins.review.drift.tree import Tree
 

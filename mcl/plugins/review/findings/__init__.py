@@ -1,12 +1,23 @@
 """Findings: read from any text, written, put in order, told once, and given to code hosts."""
 
-from mcl.plugins.review.findings.finding import Finding
-from mcl.plugins.review.findings.ordering import in_order
-from mcl.plugins.review.findings.reading import Reading, Unreadable, read_findings, says_nothing
-from mcl.plugins.review.findings.repeats import without_repeats
+from mcl.plugins.review.findings.finding import (
+    BLOCKING,
+    SEVERITIES,
+    Finding,
+    Severity,
+    in_order,
+    without_repeats,
+)
+from mcl.plugins.review.findings.reading import (
+    NO_FINDINGS,
+    Reading,
+    Unreadable,
+    read_findings,
+    says_nothing,
+    write_finding,
+    write_findings,
+)
 from mcl.plugins.review.findings.sarif import to_sarif
-from mcl.plugins.review.findings.severity import BLOCKING, SEVERITIES, Severity
-from mcl.plugins.review.findings.writing import NO_FINDINGS, write_finding, write_findings
 
 __all__ = [
     "BLOCKING",

@@ -1,11 +1,37 @@
 """One thing that a review found."""
 
 import textwrap
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
 
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.findings.severity import BLOCKING, SEVERITIES, Severity
+
+# ---- The labels of a finding, from the worst to the least.
+
+Severity = Literal["CRITICAL", "RISK", "ARCHITECTURE", "WARNING", "MISSING", "SUGGESTION", "NOTE"]
+
+SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
+BLOCKING: Final[frozenset[Severity]] = frozenset({"CRITICAL", "RISK", "ARCHITECTURE", "WARNING"})
+
+# Labels of one family say the same kind of thing, more or less strongly.
+FAMILIES: Final[tuple[tuple[Severity, ...], ...]] = (
+    ("CRITICAL", "RISK", "WARNING"),
+    ("ARCHITECTURE",),
+    ("MISSING",),
+    ("SUGGESTION", "NOTE"),
+)
+FAMILY: Final[dict[Severity, int]] = {
+    label: number for number, family in enumerate(FAMILIES) for label in family
+}
+RANK: Final[dict[Severity, int]] = {label: rank for rank, label in enumerate(SEVERITIES)}
+
+# What other tools and models say in place of a label: never read as one, and never passed over.
+FOREIGN: Final[tuple[str, ...]] = (
+    *("BLOCKER", "BLOCKING", "FATAL", "SEVERE", "HIGH", "MEDIUM", "MODERATE", "LOW", "MAJOR", "MINOR"),
+    *("ERROR", "ERR", "WARN", "INFO", "DANGER", "CAUTION", "IMPORTANT", "BUG", "SECURITY"),
+    *("VULNERABILITY", "VULN", "ISSUE", "PROBLEM", "HINT", "NIT", "STYLE"),
+)
 
 MAX_LINE = 999_999_999
 _FENCE = "```"
@@ -83,3 +109,45 @@ class Finding:
 def _not_valid(place: str, message: str) -> ReviewError:
     fix = f"a label is one of {', '.join(SEVERITIES)}; a line is from 0 to {MAX_LINE}"
     return ReviewError("FINDING_NOT_VALID", message, place=place, fix=fix)
+
+
+# ---- The order in which findings are told.
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings by severity, then line, then file, body and rule: a total order."""
+    return tuple(sorted(findings, key=_rank))
+
+
+def _rank(finding: Finding) -> tuple[int, int, str, str, str]:
+    return RANK[finding.severity], finding.line, finding.file, finding.body, finding.rule
+
+
+# ---- Findings that say the same thing at the same place, once.
+
+_MARKS = str.maketrans("", "", "`\"'")
+
+
+def without_repeats(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """One finding for each location, family of labels and normalised body: the most severe one stays.
+
+    Two different bodies on one line both stay. Of two that are equally severe, the one with a rule stays.
+    The order is that in which each was first met.
+    """
+    kept: dict[tuple[str, int, int, str], Finding] = {}
+    for finding in findings:
+        key = (finding.file, finding.line, FAMILY[finding.severity], normalised(finding.body))
+        known = kept.get(key)
+        if known is None or _weight(finding) < _weight(known):
+            kept[key] = finding
+    return tuple(kept.values())
+
+
+def normalised(body: str) -> str:
+    """A body without what carries no meaning: case, blanks, quotes, emphasis, the stop at its end."""
+    words = body.replace("**", "").translate(_MARKS).casefold().split()
+    return " ".join(words).rstrip(" .!;:,")
+
+
+def _weight(finding: Finding) -> tuple[int, bool, str, str]:
+    return RANK[finding.severity], not finding.rule, finding.rule, finding.body

@@ -2,16 +2,12 @@
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from mcl.plugins.review.findings.characters import folded, visible
-from mcl.plugins.review.findings.finding import Finding, canonical_body
-from mcl.plugins.review.findings.lines import Head, head_of, looks_like_a_finding
-from mcl.plugins.review.findings.ordering import in_order
-from mcl.plugins.review.findings.repeats import without_repeats
-from mcl.plugins.review.findings.severity import Severity
+from mcl.plugins.review.findings.finding import Finding, Severity, canonical_body, in_order, without_repeats
+from mcl.plugins.review.findings.lines import Head, folded, head_of, looks_like_a_finding, visible
 
 MAX_TOLD: Final = 500  # characters of a line that cannot be read
 _FENCES: Final = ("```", "~~~")
@@ -104,10 +100,46 @@ def _outside(findings: tuple[Finding, ...], labels: Collection[Severity] | None)
 
 
 def unescaped(line: str) -> str:
-    """A line of a body as it was before it was written: see `mcl.plugins.review.findings.writing`."""
+    """A line of a body as it was before it was written: see `mcl.plugins.review.findings.reading`."""
     return str(json.loads(line)) if _ESCAPED.fullmatch(line) else line
 
 
 def _body(head: Head, lines: list[str]) -> str:
     said = "\n".join(lines)
     return f"{head.rest}\n{canonical_body(said)}" if head.rest else said
+
+
+# ---- Findings as text: `[SEVERITY] file:line` and the body below it.
+
+NO_FINDINGS: Final = "No findings."
+_SPECIAL: Final = re.compile(r"[^a-z0-9/._ -]")
+
+
+def write_finding(finding: Finding) -> str:
+    """One finding as text that `read_findings` reads back."""
+    head = f"[{finding.severity}] {finding.file}:{finding.line}"
+    if head_of(head) != Head(finding.severity, finding.file, finding.line, "") or len(head.splitlines()) > 1:
+        head = f'[{finding.severity}] "{_SPECIAL.sub(_escape, finding.file)}":{finding.line}'
+    return "\n".join([head, *map(_line, finding.body.split("\n"))]) if finding.body else head
+
+
+def write_findings(findings: Iterable[Finding]) -> str:
+    """Findings as text, with an empty line between them; `No findings.` where there are none."""
+    return "\n\n".join(map(write_finding, findings)) or NO_FINDINGS
+
+
+def _line(line: str) -> str:
+    """A line of a body; one that would be read as something else is written in escapes."""
+    if head_of(line) is None and not looks_like_a_finding(line) and unescaped(line) == line:
+        return line
+    return '"' + "".join(map(_units, line)) + '"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    return _units(match[0])
+
+
+def _units(letter: str) -> str:
+    """A character as JSON escapes of its UTF-16 units."""
+    units = letter.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

@@ -12,10 +12,7 @@ from typing import Final
 from urllib.parse import quote
 
 from ir.errors import MclError
-from mcl.plugins.review.findings.finding import Finding
-from mcl.plugins.review.findings.ordering import in_order
-from mcl.plugins.review.findings.repeats import normalised
-from mcl.plugins.review.findings.severity import Severity
+from mcl.plugins.review.findings.finding import Finding, Severity, in_order, normalised
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT: Final = "%SRCROOT%"

@@ -16,7 +16,7 @@ import anyio
 from anyio import from_thread, to_thread
 
 from executor.sandbox.paths import Workspace
-from mcl.core.loops import at_once
+from mcl.core.awaiting import at_once
 from mcl.plugins.review.maps.cache import MapCache
 from mcl.plugins.review.maps.files import Source, Sources, listed, read_all
 from mcl.plugins.review.maps.maps import MOMENT, Mapped, Maps

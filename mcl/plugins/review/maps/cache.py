@@ -7,15 +7,20 @@ import json
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from anyio import from_thread, to_thread
+
+from executor.sandbox.paths import Workspace
+from mcl.core.awaiting import at_once
 from mcl.core.kept import read_own, write_own
 from mcl.language.mtx.cache import BAD_VALUE
-from mcl.plugins.review.maps.files import Source, Stamp
-from mcl.plugins.review.maps.ownership import Log
+from mcl.plugins.review.maps.files import Source, Stamp, listed, read_all
+from mcl.plugins.review.maps.maps import Maps, Stale
+from mcl.plugins.review.maps.ownership import Log, head_of
 
 _VERSION: Final = "1"
 _YOUNG: Final = 100_000_000  # nanoseconds: more than any file system's clock stands still
@@ -90,9 +95,52 @@ def _version() -> str:
     """A hash over the rules by which files are read: of other rules nothing is used."""
     total = hashlib.sha256(_VERSION.encode())
     here = files("mcl.plugins.review.maps")
-    for name in ("languages.toml", "python.py", "shown.py", "tables.py"):
+    for name in ("languages.toml", "reading.py", "tables.py"):
         total.update(here.joinpath("symbols", name).read_bytes())
     for name in ("files.py", "ownership.py"):
         total.update(here.joinpath(name).read_bytes())
     total.update(files("executor.tools.project").joinpath("languages.toml").read_bytes())
     return total.hexdigest()
+
+
+# ---- In what the maps differ from the workspace as it is.
+
+
+def stale(workspace: Workspace, maps: Maps, *, cache: Path | None = None) -> tuple[Stale, ...]:
+    """Where the maps are old: HEAD moved, files that changed, are new, or are gone; () where nothing is.
+
+    cache: as for `build`; without it every file is read.
+
+    Raises:
+        ScopeError: the workspace may not be opened.
+    """
+    return at_once(partial(staleness, workspace, maps, cache=cache))
+
+
+async def staleness(workspace: Workspace, maps: Maps, *, cache: Path | None = None) -> tuple[Stale, ...]:
+    """The same, inside of an event loop."""
+    found: list[Stale] = []
+    head = await head_of(workspace)
+    now = head[0] if head else ""
+    if now != maps.head:
+        found.append(Stale("", f"the last commit is {_short(now)}, and was {_short(maps.head)}"))
+    paths = await listed(workspace)
+    kept = await to_thread.run_sync(MapCache, cache, workspace.root)
+
+    def told(done: int) -> None:
+        from_thread.check_cancelled()
+
+    read = await to_thread.run_sync(read_all, workspace, paths, kept.get, told)
+    for path in sorted(maps.files.keys() | read.files.keys()):
+        was, is_now = maps.files.get(path), read.files.get(path)
+        if was is None:
+            found.append(Stale(path, "new"))
+        elif is_now is None:
+            found.append(Stale(path, "gone"))
+        elif (was.sha256, was.size) != (is_now.sha256, is_now.size):
+            found.append(Stale(path, "changed"))
+    return tuple(found)
+
+
+def _short(commit: str) -> str:
+    return commit[:12] or "none"

@@ -11,8 +11,7 @@ from typing import Any, Final
 from executor.core.clock import SystemClock
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
-from executor.tools.project.languages import language_of
-from executor.tools.project.sources import sources
+from executor.tools.project.sources import language_of, sources
 from executor.tools.tool import Bench
 from mcl.plugins.review.maps.loading import MAX_FILES
 from mcl.plugins.review.maps.maps import FOLDER, IGNORE, Symbol

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
 from executor.core.errors import ScopeError
+from executor.sandbox.files import components
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import visible
-from executor.sandbox.spelling import components
 from ir import MclError
 from ir.canonical import parse_json
 from mcl.core.errors import ReviewError

@@ -4,9 +4,8 @@ from mcl.plugins.review.memory.adr import read_adr, write_adr
 from mcl.plugins.review.memory.decision import KINDS, STATUSES, Decision
 from mcl.plugins.review.memory.decisions import Decisions, Difference
 from mcl.plugins.review.memory.dismissals import Dismissal, Dismissals
-from mcl.plugins.review.memory.history import History, Review
+from mcl.plugins.review.memory.history import History, Memories, Review
 from mcl.plugins.review.memory.meanings import MEANINGS, Meaning, Meanings
-from mcl.plugins.review.memory.memories import Memories
 from mcl.plugins.review.memory.place import workspace_key
 
 __all__ = [

@@ -9,8 +9,8 @@ import re
 from typing import Any, Final
 
 from mcl.core.errors import ReviewError
-from mcl.core.yaml.findings import Finding as Flaw
 from mcl.core.yaml.nodes import ListNode, MapNode, Node, ScalarNode
+from mcl.core.yaml.reading import Finding as Flaw
 from mcl.core.yaml.reading import read_tree, text_of
 from mcl.plugins.review.memory.decision import Decision, checked
 

@@ -14,18 +14,18 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.store.home import Home
-from executor.store.keys.marking import marking_secret
+from executor.store.keys.keyfile import marking_secret
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory
 from mcl.memory.view import Memories as Remembered
 from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.findings.repeats import normalised
+from mcl.plugins.review.findings.finding import normalised
+from mcl.plugins.review.memory.meanings import plain_line
 from mcl.plugins.review.memory.place import TAG, Place
-from mcl.plugins.review.memory.plain import plain_line
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.scan.known import Known
+    from mcl.plugins.review.scan.weights import Known
 
 
 # ---- What a finding is known by when it is found again: a mark, made with a secret of the home.
@@ -173,7 +173,7 @@ class Dismissals:
     def known(self, root: str | None = None) -> "Known":
         """What the search needs of the memories with this root; None: as they are now, and no marks
         where nothing is dismissed."""
-        from mcl.plugins.review.scan.known import Known
+        from mcl.plugins.review.scan.weights import Known
 
         if root is not None:
             return Known(self.maker.of_rule, self.at(root).keys())

@@ -12,14 +12,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import takewhile
+from pathlib import Path
 from typing import Any, Final
 
+from executor.store.home import Home
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import LONGEST_TEXT, Memory
 from mcl.plugins.review.findings import BLOCKING, SEVERITIES, Finding, Severity, in_order
+from mcl.plugins.review.memory.decisions import Decisions
+from mcl.plugins.review.memory.dismissals import Dismissals
+from mcl.plugins.review.memory.meanings import Meanings, plain_line, plain_lines
 from mcl.plugins.review.memory.place import TAG, Place, file_name
-from mcl.plugins.review.memory.plain import plain_line, plain_lines
 
 # ---- Bodies of findings without the code that they quote.
 
@@ -284,3 +288,42 @@ def _findings(file: str, text: str) -> Iterator[Finding]:
             yield Finding(severity, named, int(said["line"]), str(said["body"]), *more)
         except (ValueError, TypeError, KeyError, StopIteration, AttributeError, RecursionError, ReviewError):
             continue
+
+
+# ---- The memories of a workspace.
+
+
+class Memories:
+    """What reviews remember of the workspace in a folder: history, decisions, meanings, what was dismissed.
+
+    All of it lies in the home's cortex, under the key of the workspace's real path: typed, versioned,
+    journalled, without secrets, and safe to write from several processes at once.
+    """
+
+    def __init__(self, home: Home, root: Path) -> None:
+        self._place = Place.of(home, root)
+
+    @property
+    def key(self) -> str:
+        """The key of the workspace, 16 hex digits."""
+        return self._place.key
+
+    @cached_property
+    def history(self) -> History:
+        """What reviews found."""
+        return History(self._place, lambda: self.dismissals.all().keys())
+
+    @cached_property
+    def dismissals(self) -> Dismissals:
+        """What a person dismissed."""
+        return Dismissals(self._place)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """Decisions of architecture."""
+        return Decisions(self._place)
+
+    @cached_property
+    def meanings(self) -> Meanings:
+        """What is known in words."""
+        return Meanings(self._place)

@@ -5,11 +5,24 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias, get_args
 
+from executor.sandbox.redaction import visible
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory, is_tag
 from mcl.plugins.review.memory.place import TAG, Place
-from mcl.plugins.review.memory.plain import plain_line, plain_lines
+
+# ---- Text that shows all it holds: nothing in it drives a terminal, or tells a model what no person sees.
+
+
+def plain_line(text: str) -> str:
+    """The text with every character that is not seen written out; line ends too, but \\n."""
+    return visible(text)
+
+
+def plain_lines(text: str) -> str:
+    """The same of several lines, whose ends all become \\n."""
+    return visible(text.replace("\r\n", "\n").replace("\r", "\n"))
+
 
 MeaningKind: TypeAlias = Literal["fact", "decision", "convention", "summary", "warning"]
 MEANINGS: Final[tuple[MeaningKind, ...]] = get_args(MeaningKind)

@@ -5,12 +5,12 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from executor.sandbox.spelling import components
+from executor.sandbox.files import components
 from executor.store.home import Home
 from ir.errors import MclError
 from mcl.core.errors import ReviewError
 from mcl.memory import Cortex, Memory, new_memory
-from mcl.memory.bundle import REVIEW
+from mcl.memory.learned import REVIEW
 from mcl.memory.view import Memories as Remembered
 
 TAG: Final = REVIEW  # of everything that reviews remember; no compile is told of it

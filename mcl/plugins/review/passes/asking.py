@@ -15,10 +15,17 @@ from mcl.plugins.review.findings import (
     without_repeats,
     write_findings,
 )
-from mcl.plugins.review.findings.repeats import normalised
-from mcl.plugins.review.findings.severity import RANK
-from mcl.plugins.review.passes.form import GRAMMAR, findings_form, structure_form
-from mcl.plugins.review.passes.prompts import ROOMS, about, guidance, system_of, user_of
+from mcl.plugins.review.findings.finding import RANK, normalised
+from mcl.plugins.review.passes.prompts import (
+    GRAMMAR,
+    ROOMS,
+    about,
+    findings_form,
+    guidance,
+    structure_form,
+    system_of,
+    user_of,
+)
 from mcl.plugins.review.passes.question import Question
 from mcl.plugins.review.passes.windows import Window, readable, windows
 from mcl.plugins.review.target import Piece

@@ -10,17 +10,24 @@ from typing import TYPE_CHECKING, Final
 from executor.core.clock import Clock
 from executor.core.errors import ScopeError, ToolError
 from executor.tools.project.state import CONFLICTS
+from mcl.core.awaiting import at_once
 from mcl.core.errors import ReviewError
-from mcl.core.loops import at_once
+from mcl.plugins.review.drift.declared import Version, version_of
 from mcl.plugins.review.drift.drift import DriftReport
 from mcl.plugins.review.drift.rules import Flaw, bounded
 from mcl.plugins.review.drift.tools import ToolDocuments
 from mcl.plugins.review.drift.tree import Checkout, Progress, Tree, plain_files, quiet, size_of
-from mcl.plugins.review.drift.version import Version, version_of
 from mcl.plugins.review.release.compiling import compile_flaws, python_files
-from mcl.plugins.review.release.report import Check, ReleaseReport, Status, status_of
+from mcl.plugins.review.release.report import (
+    Check,
+    Looked,
+    ReleaseReport,
+    ReleaseRules,
+    Status,
+    release_rules,
+    status_of,
+)
 from mcl.plugins.review.release.reviewed import changed, review_flaws, scan_flaws
-from mcl.plugins.review.release.rules import Looked, ReleaseRules, release_rules
 
 if TYPE_CHECKING:
     from mcl.plugins.review.memory import Memories

@@ -17,11 +17,11 @@ from typing import Final
 from executor.core.errors import ScopeError
 from executor.sandbox.process import run_command
 from executor.sandbox.scratch import scratch
-from mcl.core.loops import at_once
+from mcl.core.awaiting import at_once
 from mcl.plugins.review.drift.declared import Project
 from mcl.plugins.review.drift.rules import Flaw
 from mcl.plugins.review.drift.tree import Progress, Tree, quiet
-from mcl.plugins.review.release.rules import ReleaseRules
+from mcl.plugins.review.release.report import ReleaseRules
 
 _CHILD: Final = Path(__file__).with_name("compiler.py")
 _AT_ONCE: Final = 400  # files given to one process

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from executor.core.clock import Clock
-from executor.tools.project.languages import language_of
+from executor.tools.project.sources import language_of
 from executor.tools.tool import Bench
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.drift.rules import Flaw
 from mcl.plugins.review.drift.tree import Progress, Tree, quiet
-from mcl.plugins.review.release.rules import ReleaseRules
+from mcl.plugins.review.release.report import ReleaseRules
 
 if TYPE_CHECKING:
     from mcl.plugins.review.memory import Memories

@@ -1,8 +1,7 @@
 """Code searched for what is known to be dangerous, with no model: Python by bandit, the rest by patterns."""
 
-from mcl.plugins.review.scan.known import Known
-from mcl.plugins.review.scan.scanning import scan_source
-from mcl.plugins.review.scan.source import Source
+from mcl.plugins.review.scan.scanning import Source, scan_source
 from mcl.plugins.review.scan.sweep import Scanned, sweep
+from mcl.plugins.review.scan.weights import Known
 
 __all__ = ["Known", "Scanned", "Source", "scan_source", "sweep"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from executor.sandbox.redaction import visible
-from mcl.plugins.review.scan.hit import Hit, remark
+from mcl.plugins.review.scan.weights import Hit, remark
 
 if TYPE_CHECKING:
     from mcl.plugins.review.scan.walking import Issue

@@ -16,13 +16,25 @@ from typing import TYPE_CHECKING, Any, Final
 from ir import KEY_SHAPES
 from ir.inline_secrets import entropy, is_placeholder
 from mcl.plugins.review.findings import Finding, Severity
-from mcl.plugins.review.scan.hit import Hit, remark
-from mcl.plugins.review.scan.known import Known, Places
-from mcl.plugins.review.scan.places import Place, place_of
-from mcl.plugins.review.scan.source import Source
+from mcl.plugins.review.scan.weights import Hit, Known, Place, Places, place_of, remark
 
 if TYPE_CHECKING:
     from regex import Pattern
+
+
+# ---- What is scanned.
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that was already opened.
+
+    path: as it is told in findings, relative to the workspace; it says which language this is, and no file is
+    opened by it. text: the whole content, decoded.
+    """
+
+    path: str
+    text: str
 
 
 # ---- Rules as data: patterns/*.toml, one file a language, and one of secrets for all of them.

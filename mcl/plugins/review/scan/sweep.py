@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from mcl.plugins.review.findings import BLOCKING, SEVERITIES, Finding, in_order
-from mcl.plugins.review.scan.known import Known
-from mcl.plugins.review.scan.scanning import scan_source
-from mcl.plugins.review.scan.source import Source
+from mcl.plugins.review.scan.scanning import Source, scan_source
+from mcl.plugins.review.scan.weights import Known
 
 if TYPE_CHECKING:
     from mcl.plugins.review.target import Skipped, Target

@@ -4,18 +4,62 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from executor.sandbox.redaction import Redactor, visible
-from mcl.plugins.review.findings import BLOCKING
-from mcl.plugins.review.scan.hit import Hit
-from mcl.plugins.review.scan.places import Place
+from mcl.plugins.review.findings import BLOCKING, Severity
 
 if TYPE_CHECKING:
     from mcl.plugins.review.scan.walking import Issue
+
+
+# ---- What a rule found in a text, before anybody is told.
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A rule's id, how bad it is, the line that is told, the lines it is about (from 1, both included), and
+    what is said of it. remark: it is about the search, not about the text."""
+
+    rule: str
+    severity: Severity
+    line: int
+    first: int
+    last: int
+    body: str
+    remark: bool = False
+
+
+def remark(rule: str, line: int, body: str) -> Hit:
+    """What could not be searched as it should be."""
+    return Hit(rule, "NOTE", line, line, line, body, remark=True)
+
+
+# ---- Where a file lies: places.toml. In tests and examples a danger is no danger to who uses the program.
+
+Place = Literal["product", "tests", "examples"]
+
+
+def place_of(path: str) -> Place:
+    """What a file is for, by its path alone."""
+    *folders, name = path.lower().split("/")
+    for place, inside, names in _table():
+        if any(one in inside for one in folders) or any(fnmatchcase(name, one) for one in names):
+            return place
+    return "product"
+
+
+@cache
+def _table() -> tuple[tuple[Place, frozenset[str], tuple[str, ...]], ...]:
+    table = tomllib.loads(Path(__file__).with_name("places.toml").read_text(encoding="utf-8"))
+    places: tuple[Place, ...] = ("tests", "examples")
+    return tuple((one, frozenset(table[one]["folders"]), tuple(table[one]["names"])) for one in places)
+
 
 _NONE: Final = "none"
 _LOOKED_AT: Final = 2_000  # characters of a finding's lines that `where` looks at
@@ -26,7 +70,7 @@ def weighed(issue: Issue, rows: Sequence[str], place: Place) -> Hit | None:
 
     rows: the lines of the text. What is said never quotes them.
     """
-    known: Mapping[str, Any] = _table()["rules"].get(issue.rule, {})
+    known: Mapping[str, Any] = _table_of_weights()["rules"].get(issue.rule, {})
     severity = _severity(issue, known, rows)
     if severity in BLOCKING:
         severity = _lowered(severity, issue, known)
@@ -40,7 +84,7 @@ def weighed(issue: Issue, rows: Sequence[str], place: Place) -> Hit | None:
 
 
 def _severity(issue: Issue, known: Mapping[str, Any], rows: Sequence[str]) -> Any:
-    usual = _table()["severity"].get(issue.severity, {}).get(issue.confidence, "NOTE")
+    usual = _table_of_weights()["severity"].get(issue.severity, {}).get(issue.confidence, "NOTE")
     severity = known.get(issue.severity, {}).get(issue.confidence, known.get("is", usual))
     if special := known.get("where"):
         some = rows[issue.first - 1 : min(issue.last, issue.first + _LOOKED_AT)]
@@ -61,5 +105,55 @@ def _lowered(severity: Any, issue: Issue, known: Mapping[str, Any]) -> Any:
 
 
 @cache
-def _table() -> Mapping[str, Any]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+def _table_of_weights() -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8"))
+
+
+# ---- What a person dismissed, as the search needs it: each finding has a mark by which it is found again.
+
+Marking = Callable[[str, str, str, int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """mark: gives the mark of a path, a rule, the text of the lines that it is about, and which of the places
+    with this text in the file it is (from 1); None where findings need no marks. dismissed: marks."""
+
+    mark: Marking | None = None
+    dismissed: Container[str] = ()
+
+    def of(self, hit: Hit, path: str, places: Places) -> str:
+        """The mark of a hit; "" for a remark: what could not be searched cannot be dismissed."""
+        if hit.remark or self.mark is None:
+            return ""
+        return self.mark(path, hit.rule, *places.of(hit.first, hit.last))
+
+    def is_gone(self, mark: str) -> bool:
+        """Is this the mark of what was dismissed?"""
+        return bool(mark) and mark in self.dismissed
+
+
+class Places:
+    """The lines of a text, and where each stands."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._rows: Sequence[str] = ()
+        self._where: dict[str, list[int]] = {}
+
+    def of(self, first: int, last: int) -> tuple[str, int]:
+        """Lines (from 1, both included) without the blanks around each, and which of the places in the text
+        that have just these it is, from 1."""
+        if not self._rows:
+            self._rows = [row.strip() for row in self._text.split("\n")]
+            for place, row in enumerate(self._rows):
+                self._where.setdefault(row, []).append(place)
+        wanted = self._rows[first - 1 : last]
+        if not wanted:
+            return "", 1
+        nth = 0
+        for begin in self._where[wanted[0]]:
+            if begin >= first:
+                break
+            nth += len(wanted) == 1 or self._rows[begin : begin + len(wanted)] == wanted
+        return "\n".join(wanted), nth

@@ -7,6 +7,7 @@ shows no lines of, or other lines than the file has, is judged whole.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -16,22 +17,75 @@ from typing import Final
 from anyio import to_thread
 
 from executor.core.errors import ScopeError
+from executor.sandbox.files import components
 from executor.sandbox.git import Git, text
-from executor.sandbox.spelling import components
 from executor.tools.project.changes import PLAIN
 from executor.tools.project.sources import LeftOut, is_vendored
-from mcl.plugins.review.target.overlooked import overlooked
 from mcl.plugins.review.target.piece import MAX_FILE, Piece, Removed, Skipped, State, piece_of, text_of
+
+# ---- What git's own look at the files passes over: those that its index marks as unchanged, whatever is in
+# them, and submodules, into which no git is sent.
+
+_MAX_NAMES: Final = 32 << 20  # bytes of git's list
+_FILES: Final = ("100644", "100755")
+_SUBMODULE: Final = "160000"
+_SPARSE: Final = "S"  # skip-worktree; a small letter is assume-unchanged
+
+
+@dataclass(frozen=True)
+class Overlooked:
+    """files: (mode, blob, path) of marked files whose content is not the index's. submodules: their paths.
+    truncated: was git's list cut?"""
+
+    files: tuple[tuple[str, str, str], ...]
+    submodules: tuple[str, ...]
+    truncated: bool
+
+
+async def overlooked(git: Git, read: Callable[[str], bytes | None]) -> Overlooked:
+    """What has to be looked at beside what git tells of the files.
+
+    read: gives the bytes of a file, as many as there are; None where there is none. Raises ToolError
+    GIT_FAILED.
+    """
+    answer = await git.answer("ls-files", "-v", "--stage", "-z", max_output=_MAX_NAMES)
+    files: list[tuple[str, str, str]] = []
+    submodules: list[str] = []
+    for line in text(answer.out).split("\0"):
+        about, _, path = line.partition("\t")
+        if not path:
+            continue
+        tag, mode, blob, _ = about.split(" ")
+        if mode == _SUBMODULE:
+            submodules.append(path)
+        elif mode in _FILES and (tag == _SPARSE or tag.islower()):
+            data = await to_thread.run_sync(read, path)
+            if data is not None and not _is(data, blob):
+                files.append((mode, blob, path))
+    return Overlooked(tuple(files), tuple(dict.fromkeys(submodules)), answer.truncated)
+
+
+def _is(data: bytes, blob: str) -> bool:
+    """Are these the bytes of a blob, also with the line ends of Windows?"""
+    return blob in (_name(data, blob), _name(data.replace(b"\r\n", b"\n"), blob))
+
+
+def _name(data: bytes, like: str) -> str:
+    made = hashlib.sha1(usedforsecurity=False) if len(like) == 40 else hashlib.sha256()
+    made.update(b"blob %d\0" % len(data))
+    made.update(data)
+    return made.hexdigest()
+
 
 MAX_CHANGED: Final = 1000  # files of one difference
 _MAX_PATCH = 32 << 20  # bytes of git's answer
-_MAX_NAMES = 8 << 20  # bytes of names
+_DIFFERENCE_MAX_NAMES = 8 << 20  # bytes of names
 _MAX_NEW = 5000  # files that git does not know yet
 _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 _FORM = (*(one for one in PLAIN if one != "--no-renames"), "--find-renames", "-l1000", "--unified=0",
          "--inter-hunk-context=0", "--abbrev=64", "--full-index")  # fmt: skip
-_SUBMODULE = "160000"
-_WHY = {"120000": "link", _SUBMODULE: "submodule"}
+_DIFFERENCE_SUBMODULE = "160000"
+_WHY = {"120000": "link", _DIFFERENCE_SUBMODULE: "submodule"}
 _BLOCKS = {"U": 0, "T": 2}  # patches that git shows of a record, 1 of any other
 _STATES: Mapping[str, State] = {"A": "new", "C": "new", "T": "new", "R": "renamed"}
 
@@ -81,7 +135,7 @@ async def changes(git: Git, tree: str, *, staged: bool, read: Read, holds: Calla
     away = {*new, *(one.path for one in records if one.status != "D")}
     records = [one for one in records if one.status != "D" or one.path not in away]
     # git looks into no submodule here: what changed of them is told by the index alone.
-    records += [one for one in index if one.mode == _SUBMODULE and one.path not in away]
+    records += [one for one in index if one.mode == _DIFFERENCE_SUBMODULE and one.path not in away]
     if not staged:
         told = away | {one.path for one in records}
         marked, cut = await _marked(git, read, holds)
@@ -118,7 +172,7 @@ async def _staged(git: Git, tree: str) -> list[_Record]:
         tree,
         "--",
     ]
-    answer = await git.answer(*command, max_output=_MAX_NAMES)
+    answer = await git.answer(*command, max_output=_DIFFERENCE_MAX_NAMES)
     return _records(answer.out)[0]
 
 
@@ -136,7 +190,7 @@ async def _marked(git: Git, read: Read, holds: Callable[[str], bool]) -> tuple[l
     records = [_Record(mode, blob, "M", path) for mode, blob, path in found.files]
     for path in found.submodules:
         if await to_thread.run_sync(holds, path):
-            records.append(_Record(_SUBMODULE, "", "M", path))
+            records.append(_Record(_DIFFERENCE_SUBMODULE, "", "M", path))
     return records, found.truncated
 
 
@@ -273,6 +327,8 @@ def _hunks(patch: list[bytes]) -> Iterator[_Hunk]:
 
 async def _untracked(git: Git) -> tuple[list[str], bool]:
     """New files that git would take, and whether there are more."""
-    answer = await git.answer("ls-files", "-z", "--others", "--exclude-standard", max_output=_MAX_NAMES)
+    answer = await git.answer(
+        "ls-files", "-z", "--others", "--exclude-standard", max_output=_DIFFERENCE_MAX_NAMES
+    )
     names = [name for name in text(answer.out).split("\0") if name]
     return names[:_MAX_NEW], answer.truncated or len(names) > _MAX_NEW

@@ -11,17 +11,16 @@ from executor.core.errors import ScopeError
 from executor.gate.known import workspace_of
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
+from mcl.core.awaiting import at_once
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
-from mcl.core.loops import at_once
-from mcl.plugins.review.maps.aged import Aged
 from mcl.plugins.review.maps.building import Progress, survey
+from mcl.plugins.review.maps.cache import stale
 from mcl.plugins.review.maps.differing import differing
 from mcl.plugins.review.maps.files import read_all
 from mcl.plugins.review.maps.loading import load
-from mcl.plugins.review.maps.maps import FOLDER, IGNORE, Mapped, Maps, Stale
+from mcl.plugins.review.maps.maps import FOLDER, IGNORE, Aged, Mapped, Maps, Stale
 from mcl.plugins.review.maps.reviewed import reviews_of
-from mcl.plugins.review.maps.staleness import stale
 
 if TYPE_CHECKING:
     from mcl.usecases.call import Called

@@ -7,8 +7,8 @@ from executor.gate.known import workspace_of
 from executor.store.home import Home
 from mcl.catalog.contracts import contracts_of
 from mcl.catalog.tools import registry
+from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.home import open_home
-from mcl.core.loops import at_once, outside_loop
 from mcl.plugins.review.drift.drift import DriftReport, find_drift
 from mcl.plugins.review.drift.tree import Progress, look, quiet
 from mcl.plugins.review.memory import Memories

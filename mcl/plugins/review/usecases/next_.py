@@ -6,8 +6,8 @@ from pathlib import Path
 
 from executor.gate.known import workspace_of
 from executor.store.home import Home
+from mcl.core.awaiting import at_once
 from mcl.core.home import open_home
-from mcl.core.loops import at_once
 from mcl.plugins.review.maps.building import Progress, survey
 from mcl.plugins.review.maps.order import Due, due
 from mcl.plugins.review.maps.ownership import uncommitted

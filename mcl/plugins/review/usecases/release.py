@@ -13,14 +13,13 @@ from executor.tools.project.folder import Folder
 from executor.tools.project.suites import detect
 from mcl.catalog.contracts import contracts_of
 from mcl.catalog.tools import registry
+from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.home import open_home
-from mcl.core.loops import at_once, outside_loop
 from mcl.plugins.review.drift.drift import find_drift
 from mcl.plugins.review.drift.tree import look
 from mcl.plugins.review.memory import Memories
 from mcl.plugins.review.release.checking import Release, Step, Tested
-from mcl.plugins.review.release.report import ReleaseReport
-from mcl.plugins.review.release.rules import release_rules
+from mcl.plugins.review.release.report import ReleaseReport, release_rules
 from mcl.usecases.call import Called, call_tool
 
 if TYPE_CHECKING:

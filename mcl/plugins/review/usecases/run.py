@@ -13,18 +13,17 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from ir.errors import MclError
 from mcl.compiler.failures import as_told
+from mcl.core.awaiting import outside_loop
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
-from mcl.core.loops import outside_loop
 from mcl.language.skills import load_skill
 from mcl.plugins.review.conclusion import finding_of
 from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.usecases.again import BLOCKED
 from mcl.plugins.review.usecases.draft import PACK, DraftedReview, draft_review
-from mcl.plugins.review.usecases.unfinished import found_before
+from mcl.plugins.review.usecases.found import BLOCKED, found_before
 from mcl.usecases.accept import accept
+from mcl.usecases.direct import proposal
 from mcl.usecases.models import Models
-from mcl.usecases.proposing import proposal
 from mcl.usecases.run import run
 
 if TYPE_CHECKING:

@@ -16,12 +16,10 @@ from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from ir.shown import of_value
-from mcl.plugins.data.tools.data.cells import read_date, read_number
 from mcl.plugins.data.tools.data.column import Column
-from mcl.plugins.data.tools.data.numerals import shown
-from mcl.plugins.data.tools.data.picture import draw
+from mcl.plugins.data.tools.data.picture import draw, shown
 from mcl.plugins.data.tools.data.summary import place_of
-from mcl.plugins.data.tools.data.table import Table, open_table
+from mcl.plugins.data.tools.data.table import Table, open_table, read_date, read_number
 
 _SAMPLE = 1000  # rows looked at to tell what the columns hold …
 _SAMPLE_TEXT = 4 << 20  # … and characters of them

@@ -10,7 +10,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from mcl.plugins.data.tools.data.cells import BOOLEANS, MISSING, read_date, read_number
+from mcl.plugins.data.tools.data.table import BOOLEANS, MISSING, read_date, read_number
 
 Type: TypeAlias = Literal["integer", "number", "date", "boolean", "text", "empty"]
 

@@ -11,7 +11,7 @@ from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible_value
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.data.column import Column
-from mcl.plugins.data.tools.data.numerals import aligned, shown
+from mcl.plugins.data.tools.data.picture import aligned, shown
 from mcl.plugins.data.tools.data.table import Table, open_table
 
 _COLUMNS = 100  # told at once

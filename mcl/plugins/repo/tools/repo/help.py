@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from mcl.plugins.repo.intents import COMMANDS, REFUSE, intent_types
+from mcl.plugins.repo.contract import COMMANDS, REFUSE, intent_types
 
 _COMMANDS: Final = (
     "mcl repo run PROMPT      does it",

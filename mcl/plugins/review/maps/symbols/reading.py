@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from typing import Final, TypeAlias
 
 from mcl.plugins.review.maps.maps import Symbol
-from mcl.plugins.review.maps.symbols.shown import MOST_NAME, Shown, one_line
-from mcl.plugins.review.maps.symbols.tables import read_lines, tables
+from mcl.plugins.review.maps.symbols.tables import MOST_NAME, Shown, one_line, read_lines, tables
 
 # ---- Python, by its syntax tree. Nothing of it runs.
 

@@ -18,9 +18,8 @@ from executor.sandbox.paths import Workspace
 from ir.inline_secrets import without_secrets
 from mcl.plugins.review.memory.documents.conventions import conventions
 from mcl.plugins.review.memory.documents.sections import MOST, Section, sections
-from mcl.plugins.review.memory.meanings import LONGEST, MEANINGS, Meaning, MeaningKind
-from mcl.plugins.review.memory.memories import Memories
-from mcl.plugins.review.memory.plain import plain_lines
+from mcl.plugins.review.memory.history import Memories
+from mcl.plugins.review.memory.meanings import LONGEST, MEANINGS, Meaning, MeaningKind, plain_lines
 
 TAG: Final = "bootstrap"
 MAX_BYTES: Final = 512 << 10  # of one document

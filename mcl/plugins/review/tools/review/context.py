@@ -8,7 +8,7 @@ from executor.tools.tool import Bench
 from ir.errors import MclError
 from mcl.plugins.review.context import context_for
 from mcl.plugins.review.maps import Maps, load
-from mcl.plugins.review.maps.aged import Aged
+from mcl.plugins.review.maps.maps import Aged
 from mcl.plugins.review.memory import Memories
 
 

@@ -9,7 +9,7 @@ from executor.core.errors import ToolError
 from executor.core.hashing import json_bytes
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
-from executor.tools.project.languages import language_of
+from executor.tools.project.sources import language_of
 from executor.tools.tool import Bench
 from ir.inline_secrets import WHOLE_KEY
 from mcl.plugins.review.findings import Finding

@@ -1,0 +1,269 @@
+"""`mcl intents list`, `show`, `select`, `release`, `complete` and `map`: what agents may work on, and who
+does."""
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcl.cli.arguments import AsJson, example
+from mcl.cli.output import Output, note, write_line
+from mcl.plugins.agents.cli.arguments import Agent, Label, Root
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from mcl.plugins.agents.usecases import ListedWork
+    from mcl.plugins.agents.work.completing import CompleteResult
+    from mcl.plugins.agents.work.criteria import SignOff
+
+
+def _add_list(intents: typer.Typer) -> None:
+    """Add these verbs."""
+    intents.command(
+        "list", epilog=example("mcl intents list", "mcl intents list --status IN_PROGRESS --json")
+    )(list_all)
+    intents.command("show", epilog=example("mcl intents show INT-001"))(show)
+
+
+def list_all(
+    status: Annotated[
+        str, typer.Option("--status", metavar="STATUS", help="Only what has this status.")
+    ] = "",
+    root: Root = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the work that was signed for this folder, and who holds it now."""
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import DIM, listing
+    from mcl.core.safe import one_line
+    from mcl.plugins.agents.usecases import list_work
+
+    found, out = list_work(root=root, status=status, home=use_home()), Output(as_json)
+    out.document(found.to_json())
+    if not found.governed:
+        note("no work was signed for this folder; a person signs what its file says: mcl intents import")
+    lines = [
+        (
+            (one.item.label, ""),
+            (one.item.status, _style(one.item.status)),
+            (one.lease.agent if one.lease else "", DIM),
+            (one_line(one.item.name), ""),
+        )
+        for one in found.items
+    ]
+    if lines:
+        out.view([listing(("intent", "status", "held by", "name"), lines)])
+
+
+def show(label: Label, root: Root = None, as_json: AsJson = False) -> None:
+    """Show one piece of work as it was signed."""
+    from mcl.cli.home import use_home
+    from mcl.plugins.agents.usecases import show_work
+
+    found, out = show_work(label, root=root, home=use_home()), Output(as_json)
+    out.document(found.to_json())
+    out.view(work_view(found))
+
+
+def work_view(found: "ListedWork") -> "list[RenderableType]":
+    """One piece of work for people: all that was signed, line by line."""
+    from mcl.cli.views.layout import moment, plain, rows
+
+    item, lease = found.item, found.lease
+    held = f"{lease.agent} until {moment(lease.expires_at)}" if lease else ""
+    facts = [
+        ("intent", item.label),
+        ("name", item.name),
+        *((("what", item.description),) if item.description else ()),
+        ("status", item.status),
+        *((("because", item.blocked_reason),) if item.blocked_reason else ()),
+        *((("held by", held),) if held else ()),
+        *((("owner", item.owner),) if item.owner else ()),
+        *(("may change", pattern) for pattern in item.scope),
+        *(("constraint", text) for text in item.constraints),
+        *(("criterion", text) for text in item.criteria),
+        *(("after", label) for label in item.dependencies),
+        *(("see", text) for text in item.references),
+        ("signed", f"{moment(item.accepted_at)} by {item.signed_by}"),
+        ("documents", f"mcl show {item.intent_id}"),
+    ]
+    return [rows([(name, plain(text)) for name, text in facts])]
+
+
+def _style(status: str) -> str:
+    from mcl.cli.views.layout import BAD, DIM, GOOD
+
+    return {"DONE": GOOD, "BLOCKED": BAD, "DRAFT": DIM}.get(status, "")
+
+
+# ---- `mcl intents select` and `release`: an agent takes a piece of work, and gives it up.
+
+
+def _add_select(intents: typer.Typer) -> None:
+    """Add these verbs."""
+    intents.command(
+        "select",
+        epilog=example("mcl intents select INT-001", "mcl intents select INT-001 --agent worker-2 --json"),
+    )(select)
+    intents.command("release", epilog=example("mcl intents release", "mcl intents release --agent worker-2"))(
+        release
+    )
+
+
+def select(label: Label, agent: Agent = "", root: Root = None, as_json: AsJson = False) -> int:
+    """Check out a piece of signed work, so that its files may be changed.
+
+    Prints what an agent must know as <intent_context>. It is held until it is completed, released, or nothing
+    was done for 15 minutes. Exit code 4 where it cannot be had.
+    """
+    from ir.errors import REFUSED
+    from mcl.cli.home import use_home
+    from mcl.core.safe import safe
+    from mcl.plugins.agents.usecases import select_work
+
+    found = select_work(label, agent=agent, root=root, home=use_home(signs=True))
+    Output(as_json).document(found.to_json())
+    if not found.success:
+        note(safe(f"error: {found.error}\n  code  {found.code}"))
+        return REFUSED
+    if not as_json:
+        for line in found.context.split("\n"):
+            write_line(line)
+    for warning in found.warnings:
+        note(safe(f"warning: {warning}"))
+    note(f"held until {found.expires_at}; each call renews it")
+    return 0
+
+
+def release(agent: Agent = "", root: Root = None, as_json: AsJson = False) -> None:
+    """Give up what an agent has checked out; another may have it then."""
+    from mcl.cli.home import use_home
+    from mcl.plugins.agents.usecases import release_work
+
+    lease = release_work(agent=agent, root=root, home=use_home(signs=True))
+    Output(as_json).document(lease.to_json())
+    note(f"released: {lease.label}, held by {lease.agent}")
+
+
+# ---- `mcl intents complete`: an agent proposes that work is done; at a terminal a person signs off the
+# rest.
+
+
+def _add_complete(intents: typer.Typer) -> None:
+    """Add this verb."""
+    intents.command(
+        "complete",
+        epilog=example(
+            "mcl intents complete INT-001", "mcl intents complete --agent worker-2 --notes 'make test passes'"
+        ),
+    )(complete)
+
+
+def complete(
+    label: Annotated[
+        str, typer.Argument(metavar="[INTENT]", help="Its id (default: what the agent has checked out).")
+    ] = "",
+    notes: Annotated[
+        str, typer.Option("--notes", metavar="TEXT", help="How the criteria were seen to; it is kept.")
+    ] = "",
+    agent: Agent = "",
+    root: Root = None,
+    as_json: AsJson = False,
+) -> int:
+    """Complete a piece of work: its typed criteria are looked at, and a person signs off the others.
+
+    At a terminal, with no agent named, you are asked about each, and your answers are signed with your key.
+    Otherwise it is an agent's proposal: what only people can say waits for one (mcl gate list). Exit code 4
+    while something is left.
+    """
+    from ir.errors import REFUSED
+    from mcl.cli.home import use_home
+    from mcl.core.environment import AGENT
+    from mcl.core.safe import safe
+    from mcl.plugins.agents.usecases import complete_work
+    from mcl.usecases.authority.door import may_answer
+
+    out, home = Output(as_json), use_home(signs=True)
+    person = not agent and not os.environ.get(AGENT) and sys.stdin.isatty() and may_answer(home)
+    ask = _ask if person else None
+    found = complete_work(label, notes=notes, agent=agent, ask=ask, root=root, home=home)
+    out.document(found.to_json())
+    out.view(_view(found))
+    for warning in found.warnings:
+        note(safe(f"warning: {warning}"))
+    if not found.success:
+        note(safe(f"error: {found.error}\n  code  {found.code}"))
+        return REFUSED
+    note(f"done: {found.label}")
+    return 0
+
+
+def _ask(question: "SignOff") -> "bool | None":
+    """The person's answer; nothing leaves the question open, and so does what is no answer three times."""
+    from executor.gate.offer import Offer
+    from executor.walker.asking import TRIES
+    from mcl.core.safe import safe
+
+    said = f"\n  the agent {question.agent} says: {question.notes}" if question.notes else ""
+    sys.stderr.write(safe(f"\n{question.label}  {question.criterion}{said}\n"))
+    offer = Offer()
+    for _ in range(TRIES):
+        sys.stderr.write("Is this met? [y/n, Enter: later] ")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line.endswith("\n"):
+            sys.stderr.write("\n")
+        word = line.strip()
+        if not word:
+            return None
+        if option := offer.read(word):
+            return offer.approves(option)
+    return None
+
+
+def _view(found: "CompleteResult") -> "list[RenderableType]":
+    from mcl.cli.views.layout import BAD, GOOD, WARN, columns
+
+    styles = {True: GOOD, False: BAD}
+    lines = [
+        (
+            (
+                "met" if one.holds else "waits" if one.person else "not met",
+                WARN if one.person and not one.holds else styles[one.holds],
+            ),
+            (one.criterion + (f": {one.why}" if one.why and not one.person else ""), ""),
+        )
+        for one in found.criteria
+    ]
+    return [columns(lines)] if lines else []
+
+
+# ---- `mcl intents map`: the files of this folder, each with the intents under which it was changed.
+
+
+def _add_map(intents: typer.Typer) -> None:
+    """Add this verb."""
+    intents.command("map", epilog=example("mcl intents map", "mcl intents map --json"))(map_files)
+
+
+def map_files(root: Root = None, as_json: AsJson = False) -> None:
+    """List the files that were changed here, each with the intents under which that was."""
+    from mcl.cli.home import use_home
+    from mcl.cli.views.layout import listing
+    from mcl.plugins.agents.usecases import map_work
+
+    found, out = map_work(root=root, home=use_home()), Output(as_json)
+    out.document(found.to_json())
+    if not found.files:
+        note(f"nothing was changed under an intent in {found.root}")
+        return
+    lines = [((path, ""), (", ".join(labels), "")) for path, labels in found.files.items()]
+    out.view([listing(("file", "intents"), lines)])
+
+
+def register(noun: typer.Typer) -> None:
+    """Add these verbs."""
+    for add in (_add_list, _add_select, _add_complete, _add_map):
+        add(noun)

@@ -1,1 +1,0 @@
-"""What a person does in repositories by the closed contract: one verb a file."""
