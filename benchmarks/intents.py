@@ -25,7 +25,7 @@ from pathlib import Path
 import yaml
 
 from mcl.plugins.agents.file import edit_status, read_file, validate, write_file
-from mcl.plugins.agents.file.entries import Entry
+from mcl.plugins.agents.file.document import Entry
 
 LIMIT_MS = 500.0  # a thousand intents
 APART = ("src/part{0}/auth/**", "src/part{0}/*.ts", "tests/part{0}/**/*.spec.ts", "docs/part{0}.md")

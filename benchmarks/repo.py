@@ -24,8 +24,7 @@ from typing import Any
 
 from mcl.core.errors import ModelError, RepoError
 from mcl.model.protocol import Model
-from mcl.plugins.repo.contract import RepoIntent, intent_types, read_contract
-from mcl.plugins.repo.judging import judge
+from mcl.plugins.repo.contract import RepoIntent, intent_types, judge, read_contract
 from mcl.plugins.repo.matcher import match
 from mcl.plugins.repo.routing import route
 

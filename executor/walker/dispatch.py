@@ -3,7 +3,7 @@
 The plan is what the skill that the node names makes of the node's Frame. Executor and person must mean the
 same skill, so the node names it by its digest. What the skill may do shrinks on the way down: its verb may do
 no more than the verbs above it, its budget counts against theirs, and ``scope_uri`` may leave it fewer side
-effects, hosts, folders and calls (``executor.gate.portion``).
+effects, hosts, folders and calls (``executor.gate.mandate``).
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from typing import Any, Final, Protocol
 from executor.call import Call
 from executor.core.clock import ulid_text
 from executor.core.errors import PolicyError, WalkError
-from executor.gate.mandate import Mandate
-from executor.gate.portion import Portion, parse_portion
+from executor.gate.mandate import Mandate, Portion, parse_portion
 from executor.gate.references import as_text, resolve
 from executor.walker.reasoner import Prompts
 from executor.walker.tree import Scope

@@ -6,8 +6,7 @@ from dataclasses import asdict, astuple
 from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar
 
-from mcl.model.planning import PlanForm, plan_writer
-from mcl.model.protocol import Acquainted, Candidate, Choice, ExtractForm, Model, Span
+from mcl.model.protocol import Acquainted, Candidate, Choice, ExtractForm, Model, PlanForm, Span, plan_writer
 
 Used = TypeVar("Used")
 Question: TypeAlias = Sequence[Candidate] | ExtractForm | PlanForm

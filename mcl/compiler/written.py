@@ -23,11 +23,10 @@ from mcl.language.mtx.ast import prompt_names
 from mcl.language.plans.checks import Tools, check_against
 from mcl.language.plans.document import Steps, YamlFile
 from mcl.language.plans.planner import make_plan
-from mcl.language.plans.shape import Shape, slot_place
-from mcl.language.plans.template import Case, PlanTemplate
+from mcl.language.plans.template import Case, PlanTemplate, Shape, slot_place
 from mcl.language.skills import Skill
 from mcl.model.chat.plan_answers import GOAL, read_plan
-from mcl.model.planning import (
+from mcl.model.protocol import (
     From,
     PlanArgument,
     PlanForm,

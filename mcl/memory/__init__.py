@@ -4,7 +4,7 @@ size."""
 from mcl.memory.learned import Bundle, bundle
 from mcl.memory.memory import TYPES, Memory, new_memory, parse_uri
 from mcl.memory.store import NEVER_USED, Cortex, Snapshot
-from mcl.memory.view import Memories
+from mcl.memory.words import Memories
 
 __all__ = [
     "NEVER_USED",

@@ -20,7 +20,7 @@ from hashlib import sha256
 from typing import Any, Final, Literal, TypeAlias
 
 from mcl.memory.memory import Memory, new_memory
-from mcl.memory.view import Memories
+from mcl.memory.words import Memories
 
 SETTING: Final = "mcl.learning"
 TAG: Final = "learned"

@@ -11,8 +11,7 @@ from executor.store.journal.merkle import Frontier, leaf_hash
 from executor.store.journal.record import Record, seal_record
 from mcl.core.errors import CortexError
 from mcl.memory.memory import Memory, new_memory, parse_uri
-from mcl.memory.view import Memories
-from mcl.memory.words import searched_words, tokens
+from mcl.memory.words import Memories, searched_words, tokens
 
 # ---- The tables of the memories. What is remembered is in cortex_memories alone; the rest is made of it
 # and can be made again.

@@ -1,10 +1,18 @@
 """The words by which memories are found, and how they stand in the full-text index."""
 
+import heapq
+import math
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
-from mcl.memory.memory import Memory
+from executor.store.database import Database
+from mcl.core.errors import CortexError
+from mcl.memory.memory import TYPES, Memory, parse_uri
 
 _WORD = re.compile(r"[^\W_]+")
 _PLAIN = re.compile(r"[a-z0-9]+")
@@ -52,3 +60,270 @@ def type_token(type: str) -> str:
 def tag_token(tag: str) -> str:
     """A tag as one token: what a tokenizer would part it at is written as its number."""
     return _TAG + "".join(c if _PLAIN.fullmatch(c) else f"{_TAG}{ord(c):x}{_TAG}" for c in tag)
+
+
+# ---- The best memories for some words, by BM25, as of any size of the log.
+
+_K1: Final = 1.2
+_B: Final = 0.75
+_MOST_WORDS: Final = 64  # of a goal: its rarest
+_MOST_HOLDERS: Final = 2_000  # memories that are looked at for all words together, once enough are found
+_MOST_READ: Final = 64  # memories, beside those asked for, that are read for the words that are left
+_FROM: Final = "FROM cortex_words f JOIN cortex_versions v ON v.seq = f.rowid WHERE f.cortex_words MATCH ?"
+_NOW: Final = "v.seq <= ? AND (v.until IS NULL OR v.until > ?)"
+
+
+class Search:
+    """Finds memories at one size of the log."""
+
+    def __init__(self, database: Database, size: int) -> None:
+        self._read = database.read
+        self._size = size
+        self._holding: dict[str, int] = {}
+        self._means: tuple[int, float] | None = None
+
+    def best(
+        self,
+        words: Sequence[str],
+        types: Sequence[str],
+        tags: Iterable[str],
+        limit: int,
+        without: Sequence[str] = (),
+    ) -> list[int]:
+        """The seqs of the `limit` best memories that hold one of `words`, best first; equal ones by
+        importance and newness.
+
+        types, tags, without: only of one of these types, with all of these tags and none of those.
+        """
+        known = {word: number for word in dict.fromkeys(words) if (number := self._count(word))}
+        rare = sorted(known, key=lambda word: (known[word], word))[:_MOST_WORDS]
+        weights = [self._weight(known[word]) for word in rare]
+        left = [sum(weights[place:]) * (_K1 + 1) for place in range(len(rare))]  # more than they can add
+        only = _Only.of(types, tags, without)
+        scores: dict[int, float] = {}
+        found: dict[int, tuple[int, float]] = {}  # length in words, and importance
+        place, looked = 0, 0
+        while place < len(rare):
+            looked += min(known[rare[place]], _MOST_HOLDERS)
+            if len(scores) >= limit and (looked > _MOST_HOLDERS or left[place] < _least(scores, limit)):
+                break
+            self._score(rare[place], weights[place], only, scores, found)
+            place += 1
+
+        def rank(seq: int) -> tuple[float, float, int]:
+            return -scores[seq], -found[seq][1], -seq
+
+        more = left[place] if place < len(rare) else 0.0
+        least = _least(scores, limit) if len(scores) > limit else 0.0
+        chosen = sorted((seq for seq, score in scores.items() if score + more >= least), key=rank)
+        if place < len(rare):
+            chosen = chosen[: limit + _MOST_READ]
+            self._add(scores, {seq: found[seq][0] for seq in chosen}, rare[place:], weights[place:])
+            chosen.sort(key=rank)
+        return chosen[:limit]
+
+    def listed(
+        self,
+        types: Sequence[str],
+        tags: Iterable[str],
+        limit: int,
+        offset: int = 0,
+        without: Sequence[str] = (),
+    ) -> list[int]:
+        """The seqs of current memories by importance and newness. without: counts only beside tags."""
+        page = " ORDER BY v.importance DESC, v.seq DESC LIMIT ? OFFSET ?"
+        values = (self._size, self._size, limit, offset)
+        if tags := tuple(tags):
+            sql = f"SELECT v.seq {_FROM} AND {_NOW}{page}"
+            return [seq for (seq,) in self._read(sql, (_Only.of(types, tags, without).match(""), *values))]
+        where = f" AND v.type IN ({', '.join('?' * len(types))})" if types else ""
+        sql = f"SELECT v.seq FROM cortex_versions v WHERE {_NOW}{where}{page}"  # noqa: S608  # fixed texts
+        return [seq for (seq,) in self._read(sql, (*values[:2], *types, *values[2:]))]
+
+    def _count(self, word: str) -> int:
+        """How many versions up to this size hold a word."""
+        if word not in self._holding:
+            sql = "SELECT count(*) FROM cortex_words WHERE cortex_words MATCH ? AND rowid <= ?"
+            self._holding[word] = self._read(sql, (_quoted(word), self._size))[0][0]
+        return self._holding[word]
+
+    def _weight(self, holding: int) -> float:
+        number, _ = self._statistics()
+        return math.log(1 + (number - holding + 0.5) / (holding + 0.5))
+
+    def _share(self, times: int, length: int) -> float:
+        _, mean = self._statistics()
+        return times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * length / mean))
+
+    def _statistics(self) -> tuple[int, float]:
+        """How many versions there are up to this size, and their mean length in words."""
+        if self._means is None:
+            sql = "SELECT nth, total FROM cortex_versions WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
+            number, total = (self._read(sql, (self._size,)) or [(0, 0)])[0]
+            self._means = number, (total / number if total else 1.0)
+        return self._means
+
+    def _score(
+        self,
+        word: str,
+        weight: float,
+        only: "_Only",
+        scores: dict[int, float],
+        found: dict[int, tuple[int, float]],
+    ) -> None:
+        """Add to `scores` and `found` what a word counts for the newest current memories that hold it."""
+        sql = f"SELECT v.seq, v.words, v.importance {_FROM} AND {_NOW} ORDER BY f.rowid DESC LIMIT ?"
+        rows = self._read(sql, (only.match(_quoted(word)), self._size, self._size, _MOST_HOLDERS))
+        often = self._repeating(word, rows[-1][0]) if rows else {}
+        gains: dict[tuple[int, int], float] = {}
+        for seq, length, importance in rows:
+            kind = often.get(seq, 1), length
+            if (gain := gains.get(kind)) is None:
+                gain = gains[kind] = weight * self._share(*kind)
+            scores[seq] = scores.get(seq, 0.0) + gain
+            found[seq] = length, importance
+
+    def _repeating(self, word: str, oldest: int) -> dict[int, int]:
+        """How often versions from `oldest` on that hold a word several times do so."""
+        sql = "SELECT rowid FROM cortex_words WHERE cortex_words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
+        tokens, often = repeated_tokens(word), dict[int, int]()
+        any_of = " OR ".join(_quoted(token) for _, token in tokens)
+        if self._read(sql, (any_of, oldest, self._size, 1)):
+            for times, token in tokens:
+                found = self._read(sql, (_quoted(token), oldest, self._size, -1))
+                often.update((seq, times) for (seq,) in found)
+        return often
+
+    def _add(
+        self,
+        scores: dict[int, float],
+        lengths: dict[int, int],
+        words: Sequence[str],
+        weights: Sequence[float],
+    ) -> None:
+        """Add to the scores of some memories what further words in them count."""
+        sql = "SELECT document FROM cortex_memories WHERE seq = ?"
+        for seq, length in lengths.items():
+            said = searched_words(Memory.of_stored(self._read(sql, (seq,))[0][0], seq))
+            for word, weight in zip(words, weights, strict=True):
+                if times := counted(said, word):
+                    scores[seq] += weight * self._share(times, length)
+
+
+def _least(scores: dict[int, float], limit: int) -> float:
+    return heapq.nlargest(limit, scores.values())[-1]
+
+
+@dataclass(frozen=True)
+class _Only:
+    """What FTS5 is asked for beside the words: all of the tags and one of the types; and what must not be."""
+
+    wanted: str
+    unwanted: str
+
+    @classmethod
+    def of(cls, types: Sequence[str], tags: Iterable[str], without: Sequence[str]) -> "_Only":
+        parts = [_quoted(tag_token(tag)) for tag in tags]
+        parts += [f"({' OR '.join(_quoted(type_token(type)) for type in types)})"] if types else []
+        return cls(" AND ".join(parts), " OR ".join(_quoted(tag_token(tag)) for tag in without))
+
+    def match(self, words: str) -> str:
+        """The query for memories that hold `words`."""
+        whole = " AND ".join(part for part in (words, self.wanted) if part)
+        return f"({whole}) NOT ({self.unwanted})" if self.unwanted else whole
+
+
+def _quoted(token: str) -> str:
+    return f'"{token}"'
+
+
+class Memories:
+    """The current memories at a size of the log. What it answers depends on the rows up to there alone, so it
+    can be replayed."""
+
+    def __init__(self, database: Database, size: int) -> None:
+        self._database = database
+        self.size = size
+
+    def find(
+        self,
+        *,
+        type: str = "",
+        types: Sequence[str] = (),
+        tags: Iterable[str] = (),
+        near: str = "",
+        limit: int = 10,
+        offset: int = 0,
+        without: Sequence[str] = (),
+    ) -> list[Memory]:
+        """Memories of these types with all these tags, best first: by BM25 against `near` where it is given
+        (only those that share a word with it), else by importance and newness; without the first `offset`.
+        without: tags of which they must have none, where `near` or `tags` are given.
+
+        Raises CortexError MEMORY_TYPE.
+        """
+        wanted = sorted({*types, *([type] if type else [])})
+        if wrong := set(wanted) - set(TYPES):
+            raise CortexError(
+                "MEMORY_TYPE", f"no such type of memory: {', '.join(sorted(wrong))}", fix=", ".join(TYPES)
+            )
+        if not self.size or limit < 1:
+            return []
+        must = tuple(dict.fromkeys(tags))
+        if not near:
+            return self._read(self._search.listed(wanted, must, limit, offset, without))
+        words = index_words(near)
+        best = self._search.best(words, wanted, must, limit + offset, without) if words else []
+        return self._read(best[offset:])
+
+    def resolve(self, uri: str) -> Memory | None:
+        """The memory at an address, its current version where none is named; None where there is none or it
+        is forgotten.
+
+        Raises CortexError MEMORY_ADDRESS.
+        """
+        found = self.version(uri)
+        return None if found is None or found.forgotten else found
+
+    def version(self, uri: str) -> Memory | None:
+        """The same, tombstones too."""
+        type_, id_, version = parse_uri(uri)
+        rows = self._database.read(
+            "SELECT seq, document FROM cortex_memories WHERE type = ? AND id = ? AND seq <= ? "
+            "AND (? IS NULL OR version = ?) ORDER BY version DESC LIMIT 1",
+            (type_, id_, self.size, version, version),
+        )
+        return Memory.of_stored(rows[0][1], rows[0][0]) if rows else None
+
+    def history(self, uri: str, *, newest: int = -1) -> list[Memory]:
+        """All versions of a memory, tombstones too, oldest first. newest: only so many. Raises CortexError
+        MEMORY_ADDRESS."""
+        type_, id_, _ = parse_uri(uri)
+        rows = self._database.read(
+            "SELECT seq, document FROM cortex_memories WHERE type = ? AND id = ? AND seq <= ? "
+            "ORDER BY version DESC LIMIT ?",
+            (type_, id_, self.size, newest),
+        )
+        return [Memory.of_stored(document, seq) for seq, document in reversed(rows)]
+
+    def ids(self, type: str, begin: str) -> list[str]:
+        """The ids of a type that begin so, each once, also of what is forgotten, in order."""
+        rows = self._database.read(
+            "SELECT DISTINCT id FROM cortex_memories WHERE type = ? AND id >= ? AND id < ? AND seq <= ? "
+            "ORDER BY id",
+            (type, begin, f"{begin}\U0010ffff", self.size),
+        )
+        return [id_ for (id_,) in rows]
+
+    def count(self) -> int:
+        """How many memories are current."""
+        sql = "SELECT count(*) FROM cortex_versions WHERE seq <= ?1 AND (until IS NULL OR until > ?1)"
+        return int(self._database.read(sql, (self.size,))[0][0])
+
+    @cached_property
+    def _search(self) -> Search:
+        return Search(self._database, self.size)
+
+    def _read(self, seqs: Sequence[int]) -> list[Memory]:
+        sql = "SELECT document FROM cortex_memories WHERE seq = ?"
+        return [Memory.of_stored(self._database.read(sql, (seq,))[0][0], seq) for seq in seqs]

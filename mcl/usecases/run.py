@@ -14,8 +14,7 @@ from ir import Intent, PlanTree
 from ir.errors import REFUSED
 from mcl.catalog.tools.foreign import connected
 from mcl.compiler.failures import SkillFailures
-from mcl.compiler.reasoner import CurrentPrompts, ModelReasoner
-from mcl.compiler.subskills import InstalledSkills
+from mcl.compiler.subskills import CurrentPrompts, InstalledSkills, ModelReasoner
 from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.errors import SkillError
 from mcl.core.home import open_home

@@ -120,9 +120,8 @@ def _bool(text: str) -> str | None:
 
 
 def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
-    from mcl.values.dates import read_moment
+    from mcl.values.dates import read_moment, read_since, read_start
     from mcl.values.durations import read_duration
-    from mcl.values.moments import read_since, read_start
 
     if name in _BEGINNINGS:
         return read_start(text, at, zone)

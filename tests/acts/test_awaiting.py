@@ -93,7 +93,7 @@ def test_an_act_that_waits_is_refused_in_an_event_loop_and_names_its_twin(yard: 
 def test_no_act_opens_a_loop_by_another_door() -> None:
     own = {
         "mcl/core/awaiting.py",
-        "mcl/cli/serve.py",
+        "mcl/cli/mcp.py",
         "mcl/plugins/agents/guard/dirty.py",
     }  # programs of their own
     probes = {"mcl/plugins/probing/host.py", "mcl/plugins/probing/calling.py"}

@@ -15,8 +15,7 @@ from executor.store.home import Home
 from mcl.core.home import open_home
 from mcl.plugins.agents.file import NAME
 from mcl.plugins.agents.usecases import ImportedWork, complete_work, import_work, select_work
-from mcl.plugins.agents.work.completing import CompleteResult
-from mcl.plugins.agents.work.criteria import Ask
+from mcl.plugins.agents.work.completing import Ask, CompleteResult
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.leases import Leases
 from mcl.plugins.agents.work.selecting import SelectResult

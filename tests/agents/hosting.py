@@ -13,7 +13,7 @@ from ir import MclError
 from mcl.plugins.agents.guard.judge import REFUSED
 from mcl.plugins.agents.hook.answering import Answering, failed
 from mcl.plugins.agents.hook.request import packed
-from mcl.plugins.agents.trace.folder import TRACE
+from mcl.plugins.agents.trace.line import TRACE
 
 if TYPE_CHECKING:
     from tests.agents.conftest import Project

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from ir.frame import AttestationPredicate, DeliveredPredicate, ExternalPredicate, SignedOffPredicate
 from mcl.core.yaml.reading import MAX_ALIASES, MAX_BYTES, MAX_DEPTH
 from mcl.plugins.agents.file import Document, read_file, validate, write_file
-from mcl.plugins.agents.file.document import MAX_INTENTS
-from mcl.plugins.agents.file.entries import PREDICATES, Entry, TypedCriterion
+from mcl.plugins.agents.file.document import MAX_INTENTS, PREDICATES, Entry, TypedCriterion
 from mcl.plugins.agents.file.rules import instant
 
 ENTRY = """\

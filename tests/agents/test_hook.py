@@ -10,7 +10,7 @@ import pytest
 
 from mcl.plugins.agents.guard.after import STRAYED
 from mcl.plugins.agents.hosts.host import NAMES, OURS, host_named
-from mcl.plugins.agents.trace.folder import TRACE
+from mcl.plugins.agents.trace.line import TRACE
 from mcl.plugins.agents.usecases import import_work, trace_work
 from mcl.serve.offered.tools import OFFERED
 from tests.agents.conftest import Written, yaml_of

@@ -15,7 +15,7 @@ from executor.sandbox.paths import Workspace
 from mcl.plugins.agents.guard.judge import Judge
 from mcl.plugins.agents.hosts.event import MOST
 from mcl.plugins.agents.hosts.host import NAMES, host_named
-from mcl.plugins.agents.trace.folder import TRACE
+from mcl.plugins.agents.trace.line import TRACE
 from tests.agents.hosting import ClaudeCode, GeminiCli, refusals, trace
 
 NAMED = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")

@@ -20,9 +20,8 @@ from mcl.core.home import open_home
 from mcl.plugins.agents.governed import here as writing
 from mcl.plugins.agents.trace import TraceLine
 from mcl.plugins.agents.usecases import trace_work
-from mcl.plugins.agents.writes import recovering
-from mcl.plugins.agents.writes.callers import Callers
-from mcl.plugins.agents.writes.recovering import recover
+from mcl.plugins.agents.writes import callers as recovering
+from mcl.plugins.agents.writes.callers import Callers, recover
 from tests.agents.hosting import ClaudeCode
 
 AUTH = {"id": "INT-001", "name": "Auth", "owned_scope": ["src/**"]}

@@ -24,7 +24,7 @@ from mcl.core.home import open_home
 from mcl.plugins.agents.trace import Change, Trace, TraceLine, changed_lines
 from mcl.plugins.agents.trace.changed_lines import MOST_RANGES
 from mcl.plugins.agents.trace.line import NO_LINE, read_line
-from mcl.plugins.agents.trace.reading import TraceReport, read_trace
+from mcl.plugins.agents.trace.trace import TraceReport, read_trace
 
 CHANGE = Change("INT-001", "", "fs/write", "src/a.py", None, "a" * 64, ((1, 3),), "agent", "coder")
 

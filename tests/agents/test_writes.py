@@ -17,10 +17,9 @@ from executor.tools.manifest import Mode
 from executor.walker.undo.records import read_history
 from executor.walker.undo.store import ImageStore
 from mcl.core.home import open_home
-from mcl.plugins.agents.trace.reading import read_trace
+from mcl.plugins.agents.trace.trace import read_trace
 from mcl.plugins.agents.writes import images
-from mcl.plugins.agents.writes.images import Seen, keep, left
-from mcl.plugins.agents.writes.tracing import trace_writes, within
+from mcl.plugins.agents.writes.images import Seen, keep, left, trace_writes, within
 
 INTENT = "01M81BCK7H7VHMDV44C3EPZT1E"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from executor import FixedClock, Home
 from mcl.memory import Cortex, Memory, Snapshot
-from mcl.memory import view as search
+from mcl.memory import words as search
 from mcl.memory.proof import Proof, prove
 from mcl.memory.verification import verify_home
 from tests.cortex.conftest import AT

@@ -13,7 +13,7 @@ from walks import Walks, gate, parallel, sequence, tool
 import ir
 from executor import LifecycleError, View
 from executor.store.lifecycle.patches import MAX_OPERATIONS, PatchFlaw, apply_patches
-from executor.store.materiality.shape import Shape
+from executor.store.materiality.plans import Shape
 
 READ = tool("r", "fs/read", path="notes/a.md")
 SEARCH = tool("s", "fs/search", query="fox", path="notes")

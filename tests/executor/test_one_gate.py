@@ -91,7 +91,7 @@ DECLARED: Final = {
     ("mcl/catalog/extras.py", "by name"),
     ("mcl/plugins/train/tuner/asking.py", "by name"),  # the eval of a network of torch
     ("mcl/catalog/upstream/upstreams.py", "by name"),
-    ("mcl/cli/serve.py", "by name"),
+    ("mcl/cli/mcp.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
     ("executor/__init__.py", "by name"),
     ("mcl/__init__.py", "by name"),

@@ -16,7 +16,7 @@ import ir
 from executor import AlwaysApprove, Home, LifecycleError, View
 from executor.core.hashing import json_hash
 from executor.store.lifecycle.events import advance
-from executor.store.materiality.shape import Shape, has_effect
+from executor.store.materiality.plans import Shape, has_effect
 from tests.executor.test_correcting_runs import Elsewhere, Op, Probe, read, write
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from executor.store.home import Home
-from executor.walker.undo.store import ImageStore
-from executor.walker.undo.total import note_tried, total
+from executor.walker.undo.store import ImageStore, note_tried, total
 from mcl.core.home import open_home
 
 

@@ -11,7 +11,7 @@ import pytest
 from walks import NODE, Says, Walks, context_of, granted, sequence, tool
 
 from executor import Bench, Call, Deny, Home, Manifest, Pins, Tool, decide
-from executor.gate.portion import parse_portion
+from executor.gate.mandate import parse_portion
 from executor.gate.taint import taints
 from ir import PlanTree
 from mcl.catalog.foreign.manifest import manifest_of

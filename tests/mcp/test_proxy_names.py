@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcl.core.errors import McpError
-from mcl.serve.proxy.address import is_prompt, is_uri, linked, ours, parse_prompt, parse_uri, prompt_name
-from mcl.serve.proxy.merging import Cursors
+from mcl.serve.proxy.merging import (
+    Cursors,
+    is_prompt,
+    is_uri,
+    linked,
+    ours,
+    parse_prompt,
+    parse_uri,
+    prompt_name,
+)
 
 NAMES = st.text(min_size=1, max_size=60)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcl.cli.serve import require_sdk
+from mcl.cli.mcp import require_sdk
 from mcl.core.distribution import install_line
 from mcl.core.errors import InputError
 from mcl.serve.stdio import Incoming

@@ -30,8 +30,7 @@ from mcl.plugins.repo.asking import (
     candidates,
     contract_rules,
 )
-from mcl.plugins.repo.contract import intent_types, read_contract
-from mcl.plugins.repo.judging import judge
+from mcl.plugins.repo.contract import intent_types, judge, read_contract
 from mcl.plugins.repo.matcher import LONGEST_PROMPT, match
 
 KEYS = ("mq-hal", "macos-scripts", 'odd"key\\')

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import grammars
 from mcl.plugins.repo.contract import COMMANDS as OURS
-from mcl.plugins.repo.contract import MAX_BYTES, RISKS, SCHEMA, RepoIntent, intent_types, read_contract
-from mcl.plugins.repo.judging import judge
+from mcl.plugins.repo.contract import MAX_BYTES, RISKS, SCHEMA, RepoIntent, intent_types, judge, read_contract
 
 EFFECTS = {
     "read-only": INTENTS[:9],

@@ -13,8 +13,15 @@ from contracts import COMMANDS, INTENTS, document
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mcl.plugins.repo.contract import RepoIntent, intent_types, read_contract
-from mcl.plugins.repo.judging import LONGEST_BRANCH, LONGEST_QUERY, Rejection, judge
+from mcl.plugins.repo.contract import (
+    LONGEST_BRANCH,
+    LONGEST_QUERY,
+    Rejection,
+    RepoIntent,
+    intent_types,
+    judge,
+    read_contract,
+)
 
 TOOLS = Path(__file__).resolve().parents[2] / "executor" / "tools"
 WANTED = {"grep_repo": ["text"], "open_editor": ["src/a.py"], "create_branch": ["fix/a"]}

@@ -10,8 +10,7 @@ from contracts import INTENTS, ROWS, TABLE
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcl.plugins.repo.contract import intent_types, read_contract
-from mcl.plugins.repo.judging import judge
+from mcl.plugins.repo.contract import intent_types, judge, read_contract
 from mcl.plugins.repo.matcher import LONGEST_PROMPT, match
 from mcl.plugins.repo.rules import rules
 

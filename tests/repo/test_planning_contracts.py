@@ -20,8 +20,7 @@ from mcl.catalog.tools import registry
 from mcl.core.errors import RepoError
 from mcl.core.repositories import Resolved
 from mcl.language.skills import find_skills, load_skill, skill_folders
-from mcl.plugins.repo.contract import COMMANDS, REFUSE, RepoIntent, intent_types
-from mcl.plugins.repo.judging import judge
+from mcl.plugins.repo.contract import COMMANDS, REFUSE, RepoIntent, intent_types, judge
 from mcl.plugins.repo.planning import Origin, plan_contract
 from mcl.plugins.repo.usecases import PACK
 from mcl.usecases.skill.validate import validate_skill

@@ -14,8 +14,7 @@ from executor import FixedClock, Home, Workspace
 from mcl.memory import Cortex
 from mcl.plugins.review.memory import Memories
 from mcl.plugins.review.memory.documents import Bootstrapped, bootstrap
-from mcl.plugins.review.memory.documents.conventions import conventions
-from mcl.plugins.review.memory.documents.sections import LONGEST, MOST, sections
+from mcl.plugins.review.memory.documents.sections import LONGEST, MOST, conventions, sections
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"

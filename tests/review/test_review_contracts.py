@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.contracts import MODES, contract, contracts, guides_for
-from mcl.plugins.review.contracts.contract import FOLDER, MOST_FINDINGS, read_contract
-from mcl.plugins.review.contracts.front import MAX_BYTES
+from mcl.plugins.review.contracts.contract import FOLDER, MAX_BYTES, MOST_FINDINGS, read_contract
 from mcl.plugins.review.contracts.guide import guides, read_guide
 from mcl.plugins.review.findings import SEVERITIES
 

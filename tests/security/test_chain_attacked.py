@@ -12,7 +12,7 @@ from walks import Says, Walks, gate, sequence, tool
 
 import ir
 from executor import Home, Statement
-from executor.store.journal.chain import BOUND, CHAINED
+from executor.store.journal.rows import BOUND, CHAINED
 from ir import IntentCancelBody, IntentDraftBody
 
 PLAN = sequence(

@@ -12,8 +12,7 @@ from walks import Walks, tool
 
 import ir
 from executor import FixedClock, Home, KeyPair, WalkError
-from executor.store.journal.chain import End, placed
-from executor.store.journal.rows import insert, read_end, row_of
+from executor.store.journal.rows import End, insert, placed, read_end, row_of
 
 PLAN = tool("n1", "fs/write", "write", path="effect.txt", content="owned")
 

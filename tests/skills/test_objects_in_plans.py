@@ -24,7 +24,7 @@ from mcl.catalog.foreign.manifest import manifest_of
 from mcl.catalog.tools.registry import shipped_tools
 from mcl.core.errors import SkillError
 from mcl.language.plans.planner import make_plan
-from mcl.language.plans.shape import read_shape
+from mcl.language.plans.template import read_shape
 from mcl.language.skills import Skill, load_skill
 from mcl.usecases.skill.validate import validate_skill
 

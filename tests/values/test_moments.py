@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcl.values.moments import read_since, read_start
+from mcl.values.dates import read_since, read_start
 from mcl.values.slots import read_slot
 
 AT = "2026-11-21T10:00:00.000Z"  # a Saturday

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.values.dates import read_moment
+from mcl.values.dates import read_moment, read_since, read_start
 from mcl.values.durations import read_duration
-from mcl.values.moments import read_since, read_start
 from mcl.values.money import read_money, read_upper_end
 from mcl.values.numbers import read_number, read_quality
 from mcl.values.regions import read_regions

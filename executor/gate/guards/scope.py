@@ -9,7 +9,7 @@ from __future__ import annotations
 from executor.call import Call
 from executor.core.errors import ScopeError
 from executor.gate.context import Context
-from executor.gate.portion import Portion
+from executor.gate.mandate import Portion
 from executor.gate.roots import outside_modes
 from executor.gate.verdict import Deny
 from executor.sandbox.reach import covers, is_elsewhere, look_elsewhere

@@ -12,15 +12,22 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from executor.core.clock import Clock
 from executor.core.errors import JournalError, KeyringError
 from executor.store.database import Database
-from executor.store.journal.chain import BREAK_ACCEPTED, RESTORED, End, Maker, Message, begun, bound, placed
 from executor.store.journal.merkle import Frontier, consistency_path, inclusion_path, leaf_hash
 from executor.store.journal.record import role_of, seal_record
 from executor.store.journal.rows import (
+    BREAK_ACCEPTED,
     COLUMNS,
+    RESTORED,
+    End,
+    Maker,
+    Message,
     Row,
+    begun,
+    bound,
     insert,
     is_chained,
     opened,
+    placed,
     read_end,
     read_tree,
     refit,

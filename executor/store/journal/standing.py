@@ -14,8 +14,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final, cast
 
-from executor.store.journal.chain import CHAINED, Message
 from executor.store.journal.record import Record
+from executor.store.journal.rows import CHAINED, Message
 from executor.store.journal.tables import CHANGED, Lines, heard
 from executor.store.keys.keyring import KeyEntry, Keyring
 from ir import PublicKey, Role, key_of

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from executor.core.errors import LifecycleError
-from executor.store.journal.chain import BREAK_ACCEPTED, CHAINED, RESTORED, Links, Message
 from executor.store.journal.merkle import Frontier, leaf_hash
 from executor.store.journal.proofs import Head
 from executor.store.journal.record import Record, is_record, open_record
+from executor.store.journal.rows import BREAK_ACCEPTED, CHAINED, RESTORED, Links, Message
 from executor.store.journal.standing import KINDS, POLICY, Standing, refused
 from executor.store.journal.tables import CODE, TABLES_RESTORED, lines_of, unlike
 from executor.store.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from executor.core.errors import JournalError
-from executor.store.journal.chain import FIRST, Links
 from executor.store.journal.merkle import Frontier, leaf_hash
 from executor.store.journal.record import Record, open_record
-from executor.store.journal.rows import COLUMNS, Row, is_chained, opened
+from executor.store.journal.rows import COLUMNS, FIRST, Links, Row, is_chained, opened
 from executor.store.journal.standing import KINDS, Standing
 from executor.store.journal.witness import KEYS, Witness, subject
 from ir import MclError, PublicKey

@@ -11,7 +11,7 @@ from executor.store.lifecycle.patches import PatchFlaw, apply_patches
 from executor.store.lifecycle.persistent import PersistentMap
 from executor.store.lifecycle.view import View
 from executor.store.materiality import FIXED_IN_INTENT, FIXED_IN_PLAN, Change, Documents, compare, is_material
-from executor.store.materiality.shape import Shape, is_leaf
+from executor.store.materiality.plans import Shape, is_leaf
 from ir import (
     Intent,
     IntentCorrectBody,

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from executor.store.materiality.intents import compare_intents
 from executor.store.materiality.limits import plain
-from executor.store.materiality.plans import compare_plans
+from executor.store.materiality.plans import Shape, compare_plans
 from executor.store.materiality.rules import Change, changed
-from executor.store.materiality.shape import Shape
 from ir import Intent, PlanTree
 
 

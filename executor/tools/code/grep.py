@@ -12,7 +12,7 @@ from executor.core.hashing import json_bytes
 from executor.sandbox.redaction import visible
 from executor.tools.fs.lines import shown
 from executor.tools.process.confined import Ran, program_outside, run_confined
-from executor.tools.project.folder import Folder
+from executor.tools.project.suites import Folder
 from executor.tools.tool import Bench
 
 _MOST = 4 << 20  # bytes taken of what ripgrep finds

@@ -182,7 +182,7 @@ def _schema(said: _Argument) -> dict[str, Any]:
 
 
 async def _run(manifest: Manifest, args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-    from executor.tools.process.declared import run
+    from executor.tools.process.template import run
 
     return await run(manifest, args, bench)
 

@@ -17,7 +17,7 @@ from executor.sandbox.environment import private_environment
 from executor.sandbox.observation import listing, require_unchanged
 from executor.sandbox.process import Finished, Keep, run_command
 from executor.sandbox.redaction import visible
-from executor.tools.project.folder import Folder
+from executor.tools.project.suites import Folder
 from executor.tools.tool import Bench
 
 _MAX_LOG = 1 << 18  # bytes of the log that are kept: its end

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.process.confined import Ran, run_confined
-from executor.tools.project.folder import Folder
 from executor.tools.project.linters import command, detect, problems
+from executor.tools.project.suites import Folder
 from executor.tools.tool import Bench
 
 _SIGNS = 1000  # characters at the end of a log in which a linter says that it could not run

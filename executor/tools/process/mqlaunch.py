@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from executor.tools.process.confined import program_outside, run_confined
-from executor.tools.project.folder import Folder
+from executor.tools.project.suites import Folder
 from executor.tools.tool import Bench
 
 _PROGRAM = "mqlaunch"

@@ -8,8 +8,7 @@ from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.process.confined import Ran, run_confined
 from executor.tools.process.summary import counts
-from executor.tools.project.folder import Folder
-from executor.tools.project.suites import command, detect
+from executor.tools.project.suites import Folder, command, detect
 from executor.tools.tool import Bench
 
 _SIGNS = 1000  # characters at the end of a log in which a suite says that it could not run

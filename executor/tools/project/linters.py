@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from executor.core.errors import ToolError
-from executor.tools.project.folder import Folder, found, python_of
-from executor.tools.project.suites import makes, npm_script
+from executor.tools.project.suites import Folder, found, makes, npm_script, python_of
 
 LINTERS: Final = ("ruff", "mypy", "make", "npm", "cargo", "go")  # looked for in this order
 _RUFF_SECTION = re.compile(r"^\[tool\.ruff\b", re.MULTILINE)

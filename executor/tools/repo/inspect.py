@@ -10,9 +10,9 @@ from executor.sandbox.git import repository
 from executor.tools.git.branch import local_branches
 from executor.tools.git.log import commits
 from executor.tools.project import linters, suites
-from executor.tools.project.folder import Folder
 from executor.tools.project.sources import languages_of, sources
 from executor.tools.project.state import CONFLICTS, state
+from executor.tools.project.suites import Folder
 from executor.tools.repo.checks import checks, remotes_of
 from executor.tools.tool import Bench
 

@@ -2,7 +2,7 @@
 
 from executor.walker.undo.images import Images, Kept
 from executor.walker.undo.prune import Pruned, prune
+from executor.walker.undo.putting import Changed
 from executor.walker.undo.undo import NotUndone, UndoReport, undo
-from executor.walker.undo.wanted import Changed
 
 __all__ = ["Changed", "Images", "Kept", "NotUndone", "Pruned", "UndoReport", "prune", "undo"]

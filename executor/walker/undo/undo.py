@@ -12,10 +12,17 @@ from executor.core.errors import ScopeError, UndoError
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.store.lifecycle.events import View, intent_id
-from executor.walker.undo.putting import ChangedMeanwhileError, Putting
+from executor.walker.undo.putting import (
+    Changed,
+    ChangedMeanwhileError,
+    Putting,
+    Restore,
+    Wanted,
+    restore_of,
+    wanted,
+)
 from executor.walker.undo.records import BEGUN, DONE, REFUSED, STOPPED, History, Undone, read_history
 from executor.walker.undo.store import ImageStore
-from executor.walker.undo.wanted import Changed, Restore, Wanted, restore_of, wanted
 from ir import MclError
 from ir.errors import UNVERIFIED
 

@@ -14,8 +14,7 @@ from executor.store.journal.rows import Row
 from ir.characters import written_in_json, written_out
 from ir.errors import MclError
 from mcl.catalog.activity.entry import KIND
-from mcl.catalog.activity.filters import Filters
-from mcl.catalog.activity.index import believed
+from mcl.catalog.activity.filters import Filters, believed
 from mcl.catalog.activity.reading import Flaw, Found
 from mcl.catalog.activity.record import CallRecord
 

@@ -17,7 +17,7 @@ from executor.store.journal.rows import Row
 from executor.store.lifecycle.view import intent_id
 from ir import is_instant
 from mcl.catalog.activity.entry import KIND, Entry
-from mcl.catalog.activity.index import Index
+from mcl.catalog.activity.filters import Index
 from mcl.catalog.activity.record import call_of
 
 if TYPE_CHECKING:

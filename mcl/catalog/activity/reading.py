@@ -13,8 +13,7 @@ from executor.store.home import Home
 from executor.store.journal.rows import COLUMNS, Row
 from ir.errors import MclError
 from mcl.catalog.activity.entry import KIND
-from mcl.catalog.activity.filters import Filters, bad_filter
-from mcl.catalog.activity.index import Index, believed
+from mcl.catalog.activity.filters import Filters, Index, bad_filter, believed
 from mcl.catalog.activity.record import CallRecord
 from mcl.core.errors import McpError
 

@@ -8,8 +8,7 @@ from math import ceil
 from typing import Final
 
 from executor.store.home import Home
-from mcl.catalog.activity.filters import Filters
-from mcl.catalog.activity.index import Index
+from mcl.catalog.activity.filters import Filters, Index
 
 # What is counted by, and the column of it; "" stands for none.
 GROUPS: Final = {

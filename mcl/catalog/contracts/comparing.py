@@ -10,9 +10,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from executor.core.errors import ManifestError
-from mcl.catalog.contracts.contract import Contract
-from mcl.catalog.contracts.documents import JSON_FILE, SAFETY_FILE, json_document, safety_document
-from mcl.catalog.contracts.reading import MOST, Documented, read_contracts, read_safety
+from mcl.catalog.contracts.reading import (
+    JSON_FILE,
+    MOST,
+    SAFETY_FILE,
+    Contract,
+    Documented,
+    json_document,
+    read_contracts,
+    read_safety,
+    safety_document,
+)
 
 _AGAIN: Final = "mcl tool contracts --out {folder}"
 _SHOWN: Final = 5  # names of a list that are told

@@ -7,12 +7,192 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from executor.core.errors import ManifestError
-from mcl.catalog.contracts.documents import FORM
+from executor.gate.roots import outside_modes
+from executor.tools.manifest import Manifest
+from executor.tools.registry import Registry
+from mcl.catalog.foreign.manifest import hints_of
+
+# ---- The contract of a tool: all that its manifest promises, said in the words that callers ask in.
+
+Contract: TypeAlias = Mapping[str, object]
+Resolver: TypeAlias = Literal["none", "workspace", "workspace+allowed", "network"]
+
+_SCHEME: Final = "matrix://tool/"
+_EDITORS: Final = ("$VISUAL", "$EDITOR")
+
+
+def contracts_of(registry: Registry) -> dict[str, Contract]:
+    """The contract of each of a registry's own tools, by its short name with the version (``fs/read@1.0.0``),
+    in the order of their addresses. Tools of other servers have none: what those say is no promise."""
+    return {one.uri.removeprefix(_SCHEME): contract_of(one) for one in registry.own}
+
+
+def contract_of(manifest: Manifest) -> dict[str, object]:
+    """What a tool promises, as one JSON object.
+
+    write: may a call change anything at all, here or on another machine? subprocess: may it start a program?
+    side_effects: a sentence for each thing that stays when a call has ended, or that others notice; none for
+    a tool that only reads. resolver: what its paths and addresses are held to (docs/tool-contracts.md).
+    Times are milliseconds, sizes bytes. hints: as the Model Context Protocol names them.
+    """
+    one = manifest
+    return {
+        "name": one.name if one.outside else one.uri.removeprefix(_SCHEME).partition("@")[0],
+        "uri": one.uri,
+        "class": one.safety,
+        "description": one.description,
+        "resolver": resolver_of(one),
+        "write": writes(one),
+        "subprocess": bool(programs_of(one)) or "shell" in one.effects,
+        "network": bool({"network", "chain"} & set(one.effects)),
+        "side_effects": list(_side_effects(one)),
+        "programs": list(programs_of(one)),
+        "effects": list(one.effects),
+        "operation": one.operation,
+        "cases": [case.model_dump(mode="json", exclude_defaults=True) for case in one.when],
+        "scope": {"kind": one.scope.kind, "paths": dict(one.scope.paths), "urls": list(one.scope.urls)},
+        "idempotent": one.idempotent,
+        "retries": one.retries.model_dump(mode="json"),
+        "timeout_ms": one.timeout_ms,
+        "max_output": one.max_output,
+        "cost": one.cost.model_dump(mode="json") if one.cost else None,
+        "credentials": list(one.credentials),
+        "environment": list(one.environment),
+        "command": one.command.model_dump(mode="json") if one.command else None,
+        "hints": hints_of(one),
+        "pin": one.pin,
+        "args": one.args,
+        "output": one.output,
+        "examples": [example.model_dump(mode="json") for example in one.examples],
+    }
+
+
+def programs_of(manifest: Manifest) -> tuple[str, ...]:
+    """The programs that a tool may start, by name: those it declares, or that of its operator's command."""
+    if manifest.command is not None:
+        return (manifest.command.argv[0], *manifest.programs)
+    return tuple(manifest.programs)
+
+
+def resolver_of(manifest: Manifest) -> Resolver:
+    """What the paths and addresses of a tool are held to.
+
+    none: it takes neither. workspace: paths inside it. workspace+allowed: of what it reads also folders
+    outside that were granted or allowed. network: addresses on hosts that a person granted.
+    """
+    if manifest.scope.kind != "workspace":
+        return manifest.scope.kind
+    outside = outside_modes(manifest) & set(manifest.scope.paths.values())
+    return "workspace+allowed" if outside else "workspace"
+
+
+def writes(manifest: Manifest) -> bool:
+    """May a call of the tool change anything?"""
+    return any(
+        operation not in (None, "read")
+        for operation in (manifest.operation, *(case.operation for case in manifest.when))
+    )
+
+
+def _side_effects(manifest: Manifest) -> Iterator[str]:
+    effects, places = set(manifest.effects), manifest.scope.paths
+    operations = {manifest.operation, *(case.operation for case in manifest.when if case.operation)}
+    if "write" in effects:
+        named = [name for name, mode in places.items() if mode in ("write", "add")] or list(places)
+        where = f"below {', '.join(named)}" if named else "what mcl keeps in its home"
+        yield f"changes files of the workspace: {where}" if named else f"changes {where}"
+    if "network" in effects:
+        yield "asks granted hosts" if operations == {"read"} else "may change something on granted hosts"
+    if "chain" in effects:
+        yield "sends what cannot be taken back"
+    if manifest.command is not None:
+        yield f"starts {shlex.join(manifest.command.argv)}, which an operator declared"
+    elif manifest.programs:
+        named = [f"the editor in {name}" if name in _EDITORS else name for name in manifest.programs]
+        yield f"starts {' or '.join(named)}"
+    elif "shell" in effects:
+        yield "starts a program"
+    if "destructive" in operations:
+        yield "may destroy what is there, once a person approved just that call"
+
+
+# ---- The two documents that tell the contracts: JSON for programs, Markdown for people.
+
+JSON_FILE: Final = "tool_contracts.json"
+SAFETY_FILE: Final = "TOOL_SAFETY.md"
+FORM: Final = "mcl.tool-contracts.v1"  # what both documents call themselves
+
+_CLASSES: Final = {
+    "A": "reads, in the workspace",
+    "B": "reads elsewhere: the machine, granted hosts",
+    "C": "writes, in its declared scope",
+    "D": "starts a declared program",
+    "E": "acts on the world",
+}
+_HEADS: Final = ("tool", "class", "paths", "writes", "starts", "network", "side effects")
+
+
+def json_document(contracts: Mapping[str, Contract]) -> str:
+    """tool_contracts.json: every contract whole, in the order given, and how many there are."""
+    tools = list(contracts.values())
+    document = {"v": FORM, "count": len(tools), "tools": tools}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def safety_document(contracts: Mapping[str, Contract]) -> str:
+    """TOOL_SAFETY.md: a row a tool, after what the columns mean."""
+    return "\n".join(_lines(contracts)) + "\n"
+
+
+def _lines(contracts: Mapping[str, Contract]) -> Iterator[str]:
+    yield f"<!-- {FORM}: made by `mcl tool contracts --out`; edit the manifests, not this file -->"
+    yield "# Safety of tools"
+    yield ""
+    yield f"{len(contracts)} tools. `mcl tool verify` compares this page with the manifests, the code, and"
+    yield f"what each tool was seen to do. All that is promised of a tool: [{JSON_FILE}]({JSON_FILE})."
+    yield ""
+    yield from _table(("class", "what it is", "tools"), _classes(contracts))
+    yield ""
+    yield "*paths*: what paths are held to. *workspace*: inside it. *workspace+allowed*: what is read may"
+    yield "also lie in a folder that was granted or allowed. *network*: hosts that a person granted."
+    yield "*none*: it takes no path."
+    yield "A tool that neither writes nor starts a program leaves nothing behind but its answer."
+    yield ""
+    yield from _table(_HEADS, (_row(name, one) for name, one in contracts.items()))
+
+
+def _classes(contracts: Mapping[str, Contract]) -> Iterator[tuple[str, ...]]:
+    classes = [str(one["class"]) for one in contracts.values()]
+    for name, said in _CLASSES.items():
+        yield name, said, str(classes.count(name))
+
+
+def _row(name: str, one: Contract) -> tuple[str, ...]:
+    programs, effects = cast(list[str], one["programs"]), cast(list[str], one["side_effects"])
+    starts = ", ".join(f"`{program}`" for program in programs) or ("a program" if one["subprocess"] else "no")
+    return (
+        f"`{name}`",
+        str(one["class"]),
+        str(one["resolver"]),
+        "yes" if one["write"] else "no",
+        starts,
+        "yes" if one["network"] else "no",
+        "; ".join(effects).replace("|", "\\|") or "none",
+    )
+
+
+def _table(heads: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
 
 MOST: Final = 16 << 20  # bytes of a document that is read at all
 _MOST_TOOLS: Final = 10_000

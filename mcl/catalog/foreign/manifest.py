@@ -3,15 +3,104 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import ValidationError
 
+from executor.call import Operation
 from executor.core.hashing import is_shallow, json_size
-from executor.tools.manifest import Manifest, Outside, Scope
+from executor.tools.manifest import Manifest, Outside, Scope, SideEffect
 from executor.tools.names import OURSELVES, is_server, is_tool, outside_uri
-from mcl.catalog.foreign.annotations import judge, read_hints
 from mcl.core.errors import McpError
+
+# ---- What a tool of another server does, by what the server says of it: a table, and nothing else.
+
+_HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """The annotations of a tool; None where a server says nothing."""
+
+    title: str = ""
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a tool counts as. annotated: does its server's word decide it?"""
+
+    operation: Operation
+    effects: tuple[SideEffect, ...]
+    idempotent: bool
+    annotated: bool
+
+
+def read_hints(annotations: object, place: str = "") -> Hints:
+    """The annotations as a server gave them.
+
+    Args:
+        annotations: None, or an object; what it holds beside the hints says nothing.
+        place: whose they are, for the error.
+
+    Raises:
+        McpError: BAD_DEFINITION, for a hint that is neither true nor false.
+    """
+    if annotations is None:
+        return Hints()
+    if not isinstance(annotations, Mapping):
+        raise _bad(place, "annotations are no object")
+    for name in _HINTS:
+        if not isinstance(annotations.get(name), bool | None):
+            raise _bad(place, f"annotations.{name} is neither true nor false")
+    title = annotations.get("title")
+    if not isinstance(title, str | None):
+        raise _bad(place, "annotations.title is no text")
+    return Hints(title or "", *(annotations.get(name) for name in _HINTS))
+
+
+def judge(hints: Hints, *, trusted: bool) -> Judged:
+    """What a tool with these hints counts as; see the table above.
+
+    trusted: has a person said that this server's word is good?
+    """
+    if not trusted:
+        return Judged("destructive", ("network",), idempotent=False, annotated=hints.destructive is True)
+    closed = hints.open_world is False
+    # What only looks may be asked again, unless its server says otherwise.
+    again = hints.idempotent is True
+    if hints.destructive:
+        return Judged("destructive", ("read", "write") if closed else ("network",), again, annotated=True)
+    if hints.read_only:
+        again = hints.idempotent is not False
+        return Judged("read", ("read",) if closed else ("network",), again, annotated=True)
+    return Judged("write", ("read", "write") if closed else ("network",), again, annotated=True)
+
+
+def hints_of(manifest: Manifest) -> dict[str, bool]:
+    """The hints that are true of one of our own tools, as the protocol names them."""
+    operations = {manifest.operation, *(case.operation for case in manifest.when if case.operation)}
+    return {
+        "readOnlyHint": operations == {"read"},
+        "destructiveHint": "destructive" in operations,
+        "idempotentHint": manifest.idempotent,
+        "openWorldHint": bool({"network", "chain"} & set(manifest.effects)),
+    }
+
+
+def call_with(operation: str) -> str:
+    """The variant by which the gate lets a tool of this operation be called."""
+    return f"call_tool_{operation}"
+
+
+def _bad(place: str, why: str) -> McpError:
+    fix = "its author can repair it; other tools of the server are not concerned"
+    return McpError("BAD_DEFINITION", why, place=place, fix=fix)
+
 
 MAX_DEFINITION: Final = 256 << 10  # bytes of JSON
 TIMEOUT_MS: Final = 60_000
@@ -47,19 +136,21 @@ def manifest_of(server: str, definition: Mapping[str, object], *, trusted: bool)
     tool = kept.get("name")
     # Nobody else's tools are called mcl:…
     if not is_server(server) or server == OURSELVES or not isinstance(tool, str) or not is_tool(tool):
-        raise _bad(f"{server[:40]}:{ascii(tool)[:150]}", "its name is no name of a tool")
+        raise _bad_of_manifest(f"{server[:40]}:{ascii(tool)[:150]}", "its name is no name of a tool")
     place = f"{server}:{tool}"
     # Depth first: what is too deep cannot be written either.
     if not is_shallow(kept, _DEPTH) or (size := json_size(kept)) is None:
-        raise _bad(place, f"its definition is no JSON of at most {_DEPTH} levels")
+        raise _bad_of_manifest(place, f"its definition is no JSON of at most {_DEPTH} levels")
     if size > MAX_DEFINITION:
-        raise _bad(place, f"its definition has {size:,} bytes; at most {MAX_DEFINITION:,} are read")
+        raise _bad_of_manifest(
+            place, f"its definition has {size:,} bytes; at most {MAX_DEFINITION:,} are read"
+        )
     for name in ("title", "description"):
         if not isinstance(kept.get(name, ""), str):
-            raise _bad(place, f"its {name} is no text")
+            raise _bad_of_manifest(place, f"its {name} is no text")
     for name in ("inputSchema", "outputSchema"):
         if flaw := _flaw(kept.get(name, {"type": "object"} if name == "outputSchema" else None)):
-            raise _bad(place, f"its {name} {flaw}")
+            raise _bad_of_manifest(place, f"its {name} {flaw}")
     judged = judge(read_hints(kept.get("annotations"), place), trusted=trusted)
     said = str(kept.get("description", "")).strip() or str(kept.get("title", "")).strip()
     try:
@@ -81,7 +172,7 @@ def manifest_of(server: str, definition: Mapping[str, object], *, trusted: bool)
             }
         )
     except ValidationError as problem:
-        raise _bad(place, str(problem.errors()[0]["msg"])[:200]) from problem
+        raise _bad_of_manifest(place, str(problem.errors()[0]["msg"])[:200]) from problem
 
 
 def _flaw(schema: object) -> str:
@@ -104,5 +195,5 @@ def _safety(effects: Iterable[str], operation: str) -> str:
     return "A" if operation == "read" else "C"
 
 
-def _bad(place: str, why: str) -> McpError:
+def _bad_of_manifest(place: str, why: str) -> McpError:
     return McpError("BAD_DEFINITION", why, place=place, fix=_FIX)

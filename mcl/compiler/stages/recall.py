@@ -16,7 +16,7 @@ from mcl.core.errors import CortexError, InputError
 from mcl.language.skills import Skill, Skills
 from mcl.memory.learned import SKILL, VERB, Asked, answer_of, folded, is_on, recalled
 from mcl.memory.memory import Memory, parse_uri
-from mcl.memory.view import Memories
+from mcl.memory.words import Memories
 
 _MOMENTS = ("iso8601",)  # what was Friday then is another day now
 _SUMMARY = 160  # characters

@@ -19,8 +19,7 @@ from ir.checks import is_pinned
 from ir.frame import valid_verb
 from mcl.core.words import ACTIONS, CORTEX_KEYS, FAILURE_REASONS, MEMORY_TYPES, SKILL_KEYS
 from mcl.language.mtx.ast import SECTIONS, File, Setting
-from mcl.language.mtx.check_procedure import bad_verb, check_procedure, no_memory_type
-from mcl.language.mtx.check_slots import check_slots
+from mcl.language.mtx.check_procedure import bad_verb, check_procedure, check_slots, no_memory_type
 from mcl.language.mtx.digest import file_digest
 from mcl.language.mtx.finding import Finding, found, nearest
 from mcl.language.mtx.reach import check_reach

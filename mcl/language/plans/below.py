@@ -20,7 +20,7 @@ from mcl.language.mtx.parse import Parsed
 from mcl.language.plans.binding import Bindings
 from mcl.language.plans.checks import Tools, check_against, unused
 from mcl.language.plans.document import Steps, YamlFile
-from mcl.language.plans.shape import read_shape
+from mcl.language.plans.template import read_shape
 from mcl.language.skills import Skill, Skills
 
 

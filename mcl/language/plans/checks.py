@@ -36,7 +36,7 @@ from ir import Finding as Flaw
 from mcl.language.mtx.finding import Finding, found, nearest
 from mcl.language.plans.document import Steps, YamlFile
 from mcl.language.plans.planner import as_written, check_steps
-from mcl.language.plans.shape import PLACE, Shape, is_runtime, slot_place
+from mcl.language.plans.template import PLACE, Shape, is_runtime, slot_place
 from mcl.language.skills import Skill
 
 if TYPE_CHECKING:

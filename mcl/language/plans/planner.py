@@ -25,8 +25,7 @@ from mcl.language.mtx.ast import File, prompt_names
 from mcl.language.mtx.finding import nearest
 from mcl.language.mtx.interpret import interpret, objects_by_slot
 from mcl.language.plans.binding import Binder, bind
-from mcl.language.plans.shape import PLACE, is_runtime, slot_place
-from mcl.language.plans.template import Case
+from mcl.language.plans.template import PLACE, Case, is_runtime, slot_place
 from mcl.language.skills import Skill
 
 # ---- What a plan's steps may name of their skill: its prompts and its outputs.

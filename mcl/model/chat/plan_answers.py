@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from mcl.model.chat.answers import place_of, shown
-from mcl.model.planning import From, PlanArgument, PlanForm, PlanTool, Value, WrittenNode, WrittenPlan
+from mcl.model.protocol import From, PlanArgument, PlanForm, PlanTool, Value, WrittenNode, WrittenPlan
 from mcl.model.writing import literal
 
 LONGEST_LIST: Final = 4

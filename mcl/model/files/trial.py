@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from mcl.core.errors import ModelError
-from mcl.model.chat.template import ChatTemplate
+from mcl.model.chat.chat import ChatTemplate
 from mcl.model.llama.context import Context, ContextSize
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.llama.weights import Weights

@@ -20,19 +20,16 @@ from mcl.core.home import open_home
 from mcl.core.yaml.reading import MAX_BYTES
 from mcl.plugins.agents.file import NAME, Report, read_file, validate, write_file
 from mcl.plugins.agents.file.rules import STATUSES
-from mcl.plugins.agents.trace.folder import opened_folder, read_map
-from mcl.plugins.agents.trace.line import TraceLine
-from mcl.plugins.agents.trace.reading import TraceReport, read_trace
-from mcl.plugins.agents.trace.trace import Trace
-from mcl.plugins.agents.work.completing import CompleteResult, complete
-from mcl.plugins.agents.work.criteria import Ask
+from mcl.plugins.agents.trace.line import TraceLine, opened_folder, read_map
+from mcl.plugins.agents.trace.trace import Trace, TraceReport, read_trace
+from mcl.plugins.agents.work.completing import Ask, CompleteResult, complete
 from mcl.plugins.agents.work.file import read_bytes, write_bytes
 from mcl.plugins.agents.work.importing import ImportPlan, plan_import, sign_import
 from mcl.plugins.agents.work.item import WorkItem, entry_of
 from mcl.plugins.agents.work.leases import Lease, Leases
 from mcl.plugins.agents.work.selecting import SelectResult, select
 from mcl.plugins.agents.work.store import Work, find_root, root_to_sign
-from mcl.plugins.agents.writes.tracing import Unended, unended
+from mcl.plugins.agents.writes.images import Unended, unended
 from mcl.usecases.authority.door import require_not_governed_elsewhere
 
 

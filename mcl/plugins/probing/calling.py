@@ -25,9 +25,8 @@ from executor.walker import Walker
 from executor.walker.people import AlwaysApprove
 from ir import IntentAcceptBody, MclError
 from mcl.core.seal import sealed
-from mcl.plugins.probing.folder import environment_of, settle
+from mcl.plugins.probing.folder import Snapshot, changes, environment_of, look_at_home, moved, settle
 from mcl.plugins.probing.judging import is_declared
-from mcl.plugins.probing.snapshot import Snapshot, changes, look_at_home, moved
 from mcl.usecases.direct import direct_call, texts_of
 
 # ---- What a process does while a tool works in it: files that are opened and changed, programs,

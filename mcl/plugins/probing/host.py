@@ -43,7 +43,7 @@ def main(job: Path) -> None:
     """Do a job: folder, source ("module:function", what gives the tools), only (names), at_once, limit_s."""
     import anyio
 
-    from mcl.plugins.probing import folder, snapshot
+    from mcl.plugins.probing import folder
     from mcl.plugins.probing.calling import Tools
     from mcl.plugins.probing.judging import PLAN
 
@@ -51,8 +51,8 @@ def main(job: Path) -> None:
     place = Path(said["folder"])
     tools = Tools(said["source"])
     manifests = [one for one in tools.registry.own if not said["only"] or one.name in said["only"]]
-    listening = snapshot.listen()
-    host = snapshot.origin(listening)
+    listening = folder.listen()
+    host = folder.origin(listening)
     folder.make_stand_ins(place, {program for one in manifests for program in one.programs})
     anyio.run(lambda: folder.make_template(place / "template", host=host))
     answering = _fork(listening.serve_forever)
@@ -95,8 +95,7 @@ def _run_all(
 
 
 def _made(number: int, manifest: Manifest, args: Mapping[str, object], place: Path) -> _Probe:
-    from mcl.plugins.probing.folder import AREAS, AROUND, take_place
-    from mcl.plugins.probing.snapshot import look
+    from mcl.plugins.probing.folder import AREAS, AROUND, look, take_place
 
     own = place / "runs" / str(number)
     take_place(place / "template", own)
@@ -120,9 +119,8 @@ def _start(probe: _Probe, tools: Tools, host: str) -> int:
 
 
 def _finish(probe: _Probe, status: int, place: Path, host: str) -> None:
-    from mcl.plugins.probing.folder import AREAS
+    from mcl.plugins.probing.folder import AREAS, changes, look
     from mcl.plugins.probing.judging import RESULTS, judge
-    from mcl.plugins.probing.snapshot import changes, look
 
     opened = probe.opening.opened()
     probe.opening.close()

@@ -8,23 +8,25 @@ from mcl.plugins.repo.contract import (
     Language,
     RepoIntent,
     intent_types,
+    judge,
     read_contract,
     refusal,
     shown,
 )
-from mcl.plugins.repo.judging import judge
-from mcl.plugins.repo.query import asks_where, leads_to_text, query_of
 from mcl.plugins.repo.rules import Rule, Words, rules
 from mcl.plugins.repo.wording import (
     Named,
     Word,
     argument_of,
+    asks_where,
     begin,
     change_of,
     clauses_of,
+    leads_to_text,
     named_in,
     normal,
     phrase_at,
+    query_of,
     text_of,
     trimmed,
     unknown_in,

@@ -26,8 +26,7 @@ from mcl.core.home import locate, open_home
 from mcl.core.repositories import Repositories, Repository, Resolved
 from mcl.language.mtx.cache import Cache
 from mcl.language.skills import load_skill
-from mcl.plugins.repo.contract import REFUSE, RepoIntent, intent_types, shown
-from mcl.plugins.repo.judging import judge
+from mcl.plugins.repo.contract import REFUSE, RepoIntent, intent_types, judge, shown
 from mcl.plugins.repo.planning import REFUSED, Origin, plan_contract, short
 from mcl.plugins.repo.routing import Routed, route
 from mcl.usecases.accept import accept

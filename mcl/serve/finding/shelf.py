@@ -13,7 +13,7 @@ from executor.call import Operation
 from executor.gate.context import Context
 from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES
-from mcl.catalog.foreign.annotations import call_with, hints_of
+from mcl.catalog.foreign.manifest import call_with, hints_of
 from mcl.catalog.foreign.names import parse_name
 from mcl.catalog.suspicion.hidden import revealed
 from mcl.serve.finding.retrieval import Index, entry_of, load

@@ -25,8 +25,7 @@ from mcl.catalog.foreign.pseudo import GET, READ
 from mcl.serve.caller import caller_of, connection_of, interim
 from mcl.serve.calling import make
 from mcl.serve.exchange import Caller, Reply, refused_by
-from mcl.serve.proxy.address import linked, parse_prompt, parse_uri, readdressed
-from mcl.serve.proxy.merging import Merged
+from mcl.serve.proxy.merging import Merged, linked, parse_prompt, parse_uri, readdressed
 from mcl.serve.proxy.subscriptions import Subscriptions
 
 if TYPE_CHECKING:

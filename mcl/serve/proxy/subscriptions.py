@@ -16,8 +16,7 @@ import mcp_types as types
 from ir import MclError
 from mcl.catalog.foreign.pseudo import READ
 from mcl.core.errors import McpError
-from mcl.serve.proxy.address import ours, parse_uri
-from mcl.serve.proxy.merging import Merged
+from mcl.serve.proxy.merging import Merged, ours, parse_uri
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection

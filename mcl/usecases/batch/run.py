@@ -18,9 +18,8 @@ from ir.errors import FAILED
 from mcl.core.errors import BatchError
 from mcl.core.home import locate, open_home
 from mcl.model.protocol import Model
-from mcl.usecases.batch.goals import Goals
+from mcl.usecases.batch.goals import Goals, Settings, open_goals
 from mcl.usecases.batch.lines import CACHED, Line, fingerprint, id_of, outcome_of, read_lines, result_bytes
-from mcl.usecases.batch.opening import Settings, open_goals
 from mcl.usecases.batch.workers import Result, Workers
 
 # ---- The file that a batch writes: only ever added to, in whole lines. What is there and fits is kept.

@@ -8,8 +8,8 @@ import sys
 from typing import IO, Any
 
 from ir.errors import MclError
+from mcl.usecases.batch.goals import Settings, open_goals
 from mcl.usecases.batch.lines import Line, outcome_of, result_bytes
-from mcl.usecases.batch.opening import Settings, open_goals
 from mcl.usecases.batch.workers import FATAL, READY
 
 _OBJECTS = 50_000  # made between two collections

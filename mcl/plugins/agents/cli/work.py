@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from mcl.plugins.agents.usecases import ListedWork
-    from mcl.plugins.agents.work.completing import CompleteResult
-    from mcl.plugins.agents.work.criteria import SignOff
+    from mcl.plugins.agents.work.completing import CompleteResult, SignOff
 
 
 def _add_list(intents: typer.Typer) -> None:

@@ -1,9 +1,16 @@
 """The file of intents (`.orchestration/active_intents.yaml`): read, validated, edited, written."""
 
 from mcl.core.yaml.reading import Finding, Report
-from mcl.plugins.agents.file.document import NAME, Document, read_file
+from mcl.plugins.agents.file.document import (
+    NAME,
+    Criterion,
+    Document,
+    Entry,
+    TypedCriterion,
+    read_file,
+    write_file,
+)
 from mcl.plugins.agents.file.editing import edit_status
-from mcl.plugins.agents.file.entries import Criterion, Entry, TypedCriterion, write_file
 from mcl.plugins.agents.file.validation import validate
 
 __all__ = [

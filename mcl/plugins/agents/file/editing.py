@@ -8,10 +8,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from mcl.core.errors import WorkError
-from mcl.core.yaml.nodes import ListNode, MapNode, ScalarNode
-from mcl.core.yaml.reading import Finding, read_tree, shown, text_of
-from mcl.plugins.agents.file.document import Document, document_of, read_file
-from mcl.plugins.agents.file.entries import Entry, quoted
+from mcl.core.yaml.reading import Finding, ListNode, MapNode, ScalarNode, read_tree, shown, text_of
+from mcl.plugins.agents.file.document import Document, Entry, document_of, quoted, read_file
 
 _MARK: Final = b"\xef\xbb\xbf"  # what some editors put before a text
 _BREAK: Final = re.compile("\r\n?|\n")

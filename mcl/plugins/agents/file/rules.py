@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from executor.core.errors import GlobError
 from executor.core.globs import Glob
 from mcl.core.yaml.reading import Finding, Level, shown
-from mcl.plugins.agents.file.entries import Entry
+from mcl.plugins.agents.file.document import Entry
 
 # ---- The words of a file: what its intents are called, and how far they may be.
 

@@ -10,8 +10,7 @@ from typing import Final, TypeAlias
 from executor.core.globs import Glob
 from executor.core.globs.segment import Segment
 from mcl.core.yaml.reading import Finding, Report, report_of, shown
-from mcl.plugins.agents.file.document import Document
-from mcl.plugins.agents.file.entries import Entry
+from mcl.plugins.agents.file.document import Document, Entry
 from mcl.plugins.agents.file.rules import RULES, Around, Patterns, in_order
 
 # ---- Scopes that share a path: which two, by which patterns, and a path that both fit.

@@ -26,11 +26,9 @@ from ir import MclError
 from mcl.core.agent_name import agent_name
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import Work
-from mcl.plugins.agents.writes.callers import Callers
+from mcl.plugins.agents.writes.callers import Callers, recover
 from mcl.plugins.agents.writes.images import Caller as Writer
-from mcl.plugins.agents.writes.images import Seen, keep, left
-from mcl.plugins.agents.writes.recovering import recover
-from mcl.plugins.agents.writes.tracing import trace_writes
+from mcl.plugins.agents.writes.images import Seen, keep, left, trace_writes
 from mcl.serve.governed import Folders, Judged, Watch
 from mcl.serve.install.hosts import HOSTS
 

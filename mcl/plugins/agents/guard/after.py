@@ -17,8 +17,7 @@ from mcl.plugins.agents.guard.places import below, lexical
 from mcl.plugins.agents.hosts.event import Event
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import Work
-from mcl.plugins.agents.writes.images import Seen, left
-from mcl.plugins.agents.writes.tracing import trace_writes
+from mcl.plugins.agents.writes.images import Seen, left, trace_writes
 
 STRAYED: Final = "record.agent.strayed"
 _NAMED: Final = 20  # files that are told of

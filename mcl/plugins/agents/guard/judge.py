@@ -41,9 +41,8 @@ from mcl.plugins.agents.guard.reaching import names_mcl, reached
 from mcl.plugins.agents.hosts.event import Event, Verdict
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import Work
-from mcl.plugins.agents.writes.callers import Callers
+from mcl.plugins.agents.writes.callers import Callers, recover
 from mcl.plugins.agents.writes.images import Seen, keep
-from mcl.plugins.agents.writes.recovering import recover
 
 REFUSED: Final = "record.agent.refused"
 SHELL_RAN: Final = "what a process does is not undone"

@@ -2,17 +2,135 @@
 
 import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Literal, NoReturn, TypeAlias, cast, get_args
 
 import grammars
 import skills as shipped
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.contracts.front import read_front
 from mcl.plugins.review.findings import SEVERITIES, Severity
+
+# ---- A Markdown file with YAML in front of it, read strictly: what it says is told to a model.
+
+MAX_BYTES = 16_384  # of such a file: all of it is told to a model
+_FENCE = "---\n"
+
+
+@dataclass(frozen=True)
+class Front:
+    """What stands in front, by key, and the text behind it. digest: sha256 (hex) of the file's bytes.
+
+    The methods give one value each. Raises ReviewError CONTRACT_INVALID, with the line, where it is another
+    kind of value.
+    """
+
+    place: str
+    values: dict[str, object]
+    text: str
+    digest: str
+    line_of: Callable[[str], int]
+
+    def words(self, key: str) -> str:
+        """A text that is not empty, without blanks around it."""
+        value = self.values[key]
+        if not isinstance(value, str) or not value.strip():
+            self.refuse(key, f"{key} must be a text")
+        return value.strip()
+
+    def one_of(self, key: str, allowed: Collection[str]) -> str:
+        """A text of a closed list."""
+        value = self.words(key)
+        if value not in allowed:
+            self.refuse(key, f"{key} must be one of {', '.join(allowed)}, not {value!r}")
+        return value
+
+    def number(self, key: str, most: int) -> int:
+        """A whole number from 1 to `most`."""
+        value = self.values[key]
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+            self.refuse(key, f"{key} must be a whole number from 1 to {most:,}")
+        return value
+
+    def list_of_words(self, key: str) -> tuple[str, ...]:
+        """A list of texts with at least one entry."""
+        value = self.values[key]
+        if not isinstance(value, list) or not value or not all(isinstance(one, str) and one for one in value):
+            self.refuse(key, f"{key} must be a list of texts")
+        return tuple(value)
+
+    def table(self, key: str, allowed: Collection[str]) -> dict[str, str]:
+        """A map from some of `allowed` to texts, in the file's order, with at least one entry."""
+        value = self.values[key]
+        if not isinstance(value, dict) or not value:
+            self.refuse(key, f"{key} must be a map")
+        for name, meaning in value.items():
+            if name not in allowed:
+                self.refuse(key, f"{key} may have {', '.join(allowed)}, not {name!r}")
+            if not isinstance(meaning, str) or not meaning.strip():
+                self.refuse(key, f"{key}: {name} must be a text")
+        return {name: meaning.strip() for name, meaning in value.items()}
+
+    def refuse(self, key: str, why: str) -> NoReturn:
+        """Raise ReviewError CONTRACT_INVALID at the line of a key."""
+        raise invalid(self.place, self.line_of(key), why)
+
+
+def read_front(data: bytes, *, place: str, schema: str, keys: Sequence[str]) -> Front:
+    """Read a file: `---`, YAML with exactly `schema` and these keys, `---`, Markdown.
+
+    place: the file's name for messages. schema: what its key `schema` must say. Raises ReviewError
+    CONTRACT_INVALID with the line.
+    """
+    if len(data) > MAX_BYTES:
+        raise invalid(place, 1, f"more than {MAX_BYTES:,} bytes")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise invalid(place, data.count(b"\n", 0, error.start) + 1, "not UTF-8 text") from error
+    head, closed, body = text.removeprefix(_FENCE).partition(f"\n{_FENCE}")
+    if not text.startswith(_FENCE) or not closed:
+        raise invalid(place, 1, "it must begin with YAML between two lines ---")
+    # Here, because YAML is read when a review is made, not when its command is listed.
+    from mcl.language.mtx.finding import Finding
+    from mcl.language.plans.document import read_yaml
+
+    read = read_yaml(head.encode())
+    if isinstance(read, Finding):
+        raise invalid(place, read.line + 1, read.message)
+    values, wanted = read.value, ("schema", *keys)
+    if not isinstance(values, dict):
+        raise invalid(place, 2, "what stands in front must be a map")
+    front = Front(
+        place,
+        values,
+        body.strip(),
+        hashlib.sha256(data).hexdigest(),
+        lambda key: read.at((key,), key=True)[0] + 1,
+    )
+    for key in values:
+        if key not in wanted:
+            front.refuse(key, f"{key!r} is not read here; there are {', '.join(wanted)}")
+    for key in wanted:
+        if key not in values:
+            raise invalid(place, 2, f"{key} is missing")
+    front.one_of("schema", (schema,))
+    if not front.text:
+        raise invalid(place, len(text.splitlines()), "no text stands behind what is in front")
+    return front
+
+
+def invalid(place: str, line: int, why: str) -> ReviewError:
+    """The error for a file that cannot be used."""
+    return ReviewError(
+        "CONTRACT_INVALID",
+        why,
+        place=f"{place}:{line}",
+        fix="put the file back as it came with mcl: install mcl again",
+    )
+
 
 Mode: TypeAlias = Literal["comment", "architecture", "security", "risk"]
 MODES: tuple[Mode, ...] = get_args(Mode)

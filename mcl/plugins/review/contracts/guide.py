@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from executor.core.globs import Glob, GlobError
-from mcl.plugins.review.contracts.contract import FOLDER, MODES, Mode
-from mcl.plugins.review.contracts.front import read_front
+from mcl.plugins.review.contracts.contract import FOLDER, MODES, Mode, read_front
 
 SCHEMA = "review-guide.v1"
 _EVERY = "**"  # also what no pattern matches: names with control characters

@@ -1,7 +1,6 @@
 """What reviews remember of a workspace: what they found, what was decided, what is known."""
 
-from mcl.plugins.review.memory.adr import read_adr, write_adr
-from mcl.plugins.review.memory.decision import KINDS, STATUSES, Decision
+from mcl.plugins.review.memory.decision import KINDS, STATUSES, Decision, read_adr, write_adr
 from mcl.plugins.review.memory.decisions import Decisions, Difference
 from mcl.plugins.review.memory.dismissals import Dismissal, Dismissals
 from mcl.plugins.review.memory.history import History, Memories, Review

@@ -13,17 +13,19 @@ from executor.sandbox.writing import alone
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory
-from mcl.plugins.review.memory.adr import MAX_BYTES, read_adr, write_adr
 from mcl.plugins.review.memory.decision import (
     FOLDER,
     ID,
     KINDS,
+    MAX_BYTES,
     STANDING,
     Decision,
     Kind,
     Status,
     body_of,
     checked,
+    read_adr,
+    write_adr,
 )
 from mcl.plugins.review.memory.place import TAG, Place, file_name
 

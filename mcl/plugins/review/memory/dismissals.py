@@ -18,7 +18,7 @@ from executor.store.keys.keyfile import marking_secret
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory
-from mcl.memory.view import Memories as Remembered
+from mcl.memory.words import Memories as Remembered
 from mcl.plugins.review.findings import Finding
 from mcl.plugins.review.findings.finding import normalised
 from mcl.plugins.review.memory.meanings import plain_line

@@ -11,7 +11,7 @@ from ir.errors import MclError
 from mcl.core.errors import ReviewError
 from mcl.memory import Cortex, Memory, new_memory
 from mcl.memory.learned import REVIEW
-from mcl.memory.view import Memories as Remembered
+from mcl.memory.words import Memories as Remembered
 
 TAG: Final = REVIEW  # of everything that reviews remember; no compile is told of it
 _KEY: Final = 16  # hex digits

@@ -19,15 +19,17 @@ from mcl.plugins.review.findings.finding import RANK, normalised
 from mcl.plugins.review.passes.prompts import (
     GRAMMAR,
     ROOMS,
+    Window,
     about,
     findings_form,
     guidance,
+    readable,
     structure_form,
     system_of,
     user_of,
+    windows,
 )
 from mcl.plugins.review.passes.question import Question
-from mcl.plugins.review.passes.windows import Window, readable, windows
 from mcl.plugins.review.target import Piece
 
 # ---- What a model says again and again, once. Small models repeat a line, or the same words of every line.

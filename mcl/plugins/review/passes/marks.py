@@ -9,8 +9,8 @@ from pathlib import Path
 from mcl.model.protocol import Candidate, Choice, Model
 from mcl.plugins.review.contracts import Contract
 from mcl.plugins.review.findings import SEVERITIES, Finding, Severity, in_order, write_findings
+from mcl.plugins.review.passes.prompts import readable, windows
 from mcl.plugins.review.passes.question import Question
-from mcl.plugins.review.passes.windows import readable, windows
 from mcl.plugins.review.target import Piece
 
 _FILE = Path(__file__).with_name("marks.toml")

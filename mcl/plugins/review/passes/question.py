@@ -10,8 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from mcl.core.errors import ReviewError, SkillError
 from mcl.plugins.review.contracts import Contract, contract
-from mcl.plugins.review.contracts.contract import FOLDER
-from mcl.plugins.review.contracts.front import read_front
+from mcl.plugins.review.contracts.contract import FOLDER, read_front
 from mcl.plugins.review.target import Piece
 from mcl.plugins.review.target.piece import Removed
 

@@ -81,7 +81,7 @@ def found_before(
             args[name] = resolve(text, outputs)
         except UnresolvedError:  # of the step that failed, or of one after it
             continue
-    from mcl.plugins.review.concluding import conclude
+    from mcl.plugins.review.conclusion import conclude
     from mcl.plugins.review.memory import Memories
 
     try:

@@ -9,8 +9,7 @@ from executor.core.errors import ToolError
 from executor.gate.known import workspace_of
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
-from executor.tools.project.folder import Folder
-from executor.tools.project.suites import detect
+from executor.tools.project.suites import Folder, detect
 from mcl.catalog.contracts import contracts_of
 from mcl.catalog.tools import registry
 from mcl.core.awaiting import at_once, outside_loop

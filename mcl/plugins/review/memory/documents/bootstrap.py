@@ -16,8 +16,7 @@ from typing import Any, Final
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from ir.inline_secrets import without_secrets
-from mcl.plugins.review.memory.documents.conventions import conventions
-from mcl.plugins.review.memory.documents.sections import MOST, Section, sections
+from mcl.plugins.review.memory.documents.sections import MOST, Section, conventions, sections
 from mcl.plugins.review.memory.history import Memories
 from mcl.plugins.review.memory.meanings import LONGEST, MEANINGS, Meaning, MeaningKind, plain_lines
 

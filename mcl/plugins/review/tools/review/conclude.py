@@ -5,7 +5,7 @@ from typing import Any
 
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from mcl.plugins.review.concluding import conclude
+from mcl.plugins.review.conclusion import conclude
 from mcl.plugins.review.memory import Memories
 
 
