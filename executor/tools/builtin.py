@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -42,16 +42,19 @@ _NAMES: Final = (
 )
 
 
-def builtin_tools() -> tuple[Tool, ...]:
-    """All of them, in the order of their addresses."""
+def builtin_tools(before: Callable[[str], None] | None = None) -> tuple[Tool, ...]:
+    """All of them, in the order of their addresses. before: is told the name of each that is called, before
+    it does anything; what it raises keeps it from that."""
     here = Path(__file__).parent
-    return tuple(Tool(own_manifest(here / f"{name}.toml"), _adapter(name)) for name in _NAMES)
+    return tuple(Tool(own_manifest(here / f"{name}.toml"), _adapter(name, before)) for name in _NAMES)
 
 
-def _adapter(name: str) -> Adapter:
+def _adapter(name: str, before: Callable[[str], None] | None) -> Adapter:
     """A tool's work, whose module is loaded with the first call: a plan uses few of them."""
 
     async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+        if before is not None:
+            before(name)
         work: Adapter = import_module(f"executor.tools.{name.replace('/', '.')}").run
         return await work(args, bench)
 

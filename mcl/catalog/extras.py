@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from executor.tools.names import short_name
 from ir.errors import REFUSED
 from mcl.core.errors import InputError
 from mcl.plugins.hooks import Plugin, plugins
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ir import PlanTree
 
 
-@cache
 def is_installed(*modules: str) -> bool:
     """Whether all of these modules can be imported here."""
     return all(find_spec(module) is not None for module in modules)
@@ -31,13 +32,23 @@ def require_extra(plugin: Plugin, what: str) -> None:
     raise InputError("EXTRA_MISSING", message, place=what, fix=fix, exit=REFUSED, data={"extra": plugin.name})
 
 
-def require_extras_of(plan: PlanTree) -> None:
-    """The same for each tool of a plan."""
-    called = {node.tool_call.tool_ref for node, _ in plan.root.walk() if node.tool_call is not None}
-    for name in sorted(ref.removeprefix("matrix://tool/").partition("@")[0] for ref in called):
+def require_extras(names: Iterable[str]) -> None:
+    """The same for each of these tools, by their short names (data/chart)."""
+    for name in sorted(names):
         for plugin in plugins():
             if name in plugin.tools or name in plugin.serves:
                 require_extra(plugin, name)
+
+
+def require_extras_of(plan: PlanTree, *, before: PlanTree | None = None) -> None:
+    """The same for each tool of a plan. before: the plan that it takes the place of, whose tools were there
+    already."""
+    require_extras(_called(plan) - (_called(before) if before is not None else set()))
+
+
+def _called(plan: PlanTree) -> set[str]:
+    """The short names of the tools that a plan calls."""
+    return {short_name(node.tool_call.tool_ref) for node, _ in plan.root.walk() if node.tool_call is not None}
 
 
 def missing_for(plan: PlanTree | None) -> str:

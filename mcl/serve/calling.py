@@ -17,11 +17,12 @@ from executor.core.hashing import json_size
 from executor.gate.decide import decide
 from executor.gate.verdict import Ask, Deny
 from executor.tools.manifest import Manifest
-from executor.tools.names import OURSELVES
+from executor.tools.names import OURSELVES, short_name
 from executor.walker.engine.protocol import Failure
 from ir import MclError
 from mcl.catalog.activity import Entry
 from mcl.catalog.declaration import ToolCallRequest, read_call
+from mcl.catalog.extras import require_extras
 from mcl.catalog.foreign.names import ToolName, parse_name
 from mcl.core.errors import McpError
 from mcl.serve.exchange import Caller, Json, Reply, refused, refused_at, refused_by
@@ -125,6 +126,7 @@ async def _made(session: Service, request: ToolCallRequest, caller: Caller, told
     manifest = now.registry.find(wanted.tool_ref)
     assert manifest is not None, "the gate lets no tool pass that it does not know"
     if isinstance(verdict, Ask):
+        require_extras([short_name(wanted.tool_ref)])  # nobody is asked about what cannot be done
         return await _asked(session, judged, verdict, manifest, caller, told)
     number = session.channels.number()
     asked = perf_counter()

@@ -15,6 +15,7 @@ from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import short_name
+from mcl.catalog.extras import require_extras
 from mcl.core.awaiting import outside_loop
 from mcl.core.home import open_home
 from mcl.usecases.accept import accept
@@ -74,8 +75,8 @@ def call_tool(
         timeout_ms: milliseconds, 0 = the manifest's. unseen: nobody looks at what `agree` is shown.
 
     Raises:
-        InputError: TOOL_UNKNOWN, BAD_ARGUMENT, SECRET_INLINE, UNCALLABLE. PolicyError: BAD_POLICY.
-        (Nothing is in the journal then.)
+        InputError: TOOL_UNKNOWN, EXTRA_MISSING, BAD_ARGUMENT, SECRET_INLINE, UNCALLABLE.
+        PolicyError: BAD_POLICY. (Nothing is in the journal then.)
         What accept and run raise.
     """
     outside_loop("call_tool")
@@ -83,6 +84,7 @@ def call_tool(
     place = workspace or Path.cwd()
     tools = tools_of(home)
     manifest = find_manifest(name, tools)
+    require_extras([short_name(manifest.uri)])
     Policy.load(home.path / "policy.toml", tools)  # before anything is drafted
     id = _propose(home, manifest, args, place, timeout_ms)
     seen = plan(id, workspace=place, home=home)

@@ -24,6 +24,7 @@ from ir import (
     check_plan,
 )
 from ir.inline_secrets import find_secret
+from mcl.catalog.extras import require_extras_of
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
 from mcl.core.seal import sealed
@@ -87,7 +88,8 @@ def propose_correction(
 
     patches: RFC 6902 operations on {"intent": …, "plan": …} (JSON bytes, or the operations). changes:
     `path=value`, removed: paths, as `acts.fields` says; they follow the patches. retry_from: a node from
-    which the run is to be repeated. Raises InputError; LifecycleError STALE_CORRECTION, CORRECTION_INVALID,
+    which the run is to be repeated. Raises InputError, EXTRA_MISSING where a tool that it brings in is not
+    installed; LifecycleError STALE_CORRECTION, CORRECTION_INVALID,
     CORRECTION_TOO_LATE, ILLEGAL_EVENT where the intent has no run that could be corrected.
     """
     home = home or open_home()
@@ -311,4 +313,5 @@ def _judged(view: View, body: IntentCorrectBody, *, id: str, at: str) -> Correct
     secret = next((flaw for flaw in check_plan(found.plan) if flaw.code == "SECRET_INLINE"), None)
     if secret is not None:
         raise InputError("SECRET_INLINE", secret.message, place=f"plan.{secret.node_id}", fix=secret.fix)
+    require_extras_of(found.plan, before=view.plan)
     return found

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urljoin
 
@@ -275,7 +276,9 @@ def told(url: Url, answer: Answer, *, values: bool = False) -> dict[str, object]
 
 def refusal(url: Url, answer: Answer, *, quote: bool = False) -> ToolError:
     """The error for a status that is none of success. quote: with the beginning of what the host says."""
-    said = " ".join(visible(_text(answer, url)[1]).split())[:_MAX_SAID] if quote else ""
+    said = ""
+    with suppress(ToolError):  # a page that cannot be read here is not quoted: its status is what counts
+        said = " ".join(visible(_text(answer, url)[1]).split())[:_MAX_SAID] if quote else ""
     return ToolError(
         "HTTP_STATUS",
         f"{url.origin} answered with status {answer.status}"

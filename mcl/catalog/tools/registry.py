@@ -17,9 +17,9 @@ from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import own_manifest
 from executor.tools.registry import Annex, Registry
 from executor.tools.tool import Bench, Tool
-from mcl.catalog.extras import require_extra
+from mcl.catalog.extras import require_extras
 from mcl.core.home import open_home
-from mcl.plugins.hooks import Plugin, plugins
+from mcl.plugins.hooks import plugins
 
 COMMANDS: Final = "commands.toml"  # in a home: commands that its operator declared
 _PACKAGE: Final = "mcl.catalog.tools"
@@ -47,8 +47,8 @@ def shipped_tools(home: Callable[[], Home] = open_home) -> list[Tool]:
     found = list(_lying_in(_PACKAGE, Path(__file__).parent, _NAMES, home))
     for plugin in (one for one in plugins() if one.tools):
         folder = Path(plugin.folder, "tools")
-        found += _lying_in(f"{plugin.package}.tools", folder, plugin.tools, home, plugin)
-    return [*builtin_tools(), *found]
+        found += _lying_in(f"{plugin.package}.tools", folder, plugin.tools, home)
+    return [*builtin_tools(_need), *found]
 
 
 def own_names() -> tuple[str, ...]:
@@ -56,13 +56,15 @@ def own_names() -> tuple[str, ...]:
     return tuple(one.uri.removeprefix("matrix://tool/").partition("@")[0] for one in registry().own)
 
 
-def _lying_in(
-    package: str, folder: Path, names: Sequence[str], home: Callable[[], Home], plugin: Plugin | None = None
-) -> Iterator[Tool]:
-    """The tools of a package, by the names that it lists; plugin: whose they are."""
+def _lying_in(package: str, folder: Path, names: Sequence[str], home: Callable[[], Home]) -> Iterator[Tool]:
+    """The tools of a package, by the names that it lists."""
     for name in names:
-        module = f"{package}.{name.replace('/', '.')}"
-        yield Tool(own_manifest(folder / f"{name}.toml"), partial(_run, module, home, plugin))
+        yield Tool(own_manifest(folder / f"{name}.toml"), partial(_run, package, name, home))
+
+
+def _need(name: str) -> None:
+    """What is not there is told before a tool does anything: half of its work might be done by then."""
+    require_extras([name])
 
 
 def _declared(place: Path) -> tuple[tuple[Tool, ...], dict[str, ManifestError]]:
@@ -74,17 +76,12 @@ def _declared(place: Path) -> tuple[tuple[Tool, ...], dict[str, ManifestError]]:
 
 
 async def _run(
-    module: str,
-    home: Callable[[], Home],
-    plugin: Plugin | None,
-    args: Mapping[str, object],
-    bench: Bench,
+    package: str, name: str, home: Callable[[], Home], args: Mapping[str, object], bench: Bench
 ) -> dict[str, object]:
     """A tool's work, whose module is loaded with the first call. Its `run` takes the home where it needs it,
     and may be a coroutine."""
-    if plugin is not None:
-        require_extra(plugin, module.rpartition(".")[2])
-    run: Any = import_module(module).run
+    _need(name)
+    run: Any = import_module(f"{package}.{name.replace('/', '.')}").run
     answer = run(args, bench, home()) if "home" in signature(run).parameters else run(args, bench)
     given: dict[str, object] = await answer if isawaitable(answer) else answer
     return given

@@ -1,4 +1,4 @@
-"""Tables summed up and drawn, reminders in calendars; and pages as text that people read (`http/get`)."""
+"""Tables summed up and drawn, reminders in calendars; and pages as text that people read (`http/…`)."""
 
 from mcl.plugins.hooks import Plugin
 
@@ -6,6 +6,6 @@ PLUGIN = Plugin(
     "data",
     __name__,
     tools=("calendar/add", "calendar/list", "data/chart", "data/summary"),
-    serves=("http/get",),
+    serves=("http/get", "http/request"),
     needs=("icalendar", "lxml", "pygal"),
 )
