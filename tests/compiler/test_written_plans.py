@@ -362,7 +362,8 @@ def test_plans_of_random_weights_that_hold_are_walked(
         (one, f"{GOAL} {more}") for one in models for more in ("", "and tea now")
     ):
         writer = Writer(weights=model, says=SAYS)
-        made = compile_goal(goal, home=home, skills=find_skills([shelf]), core=core, model=writer)
+        skills = find_skills([shelf])
+        made = compile_goal(goal, home=home, skills=skills, core=core, model=writer, tools=registry)
         if (
             not isinstance(made, Compiled)
             or made.plan is None
