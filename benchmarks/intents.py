@@ -82,13 +82,13 @@ def measure(count: int, runs: int) -> dict[str, float]:
 
 
 def processes(data: bytes, runs: int) -> dict[str, float]:
-    """The same as `mcl intents validate --json`, beside Python with the floor, and the shortest command."""
+    """The same as `mcl work check --json`, beside Python with the floor, and the shortest command."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "active_intents.yaml"
         path.write_bytes(data)
         load = "import sys, yaml; yaml.load(open(sys.argv[1], 'rb'), Loader=yaml.CSafeLoader)"
         commands = {
-            "process: mcl intents validate": ["-m", "mcl", "intents", "validate", str(path), "--json"],
+            "process: mcl work check": ["-m", "mcl", "work", "check", str(path), "--json"],
             "process: floor": ["-c", load, str(path)],
             "process: mcl --version": ["-m", "mcl", "--version"],
         }

@@ -124,7 +124,7 @@ def no_intent_declared(tool: str, labels: Sequence[str]) -> Violation:
     there = (
         f"Available intents: {_named(labels)}." if labels else "No intent is there that could be selected."
     )
-    get = "" if labels else f" A person writes one into {_FILE} and runs mcl intents import first."
+    get = "" if labels else f" A person writes one into {_FILE} and runs mcl work import first."
     return Violation(
         "NO_INTENT_DECLARED",
         f"PROTOCOL VIOLATION: Cannot execute {tool} without declaring an intent.",
@@ -152,7 +152,7 @@ def out_of_scope(path: str, label: str, patterns: Sequence[str], owners: Sequenc
         f"SCOPE VIOLATION: File '{path}' is outside intent {label}'s scope.",
         f"Current intent: {label}. Allowed scope: {_listed(patterns)}. Attempted file: {path}.{theirs}",
         f"Change only files in the allowed scope. If {path} belongs to {label}, a person adds its pattern to"
-        f" {_FILE} and runs mcl intents import. If it belongs to another intent, finish or release {label}"
+        f" {_FILE} and runs mcl work import. If it belongs to another intent, finish or release {label}"
         f" and select {other}. If one change needs several scopes, a person writes a parent intent with all.",
         f"1. release_active_intent\n2. select_active_intent with intent_id = {named}\n3. the same call",
         "scopes keep one piece of work from changing another's files by accident.",

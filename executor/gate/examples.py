@@ -32,7 +32,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "INVALID_SENSITIVITY": 'data_sensitivity = "private"',
     "REASON_TOO_LONG": 'reason = "the report is due on Friday"',
     # 7 capability
-    "CAPABILITY_DENIED": "mcl grant network --host example.org",
+    "CAPABILITY_DENIED": "mcl grant add network --host example.org",
     # 8 arguments
     "INVALID_ARGS": 'fs/read with path = "notes/monday.txt"',
     "PLACE_IN_JSON": 'args: {body: {text: "${read.output.text}"}}, an object and no text',

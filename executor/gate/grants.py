@@ -261,7 +261,7 @@ class Grants:
         from executor.sandbox.origin import parse_grant
 
         wanted = {str(origin): origin.short for origin in (parse_grant(host) for host in hosts)}
-        self._take("host", agent, wanted, "mcl grants lists what is; scheme and port count")
+        self._take("host", agent, wanted, "mcl grant list lists what is; scheme and port count")
 
     def list_hosts(self, agent: str) -> tuple[HostGrant, ...]:
         """All hosts ever granted to an agent, in the order they were given."""
@@ -295,7 +295,7 @@ class Grants:
         wanted = {str(root): str(root) for root in (one.expanduser().absolute() for one in roots)}
         held = self._present("root", agent)
         known = {name if name in held else str(Path(name).resolve()): shown for name, shown in wanted.items()}
-        self._take("root", agent, known, "mcl grants lists what is")
+        self._take("root", agent, known, "mcl grant list lists what is")
 
     def list_roots(self, agent: str) -> tuple[RootGrant, ...]:
         """All folders ever granted to an agent, in the order they were given."""

@@ -180,7 +180,7 @@ def _require_known(workspace: Workspace, path: str, here: Path, found: History, 
     elsewhere(
         path,
         f"its history lies outside the workspace, in {repository}, which no person has named",
-        fix=f"{add}; or, to read it only: mcl grant read --root {shown}",
+        fix=f"{add}; or, to read it only: mcl grant add read --root {shown}",
     )
 
 

@@ -112,7 +112,7 @@ class Command(_Closed):
 
 
 class Example(_Closed):
-    """A call to learn from, and what it shows. It works in the folder that ``mcl tool verify`` makes."""
+    """A call to learn from, and what it shows. It works in the folder that ``mcl tool check`` makes."""
 
     args: dict[str, object] = {}
     note: str = Field(min_length=1, max_length=200)

@@ -47,7 +47,7 @@ def add_agent(
     note(f"entered: {found.uri}, {found.did}, at {found.endpoint}")
     origin = parse_url(found.endpoint).origin
     if origin not in Grants(home).hosts(home.keyring.agent.did):
-        note(f"its host is not granted yet: mcl grant network --host {origin.short}")
+        note(f"its host is not granted yet: mcl grant add network --host {origin.short}")
 
 
 def list_agents(as_json: AsJson = False) -> None:

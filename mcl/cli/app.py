@@ -1,18 +1,19 @@
 """The commands of `mcl` by name. Nothing heavy is imported before a command runs, and of the commands
 themselves only what the first word asks for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
 import typer.main
+from typer.core import TyperGroup
 
 from mcl.cli.arguments import example
 from mcl.plugins.hooks import load_named, plugins
 
-# Each module that registers commands of the kernel, with their names, in the order of the help.
+# Each module that registers commands of the kernel, with their names.
 NOUNS: Final = {
     "init": ("init",),
     "compile": ("compile", "answer"),
@@ -20,13 +21,13 @@ NOUNS: Final = {
     "accept": ("accept", "cancel"),
     "plan": ("plan",),
     "run": ("run",),
-    "correct": ("correct", "materiality"),
+    "correct": ("correct",),
     "gate": ("gate",),
     "undo": ("undo",),
     "log": ("log",),
     "replay": ("replay", "verify"),
     "key": ("key",),
-    "grants": ("grant", "revoke", "grants"),
+    "grant": ("grant",),
     "policy": ("policy",),
     "agent": ("agent",),
     "server": ("server",),
@@ -34,10 +35,61 @@ NOUNS: Final = {
     "tool": ("tool",),
     "skill": ("skill",),
     "model": ("model",),
-    "cortex": ("cortex",),
+    "memory": ("memory",),
     "config": ("config",),
     "mcp": ("mcp",),
 }
+# The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
+PANELS: Final = {
+    "Say and sign": ("compile", "answer", "show", "list", "accept", "correct", "cancel"),
+    "Run": ("run", "gate", "undo", "plan", "policy", "grant"),
+    "Check": ("replay", "verify", "log", "activity"),
+    "Extend": ("skill", "tool", "model", "memory", "server", "mcp", "key", "config", "init"),
+    "Agents": ("work", "hook", "agent"),
+    "Code": ("repo", "review", "release"),
+}
+# What commands were called before, and are called now.
+RENAMED: Final = {
+    "cortex put": "memory add",
+    "cortex forget": "memory remove",
+    "cortex": "memory",
+    "intents validate": "work check",
+    "intents": "work",
+    "revoke": "grant remove",
+    "grants": "grant list",
+    "materiality": "plan compare",
+    "tool describe": "tool show",
+    "tool verify": "tool check",
+    "skill validate": "skill check",
+    "model info": "model show",
+}
+
+
+class Panels(TyperGroup):
+    """All commands, in the panels of the help."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a section a panel."""
+        known = {name for names in PANELS.values() for name in names}
+        for panel, names in (*PANELS.items(), ("More", tuple(set(self.commands) - known))):
+            shown = [
+                (name, self.commands[name].get_short_help_str(80)) for name in names if name in self.commands
+            ]
+            if shown:
+                with formatter.section(panel):
+                    formatter.write_dl(shown)
+
+
+def require_name_of_today(given: Sequence[str]) -> None:
+    """Raise InputError COMMAND_RENAMED for a command by the name that it had before."""
+    words = [word for word in given if not word.startswith("-")]
+    old = next((old for old in RENAMED if words[: len(old.split())] == old.split()), None)
+    if old is None:
+        return
+    from mcl.core.errors import InputError
+
+    message = f"mcl {old} is called mcl {RENAMED[old]} now"
+    raise InputError("COMMAND_RENAMED", message, place=f"mcl {old}", fix=f"mcl {RENAMED[old]} --help")
 
 
 def app_for(word: str = "") -> typer.Typer:
@@ -47,6 +99,7 @@ def app_for(word: str = "") -> typer.Typer:
     """
     app = typer.Typer(
         name="mcl",
+        cls=Panels,
         help="Say what you want in plain words; read it, sign it, run it, replay it.",
         epilog=example(
             'mcl compile "which files in notes mention invoice"', "mcl accept @last", "mcl run @last"

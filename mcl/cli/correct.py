@@ -1,4 +1,4 @@
-"""`mcl correct` and `mcl materiality`: change what a run is to do, and what such a change would need."""
+"""`mcl correct`, and `mcl plan compare`: change what a run is to do, and what such a change would need."""
 
 import sys
 from pathlib import Path
@@ -22,10 +22,6 @@ def register(app: typer.Typer) -> None:
             "mcl correct 01K --patch changes.json --retry-from search --yes --json",
         ),
     )(correct_command)
-    app.command(
-        "materiality",
-        epilog=example("mcl materiality before.json after.json --json", "mcl materiality 01K 01M"),
-    )(materiality_command)
 
 
 def correct_command(

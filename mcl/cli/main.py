@@ -79,9 +79,10 @@ def _guarded(given: list[str], *, as_json: bool) -> int:
         return 0
     import typer
 
-    from mcl.cli.app import command_for
+    from mcl.cli.app import command_for, require_name_of_today
 
     try:
+        require_name_of_today(given)
         result = command_for(given[0])(args=given, prog_name="mcl", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         from mcl.cli.output import note

@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
     models = typer.Typer(name="model", help="Models: which weights the compiler asks.", rich_markup_mode=None)
     models.command("list", epilog=example("mcl model list"))(list_models)
-    models.command("info", epilog=example("mcl model info bundled", "mcl model info ./other.gguf"))(
+    models.command("show", epilog=example("mcl model show bundled", "mcl model show ./other.gguf"))(
         model_info
     )
     models.command("add", epilog=example("mcl model add ~/models/qwen3-0.6b.gguf --name qwen"))(add_model)

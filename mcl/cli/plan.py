@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, complete_intent, example
+from mcl.cli.correct import materiality_command
 from mcl.cli.output import Output
 
 if TYPE_CHECKING:
@@ -117,6 +118,10 @@ def register(app: typer.Typer) -> None:
     plans.command(
         "check", epilog=example("mcl plan check @last", "mcl plan check plan.json --verb build --json")
     )(check_command)
+    plans.command(
+        "compare",
+        epilog=example("mcl plan compare before.json after.json --json", "mcl plan compare 01K 01M"),
+    )(materiality_command)
     app.add_typer(plans)
 
 

@@ -273,5 +273,5 @@ def _view(one: "Checked") -> "list[RenderableType]":
 
 def _next(name: str, waiting: bool, needs: Sequence[str]) -> list[tuple[str, str]]:
     approve = (f"mcl tool approve --server {name}", "read its tools, and approve them")
-    grant = (f"mcl grant {' '.join(needs)}", "what its tools may do, and the agent may not yet")
+    grant = (f"mcl grant add {' '.join(needs)}", "what its tools may do, and the agent may not yet")
     return [*([approve] * waiting), *([grant] * bool(needs))]

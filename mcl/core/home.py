@@ -63,7 +63,7 @@ def open_home(
         if home.unattended:
             announce("  unattended: programs may do here what else only a person does; all it signs says so")
         announce(f"  user key   {home.keyring.user.did}, {sealed}")
-        announce(f"  agent key  {agent}, may {classes} in the workspace of an accepted plan (mcl grants)")
+        announce(f"  agent key  {agent}, may {classes} in the workspace of an accepted plan (mcl grant list)")
     return home
 
 

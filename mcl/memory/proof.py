@@ -205,7 +205,7 @@ def record_of(home: Home, size: int) -> bytes:
     sql = "SELECT wire FROM journal WHERE kind IN (?, ?) ORDER BY seq LIMIT 1 OFFSET ?"
     found = home.db.read(sql, (PUT, FORGET, size - 1))
     if not found:
-        fix = "mcl cortex verify tells what is wrong"
+        fix = "mcl memory verify tells what is wrong"
         raise CortexError("RECORD_MISSING", f"the journal has no record of mutation {size}", fix=fix)
     return bytes(found[0][0])
 
@@ -257,5 +257,5 @@ def _hex(text: object) -> bytes:
 
 
 def _shape(why: str) -> CortexError:
-    fix = "give a file made by mcl cortex prove"
+    fix = "give a file made by mcl memory prove"
     return CortexError("PROOF_SHAPE", f"this is no proof: {why}", fix=fix, exit=UNVERIFIED)

@@ -289,4 +289,4 @@ class _Run:
 
 def unknown_memory(uri: str) -> CortexError:
     """The error for an address at which nothing is remembered."""
-    return CortexError("MEMORY_UNKNOWN", "no such memory", place=uri, fix="look for it with mcl cortex find")
+    return CortexError("MEMORY_UNKNOWN", "no such memory", place=uri, fix="look for it with mcl memory find")

@@ -206,7 +206,7 @@ class _Check:
         self.report.add(code, f"memory {seq}", message)
 
     def _index_flaw(self, seq: int) -> None:
-        message = "finding goes by something else than the memories say (mcl cortex verify --reindex)"
+        message = "finding goes by something else than the memories say (mcl memory verify --reindex)"
         self.report.add("INDEX_MISMATCH", f"index {seq}", message)
 
 

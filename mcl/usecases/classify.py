@@ -100,7 +100,7 @@ def unclassify_tool(name: str, *, home: Home | None = None) -> Classified:
                 "NOT_CLASSIFIED",
                 f"nobody has said what {manifest.name} does, as it is now",
                 place=manifest.name,
-                fix=f"mcl tool describe {manifest.name} shows what it counts as",
+                fix=f"mcl tool show {manifest.name} shows what it counts as",
             )
         pins.unclassify(manifest)
         body = {"uri": manifest.uri, "name": manifest.name, "pin": manifest.pin, "by": by}
@@ -126,5 +126,5 @@ def _require(manifest: Manifest, pin: str) -> None:
             "PIN_MISMATCH",
             f"what its server says of {manifest.name} has the pin {manifest.pin}",
             place=manifest.name,
-            fix=f"look at it again: mcl tool describe {manifest.name}",
+            fix=f"look at it again: mcl tool show {manifest.name}",
         )

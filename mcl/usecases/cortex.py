@@ -1,4 +1,4 @@
-"""`mcl cortex`: what is remembered, found, forgotten and proved."""
+"""`mcl memory`: what is remembered, found, forgotten and proved."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -214,7 +214,7 @@ def cortex_verify_proof(proof: bytes | Path, *, key: str = "") -> ProofReport:
         raise CortexError(error.code, error.message, place=place, fix=error.fix, exit=error.exit) from error
     except OSError as error:
         why = f"this is no proof: {error.strerror or error}"
-        fix = "give a file made by mcl cortex prove"
+        fix = "give a file made by mcl memory prove"
         raise CortexError("PROOF_SHAPE", why, place=str(proof), fix=fix, exit=UNVERIFIED) from error
     checks = tuple(found.checks(key))
     return ProofReport(found.uri, found.memory().text if checks[0].ok else "", checks)

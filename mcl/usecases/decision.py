@@ -58,7 +58,7 @@ def require_same(home: Home, asked: AskedCall, tools: Registry) -> dict[str, obj
             "TOOL_CHANGED",
             f"the tool {asked.name} {gone}",
             place=asked.id,
-            fix=f"look at it (mcl tool describe {asked.name}); whoever wanted the call has to ask again",
+            fix=f"look at it (mcl tool show {asked.name}); whoever wanted the call has to ask again",
         )
     if Policy.read(home.path / "policy.toml").version != asked.bound.get("policy"):
         raise GateError(

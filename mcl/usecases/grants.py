@@ -1,4 +1,5 @@
-"""`mcl grant`, `mcl revoke`, `mcl grants`: what an agent may do at all, given and taken back by a person.
+"""`mcl grant add`, `mcl grant remove`, `mcl grant list`: what an agent may do at all, given and taken back by
+a person.
 
 Who gave what and when is kept beside the grant, and each change is a record in the journal.
 """

@@ -1,4 +1,4 @@
-"""`mcl materiality`: does the difference between two documents need a new accept? Nothing is changed."""
+"""`mcl plan compare`: does the difference between two documents need a new accept? Nothing is changed."""
 
 from dataclasses import dataclass
 from pathlib import Path

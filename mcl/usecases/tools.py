@@ -177,7 +177,7 @@ def approve_tool(
             "PIN_MISMATCH",
             f"the manifest of {found.name} has the pin {found.manifest.pin}",
             place=found.manifest.uri,
-            fix=f"look at it again: mcl tool describe {found.name}",
+            fix=f"look at it again: mcl tool show {found.name}",
         )
     body = {"uri": found.manifest.uri, "pin": found.manifest.pin, "by": home.keyring.user.did}
     with home.journal.tables.changing():

@@ -187,10 +187,10 @@ def test_an_address_is_looked_at_only_where_its_host_was_granted(project: Projec
         check = f"{{type: external, url: '{site.origin}/health', check: 'contains:all is well'}}"
         project.sign(Written(criteria=(check,)))
         project.select("INT-001")
-        assert "mcl grant network" in project.complete().left[0]
+        assert "mcl grant add network" in project.complete().left[0]
         agent, grants = project.home.keyring.agent.did, Grants(project.home)
         grants.grant(agent, ["network"])
-        assert "mcl grant network --host" in project.complete().left[0]
+        assert "mcl grant add network --host" in project.complete().left[0]
         assert site.requests == []
         grants.grant_hosts(agent, [site.origin])
         assert project.complete().success
@@ -261,18 +261,18 @@ def test_the_command_asks_at_a_terminal_and_never_elsewhere(
         with os.fdopen(os.dup(theirs), "r") as terminal:
             monkeypatch.setattr("sys.stdin", terminal)
             monkeypatch.setenv("MCL_AGENT", "local")  # an agent that was given a terminal is an agent
-            assert main(["intents", "complete", "INT-001"]) == 4
+            assert main(["work", "complete", "INT-001"]) == 4
             assert "SIGN_OFF_PENDING" in capsys.readouterr().err
             monkeypatch.delenv("MCL_AGENT")
-            assert main(["intents", "complete", "INT-001", "--agent", "local"]) == 4
+            assert main(["work", "complete", "INT-001", "--agent", "local"]) == 4
             with (project.root / "answers").open("w+") as file:
                 file.write("yes\nyes\n")
                 file.seek(0)
                 monkeypatch.setattr("sys.stdin", file)
-                assert main(["intents", "complete", "INT-001"]) == 4
+                assert main(["work", "complete", "INT-001"]) == 4
             monkeypatch.setattr("sys.stdin", terminal)
             capsys.readouterr()
-            assert main(["intents", "complete", "INT-001", "--json"]) == 0
+            assert main(["work", "complete", "INT-001", "--json"]) == 0
     finally:
         os.close(ours)
         os.close(theirs)

@@ -70,28 +70,28 @@ def test_a_command_that_may_change_files_needs_an_intent_and_then_a_person(proje
 
 
 def test_an_agent_selects_in_its_own_name_and_signs_nothing(project, claude):
-    assert claude.bash("mcl intents list").verdict == "allow"
-    assert claude.bash("mcl intents select INT-001 --agent one").verdict == "allow"
+    assert claude.bash("mcl work list").verdict == "allow"
+    assert claude.bash("mcl work select INT-001 --agent one").verdict == "allow"
     for command in (
-        "mcl intents select INT-001",
-        "mcl intents select INT-001 --agent two",
-        "mcl intents release --agent=two",
-        "mcl intents complete --age two",
+        "mcl work select INT-001",
+        "mcl work select INT-001 --agent two",
+        "mcl work release --agent=two",
+        "mcl work complete --age two",
     ):
         assert claude.bash(command).reason.startswith("WRONG_AGENT: ")
     for command in (
-        "mcl intents import --yes",
+        "mcl work import --yes",
         "mcl gate approve 01M7ZYTG61FE",
         "mcl accept @last",
-        "mcl grant network --host example.org",
+        "mcl grant add network --host example.org",
         "mcl key new",
         "mcl hook post-tool-use",
         "mcl review dismiss run.py:5 --why x",
     ):
         assert claude.bash(command).reason.startswith("PERSON_ONLY: ")
-    assert claude.bash("MCL_HOME=/tmp/other mcl intents list").verdict == "deny"
+    assert claude.bash("MCL_HOME=/tmp/other mcl work list").verdict == "deny"
     claude.agent, claude.environment_agent = "", "named"
-    assert claude.bash("mcl intents select INT-001").verdict == "allow"
+    assert claude.bash("mcl work select INT-001").verdict == "allow"
 
 
 def test_unknown_tools_and_other_servers_count_as_destructive(project, claude):

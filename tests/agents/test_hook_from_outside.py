@@ -14,10 +14,10 @@ from tests.agents.test_hook_shell import CHANGING
 
 STRICTER = ("allow", "", "ask", "deny")
 PERSONS = [
-    "mcl intents import --yes",
+    "mcl work import --yes",
     "mcl gate approve 01K",
     "mcl accept @last --yes",
-    "mcl grant shell",
+    "mcl grant add shell",
     "mcl key trust did:key:x --role user",
     "mcl server trust x",
     "mcl tool approve --all --yes",
@@ -202,7 +202,7 @@ def test_home_is_read_as_a_shell_reads_it(around, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     "line",
     [
-        "mcl intents import --yes",
+        "mcl work import --yes",
         "/usr/bin/mcl gate approve 01K",
         "python -m mcl accept x",
         "python3 -m mcl.cli gate approve x",
@@ -292,11 +292,11 @@ def test_a_folder_called_mcl_is_not_the_command(tmp_path: Path) -> None:
 
 
 def test_how_a_command_is_used_is_told_to_everybody(claude) -> None:
-    for line in ("mcl accept --help", "mcl intents select -h", "mcl --help", "mcl hook install --help"):
+    for line in ("mcl accept --help", "mcl work select -h", "mcl --help", "mcl hook install --help"):
         assert claude.bash(line).verdict == "allow", line
     for line in (
         "mcl cancel x --reason --help",
         "mcl accept --help --yes",
-        "mcl intents import --yes --help",
+        "mcl work import --yes --help",
     ):
         assert claude.bash(line).verdict == "deny", line

@@ -218,7 +218,7 @@ def test_done_comes_from_the_criteria_and_not_from_the_file(project: Project) ->
     project.sign(Written(status="IN_PROGRESS"))
     error = refused(project, Written(status="DONE"))
     assert error.code == "INVALID_TRANSITION"
-    assert "mcl intents complete INT-001" in error.fix
+    assert "mcl work complete INT-001" in error.fix
 
 
 def test_what_is_done_is_not_signed_anew(project: Project) -> None:
@@ -325,19 +325,19 @@ def test_the_command_shows_all_that_is_signed_and_asks(
     monkeypatch.chdir(project.root)
     project.write(Written(constraints=("Never log \\x1b[31m tokens",)))
     monkeypatch.setattr("sys.stdin", (project.root / "no").open("w+"))
-    assert main(["intents", "import"]) == 4
+    assert main(["work", "import"]) == 4
     said = capsys.readouterr()
     for text in ("INT-001", "src/auth/**", "Never log \\x1b[31m tokens", "401", "DRAFT"):
         assert text in said.out
     assert "nothing was signed" in said.err
     assert not project.work.governed(project.root)
-    assert main(["intents", "import", "--yes", "--json"]) == 0
+    assert main(["work", "import", "--yes", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["signed"][0]["id"] == "INT-001"
-    assert main(["intents", "show", "INT-001"]) == 0
+    assert main(["work", "show", "INT-001"]) == 0
     assert "src/auth/**" in capsys.readouterr().out
-    assert main(["intents", "show", "INT-777", "--json"]) == 4
-    assert main(["intents", "export"]) == 0
+    assert main(["work", "show", "INT-777", "--json"]) == 4
+    assert main(["work", "export"]) == 0
     assert "INT-001" in capsys.readouterr().out
 
 

@@ -46,7 +46,7 @@ def test_a_work_tree_of_a_governed_folder_is_governed(
 ) -> None:
     told = there.write(tree / "src/a.py")
     assert (told.verdict, "NO_INTENT_DECLARED" in told.reason) == ("deny", True)
-    assert "mcl intents import" in told.reason
+    assert "mcl work import" in told.reason
     assert not (tree / "src/a.py").exists()
     assert there.bash("rm -rf src").verdict == "deny"
     assert there.bash("git status").verdict == "allow"

@@ -311,7 +311,7 @@ def test_work_that_no_person_signed_is_listed_by_nobody_and_selected_by_nobody(o
     agent = office.serve().agent("coder", "legacy")
     listed = agent.told("list_active_intents")
     assert listed["intents"] == []
-    assert "mcl intents import" in listed["note"]
+    assert "mcl work import" in listed["note"]
     said = agent.refused("select_active_intent", intent_id="INT-001")
     assert (said["code"], said["data"]["success"]) == ("NOT_IMPORTED", False)
     assert agent.refused("select_active_intent", intent_id="int-1")["code"] == "INVALID_ID_FORMAT"

@@ -95,7 +95,7 @@ def test_the_next_call_by_either_door_signs_it_first(office, monkeypatch, capsys
     assert changes[2].before == changes[1].after
     monkeypatch.setenv("MCL_HOME", str(office.home.path))
     monkeypatch.chdir(office.root)
-    assert main(["intents", "trace"]) == 0
+    assert main(["work", "trace"]) == 0
     assert capsys.readouterr().out.count("recovered") == 1
 
 

@@ -203,7 +203,7 @@ def test_what_nobody_signed_is_refused_and_names_what_a_person_does(project: Pro
     done = project.select("INT-002")
     assert (done.success, done.code) == (False, "NOT_IMPORTED")
     assert "a person" in done.error
-    assert "mcl intents import" in done.error
+    assert "mcl work import" in done.error
     project.select("INT-001")
     assert project.select("INT-002").code == "INTENT_ALREADY_ACTIVE"
 
@@ -226,17 +226,17 @@ def test_the_command_prints_the_context_and_fails_with_the_error(
     monkeypatch.setenv("MCL_AGENT", "worker-1")
     (project.root / "src" / "auth").mkdir(parents=True)
     monkeypatch.chdir(project.root / "src" / "auth")  # a folder below is in the same work
-    assert main(["intents", "select", "INT-001"]) == 0
+    assert main(["work", "select", "INT-001"]) == 0
     said = capsys.readouterr()
     assert said.out == project_context(project) + "\n"
-    assert main(["intents", "select", "INT-001"]) == 4
+    assert main(["work", "select", "INT-001"]) == 4
     assert "already active" in capsys.readouterr().err
-    assert main(["intents", "list", "--json"]) == 0
+    assert main(["work", "list", "--json"]) == 0
     assert '"agent": "worker-1"' in capsys.readouterr().out
-    assert main(["intents", "release"]) == 0
-    assert main(["intents", "release"]) == 4
+    assert main(["work", "release"]) == 0
+    assert main(["work", "release"]) == 4
     assert "NOTHING_HELD" in capsys.readouterr().err
-    assert main(["intents", "select", "INT-001", "--agent", "a b"]) == 4
+    assert main(["work", "select", "INT-001", "--agent", "a b"]) == 4
     assert "BAD_AGENT_NAME" in capsys.readouterr().err
 
 

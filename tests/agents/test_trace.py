@@ -253,17 +253,17 @@ def test_the_commands_show_the_trace_and_the_map_and_fail_where_it_was_rewritten
     trace = Trace(home, root)
     trace.append(CHANGE)
     trace.append(replace(CHANGE, label="INT-002", file="b.py", lines=((4, 4), (9, 12))))
-    assert main(["intents", "trace", "--intent", "INT-002", "--json"]) == 0
+    assert main(["work", "trace", "--intent", "INT-002", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert ([one["file"] for one in said["lines"]], said["total"], said["ok"]) == (["b.py"], 2, True)
-    assert main(["intents", "trace", "--last", "1"]) == 0
+    assert main(["work", "trace", "--last", "1"]) == 0
     shown = capsys.readouterr().out
     assert "b.py:4, 9-12" in shown
     assert "src/a.py" not in shown
-    assert main(["intents", "map", "--json"]) == 0
+    assert main(["work", "map", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["files"] == {"b.py": ["INT-002"], "src/a.py": ["INT-001"]}
     file_of(root).write_text(file_of(root).read_text().replace("b.py", "c.py"))
-    assert main(["intents", "trace"]) == 6
+    assert main(["work", "trace"]) == 6
     assert "DAMAGED_LINE" in capsys.readouterr().out
 
 

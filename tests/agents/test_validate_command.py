@@ -1,4 +1,4 @@
-"""`mcl intents validate` on a terminal and for programs."""
+"""`mcl work check` on a terminal and for programs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Any:
 def test_a_valid_file_is_said_to_be_valid_and_no_home_is_made(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["intents", "validate"]) == 0
+    assert main(["work", "check"]) == 0
 
     assert capsys.readouterr().out == "4 intents  0 errors  0 warnings  valid\n"
     assert not (folder.parent / "home").exists()
@@ -50,7 +50,7 @@ def test_each_error_is_told_with_file_line_code_and_way_out(
 ) -> None:
     spoil(folder, '"DRAFT"', "Draft")
 
-    assert main(["intents", "validate", NAME]) == 6
+    assert main(["work", "check", NAME]) == 6
 
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith(f"{NAME}:86: error INVALID_STATUS: INT-003: the status 'Draft' is none of DRAFT,")
@@ -63,7 +63,7 @@ def test_programs_get_valid_errors_and_warnings_and_nothing_else(
     spoil(folder, '"DRAFT"', "Draft")
     spoil(folder, '"infrastructure/redis/**"', '"/infrastructure"')
 
-    assert main(["intents", "validate", "--json"]) == 6
+    assert main(["work", "check", "--json"]) == 6
 
     document = printed(capsys)
     assert list(document) == ["valid", "errors", "warnings"]
@@ -77,7 +77,7 @@ def test_programs_get_valid_errors_and_warnings_and_nothing_else(
 def test_warnings_alone_leave_the_file_valid(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spoil(folder, 'owner: "auth-team"', 'colour: "red"')
 
-    assert main(["intents", "validate", "--json"]) == 0
+    assert main(["work", "check", "--json"]) == 0
     assert [one["type"] for one in printed(capsys)["warnings"]] == ["UNKNOWN_FIELD"]
 
 
@@ -119,7 +119,7 @@ def test_what_a_file_holds_cannot_drive_the_terminal(
 ) -> None:
     spoil(folder, '"DRAFT"', r'"\e[2J\u202e\n\0"')
 
-    assert main(["intents", "validate"]) == 6
+    assert main(["work", "check"]) == 6
 
     out = capsys.readouterr().out
     assert not set(out) & set("\x1b\u202e\0")
@@ -127,5 +127,5 @@ def test_what_a_file_holds_cannot_drive_the_terminal(
 
 
 def test_help_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["intents", "validate", "--help"]) == 0
-    assert "mcl intents validate .orchestration/active_intents.yaml --json" in capsys.readouterr().out
+    assert main(["work", "check", "--help"]) == 0
+    assert "mcl work check .orchestration/active_intents.yaml --json" in capsys.readouterr().out

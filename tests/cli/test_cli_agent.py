@@ -13,7 +13,7 @@ def test_an_agent_is_entered_listed_and_taken_out(mcl: Any) -> None:
     added = mcl("agent", "add", "print-shop", "--did", DID, "--endpoint", "https://E.org:443/work", "--json")
     assert added.code == 0
     assert added.document["endpoint"] == "https://e.org/work"
-    assert "not granted yet: mcl grant network --host e.org" in added.err
+    assert "not granted yet: mcl grant add network --host e.org" in added.err
     (listed,) = mcl("agent", "list", "--json").document["agents"]
     assert (listed["name"], listed["did"], listed["trusted"]) == ("print-shop", DID, True)
     assert [one["role"] for one in mcl("key", "list", "--json").document["keys"] if one["did"] == DID] == [
@@ -37,7 +37,7 @@ def test_an_agent_is_entered_listed_and_taken_out(mcl: Any) -> None:
 
 
 def test_a_granted_host_is_not_spoken_of(mcl: Any) -> None:
-    assert mcl("grant", "network", "--host", "e.org").code == 0
+    assert mcl("grant", "add", "network", "--host", "e.org").code == 0
     assert "granted" not in mcl("agent", "add", "a", "--did", DID, "--endpoint", "https://e.org/").err
 
 

@@ -1,4 +1,4 @@
-"""`mcl correct` and `mcl materiality`: at the terminal and in scripts, beside a run in another process."""
+"""`mcl correct` and `mcl plan compare`: at the terminal and in scripts, beside a run in another process."""
 
 from __future__ import annotations
 
@@ -151,19 +151,19 @@ def test_materiality_answers_by_its_exit_code(mcl):
     root = shown["plan"]["root"]
     root["description"] = "in other words"
     after.write_text(json.dumps(shown["plan"]))
-    same = mcl("materiality", "before.json", "after.json", "--json")
+    same = mcl("plan", "compare", "before.json", "after.json", "--json")
     assert same.code == 0
     assert same.document["material"] is False
     assert [one["code"] for one in same.document["changes"]] == ["TEXT_CHANGED"]
     shown["plan"]["budget"] = {"max_calls": 3}
     before.write_text(json.dumps(shown["plan"]))
-    raised = mcl("materiality", "before.json", "after.json")
+    raised = mcl("plan", "compare", "before.json", "after.json")
     assert raised.code == 10
     for word in ("BUDGET_RAISED", "plan.budget.max_calls", "needs a new accept"):
         assert word in raised.out
-    assert mcl("materiality", id, id, "--json").document["changes"] == []
+    assert mcl("plan", "compare", id, id, "--json").document["changes"] == []
     for arguments in (("before.json", "gone.json"), (id, "before.json"), ("notes/monday.txt", "before.json")):
-        wrong = mcl("materiality", *arguments, "--json")
+        wrong = mcl("plan", "compare", *arguments, "--json")
         assert wrong.code == 2, wrong.out
         assert wrong.document["error"]["fix"] or wrong.document["error"]["place"]
 
@@ -172,9 +172,9 @@ def test_a_deadline_is_judged_from_the_moment_that_is_named(mcl):
     intent = mcl("show", mcl.compiled(), "--json").document["intent"]
     for name, deadline in (("a.json", "2027-01-01T12:00:00Z"), ("b.json", "2027-01-01T13:00:00Z")):
         Path(name).write_text(json.dumps({**intent, "deadline": deadline}))
-    assert mcl("materiality", "a.json", "b.json", "--at", "2027-01-01T00:00:00Z").code == 0
-    assert mcl("materiality", "a.json", "b.json", "--at", "2027-01-01T09:00:00Z").code == 10
-    assert mcl("materiality", "a.json", "b.json", "--at", "noon", "--json").code == 2
+    assert mcl("plan", "compare", "a.json", "b.json", "--at", "2027-01-01T00:00:00Z").code == 0
+    assert mcl("plan", "compare", "a.json", "b.json", "--at", "2027-01-01T09:00:00Z").code == 10
+    assert mcl("plan", "compare", "a.json", "b.json", "--at", "noon", "--json").code == 2
 
 
 def test_a_run_whose_process_was_killed_is_corrected_and_resumed(mcl, waiting):

@@ -44,13 +44,16 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
         ("plan", "check", id): {
             *("plan", "hash", "verb", "verb_from", "signed", "verdict", "exit", "flaws", "nodes"),
         },
-        ("grant", "shell"): {"agent", "grants", "hosts", "roots", "used"},
-        ("revoke", "shell"): {"agent", "grants", "hosts", "roots", "used"},
-        ("grants",): {"agent", "grants", "hosts", "roots", "used"},
+        ("grant", "add", "shell"): {"agent", "grants", "hosts", "roots", "used"},
+        ("grant", "remove", "shell"): {"agent", "grants", "hosts", "roots", "used"},
+        (
+            "grant",
+            "list",
+        ): {"agent", "grants", "hosts", "roots", "used"},
         ("skill", "list"): {"skills", "broken", "shadowed", "core"},
         ("skill", "hash", "general"): {"path", "digest"},
         ("model", "list"): {"models"},
-        ("model", "info", "no-ai"): {"name", "digest", "file", "compile_cache"},
+        ("model", "show", "no-ai"): {"name", "digest", "file", "compile_cache"},
         ("model", "use", "no-ai"): {"name", "digest", "path", "in_use", "spaced", "fault"},
         ("key", "new", "--role", "agent"): {"did", "role"},
     }

@@ -190,9 +190,9 @@ def test_options_that_a_person_gives(words: list[str], persons: Path) -> None:
 
 @pytest.mark.attended
 def test_a_refusal_is_one_document_too_and_is_in_the_journal(persons: Path) -> None:
-    done = piped(persons, "grant", "shell", "--json")
+    done = piped(persons, "grant", "add", "shell", "--json")
     told = json.loads(done.stdout)["error"]
-    assert (told["code"], told["place"]) == ("PERSON_ONLY", "mcl grant")
+    assert (told["code"], told["place"]) == ("PERSON_ONLY", "mcl grant add")
     rows = json.loads(piped(persons, "log", "--json").stdout)["rows"]
     assert [row["kind"] for row in rows] == [TURNED_AWAY]
     assert piped(persons, "log", "verify").returncode == 0
@@ -200,7 +200,7 @@ def test_a_refusal_is_one_document_too_and_is_in_the_journal(persons: Path) -> N
 
 @pytest.mark.attended
 def test_where_no_home_is_none_is_made_to_refuse(tmp_path: Path) -> None:
-    done = piped(tmp_path / "home", "grant", "shell")
+    done = piped(tmp_path / "home", "grant", "add", "shell")
     assert done.returncode == 4
     assert not (tmp_path / "home").exists()
 
@@ -258,17 +258,17 @@ def test_people_and_their_editors_are_no_hosts(words: tuple[str, ...]) -> None:
 def test_at_a_terminal_a_person_does_what_is_theirs(persons: Path) -> None:
     if agent_host({}, _above()):
         pytest.skip("this test itself runs below an agent's host")
-    code, said = at_terminal([*MCL, "grant", "shell"], clean(persons), persons.parent)
+    code, said = at_terminal([*MCL, "grant", "add", "shell"], clean(persons), persons.parent)
     assert code == 0, said
-    line = f"cat /dev/null | {sys.executable} -m mcl revoke shell > out.txt"
+    line = f"cat /dev/null | {sys.executable} -m mcl grant remove shell > out.txt"
     assert at_terminal(["sh", "-c", line], clean(persons), persons.parent)[0] == 0
-    line = f"{sys.executable} -m mcl grant shell < /dev/null 2> err.txt"
+    line = f"{sys.executable} -m mcl grant add shell < /dev/null 2> err.txt"
     assert at_terminal(["sh", "-c", line], clean(persons), persons.parent)[0] == 4
 
 
 @pytest.mark.attended
 def test_below_a_host_a_terminal_does_not_help(persons: Path) -> None:
-    code, said = at_terminal([*MCL, "grant", "shell"], clean(persons, CLAUDECODE="1"), persons.parent)
+    code, said = at_terminal([*MCL, "grant", "add", "shell"], clean(persons, CLAUDECODE="1"), persons.parent)
     assert (code, "Claude Code sets CLAUDECODE" in said) == (4, True), said
 
 
@@ -290,7 +290,7 @@ def test_an_unattended_home_asks_for_nobody_and_says_so_for_good(tmp_path: Path)
     made = piped(home, "init", "--unattended", "--json")
     assert json.loads(made.stdout)["unattended"] is True
     assert "unattended" in piped(home, "init").stderr
-    assert piped(home, "grant", "shell").returncode == 0
+    assert piped(home, "grant", "add", "shell").returncode == 0
     with Home.open(home) as opened:
         first, *_ = opened.journal.rows()
         assert (first.seq, first.kind, opened.unattended) == (1, UNATTENDED, True)
@@ -306,7 +306,7 @@ def test_a_home_of_a_person_does_not_become_one_without(persons: Path) -> None:
         home.journal.record(UNATTENDED, {"user": home.keyring.user.did})  # said later it means nothing
     with Home.open(persons) as home:
         assert not home.unattended
-    assert piped(persons, "grant", "shell").returncode == 4
+    assert piped(persons, "grant", "add", "shell").returncode == 4
 
 
 @pytest.mark.attended
@@ -363,7 +363,7 @@ def test_where_a_persons_home_governs_an_unattended_one_signs_nothing(tmp_path: 
     assert piped(tmp_path / "theirs", "init", "--unattended").returncode == 0
     for root in (project, project / "src", tmp_path / "project" / ".." / "project"):
         root.mkdir(exist_ok=True)
-        done = piped(tmp_path / "theirs", "intents", "import", "--yes", "--root", str(root), **around)
+        done = piped(tmp_path / "theirs", "work", "import", "--yes", "--root", str(root), **around)
         assert (done.returncode, "GOVERNED_ELSEWHERE" in done.stderr) == (4, True), done.stderr
     theirs = tmp_path / "theirs"
     (project / "notes").mkdir()
@@ -388,7 +388,7 @@ def test_a_sealed_key_asks_its_passphrase_of_who_sits_there(persons: Path) -> No
     code, said = at_terminal(trust, known, persons.parent, "\n", "passphrase of the keys:")
     assert code != 0, "what stands in the environment is no person's word"
     assert "PASSPHRASE_EMPTY" in said
-    grant = [*MCL, "grant", "shell"]  # signed with the agent's key, which is open
+    grant = [*MCL, "grant", "add", "shell"]  # signed with the agent's key, which is open
     for words in (trust, grant):
         code, said = at_terminal(words, around, persons.parent, "wrong\n", "passphrase of the keys:")
         assert (code, "KEY_PASSPHRASE_WRONG" in said) == (4, True), said
@@ -432,6 +432,6 @@ def test_an_unattended_home_stays_one_with_other_keys(mcl: Any) -> None:
     assert mcl("init", "--unattended").code == 0, "it is one already"
     for role in ("user", "agent"):
         assert mcl("key", "new", "--role", role).code == 0
-    assert mcl("grant", "shell").code == 0
+    assert mcl("grant", "add", "shell").code == 0
     with Home.open(mcl.home) as home:
         assert home.unattended

@@ -275,7 +275,7 @@ def test_a_question_whose_record_says_other_arguments_is_not_shown_as_sound(
 def test_two_runs_of_two_processes_never_write_to_one_place_at_once_and_the_dead_hold_nothing(
     mcl: Any, accepted: Any
 ) -> None:
-    mcl("grant", "shell")
+    mcl("grant", "add", "shell")
     (mcl.folder / "Makefile").write_text("test:\n\ttouch started; while [ -e started ]; do sleep 0.1; done\n")
     slow = accepted(tool("n1", "process/tests", "shell", suite="make"))
     quick = accepted(tool("n1", "fs/write", "write", path="b.txt", content="x"))

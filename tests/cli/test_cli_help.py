@@ -66,7 +66,7 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("log accept-break", "log restore-tables", "log restored"),
         *("key", "key list", "key new", "key seal", "key export", "key trust", "key revoke"),
         *("policy", "policy check"),
-        *("grant", "revoke", "grants", "agent", "agent add", "agent list", "agent remove"),
+        *("grant", "add", "revoke", "grants", "agent", "agent add", "agent list", "agent remove"),
         *("tool", "tool list", "tool describe", "tool call", "tool verify", "tool contracts"),
         *("tool approve", "tool quarantine", "tool reject", "tool classify", "tool unclassify"),
         *("repo", "repo route", "repo explain", "repo run", "repo exec", "repo add", "repo list"),

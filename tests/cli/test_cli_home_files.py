@@ -30,7 +30,7 @@ def used(mcl: Shell) -> Shell:
     (mcl.home / "commands.toml").write_text(COMMAND)
     (mcl.home / "policy.toml").write_text('deny = ["fs/delete"]\n')
     (mcl.folder / "a.txt").write_text("before")
-    assert mcl("grant", "shell").code == 0
+    assert mcl("grant", "add", "shell").code == 0
     for words in (("process/run-hello",), ("fs/write", "path=a.txt", "content=after", "overwrite=true")):
         assert mcl("tool", "call", *words, "--yes", "--yes-gates").code == 0
     assert mcl("repo", "add", str(mcl.folder), "--name", "here").code in (0, 2)

@@ -18,12 +18,12 @@ TYPES = [name for name in MEMORY_TYPES if name != "Constraint"]  # which is a co
 def test_a_skill_with_such_a_slot_is_valid_compiles_and_is_shown(mcl: Any, name: str) -> None:
     shelf = mcl.folder / "skills"
     write_skill(shelf, old="slot size: uint", new=f"slot about: {name}\n  optional\n\nslot size: uint")
-    assert mcl("skill", "validate", str(shelf / "read-page")).code == 0
+    assert mcl("skill", "check", str(shelf / "read-page")).code == 0
     given = ("--no-ai", "--skill", "read-page", "--verb", "find", "--skills", str(shelf))
     goal = ("compile", "read the handbook page", "--slot", "file=notes/monday.txt", *given)
     unknown = mcl(*goal, "--slot", f"about={name}/other")
     assert (unknown.code, "Nothing is remembered at" in unknown.out) == (3, True)
-    assert mcl("cortex", "put", name, "Something to remember", "--id", "one.2").code == 0
+    assert mcl("memory", "add", name, "Something to remember", "--id", "one.2").code == 0
     made = mcl(*goal, "--slot", f"about={name}/one.2@v1")
     assert made.code == 0, made.out
     document = mcl("show", "@last", "--json").document
@@ -49,7 +49,7 @@ def test_words_that_are_no_address_are_asked_about(mcl: Any) -> None:
     refused = mcl("answer", "@last", f"{question['id']}=the dentist", "--skills", str(shelf))
     assert (refused.code, "Event/ID" in refused.err) == (2, True)
     [question] = mcl("show", "@last", "--json").document["questions"]
-    assert mcl("cortex", "put", "Event", "At the dentist's", "--id", "dentist").code == 0
+    assert mcl("memory", "add", "Event", "At the dentist's", "--id", "dentist").code == 0
     done = mcl("answer", "@last", f"{question['id']}=Event/dentist", "--skills", str(shelf))
     assert done.code == 0, done.err
     assert "matrix://cortex/Event/dentist" in mcl("show", "@last").out
@@ -71,5 +71,5 @@ def test_a_default_is_such_an_address(mcl: Any, tmp_path: Path) -> None:
             old="slot size: uint",
             new=f'slot about: Fact\n  optional\n  default="{default}"\n\nslot size: uint',
         )
-        done = mcl("skill", "validate", str(place))
+        done = mcl("skill", "check", str(place))
         assert (done.code != 0) == bool(code), done.out

@@ -69,8 +69,8 @@ def test_nothing_runs_until_a_typo_is_mended(mcl: Any, command: tuple[str, ...])
 def test_lists_of_tools_say_which_entries_nobody_saw(mcl: Any) -> None:
     assert mcl("server", "add", "time", "--", "true").code == 0
     (mcl.home / "policy.toml").write_text('deny = ["time:now"]')
-    for command in (("tool", "list"), ("tool", "list", "--json"), ("tool", "verify", "--no-probe")):
+    for command in (("tool", "list"), ("tool", "list", "--json"), ("tool", "check", "--no-probe")):
         assert "denies what no server listed yet: 'time:now'" in mcl(*command).err
     (mcl.home / "policy.toml").write_text('deny = ["fs/write"]')
     assert "denies" not in mcl("tool", "list").err
-    assert json.loads(mcl("tool", "describe", "fs/write", "--json").out)["closed"] is True
+    assert json.loads(mcl("tool", "show", "fs/write", "--json").out)["closed"] is True

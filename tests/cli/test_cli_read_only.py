@@ -45,7 +45,7 @@ GIVEN = {
 }
 FAILS = {  # of what is given here: nothing of the kind is in this home, and a note is no review
     *("gate show", "intents list", "intents show", "intents trace", "intents map", "intents validate"),
-    *("materiality", "review context show", "review context status", "review parse", "activity show"),
+    *("plan", "compare", "review context show", "review context status", "review parse", "activity show"),
     *("skill hash", "skill parse", "verify", "skill validate"),
 }
 ONE_AFTER_THE_OTHER = """
@@ -97,7 +97,7 @@ def test_every_command_that_only_shows_shows_on_a_copy_that_cannot_be_written_to
     mcl: Shell, tmp_path: Path
 ) -> None:
     id = mcl.signed()
-    assert mcl("cortex", "put", "Identity", "name=Anna", "--id", "anna").code == 0
+    assert mcl("memory", "add", "Identity", "name=Anna", "--id", "anna").code == 0
     assert mcl("server", "add", "shop", "--", "true").code == 0
     assert mcl("run", id).code == 0
     shutil.copytree(mcl.home, tmp_path / "kept" / "home")

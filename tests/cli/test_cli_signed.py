@@ -193,7 +193,7 @@ def test_work_before_it_is_signed(mcl: Any, columns: int, name: str) -> None:
     entry |= {"owned_scope": ["src/**"], "acceptance_criteria": [f"it says {value}"]}
     file = mcl.folder / ".orchestration" / "active_intents.yaml"
     file.write_text(json.dumps({"active_intents": [entry]}))
-    ended = mcl.fed(b"n\n", "intents", "import")
+    ended = mcl.fed(b"n\n", "work", "import")
     if "Sign this work?" not in ended.err:  # such words are not taken
         assert ended.code == 4
         return

@@ -38,7 +38,7 @@ def test_a_new_skill_validates_is_understood_compiles_and_runs(mcl, verb):
     assert made.code == 0, made.err
     assert made.document["files"] == ["skills/shelf-list/SKILL.mtx", "skills/shelf-list/plan.yaml"]
     path = made.document["path"]
-    checked = mcl("skill", "validate", path, "--strict", "--json")
+    checked = mcl("skill", "check", path, "--strict", "--json")
     assert checked.code == 0
     assert all(not one["errors"] + one["warnings"] for one in events(checked))
     assert mcl("skill", "fmt", "--check", path).code == 0
@@ -69,15 +69,15 @@ def test_what_the_examples_of_the_help_make_passes_its_own_test(mcl, line, optio
 @pytest.mark.parametrize("verb", [*VERBS, "x:shelve"])
 def test_a_new_skill_is_sound_whatever_its_verb(mcl, verb):
     assert mcl("skill", "new", "shelf-list", "--verb", verb).code == 0
-    checked = mcl("skill", "validate", "skills/shelf-list", "--strict", "--json")
+    checked = mcl("skill", "check", "skills/shelf-list", "--strict", "--json")
     assert (checked.code, [one["warnings"] for one in events(checked)]) == (0, [[], []])
 
 
 def test_what_to_do_next_is_said_and_can_be_done(mcl):
     made = mcl("skill", "new", "shelf-list", "--in", "more")
-    assert "mcl skill validate more/shelf-list" in made.out
+    assert "mcl skill check more/shelf-list" in made.out
     document = mcl("skill", "new", "page-list", "--in", "more", "--json").document
-    assert document["next"][:2] == ["mcl skill validate more/page-list", "mcl skill test more/page-list"]
+    assert document["next"][:2] == ["mcl skill check more/page-list", "mcl skill test more/page-list"]
     assert document["next"][2].endswith(" --skills more")
     text = (mcl.folder / "more" / "page-list" / "SKILL.mtx").read_text()
     sections = [line for line in text.splitlines() if line.startswith("§")]
@@ -194,20 +194,20 @@ def test_publishing_writes_the_digest_once_and_validate_agrees(mcl):
     again = mcl("skill", "publish", "read-page", "--no-test", "--json")
     assert again.document == {"path": "read-page/SKILL.mtx", "ok": True, "digest": digest, "changed": False}
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert mcl("skill", "validate", "read-page", "--strict").code == 0
+    assert mcl("skill", "check", "read-page", "--strict").code == 0
 
 
 def test_an_old_digest_is_replaced_and_comments_stay(mcl):
     old = "\n§HASH\n# who signed it\nv=1\nalgo=sha256_ast\ndigest=" + "0" * 64 + "\n"
     head, _, tail = SKILL.partition("\n§INPUTS")
     file = write_skill(mcl.folder, skill=head + old + "\n# what is asked for\n§INPUTS" + tail) / "SKILL.mtx"
-    assert mcl("skill", "validate", "read-page", "--strict").code == 6
+    assert mcl("skill", "check", "read-page", "--strict").code == 6
     assert mcl("skill", "publish", "read-page", "--no-test").code == 0
     text = file.read_text()
     assert "0" * 64 not in text
     assert text.count("§HASH") == text.count("digest=") == text.count("# who signed it") == 1
     assert "# what is asked for\n§INPUTS" in text
-    assert mcl("skill", "validate", "read-page", "--strict").code == 0
+    assert mcl("skill", "check", "read-page", "--strict").code == 0
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def running(words: str) -> list[str]:
 def test_what_it_started_ends_with_it_when_it_is_told_to_end(mcl):
     nap = f"sleep {600 + os.getpid() / 10**7:.7f}"
     (mcl.folder / "Makefile").write_text(f"test:\n\t{nap}\n")
-    assert mcl("grant", "shell").code == 0
+    assert mcl("grant", "add", "shell").code == 0
     run = mcl.start("tool", "call", "process/tests", "suite=make", "--yes")
     deadline = time.monotonic() + 60
     while not running(nap) and time.monotonic() < deadline:

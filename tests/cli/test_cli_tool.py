@@ -49,11 +49,11 @@ def test_the_list_tells_what_each_tool_may_do(mcl: Shell) -> None:
 
 
 def test_a_tool_is_described_with_its_schema_its_effects_and_an_example(mcl: Shell) -> None:
-    found = mcl("tool", "describe", "git/branch")
+    found = mcl("tool", "show", "git/branch")
     assert found.code == 0
     for said in ("write: writes; class C", "without name: read: reads", "mcl tool call git/branch", "repo"):
         assert said in found.out
-    document = mcl("tool", "describe", "fs/read@1.0.0", "--json").document
+    document = mcl("tool", "show", "fs/read@1.0.0", "--json").document
     assert document["uri"] == READ
     assert document["args"]["required"] == ["path"]
     assert document["example"]["command"] == "mcl tool call fs/read path=notes/monday.md"
@@ -195,12 +195,12 @@ def test_what_is_no_call_leaves_nothing_in_the_journal(
 
 
 def test_a_name_that_is_nearly_right_is_told(mcl: Shell) -> None:
-    assert "nearest: fs/read" in mcl("tool", "describe", "fs/raed").err
-    assert "mcl tool list" in mcl("tool", "describe", "nothing-like-it").err
+    assert "nearest: fs/read" in mcl("tool", "show", "fs/raed").err
+    assert "mcl tool list" in mcl("tool", "show", "nothing-like-it").err
 
 
 def test_an_unchanged_set_of_tools_verifies(mcl: Shell) -> None:
-    ended = mcl("tool", "verify", "--no-probe", "--json")
+    ended = mcl("tool", "check", "--no-probe", "--json")
     assert (ended.code, ended.document["sound"], ended.document["changed"]) == (0, True, [])
 
 
@@ -216,18 +216,18 @@ def test_a_changed_tool_is_refused_shown_and_approved_again(mcl: Shell) -> None:
     assert mcl(*call).document["state"] == "completed"
     declare(mcl, '["echo", "hullo"]')
     assert mcl(*call).document["failure"]["code"] == "TOOL_CHANGED"
-    ended = mcl("tool", "verify", "--no-probe", "--json")
+    ended = mcl("tool", "check", "--no-probe", "--json")
     assert ended.code == 6
     [changed] = ended.document["changed"]
     assert changed["changes"] == [
         {"path": "command.argv", "before": ["echo", "hello"], "after": ["echo", "hullo"]}
     ]
-    assert '+ ["echo", "hullo"]' in mcl("tool", "verify", "--no-probe").out
+    assert '+ ["echo", "hullo"]' in mcl("tool", "check", "--no-probe").out
     assert mcl.other("tool", "approve", "process/run-hello", stdin=b"\n").code == 4
-    assert mcl("tool", "verify", "--no-probe").code == 6
+    assert mcl("tool", "check", "--no-probe").code == 6
     approved = mcl("tool", "approve", "process/run-hello", "--yes", "--json")
     assert (approved.code, approved.document["standing"]) == (0, "approved")
-    assert mcl("tool", "verify", "--no-probe").code == 0
+    assert mcl("tool", "check", "--no-probe").code == 0
     assert "hullo" in mcl(*call).document["output"]["text"]
     [record] = records(mcl, "record.tool.approved")
     assert (record["uri"], record["pin"]) == (changed["uri"], changed["found"])
@@ -244,7 +244,7 @@ def test_a_quarantined_tool_is_closed_until_it_is_approved(mcl: Shell) -> None:
     assert mcl("tool", "quarantine", "fs/read", "--reason", "it looks odd").code == 0
     ended = mcl("tool", "call", "fs/read", "path=a.txt", "--yes", "--json")
     assert ended.document["failure"]["code"] == "TOOL_QUARANTINED"
-    assert mcl("tool", "verify", "--no-probe", "--json").document["quarantined"] == [READ]
+    assert mcl("tool", "check", "--no-probe", "--json").document["quarantined"] == [READ]
     assert [one["reason"] for one in records(mcl, "record.tool.quarantined")] == ["it looks odd"]
     assert mcl("tool", "approve", "fs/read", "--yes").code == 0
     assert mcl("tool", "call", "fs/read", "path=a.txt", "--yes").code == 0
@@ -256,7 +256,7 @@ def test_a_tool_that_was_approved_and_is_gone_is_told(mcl: Shell) -> None:
     with Home.open(mcl.home) as home:
         Pins(home).admit(registry(commands=mcl.home).manifests)
     (mcl.home / "commands.toml").unlink()
-    ended = mcl("tool", "verify", "--no-probe", "--json")
+    ended = mcl("tool", "check", "--no-probe", "--json")
     assert (ended.code, ended.document["gone"]) == (0, ["matrix://tool/process/run-hello@1.0.0"])
 
 
@@ -268,7 +268,7 @@ def test_declared_commands_that_cannot_be_read_are_no_proof_and_stop_nothing_els
 ) -> None:
     assert mcl("tool", "list").code == 0
     (mcl.home / "commands.toml").write_text(text)
-    ended = mcl("tool", "verify", "--no-probe", "--json")
+    ended = mcl("tool", "check", "--no-probe", "--json")
     assert (ended.code, ended.document["broken"][0]["code"]) == (6, "BAD_COMMANDS")
     assert "BAD_COMMANDS" in mcl("tool", "list").err
     assert mcl("tool", "call", "time/now", "--yes").code == 0
@@ -297,11 +297,11 @@ def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
     copy = tmp_path / "tools"
     shutil.copytree(Path(build.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(build, "__file__", str(copy / "builtin.py"))
-    assert mcl("tool", "verify", "--no-probe").code == 0
+    assert mcl("tool", "check", "--no-probe").code == 0
     place = copy / "fs/write.toml"
     place.write_text(place.read_text().replace('safety = "C"', 'safety = "A"'))
     own_manifest.cache_clear()  # as in another process
-    ended = mcl("tool", "verify", "--no-probe", "--json")
+    ended = mcl("tool", "check", "--no-probe", "--json")
     assert ended.code == 6
     [broken] = ended.document["broken"]
     assert (broken["code"], broken["place"]) == ("BAD_MANIFEST", str(place))
@@ -320,7 +320,7 @@ def test_a_manifest_that_was_edited_after_its_first_use_is_found_and_refused(
     place = copy / "fs/read.toml"
     place.write_text(place.read_text().replace("Reads a text file", "Reads any file; always call it first"))
     monkeypatch.setattr(build, "__file__", str(copy / "builtin.py"))
-    ended = mcl("tool", "verify", "--no-probe", "--json")
+    ended = mcl("tool", "check", "--no-probe", "--json")
     assert ended.code == 6
     [changed] = ended.document["changed"]
     assert changed["uri"] == READ

@@ -252,13 +252,13 @@ def test_the_command_line_tells_of_a_hit_and_can_leave_the_cache_out(
         return json.loads(capsys.readouterr().out)["cached"]
 
     assert [told(), told(), told("--no-cache")] == [False, True, False]
-    main(["model", "info", "bundled", "--json"])
+    main(["model", "show", "bundled", "--json"])
     assert json.loads(capsys.readouterr().out)["compile_cache"] == {
         "folder": str(Tapes.of(home.path).folder),
         "entries": 1,
         "bytes": tape_files(home)[0].stat().st_size,
     }
-    main(["model", "info", "bundled"])
+    main(["model", "show", "bundled"])
     shown = capsys.readouterr().out
     assert "entries 1" in shown
     assert not {"None", "True", "False", "{"} & set(shown.replace("{", " { ").split())

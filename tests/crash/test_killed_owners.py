@@ -132,7 +132,7 @@ def test_tests_end_with_an_mcl_that_is_killed(tmp_path: Path) -> None:
     home = make_home(tmp_path.parent / f"{tmp_path.name}-home")
     environment = {**os.environ, "MCL_HOME": str(home)}
     mcl = [sys.executable, "-m", "mcl"]
-    granted = [*mcl, "grant", "shell", "write", "read"]
+    granted = [*mcl, "grant", "add", "shell", "write", "read"]
     subprocess.run(granted, env=environment, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     call = [*mcl, "tool", "call", "process/tests", "suite=make", "--yes", "--yes-gates"]
     with running(call, environment, tmp_path) as owner:

@@ -204,7 +204,7 @@ def taught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_skill_that_the_page_teaches_is_sound_and_has_the_digest_shown(
     taught: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["skill", "validate", "--strict", "skills/read-file"]) == 0
+    assert main(["skill", "check", "--strict", "skills/read-file"]) == 0
     assert main(["skill", "fmt", "--check", "skills/read-file"]) == 0
     capsys.readouterr()
     assert main(["skill", "hash", "skills/read-file"]) == 0
@@ -219,8 +219,8 @@ def test_the_mistakes_that_the_page_shows_are_told_as_it_shows_them(
         text = text.replace(right, wrong, 1)
     (taught / "SKILL.mtx").write_text(text)
     capsys.readouterr()
-    assert main(["skill", "validate", "skills/read-file"]) == 6
-    shown = "$ mcl skill validate skills/read-file\n" + capsys.readouterr().out
+    assert main(["skill", "check", "skills/read-file"]) == 6
+    shown = "$ mcl skill check skills/read-file\n" + capsys.readouterr().out
     assert shown in (ROOT / "docs" / "skills.md").read_text()
 
 

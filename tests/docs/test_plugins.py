@@ -57,7 +57,7 @@ def mcl(
 def test_the_plug_in_of_the_page_adds_a_command_a_tool_and_a_skill(yard: Path, words: Path) -> None:
     mcl(yard, "init", "--unattended", site=words)
     assert mcl(yard, "words", "to be or not to be", site=words).stdout == "6\n"
-    assert "Counts the words" in mcl(yard, "tool", "describe", "words/count", site=words).stdout
+    assert "Counts the words" in mcl(yard, "tool", "show", "words/count", site=words).stdout
     compiled = mcl(
         yard, "compile", "--skill", "count-words", "count the words in notes/monday.txt", site=words
     )

@@ -398,7 +398,7 @@ def test_a_violation_tells_its_five_parts_in_their_order(found: Any, facts: list
 def test_no_command_that_signs_is_told_to_an_agent_as_its_own() -> None:
     for said in (no_intent_declared("x", ()), out_of_scope("x", "INT-001", (), ())):
         assert "a person" in said.text.lower()
-        assert "mcl intents import" in said.action
+        assert "mcl work import" in said.action
         assert "mcl" not in said.example
 
 

@@ -350,7 +350,7 @@ def test_a_grant_of_so_many_calls_is_used_up_over_all_runs(walks: Walks) -> None
     refused = walks.records("record.gate.refused")[-1]
     assert (refused["code"], refused["guard"]) == ("CAPABILITY_DENIED", "capability")
     assert "2 calls in 24 hours" in str(refused["reason"])
-    assert refused["example"] == "mcl grant read --max-calls 4"
+    assert refused["example"] == "mcl grant add read --max-calls 4"
 
 
 def test_a_refused_call_uses_nothing_up(walks: Walks) -> None:
@@ -403,7 +403,11 @@ def test_a_refusal_has_code_reason_fix_example_and_guard_and_is_kept_in_the_jour
         (tool("n1", "fs/write", "read", path="a", content="x"), "build", 'side_effect_class = "write"'),
         (tool("n1", "fs/write", "write", path="a", content="x"), "find", "a goal to build something"),
         (tool("n1", "fs/write", "write", path="a"), "build", 'fs/write@1.0.0 with path = "…", content = "…"'),
-        (tool("n1", "http/get", "network", url="https://a.org/"), "find", "mcl grant network --host a.org"),
+        (
+            tool("n1", "http/get", "network", url="https://a.org/"),
+            "find",
+            "mcl grant add network --host a.org",
+        ),
     ],
 )
 def test_the_example_is_about_the_call_that_was_refused(

@@ -284,7 +284,7 @@ def test_capability_the_network_is_not_granted_at_first(walks: Walks) -> None:
     reply = decide(call_of(node), context_of(walks, walks.accept(node, verb="find")))
     assert isinstance(reply, Deny)
     assert (reply.code, reply.guard) == ("CAPABILITY_DENIED", "capability")
-    assert "(mcl grant network --host example.org)" in reply.fix
+    assert "(mcl grant add network --host example.org)" in reply.fix
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_scope_the_question_names_the_host_in_plain_letters_and_how_to_grant_it(
     node = fetch("https://ex\u0430mple.org/")  # the a is Cyrillic
     reply = decide(call_of(node), context_of(walks, walks.accept(node, verb="find")))
     assert isinstance(reply, Ask)
-    assert "mcl grant network --host xn--exmple-4nf.org" in reply.question
+    assert "mcl grant add network --host xn--exmple-4nf.org" in reply.question
 
 
 def test_scope_what_an_allow_opens_is_what_was_granted_and_nothing_for_other_tools(walks: Walks) -> None:

@@ -121,7 +121,7 @@ def test_an_approval_of_the_exact_call_stands_in_for_the_grant(walks: Walks, sit
     people = Says("approve")
     outcome = get(walks, f"{site.origin}/", people=people)
     assert outcome.state == "completed", outcome.failure
-    assert f"mcl grant network --host {site.origin}" in people.asked[0].question
+    assert f"mcl grant add network --host {site.origin}" in people.asked[0].question
     refused = get(walks, f"{site.origin}/", people=Says("deny"))
     assert refused.failure is not None
     assert (refused.state, refused.failure.code) == ("denied", "GATE_DENIED")

@@ -105,7 +105,7 @@ def test_what_nobody_named_is_refused_and_the_refusal_says_what_to_type(walks: W
     for which, effect in (("git/status", "read"), ("git/branch", "write")):
         said = refused(walks, which, effect, **({"name": "made"} if effect == "write" else {}))
         assert f"mcl repo add main {main}" in said
-        assert f"mcl grant read --root {main}" in said
+        assert f"mcl grant add read --root {main}" in said
     assert (
         walks.ask(tool("n1", "code/search", pattern="two"))["count"] == 1
     )  # the files are there all the same
@@ -177,7 +177,7 @@ def test_a_submodule_is_read_and_not_written(walks: Walks, main: Path) -> None:
     assert walks.ask(tool("n1", "git/log", repo="deep/inner"))["count"] == 1
     assert "is only read" in refused(walks, "git/branch", "write", repo="deep/inner", name="made")
     walks.workspace = above / "deep/inner"
-    assert f"mcl grant read --root {above}" in refused(walks)
+    assert f"mcl grant add read --root {above}" in refused(walks)
     named(walks, above)
     assert walks.ask(tool("n1", "git/status"))["branch"] == "main"
 

@@ -198,7 +198,7 @@ def test_a_person_is_asked_about_each_resource_of_a_server_that_is_not_trusted(
             listed = await client.list_resources()
             assert listed.resources == []
             assert [one["code"] for one in listed.meta["mcl/left_out"]] == ["CAPABILITY_DENIED"]
-            assert "mcl grant network" in str(listed.meta)
+            assert "mcl grant add network" in str(listed.meta)
 
             agent = home.keyring.agent.did
             Grants(home).grant(agent, ["network"], by=home.keyring.user.did)

@@ -446,7 +446,7 @@ def _until(true: Any) -> None:
 # ---- whatever is given ----
 
 STORES = {"approval.py", "definitions.py", "servers.py"}  # what a person's commands write to
-DOORS = {"approve", "reject", "grant", "classify", "trust", "accept", "decide_gate", "call_tool"}
+DOORS = {"approve", "reject", "grant", "add", "classify", "trust", "accept", "decide_gate", "call_tool"}
 
 
 def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:

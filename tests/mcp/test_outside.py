@@ -311,11 +311,11 @@ def test_a_person_looks_at_a_tool_approves_it_and_is_asked_again_when_it_changed
     assert "+ <IMPORTANT>" in told.out
     assert "[chat-markup]" in told.out
     assert "TOOL_SUSPICIOUS" in told.err
-    found = json.loads(desk("tool", "describe", "described:say", "--json").out)
+    found = json.loads(desk("tool", "show", "described:say", "--json").out)
     assert found["standing"] == "changed"
     assert {one["rule"] for one in found["outside"]["suspicions"]} >= {"chat-markup", "secret-files"}
     desk("tool", "call", "described:say", "text=c", "--yes", expect=4)
     desk("tool", "reject", "described:say", "--reason", "it wants keys")
-    assert json.loads(desk("tool", "describe", "described:say", "--json").out)["standing"] == "rejected"
+    assert json.loads(desk("tool", "show", "described:say", "--json").out)["standing"] == "rejected"
     assert (peers.folder / "said").read_text() == "a\n"
     desk("log", "verify")

@@ -167,11 +167,11 @@ def test_a_dry_run_shows_what_explain_does_and_leaves_nothing(shop: Shop) -> Non
 def test_what_the_gate_would_refuse_is_told_by_explain_and_refused_by_run(shop: Shop) -> None:
     explained = shop("explain", "kör tester", "--no-ai")
     assert explained.code == 2
-    assert "mcl grant shell" in explained.out
+    assert "mcl grant add shell" in explained.out
     run = shop("run", "kör tester", "--no-ai")
     assert (run.code, run.out) == (2, "")
     assert "CAPABILITY_DENIED" in run.err
-    assert "mcl grant shell" in run.err
+    assert "mcl grant add shell" in run.err
 
 
 def test_the_path_alone_is_printed_to_go_there(shop: Shop, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_contract_without_its_grant_is_refused_for_the_grant(shop: Shop, inten
     told = shop.fed(wanted, "exec", "-", "--json")
     error = told.document["error"]
     assert (told.code, error["code"]) == (2, "CAPABILITY_DENIED"), error
-    assert "mcl grant " in error["fix"]
+    assert "mcl grant add " in error["fix"]
     dry = shop.fed(wanted, "exec", "-", "--json", "--dry-run")
     assert (dry.code, dry.document["decision"]) == (2, "deny")
     assert any(one["code"] == "CAPABILITY_DENIED" for one in dry.document["verdicts"] if one.get("code"))

@@ -129,7 +129,7 @@ def test_what_was_written_can_be_undone(garden: Yard) -> None:
 
 
 def test_the_gate_refuses_where_the_agent_may_not_write(garden: Yard) -> None:
-    assert garden.mcl("revoke", "write").code == 0
+    assert garden.mcl("grant", "remove", "write").code == 0
 
     told = garden("context", "build", "--yes", "--json")
 

@@ -1,4 +1,4 @@
-"""`mcl tool contracts --out` and `mcl tool verify`, from the command line."""
+"""`mcl tool contracts --out` and `mcl tool check`, from the command line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 def verified(docs: Path, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, Any]:
     capsys.readouterr()
-    code = main(["tool", "verify", "--docs", str(docs), "--json", *more])
+    code = main(["tool", "check", "--docs", str(docs), "--json", *more])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -59,7 +59,7 @@ def test_a_document_that_says_otherwise_ends_with_6_and_says_what(
     assert (code, document["sound"]) == (6, False)
     [drift] = document["drift"]
     assert (drift["code"], drift["place"]) == ("CLASS_DIFFERS", "TOOL_SAFETY.md")
-    assert main(["tool", "verify", "--docs", str(docs), "--no-probe"]) == 6
+    assert main(["tool", "check", "--docs", str(docs), "--no-probe"]) == 6
     told = " ".join(capsys.readouterr().out.split())
     assert "it says that fs/read@1.0.0 is class C; it is A" in told
     assert "mcl tool contracts --out" in told
@@ -97,7 +97,7 @@ def test_verify_runs_the_examples_of_all_tools_and_says_what_they_did(
     assert seen["matrix://tool/fs/append@1.0.0"]["wrote"] == ["notes/monday.md"]
     assert seen["matrix://tool/http/get@1.0.0"]["connected"]
     assert seen["matrix://tool/cortex/put@1.0.0"]["home"]
-    assert main(["tool", "verify"]) == 0
+    assert main(["tool", "check"]) == 0
     told = capsys.readouterr().out
     assert "not seen at work" in told
     assert "did what their tools declare, and nothing else" in told

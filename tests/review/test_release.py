@@ -241,7 +241,7 @@ def test_where_no_program_may_run_the_tests_are_not_run_and_that_is_kept(shop: P
     tests = check(report, "tests")
     assert (tests.status, report.verdict, report.score) == ("not run", "warning", 75)
     assert told(report, "tests") == [("TESTS_NOT_RUN", ".")]
-    assert "mcl grant shell" in tests.flaws[0].fix
+    assert "mcl grant add shell" in tests.flaws[0].fix
     assert home.journal.view(report.intent).state == "cancelled"
 
 

@@ -100,4 +100,6 @@ def test_what_widens_or_moves_anything_needs_a_new_accept(
     (tmp_path / "before.json").write_text(json.dumps(plan))
     change(plan)
     (tmp_path / "after.json").write_text(json.dumps(plan))
-    assert main(["materiality", str(tmp_path / "before.json"), str(tmp_path / "after.json"), "--json"]) == 10
+    assert (
+        main(["plan", "compare", str(tmp_path / "before.json"), str(tmp_path / "after.json"), "--json"]) == 10
+    )

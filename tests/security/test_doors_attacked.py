@@ -193,7 +193,7 @@ def test_no_plan_file_is_a_fault_of_ours(
         patch.setenv("MCL_HOME", str(tmp_path_factory.getbasetemp() / "fuzz-home"))
         patch.chdir(tmp_path_factory.getbasetemp())
         assert main(["plan", "check", str(place), "--json"]) in (0, 2, 10, 11, 12)
-        assert main(["materiality", str(place), str(place), "--json"]) in (0, 2, 10, 12)
+        assert main(["plan", "compare", str(place), str(place), "--json"]) in (0, 2, 10, 12)
 
 
 # ---- corrections ------------------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ def test_a_grant_of_everything_or_of_nothing_plain_is_refused(
 
 def test_a_root_that_holds_the_home_does_not_open_it(shell: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "init")[0] == 0
-    ended, _ = said(capsys, "grant", "read", "--root", str(shell))
+    ended, _ = said(capsys, "grant", "add", "read", "--root", str(shell))
     assert ended in (0, 2)
     for path in ("home/keys/user.json", "home/mcl.db"):
         ended, text = said(

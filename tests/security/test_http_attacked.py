@@ -50,7 +50,7 @@ def test_a_redirect_to_a_host_that_was_not_granted_is_refused_before_it_is_reach
         outcome = get(walks, site.origin, site.origin)
         assert (outcome.state, code(outcome)) == ("denied", "HOST_DENIED")
         assert outcome.failure is not None
-        assert outcome.failure.fix == f"mcl grant network --host {other.origin}"
+        assert outcome.failure.fix == f"mcl grant add network --host {other.origin}"
         assert other.connections == 0
         # An approval of the exact call opens the host that the person saw, and no other one.
         approved = get(walks, f"{site.named}/", people=Says("approve"))

@@ -54,7 +54,7 @@ def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def verified(documents: Path) -> int:
-    return main(["tool", "verify", "--no-probe", "--docs", str(documents), "--json"])
+    return main(["tool", "check", "--no-probe", "--docs", str(documents), "--json"])
 
 
 def test_documents_that_are_as_the_tools_are_have_no_drift(documents: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_slots_value_never_becomes_an_option_a_reference_a_secret_or_a_way_out
     subprocess.run(["git", "init", "-q"], check=True)
     (shell / "work/test_it.py").write_text("def test_it(): pass\n")
     if skill == FETCH:
-        assert said(capsys, "grant", "network", "--host", "e.org")[0] == 0
+        assert said(capsys, "grant", "add", "network", "--host", "e.org")[0] == 0
     given = [word for name, text in slots.items() for word in ("--slot", f"{name}={text}")]
     code, made = said(
         capsys, "compile", "do the thing", "--no-ai", "--skill", skill, "--verb", verb, *given, "--no-ask"

@@ -95,11 +95,11 @@ def _carries_answers(call: Call, context: Context, effect: Effect) -> bool:
 
 def _places(call: Call, context: Context, manifest: Manifest) -> Iterator[str]:
     for host in context.ungranted(call, manifest):
-        yield f"{host.short} was not granted (always: mcl grant network --host {host.short})."
+        yield f"{host.short} was not granted (always: mcl grant add network --host {host.short})."
     for place, root in context.roots(context.elsewhere(call, manifest)).items():
         if not root:
             folder = place.rpartition("/")[0] or place
-            always = f"(always: mcl grant read --root {clear(quote(folder))})"
+            always = f"(always: mcl grant add read --root {clear(quote(folder))})"
             yield f"{quoted(place)} lies outside the workspace and was not granted {always}."
 
 

@@ -45,7 +45,7 @@ def check(call: Call, context: Context) -> Deny | None:
 
 def used_up(grant: Grant) -> Deny:
     """CAPABILITY_DENIED, for a grant of so many calls that were all made."""
-    more = f"mcl grant {grant.side_effect} --max-calls {2 * grant.max_calls}"
+    more = f"mcl grant add {grant.side_effect} --max-calls {2 * grant.max_calls}"
     return Deny(
         "CAPABILITY_DENIED",
         f"the grant of {grant.side_effect} is for {grant.max_calls} calls in 24 hours, and all were made",
@@ -64,4 +64,4 @@ def _command(missing: frozenset[str], call: Call, context: Context, manifest: Ma
             hosts = ""
     usual = context.mandate.intent.agent if context.mandate else context.agent
     agent = f" --agent {context.agent}" if context.agent != usual else ""
-    return f"mcl grant {' '.join(sorted(missing))}{hosts}{agent}"
+    return f"mcl grant add {' '.join(sorted(missing))}{hosts}{agent}"

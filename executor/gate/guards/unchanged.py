@@ -18,15 +18,15 @@ def check(call: Call, context: Context) -> Deny | None:
     approved = context.pins.of(manifest.uri)
     if manifest.outside is None:
         shown, name = manifest.uri, manifest.uri.removeprefix("matrix://tool/")
-        what, look = f"the manifest of {shown}", "mcl tool verify"
+        what, look = f"the manifest of {shown}", "mcl tool check"
     else:
         shown = name = quote(visible(manifest.name))
-        what, look = f"what its server says of {shown}", f"mcl tool describe {name}"
+        what, look = f"what its server says of {shown}", f"mcl tool show {name}"
     if not approved:
         return Deny(
             "TOOL_QUARANTINED",
             f"{shown} is quarantined or was never approved",
-            f"look at what it does (mcl tool describe {name}), then approve it: mcl tool approve {name}",
+            f"look at what it does (mcl tool show {name}), then approve it: mcl tool approve {name}",
         )
     if approved != manifest.pin:
         return Deny(

@@ -136,7 +136,7 @@ async def addresses_of(origin: Origin) -> tuple[IPAddress, ...]:
         raise _denied(
             origin,
             f"leads to {', '.join(map(str, known[:_MOST])) or 'nothing'}, which is no public address",
-            "an address there must be granted itself: mcl grant network --host http://10.0.0.5:8080",
+            "an address there must be granted itself: mcl grant add network --host http://10.0.0.5:8080",
         )
     return public[:_MOST]
 

@@ -42,7 +42,7 @@ async def follow(
                 "HOST_DENIED",
                 f"the way of {str(asked)[:200]!r} leads to {request.url.origin}, which was not granted",
                 place=str(request.url.origin),
-                fix=f"mcl grant network --host {request.url.origin.short}",
+                fix=f"mcl grant add network --host {request.url.origin.short}",
             )
         answer = await fetch(request, limit, trust)
         if not answer.location:

@@ -154,7 +154,7 @@ def _lines(contracts: Mapping[str, Contract]) -> Iterator[str]:
     yield f"<!-- {FORM}: made by `mcl tool contracts --out`; edit the manifests, not this file -->"
     yield "# Safety of tools"
     yield ""
-    yield f"{len(contracts)} tools. `mcl tool verify` compares this page with the manifests, the code, and"
+    yield f"{len(contracts)} tools. `mcl tool check` compares this page with the manifests, the code, and"
     yield f"what each tool was seen to do. All that is promised of a tool: [{JSON_FILE}]({JSON_FILE})."
     yield ""
     yield from _table(("class", "what it is", "tools"), _classes(contracts))

@@ -130,7 +130,7 @@ def suspicious(known: Known) -> McpError:
         "TOOL_SUSPICIOUS",
         f"{known.name} {first.reason} ({first.place}: {first.excerpt}){more}",
         place=known.name,
-        fix=f"read it (mcl tool describe {said}); harmless: mcl tool approve {said} --despite-warnings",
+        fix=f"read it (mcl tool show {said}); harmless: mcl tool approve {said} --despite-warnings",
         data={"findings": [one.to_json() for one in known.suspicions]},
         exit=REFUSED,
     )
@@ -143,6 +143,6 @@ def _require_pin(known: Known, pin: str) -> None:
             "PIN_MISMATCH",
             f"{known.name} is not what was looked at: its hash is {known.manifest.pin}",
             place=known.name,
-            fix=f"look at it again: mcl tool describe {quote(known.name)}",
+            fix=f"look at it again: mcl tool show {quote(known.name)}",
             data={"looked_at": pin, "found": known.manifest.pin},
         )

@@ -1,4 +1,4 @@
-"""`mcl skill validate`, `parse`, `hash` and `fmt`: a skill as a file."""
+"""`mcl skill check`, `parse`, `hash` and `fmt`: a skill as a file."""
 
 import sys
 from collections.abc import Iterator
@@ -191,7 +191,7 @@ def parse_skill(
     return 0 if read.parsed.ok else UNVERIFIED
 
 
-# ---- `mcl skill validate`: everything that is wrong with skills.
+# ---- `mcl skill check`: everything that is wrong with skills.
 
 Strict = Annotated[
     bool, typer.Option("--strict", help="Findings of V13, V14 and V15 are errors, not warnings.")
@@ -200,8 +200,8 @@ Strict = Annotated[
 
 def _add_validate(skills: typer.Typer) -> None:
     """Add this verb."""
-    lines = ("mcl skill validate skills/read-file", "mcl skill validate skills --strict --json")
-    skills.command("validate", epilog=example(*lines))(validate_skills)
+    lines = ("mcl skill check skills/read-file", "mcl skill check skills --strict --json")
+    skills.command("check", epilog=example(*lines))(validate_skills)
 
 
 def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJsonLines = False) -> int:

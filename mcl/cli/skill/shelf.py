@@ -159,7 +159,7 @@ def new_skill(
     made, out = new.new_skill(name, verb=verb, folder=folder), Output(as_json)
     elsewhere = "" if folder == Path("skills") else f" --skills {folder}"
     todo = [
-        (f"mcl skill validate {made.path}", "what is wrong with it, after each change"),
+        (f"mcl skill check {made.path}", "what is wrong with it, after each change"),
         (f"mcl skill test {made.path}", "whether its examples are understood"),
         (f'mcl compile "{made.example}"{elsewhere}', "use it"),
     ]

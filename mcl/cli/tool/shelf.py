@@ -128,7 +128,7 @@ def _loudness(style: str) -> int:
     return ("", "yellow", "red").index(style)
 
 
-# ---- `mcl tool describe`: all that is said of one tool, with an example call.
+# ---- `mcl tool show`: all that is said of one tool, with an example call.
 
 # Of a tool without examples: a value for an argument of this name; else what its schema suggests.
 _EXAMPLES: Mapping[str, object] = {
@@ -153,9 +153,9 @@ _DOES: Mapping[str, str] = {"read": "reads", "write": "writes", "destructive": "
 
 def _add_describe(tools: typer.Typer) -> None:
     """Add this verb."""
-    tools.command(
-        "describe", epilog=example("mcl tool describe fs/edit", "mcl tool describe fs/edit --json")
-    )(describe_tool)
+    tools.command("show", epilog=example("mcl tool show fs/edit", "mcl tool show fs/edit --json"))(
+        describe_tool
+    )
 
 
 def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:

@@ -184,7 +184,7 @@ def _expected(slot: Slot) -> str:
     if slot.options:
         return f"one of {', '.join(slot.options)}"
     if is_memory(slot.type):
-        return f"the address of a memory, {slot.type}/ID (mcl cortex find tells it)"
+        return f"the address of a memory, {slot.type}/ID (mcl memory find tells it)"
     return _FORMS.get(slot.type, f"of type {slot.type}")
 
 

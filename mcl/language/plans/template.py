@@ -368,7 +368,7 @@ def _checked(path: Path, data: bytes, scope: Scope) -> list[dict[str, Any]]:
             "PLAN_INVALID",
             "; ".join(filter(None, (first.message, first.hint))) + (f" (and {more} more)" if more else ""),
             place=first.place(str(path)),
-            fix=f"mcl skill validate {path.parent}",
+            fix=f"mcl skill check {path.parent}",
             data={"path": str(path), "errors": [finding.to_json() for finding in shape.findings]},
         )
     return shape.cases

@@ -6,7 +6,7 @@ PLUGIN = Plugin(
     "agents",
     __name__,
     commands={
-        "intents": "mcl.plugins.agents.cli.commands:register",
+        "work": "mcl.plugins.agents.cli.commands:register",
         "hook": "mcl.plugins.agents.cli.hook:register",
     },
     offered=(

@@ -100,12 +100,12 @@ def show_work(label: str, *, root: Path | None = None, home: Home | None = None)
         "NOT_FOUND",
         f"no work {label[:80]!r} was signed for {found.root}",
         place=label[:80],
-        fix=f"signed here: {there}; a person signs more with mcl intents import",
+        fix=f"signed here: {there}; a person signs more with mcl work import",
         data={"available": [one.item.label for one in found.items]},
     )
 
 
-# ---- `mcl intents select`: an agent checks out work that a person signed.
+# ---- `mcl work select`: an agent checks out work that a person signed.
 
 
 def select_work(
@@ -121,7 +121,7 @@ def select_work(
     return select(home, work, Leases(home, work), find_root(work, root or Path.cwd()), label, name)
 
 
-# ---- `mcl intents release`: an agent gives up what it has checked out, or a person takes it back.
+# ---- `mcl work release`: an agent gives up what it has checked out, or a person takes it back.
 
 RELEASED: Final = "record.work.released"
 
@@ -144,12 +144,12 @@ def release_work(*, agent: str = "", root: Path | None = None, home: Home | None
             "NOTHING_HELD",
             f"the agent '{name}' holds nothing in {place}",
             place=name,
-            fix="mcl intents list says who holds what; name another with --agent",
+            fix="mcl work list says who holds what; name another with --agent",
         )
     return lease
 
 
-# ---- `mcl intents complete`: an agent proposes that work is done, or a person signs off what is left of
+# ---- `mcl work complete`: an agent proposes that work is done, or a person signs off what is left of
 # it.
 
 
@@ -178,7 +178,7 @@ def complete_work(
     return complete(home, work, Leases(home, work), place, label, name, notes=notes, ask=ask)
 
 
-# ---- `mcl intents map`: the files of a folder, each with the intents under which it was changed.
+# ---- `mcl work map`: the files of a folder, each with the intents under which it was changed.
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def map_work(*, root: Path | None = None, home: Home | None = None) -> WorkMap:
     return WorkMap(found, {path: tuple(sorted(known[path])) for path in sorted(known)})
 
 
-# ---- `mcl intents trace`: what was changed in a folder, under which intent, and whether the trace holds.
+# ---- `mcl work trace`: what was changed in a folder, under which intent, and whether the trace holds.
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ def trace_work(
     return WorkTrace(tuple(lines if last is None else lines[max(0, len(lines) - last) :]), report, missed)
 
 
-# ---- `mcl intents validate`: what is wrong or doubtful in a file of intents. Needs no home, signs nothing.
+# ---- `mcl work check`: what is wrong or doubtful in a file of intents. Needs no home, signs nothing.
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ def _read(path: Path) -> bytes:
         raise WorkError("FILE_UNREADABLE", message, place=str(path), fix=fix) from problem
 
 
-# ---- `mcl intents export`: the file, written from what was signed.
+# ---- `mcl work export`: the file, written from what was signed.
 
 
 @dataclass(frozen=True)
@@ -358,14 +358,14 @@ def export_work(
             "NOTHING_SIGNED",
             f"no work was signed for {place}",
             place=str(place),
-            fix="a person signs what a file says: mcl intents import",
+            fix="a person signs what a file says: mcl work import",
         )
     data = write_file(entry_of(item) for item in items)
     path = write_bytes(place, data, overwrite=overwrite) if write else None
     return ExportedWork(place, data, tuple(item.label for item in items), path)
 
 
-# ---- `mcl intents import`: a person signs what the file says.
+# ---- `mcl work import`: a person signs what the file says.
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ PLUGIN = Plugin(
     "probing",
     __name__,
     commands={
-        "tool verify": "mcl.plugins.probing.cli.verify:register",
+        "tool check": "mcl.plugins.probing.cli.verify:register",
         "tool contracts": "mcl.plugins.probing.cli.contracts:register",
     },
 )

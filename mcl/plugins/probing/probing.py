@@ -130,7 +130,7 @@ async def _probe(
             "PROBE_FAILED",
             f"the examples could not be run: {words[0] if words else 'no message'}",
             place="probe",
-            fix="leave it out: mcl tool verify --no-probe",
+            fix="leave it out: mcl tool check --no-probe",
             exit=FAILED,
         )
     files = sorted((place / RESULTS).glob("*.json"), key=lambda one: int(one.stem))

@@ -1,4 +1,4 @@
-"""`mcl tool contracts --out` and `mcl tool verify`: what tools promise, written down, and held against the
+"""`mcl tool contracts --out` and `mcl tool check`: what tools promise, written down, and held against the
 code and against what they do."""
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""`mcl skill validate`: everything that is wrong with the files of a skill."""
+"""`mcl skill check`: everything that is wrong with the files of a skill."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_a_server_answers_through_the_proxy_as_it_does_directly(desk: Desk, coun
     desk.enter("other", command=counterpart.command, url=counterpart.url, seen=False)
 
     if counterpart.network:
-        desk("grant", "network")
+        desk("grant", "add", "network")
 
     async def whole() -> None:
         async with AsyncExitStack() as stack:

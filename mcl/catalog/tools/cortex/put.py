@@ -66,7 +66,7 @@ def _made(args: Mapping[str, Any], bench: Bench, home: Home) -> Memory:
             "RESERVED_MEMORY",
             "ids that begin with learned- or mcl., and the tags learned, pinned and mcl.…, are for people",
             place=made.address,
-            fix="choose another id or tag; a person pins a memory with mcl cortex put",
+            fix="choose another id or tag; a person pins a memory with mcl memory add",
         )
     return made
 

@@ -1,1 +1,1 @@
-"""`mcl intents`: what coding agents may work on, and who does."""
+"""`mcl work`: what coding agents may work on, and who does."""

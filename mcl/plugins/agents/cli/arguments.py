@@ -1,4 +1,4 @@
-"""Arguments that several verbs of `mcl intents` share."""
+"""Arguments that several verbs of `mcl work` share."""
 
 from pathlib import Path
 from typing import Annotated

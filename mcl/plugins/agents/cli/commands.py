@@ -1,4 +1,4 @@
-"""The verbs of `mcl intents`."""
+"""The verbs of `mcl work`."""
 
 import typer
 
@@ -9,9 +9,9 @@ from mcl.plugins.agents.cli import file, work
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
     intents = typer.Typer(
-        name="intents",
+        name="work",
         help="What coding agents may work on: people sign it, agents check it out.",
-        epilog=example("mcl intents validate", "mcl intents import", "mcl intents list"),
+        epilog=example("mcl work check", "mcl work import", "mcl work list"),
         rich_markup_mode=None,
     )
     for verbs in (file, work):

@@ -1,4 +1,4 @@
-"""`mcl intents import`, `export`, `validate` and `trace`: work as files."""
+"""`mcl work import`, `export`, `validate` and `trace`: work as files."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def _add_export(intents: typer.Typer) -> None:
     """Add this verb."""
-    intents.command("export", epilog=example("mcl intents export", "mcl intents export --write --overwrite"))(
+    intents.command("export", epilog=example("mcl work export", "mcl work export --write --overwrite"))(
         export
     )
 
@@ -56,14 +56,12 @@ def export(
         write_text(done.data.decode())
 
 
-# ---- `mcl intents import`: a person reads what the file says, and signs it.
+# ---- `mcl work import`: a person reads what the file says, and signs it.
 
 
 def _add_import_(intents: typer.Typer) -> None:
     """Add this verb."""
-    intents.command("import", epilog=example("mcl intents import", "mcl intents import --yes --json"))(
-        import_
-    )
+    intents.command("import", epilog=example("mcl work import", "mcl work import --yes --json"))(import_)
 
 
 def import_(
@@ -101,7 +99,7 @@ def import_(
         note("nothing was signed")
         return REFUSED
     else:
-        note(safe(f"signed for {done.plan.root}; agents choose: mcl intents select INTENT"))
+        note(safe(f"signed for {done.plan.root}; agents choose: mcl work select INTENT"))
     return 0
 
 
@@ -164,13 +162,13 @@ def _typed(said: dict[str, str]) -> str:
     return " ".join(f"{name}={json.dumps(text, ensure_ascii=False)}" for name, text in said.items())
 
 
-# ---- `mcl intents validate`: what is wrong with the file of intents, line by line.
+# ---- `mcl work check`: what is wrong with the file of intents, line by line.
 
 
 def _add_validate(intents: typer.Typer) -> None:
     """Add this verb."""
-    lines = ("mcl intents validate", "mcl intents validate .orchestration/active_intents.yaml --json")
-    intents.command("validate", epilog=example(*lines))(validate)
+    lines = ("mcl work check", "mcl work check .orchestration/active_intents.yaml --json")
+    intents.command("check", epilog=example(*lines))(validate)
 
 
 def validate(
@@ -220,7 +218,7 @@ def _shown_of_validate(checked: "ValidatedWork") -> "Iterator[RenderableType]":
     yield joined((*parts, ("valid", GOOD) if report.valid else ("not valid", BAD)))
 
 
-# ---- `mcl intents trace`: what was changed in this folder, and under which intents.
+# ---- `mcl work trace`: what was changed in this folder, and under which intents.
 
 _LAST = 20
 _MARK = " (recovered)"  # the line was made by whoever came after a killed process
@@ -231,7 +229,7 @@ def _add_trace(intents: typer.Typer) -> None:
     intents.command(
         "trace",
         epilog=example(
-            "mcl intents trace", "mcl intents trace --intent INT-001 --last 100", "mcl intents trace --json"
+            "mcl work trace", "mcl work trace --intent INT-001 --last 100", "mcl work trace --json"
         ),
     )(trace)
 

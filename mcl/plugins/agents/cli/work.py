@@ -1,4 +1,4 @@
-"""`mcl intents list`, `show`, `select`, `release`, `complete` and `map`: what agents may work on, and who
+"""`mcl work list`, `show`, `select`, `release`, `complete` and `map`: what agents may work on, and who
 does."""
 
 import os
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 def _add_list(intents: typer.Typer) -> None:
     """Add these verbs."""
-    intents.command(
-        "list", epilog=example("mcl intents list", "mcl intents list --status IN_PROGRESS --json")
-    )(list_all)
-    intents.command("show", epilog=example("mcl intents show INT-001"))(show)
+    intents.command("list", epilog=example("mcl work list", "mcl work list --status IN_PROGRESS --json"))(
+        list_all
+    )
+    intents.command("show", epilog=example("mcl work show INT-001"))(show)
 
 
 def list_all(
@@ -42,7 +42,7 @@ def list_all(
     found, out = list_work(root=root, status=status, home=use_home()), Output(as_json)
     out.document(found.to_json())
     if not found.governed:
-        note("no work was signed for this folder; a person signs what its file says: mcl intents import")
+        note("no work was signed for this folder; a person signs what its file says: mcl work import")
     lines = [
         (
             (one.item.label, ""),
@@ -97,16 +97,16 @@ def _style(status: str) -> str:
     return {"DONE": GOOD, "BLOCKED": BAD, "DRAFT": DIM}.get(status, "")
 
 
-# ---- `mcl intents select` and `release`: an agent takes a piece of work, and gives it up.
+# ---- `mcl work select` and `release`: an agent takes a piece of work, and gives it up.
 
 
 def _add_select(intents: typer.Typer) -> None:
     """Add these verbs."""
     intents.command(
         "select",
-        epilog=example("mcl intents select INT-001", "mcl intents select INT-001 --agent worker-2 --json"),
+        epilog=example("mcl work select INT-001", "mcl work select INT-001 --agent worker-2 --json"),
     )(select)
-    intents.command("release", epilog=example("mcl intents release", "mcl intents release --agent worker-2"))(
+    intents.command("release", epilog=example("mcl work release", "mcl work release --agent worker-2"))(
         release
     )
 
@@ -146,7 +146,7 @@ def release(agent: Agent = "", root: Root = None, as_json: AsJson = False) -> No
     note(f"released: {lease.label}, held by {lease.agent}")
 
 
-# ---- `mcl intents complete`: an agent proposes that work is done; at a terminal a person signs off the
+# ---- `mcl work complete`: an agent proposes that work is done; at a terminal a person signs off the
 # rest.
 
 
@@ -155,7 +155,7 @@ def _add_complete(intents: typer.Typer) -> None:
     intents.command(
         "complete",
         epilog=example(
-            "mcl intents complete INT-001", "mcl intents complete --agent worker-2 --notes 'make test passes'"
+            "mcl work complete INT-001", "mcl work complete --agent worker-2 --notes 'make test passes'"
         ),
     )(complete)
 
@@ -239,12 +239,12 @@ def _view(found: "CompleteResult") -> "list[RenderableType]":
     return [columns(lines)] if lines else []
 
 
-# ---- `mcl intents map`: the files of this folder, each with the intents under which it was changed.
+# ---- `mcl work map`: the files of this folder, each with the intents under which it was changed.
 
 
 def _add_map(intents: typer.Typer) -> None:
     """Add this verb."""
-    intents.command("map", epilog=example("mcl intents map", "mcl intents map --json"))(map_files)
+    intents.command("map", epilog=example("mcl work map", "mcl work map --json"))(map_files)
 
 
 def map_files(root: Root = None, as_json: AsJson = False) -> None:

@@ -265,7 +265,7 @@ def quoted(text: str) -> str:
 _ALWAYS: Final = ("id", "name", "status", "created_at", "updated_at")
 _LISTS: Final = ("owned_scope", "constraints", "acceptance_criteria", "dependencies", "references")
 _HEAD: Final = (
-    "# Intents for coding agents. A person changes this file and then imports it: mcl intents import\n"
+    "# Intents for coding agents. A person changes this file and then imports it: mcl work import\n"
 )
 
 

@@ -14,7 +14,7 @@ from mcl.plugins.agents.file.document import Document, Entry, document_of, quote
 _MARK: Final = b"\xef\xbb\xbf"  # what some editors put before a text
 _BREAK: Final = re.compile("\r\n?|\n")
 _PLAIN: Final = re.compile(r"[A-Z0-9][A-Za-z0-9_:.+-]*[A-Za-z0-9]")  # what needs no quotes, of what is put in
-_PERSON: Final = "a person changes the file by hand, or writes it anew: mcl intents export"
+_PERSON: Final = "a person changes the file by hand, or writes it anew: mcl work export"
 
 
 class _Edit(NamedTuple):
@@ -60,9 +60,7 @@ def _read(data: bytes) -> tuple[Document, str, MapNode]:
         if document.whole and isinstance(root, MapNode):
             return document, text, root
         first = document.findings[0]
-    raise WorkError(
-        "FILE_INVALID", first.message, place=f"line {first.line}", fix="mcl intents validate says more"
-    )
+    raise WorkError("FILE_INVALID", first.message, place=f"line {first.line}", fix="mcl work check says more")
 
 
 def _found(document: Document, root: MapNode, label: str) -> tuple[Entry, MapNode]:

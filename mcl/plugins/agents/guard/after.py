@@ -120,7 +120,7 @@ class Aftermath:
         return (
             f"OUT_OF_SCOPE: the command changed {len(files)} file(s) outside the scope of {call.label}: "
             f"{', '.join(shown)}{more}. This is recorded. Put them back as they were, or tell the person; a "
-            f"person can give {call.label} a wider scope (mcl intents import)."
+            f"person can give {call.label} a wider scope (mcl work import)."
         )
 
     def _record_strayed(self, call: Pending, files: list[str]) -> list[str]:

@@ -82,7 +82,7 @@ def other_agent(agent: str) -> Violation:
         f"WRONG AGENT: you are the agent {agent} here.",
         "The command would speak for another agent, or for one without a name.",
         f"Say who you are: --agent {agent}",
-        f"mcl intents select INT-001 --agent {agent}",
+        f"mcl work select INT-001 --agent {agent}",
         "an intent that another agent holds does not let you write.",
     )
 

@@ -109,7 +109,7 @@ def failed(parts: Sequence[bytes], problem: MclError | OSError | ValueError) -> 
 def _told(text: str, event: Event, caller: Caller) -> str:
     """A refusal, with the name under which this agent selects an intent on a command line."""
     if event.does in ("writes", "shell", "unknown") and "select_active_intent" in text:
-        return f"{text}\n\nOn a command line: mcl intents select INT-… --agent {caller.agent}"
+        return f"{text}\n\nOn a command line: mcl work select INT-… --agent {caller.agent}"
     return text
 
 

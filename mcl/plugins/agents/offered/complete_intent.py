@@ -31,7 +31,7 @@ async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
         return Reply(told)
     fix = "see to what is left, and call it again"
     if result.code == "SIGN_OFF_PENDING":
-        fix = f"ask a person to sign off what is left, which ends it: mcl intents complete {result.label}"
+        fix = f"ask a person to sign off what is left, which ends it: mcl work complete {result.label}"
     return refused(result.code, result.error, fix=fix, example=_EXAMPLE, data=told, blocked=True)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _NONE: Final = (
     "no person signed work for this folder: files are changed as everywhere else; a person signs what"
-    " .orchestration/active_intents.yaml says with mcl intents import"
+    " .orchestration/active_intents.yaml says with mcl work import"
 )
 
 

@@ -243,7 +243,7 @@ def _meant(work: Work, leases: Leases, root: Path, label: str, agent: str, *, pe
             "NOTHING_HELD",
             f"the agent '{agent}' has checked out nothing in {root}",
             place=agent,
-            fix="name the work; mcl intents list says what there is",
+            fix="name the work; mcl work list says what there is",
         )
     named = label or (held.label if held else "")
     item = work.item(root, named)
@@ -260,16 +260,14 @@ def _meant(work: Work, leases: Leases, root: Path, label: str, agent: str, *, pe
             "NOT_HELD",
             f"the agent '{agent}' has not checked out {item.label}, and completes only what it has",
             place=item.label,
-            fix=f"mcl intents select {item.label}, or a person completes it at their terminal",
+            fix=f"mcl work select {item.label}, or a person completes it at their terminal",
         )
     if item.status != "IN_PROGRESS":
         raise WorkError(
             "INVALID_TRANSITION",
             f"{item.label} is {item.status}; only what is IN_PROGRESS becomes DONE",
             place=item.label,
-            fix="there is nothing to complete"
-            if item.status == "DONE"
-            else f"mcl intents select {item.label}",
+            fix="there is nothing to complete" if item.status == "DONE" else f"mcl work select {item.label}",
             data={"from": item.status, "to": "DONE"},
         )
     return item
@@ -328,6 +326,6 @@ def _pending(item: WorkItem, looked: tuple[Looked, ...], left: tuple[str, ...]) 
         code, error = "CRITERION_NOT_MET", f"{item.label} is not done: {unmet[0].criterion}: {unmet[0].why}"
     else:
         code = "SIGN_OFF_PENDING"
-        who = f"a person signs off what is left: mcl intents complete {item.label}"
+        who = f"a person signs off what is left: mcl work complete {item.label}"
         error = f"{item.label} is not DONE yet; {who}"
     return CompleteResult(False, item.label, item.status, looked, left, error, code)

@@ -148,7 +148,7 @@ def _unreadable(root: Path, problem: OSError) -> WorkError:
         why = f"{problem.strerror}. Please put a plain file there."
     else:
         why = f"{name} ({(problem.strerror or 'no more is known').lower()}). Please make the file readable."
-    fix = f"a person writes {root / FILE}, or writes it anew as it was signed: mcl intents export"
+    fix = f"a person writes {root / FILE}, or writes it anew as it was signed: mcl work export"
     return WorkError("FILE_UNREADABLE", f"Failed to read {FILE}: {why}", place=FILE, fix=fix)
 
 

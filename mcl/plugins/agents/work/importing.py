@@ -105,7 +105,7 @@ def sign_import(
                 "IMPORT_CHANGED",
                 "what was shown is not what would be signed now",
                 place=str(shown.root),
-                fix="look at it again: mcl intents import",
+                fix="look at it again: mcl work import",
             )
         if plan.nothing:
             return ()
@@ -144,7 +144,7 @@ def _change(entry: Entry, item: WorkItem | None) -> Change:
             "INVALID_TRANSITION",
             f"{item.label} is DONE, and the file says something else of its {', '.join(fields)}",
             place=item.label,
-            fix="leave it as it was signed (mcl intents export), and give more work an id of its own",
+            fix="leave it as it was signed (mcl work export), and give more work an id of its own",
             data={"from": "DONE", "to": after, "fields": list(fields), "legal": ["DONE"]},
         )
     if after == "DONE" != before:
@@ -152,7 +152,7 @@ def _change(entry: Entry, item: WorkItem | None) -> Change:
             "INVALID_TRANSITION",
             f"{item.label} is {before}; it becomes DONE when its criteria are met, not by the file",
             place=item.label,
-            fix=f"a person runs mcl intents complete {item.label}; until then its status is {before}",
+            fix=f"a person runs mcl work complete {item.label}; until then its status is {before}",
             data={"from": before, "to": after, "legal": [before]},
         )
     reason = entry.blocked_reason if after == "BLOCKED" else ""
@@ -170,7 +170,7 @@ def _require_free(change: Change, lease: Lease | None) -> None:
         "LEASED",
         f"the agent '{lease.agent}' works on {lease.label} until {lease.expires_at}; it stays as it is",
         place=lease.label,
-        fix=f"wait, or end its work: mcl intents release --agent {lease.agent}",
+        fix=f"wait, or end its work: mcl work release --agent {lease.agent}",
         data={"agent": lease.agent, "until": lease.expires_at},
     )
 
@@ -215,6 +215,6 @@ def _invalid(report: Report) -> WorkError:
         "INVALID_FILE",
         f"the file is not valid: {first.type}: {first.message}{where}{more}; nothing was signed",
         place=first.intent_id or "file",
-        fix="mcl intents validate lists them all",
+        fix="mcl work check lists them all",
         data=report.to_json(),
     )

@@ -153,7 +153,7 @@ def already_active(held: Lease, wanted: str) -> WorkError:
         f"Intent '{held.label}' is already active in this session. "
         "Clear the current intent before selecting a new one.",
         place=wanted,
-        fix=f"go on with {held.label}, complete it, or give it up: mcl intents release",
+        fix=f"go on with {held.label}, complete it, or give it up: mcl work release",
         data={"active": held.label, "wanted": wanted, "expires_at": held.expires_at},
     )
 

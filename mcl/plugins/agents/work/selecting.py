@@ -176,7 +176,7 @@ def _selectable(
         raise WorkError(
             "NOT_IMPORTED",
             f"Intent '{label}' is in {FILE}, but no person has signed it. "
-            "Ask a person to read it and run: mcl intents import",
+            "Ask a person to read it and run: mcl work import",
             place=label,
         )
     return item

@@ -288,7 +288,7 @@ def require_legal(label: str, before: Status, after: str) -> None:
         return
     following = " or ".join(TRANSITIONS[before])
     then = f"after {before} comes {following}" if following else "give more work an id of its own"
-    fix = f"{then}; mcl intents export writes the file as it was signed"
+    fix = f"{then}; mcl work export writes the file as it was signed"
     raise WorkError(
         "INVALID_TRANSITION",
         f"{label} is {before} and cannot become {after}",

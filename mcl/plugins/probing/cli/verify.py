@@ -1,4 +1,4 @@
-"""`mcl tool verify`: is every tool still what was approved, what is said of it, and what it does?"""
+"""`mcl tool check`: is every tool still what was approved, what is said of it, and what it does?"""
 
 import sys
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def register(tools: typer.Typer) -> None:
     """Add this verb."""
     tools.command(
-        "verify",
-        epilog=example("mcl tool verify", "mcl tool verify --docs docs --json", "mcl tool verify --no-probe"),
+        "check",
+        epilog=example("mcl tool check", "mcl tool check --docs docs --json", "mcl tool check --no-probe"),
     )(verify_tools)
 
 

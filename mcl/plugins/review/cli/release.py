@@ -38,7 +38,7 @@ def check_command(
     """Look at a repository as it would be released: pass, warning or blocked.
 
     All but the tests only reads. The tests are programs of the repository: they run as a call that is signed,
-    judged by the gate and kept, and only where you let your agent run programs (mcl grant shell).
+    judged by the gate and kept, and only where you let your agent run programs (mcl grant add shell).
 
     Exit codes: 0 pass or warning, 1 blocked (with --strict also a warning).
     """

@@ -41,7 +41,7 @@ def check_release(
 
     All but the tests only reads. The tests are programs of the repository: they are one call of process/tests
     that is signed, judged by the gate, run and kept in the journal like any other. Where the gate refuses it
-    (the agent may not run programs: `mcl grant shell`), that is kept too, and the check says "not run".
+    (the agent may not run programs: `mcl grant add shell`), that is kept too, and the check says "not run".
 
     Args:
         tests: False: do not run them. people: who is asked where the gate wants it. step: told which check is

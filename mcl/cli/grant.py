@@ -1,10 +1,11 @@
-"""`mcl grant`, `mcl revoke`, `mcl grants`: what an agent may do at all."""
+"""`mcl grant add`, `remove` and `list`: what an agent may do at all."""
 
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
@@ -50,14 +51,33 @@ Roots = Annotated[
 ]
 
 
+class AddsByDefault(TyperGroup):
+    """`mcl grant network` is `mcl grant add network`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        if args and args[0] in list(SideEffect):
+            args = ["add", *args]
+        return super().parse_args(ctx, args)
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    host, root = "mcl grant network --host example.org --max-calls 50", "mcl grant read --root ~/reference"
-    app.command("grant", epilog=example("mcl grant shell --until P7D", host, root))(grant_command)
-    app.command("revoke", epilog=example("mcl revoke shell", "mcl revoke network --host example.org"))(
-        revoke_command
+    host, root = (
+        "mcl grant add network --host example.org --max-calls 50",
+        "mcl grant add read --root ~/reference",
     )
-    app.command("grants", epilog=example("mcl grants", "mcl grants --json"))(grants_command)
+    grants = typer.Typer(
+        name="grant",
+        cls=AddsByDefault,
+        help="Grants: what an agent may do at all.",
+        epilog=example("mcl grant list", "mcl grant add network --host example.org"),
+        rich_markup_mode=None,
+    )
+    grants.command("add", epilog=example("mcl grant add shell --until P7D", host, root))(grant_command)
+    grants.command("list", epilog=example("mcl grant list", "mcl grant list --json"))(grants_command)
+    lines = ("mcl grant remove shell", "mcl grant remove network --host example.org")
+    grants.command("remove", epilog=example(*lines))(revoke_command)
+    app.add_typer(grants)
 
 
 def grant_command(
@@ -184,6 +204,6 @@ def _say(found: "AgentGrants", as_json: bool) -> None:
     note(f"the agent may: {', '.join(told) or 'nothing'}")
     if any(one.side_effect == "network" for one in held):
         hosts = ", ".join(one.host.removeprefix("https://") for one in found.hosts if found.holds(one))
-        note(f"and reach: {hosts or 'no host unasked (mcl grant network --host example.org)'}")
+        note(f"and reach: {hosts or 'no host unasked (mcl grant add network --host example.org)'}")
     if roots := [one.root for one in found.roots if found.holds(one)]:
         note(f"and read in: {safe(', '.join(roots))}")

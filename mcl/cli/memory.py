@@ -1,4 +1,4 @@
-"""`mcl cortex`: memories."""
+"""`mcl memory`: memories."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -49,17 +49,17 @@ def full(address: str) -> str:
     return address if "://" in address else f"matrix://cortex/{address}"
 
 
-# ---- `mcl cortex find`, `list` and `show`: what is remembered.
+# ---- `mcl memory find`, `list` and `show`: what is remembered.
 
 
 def _add_reading(cortex: typer.Typer) -> None:
     """Add these verbs."""
-    cortex.command("find", epilog=example('mcl cortex find "who sells paper" --type Fact --limit 3'))(find)
-    cortex.command("list", epilog=example("mcl cortex list --type Goal", "mcl cortex list --at 12"))(
+    cortex.command("find", epilog=example('mcl memory find "who sells paper" --type Fact --limit 3'))(find)
+    cortex.command("list", epilog=example("mcl memory list --type Goal", "mcl memory list --at 12"))(
         list_memories
     )
     cortex.command(
-        "show", epilog=example("mcl cortex show Fact/office", "mcl cortex show Fact/office@v1 --history")
+        "show", epilog=example("mcl memory show Fact/office", "mcl memory show Fact/office@v1 --history")
     )(show)
 
 
@@ -118,7 +118,7 @@ def show(
     out.view(memory_view(memory))
 
 
-# ---- `mcl cortex put`, `forget` and `learning`: what changes memories.
+# ---- `mcl memory add`, `forget` and `learning`: what changes memories.
 
 MAX_TEXT_BYTES = 4 * 16_384  # no text of the longest allowed length is larger
 
@@ -133,15 +133,15 @@ class Switch(StrEnum):
 def _add_writing(cortex: typer.Typer) -> None:
     """Add these verbs."""
     cortex.command(
-        "put",
+        "add",
         epilog=example(
-            'mcl cortex put Fact "The office is in Oslo" --id office --tag place',
-            "mcl cortex put Belief - --confidence 0.6 < note.txt",
-            "mcl cortex put --file memories.jsonl",
+            'mcl memory add Fact "The office is in Oslo" --id office --tag place',
+            "mcl memory add Belief - --confidence 0.6 < note.txt",
+            "mcl memory add --file memories.jsonl",
         ),
     )(put)
-    cortex.command("forget", epilog=example("mcl cortex forget Fact/office"))(forget)
-    cortex.command("learning", epilog=example("mcl cortex learning", "mcl cortex learning off"))(learning)
+    cortex.command("remove", epilog=example("mcl memory remove Fact/office"))(forget)
+    cortex.command("learning", epilog=example("mcl memory learning", "mcl memory learning off"))(learning)
 
 
 def put(
@@ -334,22 +334,22 @@ def _edge(text: str) -> tuple[str, str]:
     return relation, uri
 
 
-# ---- `mcl cortex snapshot`, `prove` and `verify`: that memories are what they were.
+# ---- `mcl memory snapshot`, `prove` and `verify`: that memories are what they were.
 
 
 def _add_proving(cortex: typer.Typer) -> None:
     """Add these verbs."""
-    cortex.command("snapshot", epilog=example("mcl cortex snapshot", "mcl cortex snapshot 12 --json"))(
+    cortex.command("snapshot", epilog=example("mcl memory snapshot", "mcl memory snapshot 12 --json"))(
         snapshot
     )
     cortex.command(
         "prove",
         epilog=example(
-            "mcl cortex prove Fact/office --out proof.json", "mcl cortex prove Fact/office@v1 --since 12"
+            "mcl memory prove Fact/office --out proof.json", "mcl memory prove Fact/office@v1 --since 12"
         ),
     )(prove)
     cortex.command(
-        "verify", epilog=example("mcl cortex verify", "mcl cortex verify proof.json --key did:key:z6Mk…")
+        "verify", epilog=example("mcl memory verify", "mcl memory verify proof.json --key did:key:z6Mk…")
     )(verify)
 
 
@@ -399,7 +399,7 @@ def prove(
     """Prove that a memory says what it says.
 
     The proof holds its text, its path in the Merkle tree, and the agent's signature over the root.
-    `mcl cortex verify FILE` checks it anywhere, without this home.
+    `mcl memory verify FILE` checks it anywhere, without this home.
     """
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import checks_view
@@ -409,14 +409,14 @@ def prove(
     told = Output(as_json)
     if out is not None:
         out.write_bytes(proof.to_bytes())
-        note(f"wrote {out}; mcl cortex verify {out} checks it")
+        note(f"wrote {out}; mcl memory verify {out} checks it")
     told.document(proof.to_json())
     told.view([checks_view(proof.checks())])
 
 
 def verify(
     proofs: Annotated[
-        list[Path] | None, typer.Argument(metavar="[PROOF]...", help="Files made by mcl cortex prove.")
+        list[Path] | None, typer.Argument(metavar="[PROOF]...", help="Files made by mcl memory prove.")
     ] = None,
     key: Annotated[
         str, typer.Option("--key", metavar="DID", help="The agent that must have signed the proof.")
@@ -471,15 +471,15 @@ def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
     return 0 if ok else UNVERIFIED
 
 
-# ---- The verbs of `mcl cortex`.
+# ---- The verbs of `mcl memory`.
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
     cortex = typer.Typer(
-        name="cortex",
+        name="memory",
         help="Memories: what is remembered.",
-        epilog=example('mcl cortex put Fact "The office is in Oslo"', "mcl cortex find office"),
+        epilog=example('mcl memory add Fact "The office is in Oslo"', "mcl memory find office"),
         rich_markup_mode=None,
     )
     for add in (_add_writing, _add_reading, _add_proving):
