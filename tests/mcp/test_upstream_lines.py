@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
+from mcl.catalog.streams import Lines, Overlong
+from mcl.catalog.upstream.bounds import BURST, MOST_EXCESS, Watch
 from mcl.catalog.upstream.faults import FaultError, all_pages
-from mcl.catalog.upstream.lines import Lines, Overlong, parse_message
+from mcl.catalog.upstream.transports import parse_message
 from mcl.catalog.upstream.upstream import MOST_S, delay
-from mcl.catalog.upstream.watch import BURST, MOST_EXCESS, Watch
 
 PIECES = st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\r", b"\n")), max_size=20)
 

@@ -22,6 +22,7 @@ from executor.sandbox.redaction import Redactor
 from mcl.catalog.channels import SILENT, Channel
 from mcl.catalog.servers import Server
 from mcl.catalog.upstream.answers import Json, Relay, asked, check_whole
+from mcl.catalog.upstream.bounds import Watch
 from mcl.catalog.upstream.faults import (
     METHODS,
     Fault,
@@ -39,10 +40,17 @@ from mcl.catalog.upstream.faults import (
     slow,
     too_large,
 )
-from mcl.catalog.upstream.http import ENCODED, STATUS, TOO_LARGE_TEXT, UNREACHED, over_http
 from mcl.catalog.upstream.process import ServerProcess, running
-from mcl.catalog.upstream.stdio import LIED, TOO_LARGE, over_stdio
-from mcl.catalog.upstream.watch import Watch
+from mcl.catalog.upstream.transports import (
+    ENCODED,
+    LIED,
+    STATUS,
+    TOO_LARGE,
+    TOO_LARGE_TEXT,
+    UNREACHED,
+    over_http,
+    over_stdio,
+)
 
 _RAW: Final[Any] = TypeAdapter(
     dict[str, Any]
