@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from secrets import randbits
 from typing import Final, Protocol
 
 _RANDOM_BITS: Final = 80
-_CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_PAIRS: Final = tuple(one + other for one in _CROCKFORD for other in _CROCKFORD)  # ten bits each
 
 
 class Clock(Protocol):
@@ -30,22 +29,36 @@ def instant(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def ulid_text(number: int) -> str:
-    """The 26 characters of a ULID. (Importing python-ulid would take longer than opening a home.)"""
-    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
+def derived_id(text: str, moment: int) -> str:
+    """The ULID that follows from a text; moment: milliseconds since 1970, as ``moment_of_id`` reads them."""
+    from ulid import ULID  # here, as below: its import takes longer than opening a home
+
+    return str(ULID(moment.to_bytes(6, "big") + sha256(text.encode()).digest()[:10]))
+
+
+def moment_of_id(id: str) -> int:
+    """When a ULID was made, in milliseconds since 1970."""
+    from ulid import ULID
+
+    return ULID.from_str(id).milliseconds
 
 
 class _Ids:
-    """ULIDs that only grow, also when the clock is set back; safe between threads."""
+    """ULIDs that only grow, also when the clock is set back; safe between threads.
+
+    The generator of python-ulid keeps the order only within a millisecond of one thread: counting on is ours.
+    """
 
     def __init__(self) -> None:
         self._last = 0
         self._lock = threading.Lock()
 
     def next(self, milliseconds: int, random: int) -> str:
+        from ulid import ULID
+
         with self._lock:
             self._last = max(self._last + 1, milliseconds << _RANDOM_BITS | random)
-            return ulid_text(self._last)
+            return str(ULID.from_int(self._last))
 
 
 class SystemClock:

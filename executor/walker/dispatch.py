@@ -12,11 +12,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Any, Final, Protocol
 
 from executor.call import Call
-from executor.core.clock import ulid_text
+from executor.core.clock import derived_id, moment_of_id
 from executor.core.errors import PolicyError, WalkError
 from executor.gate.mandate import Mandate, Portion, parse_portion
 from executor.gate.references import as_text, resolve
@@ -194,8 +193,7 @@ def _refers(text: str) -> bool:
 
 def child_id(parent: Intent, node_id: str) -> str:
     """A ULID that follows from the Intent above and the node, of the moment of that Intent."""
-    tail = sha256(f"{parent.id} {node_id}".encode()).hexdigest()[:20]
-    return parent.id[:10] + ulid_text(int(tail, 16))[10:]
+    return derived_id(f"{parent.id} {node_id}", moment_of_id(parent.id))
 
 
 def _require(made: Expansion, frame: Frame, parent: Intent, id: str, node: PlanNode) -> None:

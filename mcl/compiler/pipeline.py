@@ -4,10 +4,9 @@ stored here."""
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from executor.core.clock import ulid_text
+from executor.core.clock import derived_id
 from executor.gate.effects import over_ceiling
 from executor.store.home import Home
 from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, Reference, key_of, with_hash
@@ -374,5 +373,4 @@ def _only_verb(request: Request, gap: Gap) -> str:
 def _plan_id(intent: Intent) -> str:
     """A ULID that follows from the Intent, so that the plan of the same Intent is the same, byte for byte."""
     moment = round(datetime.fromisoformat(intent.created_at).timestamp() * 1000)
-    tail = sha256(f"plan {intent.hash}".encode()).digest()[:10]
-    return ulid_text(int.from_bytes(moment.to_bytes(6, "big") + tail, "big"))
+    return derived_id(f"plan {intent.hash}", moment)

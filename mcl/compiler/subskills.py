@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from threading import Lock
 
 from anyio import to_thread
 
-from executor.core.clock import ulid_text
+from executor.core.clock import derived_id, moment_of_id
 from executor.walker.dispatch import Expansion
 from ir import CompileMetadata, DocumentError, Frame, Intent, SlotEntry, parse_json, with_hash
 from mcl.core.errors import SkillError
@@ -183,7 +182,7 @@ class InstalledSkills:
         plan = make_plan(
             skill,
             intent,
-            id=id[:10] + ulid_text(int(sha256(f"plan {intent.hash}".encode()).hexdigest()[:20], 16))[10:],
+            id=derived_id(f"plan {intent.hash}", moment_of_id(id)),
             created_at=parent.created_at,
             created_by=parent.agent,
             registry=self._registry,

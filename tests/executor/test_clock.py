@@ -10,12 +10,20 @@ from ulid import ULID
 
 import ir
 from executor import FixedClock, SystemClock
-from executor.core.clock import ulid_text
+from executor.core.clock import derived_id, moment_of_id
 
 
-@given(st.integers(0, 2**128 - 1))
-def test_ids_are_written_as_an_independent_library_writes_them(number: int) -> None:
-    assert ulid_text(number) == str(ULID.from_int(number))
+@given(st.integers(0, 2**48 - 1), st.text())
+def test_a_derived_id_is_a_ulid_of_its_moment_and_follows_from_its_text(moment: int, text: str) -> None:
+    id = derived_id(text, moment)
+    assert ir.is_ulid(id)
+    assert moment_of_id(id) == moment
+    assert id == derived_id(text, moment) != derived_id(f"{text}.", moment)
+
+
+def test_derived_ids_stay_what_earlier_journals_hold() -> None:
+    assert moment_of_id("01M81BVK9183F6FSXEQJXRB2W8") == 1795342322977
+    assert derived_id("01M81BVK9183F6FSXEQJXRB2W8 n1", 1795342322977) == "01M81BVK91G5XD708CWTNNBSZ0"
 
 
 def test_ids_only_grow_also_between_threads_and_within_a_millisecond() -> None:
