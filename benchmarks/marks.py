@@ -24,7 +24,7 @@ from mcl.model.writing import Writer
 from mcl.plugins.review.contracts import contract
 from mcl.plugins.review.findings import read_findings
 from mcl.plugins.review.passes.marks import candidates, is_marked, marking
-from mcl.plugins.review.passes.question import Question, the_pass
+from mcl.plugins.review.passes.question import ReviewQuestion, the_pass
 from mcl.plugins.review.passes.reviewing import answered
 from mcl.plugins.review.target import piece_of
 
@@ -39,10 +39,10 @@ def pairs() -> list[dict[str, Any]]:
     return found
 
 
-def question(pair: dict[str, Any], kind: str) -> Question:
+def question(pair: dict[str, Any], kind: str) -> ReviewQuestion:
     piece = piece_of(pair["path"], pair[kind].lstrip("\n").encode())
     assert piece is not None
-    return Question(contract(pair["mode"]), the_pass("review"), (piece,))
+    return ReviewQuestion(contract(pair["mode"]), the_pass("review"), (piece,))
 
 
 def choices(model: Model, part: str) -> list[tuple[str, Choice]]:

@@ -27,10 +27,12 @@ from typing import Any
 from benchmarks.timing import median_ms
 from executor import FixedClock, Home, Workspace
 from mcl.plugins.review.context import context_for
-from mcl.plugins.review.findings import SEVERITIES, Finding
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.findings import SEVERITIES, ReviewFinding
+from mcl.plugins.review.memory import ReviewMemories
 
-FOUND = [Finding(severity, "shared.py", 3, "something that is worth a look " * 3) for severity in SEVERITIES]
+FOUND = [
+    ReviewFinding(severity, "shared.py", 3, "something that is worth a look " * 3) for severity in SEVERITIES
+]
 WAYS = ("mcl", "json under a lock", "json without one")
 
 
@@ -40,7 +42,7 @@ def write(way: str, folder: Path, name: str, rounds: int) -> None:
     sys.stdin.readline()
     if way == "mcl":
         with Home.open(folder / "home") as home:
-            memories = Memories(home, folder / "work")
+            memories = ReviewMemories(home, folder / "work")
             workspace = Workspace(folder / "work", forbidden=(home.path,))
             for number in range(rounds):
                 memories.history.record("shared.py", findings=FOUND, mode="risk")
@@ -127,7 +129,7 @@ def kept(way: str, folder: Path) -> tuple[int, int, int]:
         return len(histories), len(decisions), len(list(folder.glob("ADR-*.md")))
     with Home.open(folder / "home") as home:
         rows = home.db.read("SELECT count(*) FROM cortex_memories WHERE type = 'Event'")
-        decided = Memories(home, folder / "work").decisions.all()
+        decided = ReviewMemories(home, folder / "work").decisions.all()
         return (
             int(rows[0][0]),
             len({one.id for one in decided}),
@@ -140,7 +142,7 @@ def told(files: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with Home.open(folder / "home", clock=FixedClock("2026-11-22T10:00:00.000Z")) as home:
-            memories = Memories(home, folder)
+            memories = ReviewMemories(home, folder)
             begun = time.perf_counter()
             with home.db.write():
                 for number in range(files):

@@ -28,13 +28,13 @@ import anyio
 from executor.core.clock import FixedClock
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
-from mcl.plugins.review.scan import Source, scan_source
+from mcl.plugins.review.scan import ScanSource, scan_source
 from mcl.plugins.review.scan.python import judged
 from mcl.plugins.review.scan.weights import place_of
-from mcl.plugins.review.target import Target, look_at
+from mcl.plugins.review.target import ReviewTarget, look_at
 
 
-def looked(folder: Path) -> Target:
+def looked(folder: Path) -> ReviewTarget:
     bench = Bench(
         workspace=Workspace(folder),
         clock=FixedClock("2026-01-01T00:00:00.000Z"),
@@ -43,7 +43,7 @@ def looked(folder: Path) -> Target:
         idempotency_key="",
     )
 
-    async def look() -> Target:
+    async def look() -> ReviewTarget:
         return await look_at(bench, path=".")
 
     return anyio.run(look)
@@ -57,7 +57,7 @@ def scanned(folder: Path) -> dict[str, Any]:
     rules: Counter[str] = Counter()
     for piece in target.pieces:
         begun = time.process_time()
-        found = scan_source(Source(piece.path, piece.text))
+        found = scan_source(ScanSource(piece.path, piece.text))
         took = (time.process_time() - begun) * 1000
         spent["python" if piece.path.endswith(".py") else "others"].append(took)
         counts.update(one.severity for one in found)
@@ -111,9 +111,9 @@ def beside_bandit(folder: Path) -> dict[str, Any]:
 _OURS = """
 import sys
 from pathlib import Path
-from mcl.plugins.review.scan import Source, scan_source
+from mcl.plugins.review.scan import ScanSource, scan_source
 for name in Path(sys.argv[1]).read_text().split("\\n"):
-    scan_source(Source(name, Path(name).read_bytes().decode("utf-8", "replace")))
+    scan_source(ScanSource(name, Path(name).read_bytes().decode("utf-8", "replace")))
 """
 
 

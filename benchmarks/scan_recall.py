@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mcl.plugins.review.scan import Source, scan_source
+from mcl.plugins.review.scan import ScanSource, scan_source
 from mcl.plugins.review.scan.python import judged
-from mcl.plugins.review.scan.walking import Issue
+from mcl.plugins.review.scan.walking import BanditIssue
 
 _SEVERITIES = ("HIGH", "MEDIUM", "LOW")
 _BY_PATTERN = {
@@ -118,19 +118,19 @@ def _found(name: str, text: str) -> Iterator[tuple[str, str, str]]:
     """
     for issue in _once(judged(text).issues):
         yield issue.rule, issue.severity, _told(name, text, issue)
-    for one in scan_source(Source(name, text)):
+    for one in scan_source(ScanSource(name, text)):
         if one.rule in _BY_PATTERN:
             yield one.rule, _BY_PATTERN[one.rule], one.severity
 
 
-def _once(issues: tuple[Issue, ...]) -> list[Issue]:
+def _once(issues: tuple[BanditIssue, ...]) -> list[BanditIssue]:
     """B308 is B703 once more, and its tests leave it out."""
     rules = {one.rule for one in issues}
     return [one for one in issues if one.rule != "B308" or "B703" not in rules]
 
 
-def _told(name: str, text: str, issue: Issue) -> str:
-    some = scan_source(Source(name, text), lines=frozenset({issue.line}))
+def _told(name: str, text: str, issue: BanditIssue) -> str:
+    some = scan_source(ScanSource(name, text), lines=frozenset({issue.line}))
     same = [one.severity for one in some if one.rule in (issue.rule, *_STANDS_FOR.get(issue.rule, ()))]
     return next((one for one in ("RISK", "WARNING", "NOTE") if one in same), "none")
 

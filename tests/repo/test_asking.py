@@ -25,7 +25,7 @@ from mcl.plugins.repo.asking import (
     SURE,
     SURE_TO_ACT,
     UNSURE,
-    Answer,
+    ContractAnswer,
     ask,
     candidates,
     contract_rules,
@@ -345,7 +345,7 @@ def test_a_tagging_model_that_is_sure_of_what_was_denied_or_is_two_things_is_not
     assert answer.contract.intent == "refuse"
 
 
-def told(intent: str, prompt: str, found: str = "", share: float = 0.9999) -> Answer:
+def told(intent: str, prompt: str, found: str = "", share: float = 0.9999) -> ContractAnswer:
     """The answer where a tagging model chooses an intent and finds a part of the prompt."""
     pick = [one.skill_id for one in candidates()].index(intent)
     span = (prompt.index(found), prompt.index(found) + len(found)) if found else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from mcl.plugins.review.findings import SEVERITIES, Finding
+from mcl.plugins.review.findings import SEVERITIES, ReviewFinding
 
 PIECES = (
     *(
@@ -46,7 +46,7 @@ PIECES = (
 FILES = ("a.py", "src/my file.py", "C:\\x\\a.py", "__init__.py", "[id]/page.tsx")
 text = st.text(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 findings = st.builds(
-    Finding,
+    ReviewFinding,
     severity=st.sampled_from(SEVERITIES),
     file=text.filter(bool)
     | st.sampled_from(["a.py", "src/my file.py", "C:\\x\\a.py", "__init__.py", "[id]/page.tsx"]),

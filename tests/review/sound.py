@@ -11,7 +11,7 @@ import anyio
 
 from executor.core.clock import SystemClock
 from executor.sandbox.paths import Workspace
-from mcl.plugins.review.drift.tree import Tree, look
+from mcl.plugins.review.drift.tree import RepositoryTree, look
 
 ENVIRONMENT = {
     **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},
@@ -111,6 +111,6 @@ def write(folder: Path, path: str, text: str) -> None:
     (folder / path).write_text(text)
 
 
-def looked(folder: Path) -> Tree:
+def looked(folder: Path) -> RepositoryTree:
     """A folder as it is looked at."""
     return anyio.run(look, Workspace(folder), SystemClock())

@@ -9,8 +9,8 @@ import pytest
 from yards import APP, Yard
 
 from executor.walker.listener import WalkEvent
-from mcl.plugins.review.memory import Memories
-from mcl.plugins.review.memory.history import History, Review
+from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.memory.history import Review, ReviewHistory
 from mcl.plugins.review.usecases.run import review_code
 
 DANGER = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
@@ -241,7 +241,7 @@ def test_what_was_found_is_remembered_once_and_never_the_file(yard: Yard) -> Non
     yard.write("run.py", DANGER)
     yard("run.py", "--no-ai", "--mode", "risk")
     with yard.opened() as home:
-        history = Memories(home, yard.folder).history
+        history = ReviewMemories(home, yard.folder).history
         [last] = history.last("run.py")
         assert (last.mode, last.model, last.skill, last.blocking > 0) == ("risk", "", "review-code", True)
         assert last.findings[0].rule == "B602"
@@ -249,7 +249,7 @@ def test_what_was_found_is_remembered_once_and_never_the_file(yard: Yard) -> Non
     yard.write("run.py", "X = 1\n")
     yard("run.py", "--no-ai")
     with yard.opened() as home:
-        [newest, _] = Memories(home, yard.folder).history.last("run.py")
+        [newest, _] = ReviewMemories(home, yard.folder).history.last("run.py")
         assert newest.findings == ()
     data = b"".join(one.read_bytes() for one in yard.home.rglob("*") if one.is_file())
     assert b"subprocess.call(words" not in data
@@ -263,14 +263,14 @@ def test_a_part_in_which_nothing_is_found_says_nothing_of_the_whole(yard: Yard) 
     yard("src", "--no-ai")
     yard(".", "--no-ai")
     with yard.opened() as home:
-        history = Memories(home, yard.folder).history
+        history = ReviewMemories(home, yard.folder).history
         assert [one.file for one in history.open()] == ["run.py"]
         assert [one.mode for one in history.last("run.py")] == ["comment", "comment"]
         assert history.last("app.py") == ()
     yard.write("run.py", DANGER + "\n\nX = eval(input())\n")
     yard("--diff", "--no-ai")
     with yard.opened() as home:
-        last = Memories(home, yard.folder).history.last("run.py", 1)[0]
+        last = ReviewMemories(home, yard.folder).history.last("run.py", 1)[0]
         assert {one.line for one in last.findings} >= {5, 8}
 
 
@@ -279,14 +279,14 @@ def test_a_review_reads_no_memories_of_other_files(yard: Yard, monkeypatch: pyte
     yard("run.py", "--no-ai")
     yard.write("run.py", DANGER + "\n\nX = eval(input())\n")
 
-    def all_of_them(self: History) -> tuple[Review, ...]:
+    def all_of_them(self: ReviewHistory) -> tuple[Review, ...]:
         raise AssertionError
 
-    monkeypatch.setattr(History, "files", all_of_them)
+    monkeypatch.setattr(ReviewHistory, "files", all_of_them)
     for words in (("run.py",), ("app.py",), ("--diff",)):
         assert yard(*words, "--no-ai", "--json").document["state"] == "completed"
     with yard.opened() as home:
-        assert {one.line for one in Memories(home, yard.folder).history.top("run.py")} >= {5, 8}
+        assert {one.line for one in ReviewMemories(home, yard.folder).history.top("run.py")} >= {5, 8}
 
 
 def test_a_conflict_of_a_merge_blocks(yard: Yard) -> None:
@@ -329,7 +329,7 @@ def test_a_file_that_changes_between_the_steps_is_not_taken_for_reviewed(yard: Y
             assert (problem.code, problem.fix, result.exit) == ("CHANGED_MEANWHILE", "review it again", 5)
             assert (result.findings, result.text, result.to_json()["state"]) == ((), "", "failed")
             assert problem.message.endswith("; since then changed: run.py")
-            assert Memories(home, yard.folder).history.files() == ()
+            assert ReviewMemories(home, yard.folder).history.files() == ()
 
 
 def test_of_many_files_that_changed_between_the_steps_a_few_are_named(yard: Yard) -> None:

@@ -13,7 +13,7 @@ from yards import Yard
 from executor.sandbox.paths import Workspace
 from mcl.plugins.review.maps import build
 from mcl.plugins.review.maps.documents import IGNORED, documents
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory import ReviewMemories
 
 FOLDER = "generated/architecture"
 MADE = [
@@ -43,7 +43,7 @@ def _map(yard: Yard) -> None:
 
 def _reviewed(yard: Yard, file: str, at: str) -> None:
     with yard.opened() as home:
-        Memories(home, yard.folder.resolve()).history.record(file, findings=(), mode="comment", at=at)
+        ReviewMemories(home, yard.folder.resolve()).history.record(file, findings=(), mode="comment", at=at)
 
 
 def test_maps_are_written_by_an_intent_that_is_signed_and_walked(garden: Yard) -> None:

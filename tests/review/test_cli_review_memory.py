@@ -13,8 +13,8 @@ import pytest
 
 from executor import Home
 from mcl.cli.main import main
-from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.findings import ReviewFinding
+from mcl.plugins.review.memory import ReviewMemories
 
 
 class Shell:
@@ -35,8 +35,8 @@ class Shell:
         return json.loads(self(*arguments, "--json", code=code))
 
     @property
-    def memories(self) -> Memories:
-        return Memories(Home.open(self.home), self.folder)
+    def memories(self) -> ReviewMemories:
+        return ReviewMemories(Home.open(self.home), self.folder)
 
 
 @pytest.fixture
@@ -145,7 +145,10 @@ def test_the_history_of_a_file_and_of_all_files_is_shown(shell: Shell) -> None:
     assert "nothing" in shell("history")
     history = shell.memories.history
     for line in range(12):
-        found = [Finding("RISK", "a.py", line, "run \x1b[2J it"), Finding("NOTE", "a.py", 1, "hm")]
+        found = [
+            ReviewFinding("RISK", "a.py", line, "run \x1b[2J it"),
+            ReviewFinding("NOTE", "a.py", 1, "hm"),
+        ]
         history.record("a.py", findings=found, mode="risk", model="small.gguf")
     history.record("b.py", findings=[], mode="comment")
     told = shell("history", "a.py")

@@ -23,7 +23,7 @@ from mcl.plugins.review.drift.drift import PARTS, DriftReport, find_drift
 from mcl.plugins.review.drift.rules import MOST, drift_rules
 from mcl.plugins.review.maps import build
 from mcl.plugins.review.maps.documents import documents
-from mcl.plugins.review.memory import Memories, write_adr
+from mcl.plugins.review.memory import ReviewMemories, write_adr
 from mcl.plugins.review.usecases.drift import review_drift
 
 Plant = Callable[[Path], None]
@@ -220,7 +220,7 @@ def test_a_planted_drift_is_told_where_it_is(
         write(tmp_path, path, text)
     plant(tmp_path)
     with Home.open(built / "home") as home:
-        memories = Memories(home, tmp_path)
+        memories = ReviewMemories(home, tmp_path)
         report = find_drift(looked(tmp_path), contracts=contracts, memories=memories, cache=tmp_path)
     assert (code, place) in codes(report) if code else not report.flaws
 
@@ -243,7 +243,7 @@ def test_every_rule_has_a_reason_and_a_fix() -> None:
 
 
 def test_decisions_and_their_files_are_compared(shop: Path, home: Home) -> None:
-    kept, place = Memories(home, shop).decisions, Workspace(shop)
+    kept, place = ReviewMemories(home, shop).decisions, Workspace(shop)
     first, _ = kept.decide("No ORM", decision="SQL by hand.", files=["shop/store.py"], workspace=place)
     second, _ = kept.decide("One till", decision="One.", files=["shop/**"], workspace=place)
     third, _ = kept.decide("No cash", decision="Cards.", workspace=place)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sound import looked, write
 
-from mcl.plugins.review.drift.declared import Project, version_of
-from mcl.plugins.review.drift.documents import Named, named
+from mcl.plugins.review.drift.declared import ProjectFiles, version_of
+from mcl.plugins.review.drift.documents import CommandTarget, named
 from mcl.plugins.review.drift.drift import entry_in, newest_entry, version_flaws
 
 
@@ -73,19 +73,22 @@ def test_any_changelog_and_page_is_read_without_an_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("python3 -m shop.till run", [Named("module", "shop.till")]),
-        ("FOO=1 uv run python scripts/a.py", [Named("file", "scripts/a.py")]),
-        ("./scripts/build.sh && make all", [Named("file", "./scripts/build.sh"), Named("target", "all")]),
-        ("pip install -r requirements/dev.txt", [Named("file", "requirements/dev.txt")]),
-        ("pytest tests/test_a.py::test_b -x", [Named("file", "tests/test_a.py")]),
-        ("npm run lint", [Named("script", "lint")]),
+        ("python3 -m shop.till run", [CommandTarget("module", "shop.till")]),
+        ("FOO=1 uv run python scripts/a.py", [CommandTarget("file", "scripts/a.py")]),
+        (
+            "./scripts/build.sh && make all",
+            [CommandTarget("file", "./scripts/build.sh"), CommandTarget("target", "all")],
+        ),
+        ("pip install -r requirements/dev.txt", [CommandTarget("file", "requirements/dev.txt")]),
+        ("pytest tests/test_a.py::test_b -x", [CommandTarget("file", "tests/test_a.py")]),
+        ("npm run lint", [CommandTarget("script", "lint")]),
         ("make -C docs html", []),
         ("python $FILE", []),
         ("python /usr/bin/x.py", []),
         ('echo "unclosed', []),
     ],
 )
-def test_a_command_names_what_it_needs(line: str, what: list[Named]) -> None:
+def test_a_command_names_what_it_needs(line: str, what: list[CommandTarget]) -> None:
     assert list(named(line)) == what
 
 
@@ -93,4 +96,4 @@ def test_a_version_that_is_on_its_way_needs_no_entry(tmp_path: Path) -> None:
     write(tmp_path, "pyproject.toml", '[project]\nname = "x"\nversion = "2.0.dev0"\n')
     write(tmp_path, "CHANGELOG.md", "## Unreleased\n\n- a\n\n## 1.9\n")
     tree = looked(tmp_path)
-    assert not list(version_flaws(tree, Project(tree)))
+    assert not list(version_flaws(tree, ProjectFiles(tree)))

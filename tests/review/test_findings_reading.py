@@ -13,7 +13,7 @@ from mcl.plugins.review.findings import (
     BLOCKING,
     NO_FINDINGS,
     SEVERITIES,
-    Finding,
+    ReviewFinding,
     read_findings,
     write_finding,
     write_findings,
@@ -385,7 +385,7 @@ def test_a_slip_of_a_key_never_makes_a_blocking_finding_pass(line, before, after
 )
 def test_what_is_no_finding_is_refused(field, value):
     with pytest.raises(ReviewError) as refused:
-        Finding(**{"severity": "RISK", "file": "a.py", "line": 3, "body": "", field: value})
+        ReviewFinding(**{"severity": "RISK", "file": "a.py", "line": 3, "body": "", field: value})
     assert refused.value.code == "FINDING_NOT_VALID"
     assert refused.value.place == field
 
@@ -403,7 +403,7 @@ def test_a_body_in_its_form_stays_as_it_is(said):
 
 @pytest.mark.parametrize("letter", ["a", "é", " a", "\ufdfa"])
 def test_a_body_of_one_long_line_is_read_back(letter):
-    found = Finding("NOTE", "a.py", 3, letter * 30_000)
+    found = ReviewFinding("NOTE", "a.py", 3, letter * 30_000)
     assert read_findings(write_finding(found)).findings == (found,)
 
 

@@ -13,12 +13,12 @@ from any_findings import findings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.plugins.review.findings import SEVERITIES, Finding, in_order, to_sarif
+from mcl.plugins.review.findings import SEVERITIES, ReviewFinding, in_order, to_sarif
 from mcl.plugins.review.findings.sarif import SCHEMA, uri_of
 
 # RFC 3986, section 4.1: a relative reference has no colon in its first segment.
 REFERENCE = re.compile(r"(?:(?:file:///)|(?![^/]*:))(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
-RISK = Finding("RISK", "src/my file.py", 3, "The key is plain.", rule="secret-aws")
+RISK = ReviewFinding("RISK", "src/my file.py", 3, "The key is plain.", rule="secret-aws")
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ SECURITY = {"CRITICAL": (9.0, 10.0), "RISK": (7.0, 8.9), "WARNING": (4.0, 6.9), 
 
 @pytest.mark.parametrize("severity", SEVERITIES)
 def test_a_label_has_its_level_and_a_rule_of_its_own(severity):
-    run = run_of(Finding(severity, "a.py", 1, "x"))
+    run = run_of(ReviewFinding(severity, "a.py", 1, "x"))
     (rule,), (result,) = run["tool"]["driver"]["rules"], run["results"]
     assert result["level"] == rule["defaultConfiguration"]["level"] == LEVELS[severity]
     assert rule["id"] == f"review/{severity.lower()}"
@@ -97,12 +97,12 @@ def test_a_label_has_its_level_and_a_rule_of_its_own(severity):
 
 @pytest.mark.parametrize(("severity", "band"), SECURITY.items())
 def test_how_bad_a_rule_is_follows_the_bands_of_github(severity, band):
-    (rule,) = run_of(Finding(severity, "a.py", 1, "x", rule="B602"))["tool"]["driver"]["rules"]
+    (rule,) = run_of(ReviewFinding(severity, "a.py", 1, "x", rule="B602"))["tool"]["driver"]["rules"]
     assert band[0] <= float(rule["properties"]["security-severity"]) <= band[1]
 
 
 def test_one_rule_with_two_labels_is_told_by_the_worse():
-    milder, worse = (Finding(label, "a.py", 1, "x", rule="B602") for label in ("NOTE", "RISK"))
+    milder, worse = (ReviewFinding(label, "a.py", 1, "x", rule="B602") for label in ("NOTE", "RISK"))
     run = run_of(milder, worse)
     assert [rule["defaultConfiguration"]["level"] for rule in run["tool"]["driver"]["rules"]] == ["error"]
     assert [result["level"] for result in run["results"]] == ["error", "note"]
@@ -116,21 +116,24 @@ def mark(*found, **options):
 
 
 def test_a_finding_is_known_again_when_lines_move():
-    at = [Finding("RISK", "a.py", line, f"The key on line {line} is plain.", rule="B105") for line in (3, 90)]
+    at = [
+        ReviewFinding("RISK", "a.py", line, f"The key on line {line} is plain.", rule="B105")
+        for line in (3, 90)
+    ]
     assert mark(at[0]) == mark(at[1])
     assert mark(*at) == [mark(at[0])[0], mark(at[0])[0].replace(":1", ":2")]
 
 
 OTHERS = [
-    Finding("RISK", "b.py", 3, "x", rule="B105"),
-    Finding("RISK", "a.py", 3, "y", rule="B105"),
-    Finding("RISK", "a.py", 3, "x"),
+    ReviewFinding("RISK", "b.py", 3, "x", rule="B105"),
+    ReviewFinding("RISK", "a.py", 3, "y", rule="B105"),
+    ReviewFinding("RISK", "a.py", 3, "x"),
 ]
 
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_another_finding_has_another_mark(other):
-    assert mark(Finding("RISK", "a.py", 3, "x", rule="B105")) != mark(other)
+    assert mark(ReviewFinding("RISK", "a.py", 3, "x", rule="B105")) != mark(other)
 
 
 URIS = {
@@ -159,5 +162,5 @@ def test_a_path_is_a_percent_encoded_reference(path, uri):
 
 
 def test_the_same_findings_give_the_same_bytes():
-    one, two = RISK, Finding("NOTE", "a.py", 1, "x")
+    one, two = RISK, ReviewFinding("NOTE", "a.py", 1, "x")
     assert json.dumps(to_sarif([one, two], version="1")) == json.dumps(to_sarif([two, one], version="1"))

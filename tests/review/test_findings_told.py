@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mcl.plugins.review.findings import (
     BLOCKING,
     SEVERITIES,
-    Finding,
+    ReviewFinding,
     in_order,
     read_findings,
     without_repeats,
@@ -27,7 +27,7 @@ def test_the_labels_are_those_of_the_contract_in_their_order():
 
 def test_the_worst_comes_first_then_the_line_then_the_file():
     told = in_order(
-        Finding(severity, file, line, "")
+        ReviewFinding(severity, file, line, "")
         for severity in reversed(SEVERITIES)
         for file in ("b.py", "a.py")
         for line in (10, 9)
@@ -48,7 +48,10 @@ PAIRS = list(itertools.combinations(SEVERITIES, 2))
 
 @pytest.mark.parametrize(("worse", "milder"), PAIRS, ids=lambda label: label)
 def test_of_one_family_the_most_severe_stays(worse, milder):
-    two = Finding(milder, "a.py", 3, "The key is plain."), Finding(worse, "a.py", 3, "the KEY  is plain")
+    two = (
+        ReviewFinding(milder, "a.py", 3, "The key is plain."),
+        ReviewFinding(worse, "a.py", 3, "the KEY  is plain"),
+    )
     together = any({worse, milder} <= set(family) for family in FAMILIES)
     assert [f.severity for f in without_repeats(two)] == ([worse] if together else [milder, worse])
 
@@ -60,14 +63,14 @@ def test_the_families_are_those_of_the_contract():
 
 DIFFERENT = [
     (
-        Finding("RISK", "a.py", 3, "the key is plain"),
-        Finding("RISK", "a.py", 3, "the query is built of strings"),
+        ReviewFinding("RISK", "a.py", 3, "the key is plain"),
+        ReviewFinding("RISK", "a.py", 3, "the query is built of strings"),
     ),
-    (Finding("RISK", "a.py", 3, "x"), Finding("RISK", "a.py", 4, "x")),
-    (Finding("RISK", "a.py", 3, "x"), Finding("RISK", "b.py", 3, "x")),
-    (Finding("RISK", "a:1", 3, "x"), Finding("RISK", "a", 1, "x")),
-    (Finding("RISK", "a.py", 3, "x*y overflows"), Finding("RISK", "a.py", 3, "xy overflows")),
-    (Finding("RISK", "a.py", 3, "a_b"), Finding("RISK", "a.py", 3, "ab")),
+    (ReviewFinding("RISK", "a.py", 3, "x"), ReviewFinding("RISK", "a.py", 4, "x")),
+    (ReviewFinding("RISK", "a.py", 3, "x"), ReviewFinding("RISK", "b.py", 3, "x")),
+    (ReviewFinding("RISK", "a:1", 3, "x"), ReviewFinding("RISK", "a", 1, "x")),
+    (ReviewFinding("RISK", "a.py", 3, "x*y overflows"), ReviewFinding("RISK", "a.py", 3, "xy overflows")),
+    (ReviewFinding("RISK", "a.py", 3, "a_b"), ReviewFinding("RISK", "a.py", 3, "ab")),
 ]
 
 
@@ -84,13 +87,13 @@ SAME = (
 
 @pytest.mark.parametrize("body", SAME)
 def test_a_body_that_differs_in_its_dress_alone_is_the_same(body):
-    assert without_repeats([Finding("RISK", "a.py", 3, SAME[0]), Finding("WARNING", "a.py", 3, body)]) == (
-        Finding("RISK", "a.py", 3, SAME[0]),
-    )
+    assert without_repeats(
+        [ReviewFinding("RISK", "a.py", 3, SAME[0]), ReviewFinding("WARNING", "a.py", 3, body)]
+    ) == (ReviewFinding("RISK", "a.py", 3, SAME[0]),)
 
 
 def test_of_two_that_are_equally_severe_the_one_with_a_rule_stays():
-    said, found = Finding("RISK", "a.py", 3, "x"), Finding("RISK", "a.py", 3, "X", rule="B602")
+    said, found = ReviewFinding("RISK", "a.py", 3, "x"), ReviewFinding("RISK", "a.py", 3, "X", rule="B602")
     assert without_repeats([said, found]) == without_repeats([found, said]) == (found,)
 
 
@@ -115,4 +118,4 @@ def test_a_reading_as_json_is_the_form_that_programs_read():
         "blocking": True,
         "unreadable": [{"line": 3, "text": "[HIGH] b.py:4"}],
     }
-    assert Finding("RISK", "a.py", 3, "x", rule="B602").to_json()["rule"] == "B602"
+    assert ReviewFinding("RISK", "a.py", 3, "x", rule="B602").to_json()["rule"] == "B602"

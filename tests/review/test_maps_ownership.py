@@ -11,14 +11,14 @@ from orchards import WHO, begun, commit, git, orchard, write
 
 from executor.sandbox.paths import Workspace
 from mcl.core.awaiting import at_once
-from mcl.plugins.review.maps.ownership import Changes, Log, _commits, head_of, read_log, uncommitted
+from mcl.plugins.review.maps.ownership import ChangeLog, FileChanges, _commits, head_of, read_log, uncommitted
 
 
-def _log(folder: Path) -> Log:
+def _log(folder: Path) -> ChangeLog:
     return at_once(lambda: read_log(Workspace(folder)))
 
 
-def _owners(log: Log, *files: str) -> dict[str, tuple[str, int, str]]:
+def _owners(log: ChangeLog, *files: str) -> dict[str, tuple[str, int, str]]:
     return {path: (one.author, one.count, one.modified) for path, one in log.of(files).items()}
 
 
@@ -74,13 +74,13 @@ def test_a_new_file_under_an_old_name_keeps_what_was_done_there(tmp_path: Path) 
 
 
 def test_names_that_trade_places_end() -> None:
-    log = Log("", "whole", {"x": Changes(1, [1])}, {"x": "y", "y": "x"})
+    log = ChangeLog("", "whole", {"x": FileChanges(1, [1])}, {"x": "y", "y": "x"})
 
     assert log.of(["z"]) == {}
 
 
 def test_without_a_repository_nothing_is_known(tmp_path: Path) -> None:
-    assert _log(tmp_path) == Log()
+    assert _log(tmp_path) == ChangeLog()
     assert at_once(lambda: head_of(Workspace(tmp_path))) is None
     assert at_once(lambda: uncommitted(Workspace(tmp_path))) == frozenset()
 
@@ -88,7 +88,7 @@ def test_without_a_repository_nothing_is_known(tmp_path: Path) -> None:
 def test_before_the_first_commit_the_history_is_empty(tmp_path: Path) -> None:
     begun(tmp_path, {"a.py": "x = 1\n"})
 
-    assert _log(tmp_path) == Log(history="empty")
+    assert _log(tmp_path) == ChangeLog(history="empty")
     assert at_once(lambda: uncommitted(Workspace(tmp_path))) == frozenset()
 
 
@@ -127,9 +127,9 @@ def test_a_log_that_is_known_is_read_again_only_where_head_moved(tmp_path: Path)
 def test_a_log_that_git_could_not_tell_is_asked_for_again(tmp_path: Path) -> None:
     head = git(orchard(tmp_path), "rev-parse", "HEAD")
 
-    assert at_once(lambda: read_log(Workspace(tmp_path), Log(head))).history == "whole"
-    assert at_once(lambda: read_log(Workspace(tmp_path), Log(head, "cut"))).history == "cut"
-    assert at_once(lambda: read_log(Workspace(tmp_path), Log(head, "shallow"))).history == "whole"
+    assert at_once(lambda: read_log(Workspace(tmp_path), ChangeLog(head))).history == "whole"
+    assert at_once(lambda: read_log(Workspace(tmp_path), ChangeLog(head, "cut"))).history == "cut"
+    assert at_once(lambda: read_log(Workspace(tmp_path), ChangeLog(head, "shallow"))).history == "whole"
 
 
 def test_a_log_that_was_kept_is_the_same(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_log_that_was_kept_is_the_same(tmp_path: Path) -> None:
 
     log = _log(orchard(tmp_path))
 
-    assert Log.from_json(json.loads(json.dumps(log.to_json()))) == log
+    assert ChangeLog.from_json(json.loads(json.dumps(log.to_json()))) == log
 
 
 @pytest.mark.parametrize(

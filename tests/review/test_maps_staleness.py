@@ -9,7 +9,7 @@ import anyio
 from orchards import commit, git, orchard, write
 
 from executor.sandbox.paths import Workspace
-from mcl.plugins.review.maps import Stale, build, stale
+from mcl.plugins.review.maps import StaleEntry, build, stale
 
 
 def _stale(folder: Path, maps: object = None) -> list[tuple[str, str]]:
@@ -73,7 +73,7 @@ def test_a_file_that_became_a_link_is_gone(tmp_path: Path) -> None:
 def test_inside_of_an_event_loop_they_are_compared_too(tmp_path: Path) -> None:
     folder = orchard(tmp_path)
 
-    async def inside() -> tuple[Stale, ...]:
+    async def inside() -> tuple[StaleEntry, ...]:
         return stale(Workspace(folder), build(Workspace(folder)))
 
     assert anyio.run(inside) == ()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcl.plugins.review.maps.loading import MAX_SYMBOLS
-from mcl.plugins.review.maps.symbols import Shown, read_text
+from mcl.plugins.review.maps.symbols import TextFacts, read_text
 from mcl.plugins.review.maps.symbols import tables as tables_module
 from mcl.plugins.review.maps.symbols.tables import read_lines, tables
 
@@ -27,7 +27,7 @@ _EXAMPLES = [
 ]
 
 
-def _told(found: Shown) -> list[str]:
+def _told(found: TextFacts) -> list[str]:
     return [f"{one.line} {one.kind} {one.name}" for one in found.symbols]
 
 

@@ -21,9 +21,9 @@ from mcl.cli.main import main
 from mcl.core.home import open_home
 from mcl.plugins.review.cli.flaws import release_view
 from mcl.plugins.review.drift.rules import MOST, drift_rules
-from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.memory import Memories
-from mcl.plugins.review.release.report import Check, ReleaseReport, release_rules
+from mcl.plugins.review.findings import ReviewFinding
+from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.release.report import ReleaseCheck, ReleaseReport, release_rules
 from mcl.plugins.review.usecases.memory import review_dismiss
 from mcl.plugins.review.usecases.release import check_release
 from mcl.plugins.review.usecases.run import review_code
@@ -128,7 +128,7 @@ def runs(home: Home) -> Home:
     return home
 
 
-def check(report: ReleaseReport, id: str) -> Check:
+def check(report: ReleaseReport, id: str) -> ReleaseCheck:
     """One of its checks."""
     return next(one for one in report.checks if one.looked.id == id)
 
@@ -285,19 +285,19 @@ def test_tests_that_do_not_run_block_a_release(shop: Path, runs: Home) -> None:
 def test_blocking_findings_of_the_last_review_are_open_until_it_is_reviewed_again(
     shop: Path, home: Home
 ) -> None:
-    history = Memories(home, shop).history
+    history = ReviewMemories(home, shop).history
     found = [
-        Finding("RISK", "shop/till.py", 1, "It sells everything."),
-        Finding("WARNING", "shop/till.py", 2, "It gives nothing back."),
-        Finding("NOTE", "shop/till.py", 2, "It is short."),
+        ReviewFinding("RISK", "shop/till.py", 1, "It sells everything."),
+        ReviewFinding("WARNING", "shop/till.py", 2, "It gives nothing back."),
+        ReviewFinding("NOTE", "shop/till.py", 2, "It is short."),
     ]
     write(shop, "tests/test_till.py", "")
     before = check_release(shop, tests=False, home=home)
     whole = before.verdict, before.score, before.next
     history.record("shop/till.py", findings=found, mode="security")
-    history.record("shop/gone.py", findings=[Finding("RISK", "shop/gone.py", 1, "Gone.")], mode="risk")
+    history.record("shop/gone.py", findings=[ReviewFinding("RISK", "shop/gone.py", 1, "Gone.")], mode="risk")
     history.record(
-        "tests/test_till.py", findings=[Finding("RISK", "tests/test_till.py", 1, "So.")], mode="risk"
+        "tests/test_till.py", findings=[ReviewFinding("RISK", "tests/test_till.py", 1, "So.")], mode="risk"
     )
     report = check_release(shop, tests=False, home=home)
     assert set(told(report, "reviews")) == {
@@ -318,8 +318,8 @@ def test_blocking_findings_of_the_last_review_are_open_until_it_is_reviewed_agai
 def test_the_verdict_is_the_same_whoever_looks(shop: Path, home: Home, tmp_path: Path) -> None:
     write(shop, "shop/bad.py", "import subprocess\nsubprocess.run(x, shell=True)\n")
     commit(shop)
-    memories = Memories(home, shop)
-    found = Finding("RISK", "shop/till.py", 1, "It sells everything.")
+    memories = ReviewMemories(home, shop)
+    found = ReviewFinding("RISK", "shop/till.py", 1, "It sells everything.")
     memories.history.record("shop/till.py", findings=[found], mode="security")
     review_code("shop/bad.py", ai=False, workspace=shop, home=home)
     assert review_dismiss("shop/bad.py:2", "it is meant", workspace=shop, home=home)

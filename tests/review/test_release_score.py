@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.plugins.review.release.report import Check, Looked, ReleaseReport, Status
+from mcl.plugins.review.release.report import CheckKind, ReleaseCheck, ReleaseReport, Status
 
 
 def made(*statuses: Status) -> ReleaseReport:
     """A report of checks that weigh 10, 20, 30, … and have these statuses."""
-    checks = (Check(Looked(f"c{n}", "", 10 * n, ""), status, "") for n, status in enumerate(statuses, 1))
+    checks = (
+        ReleaseCheck(CheckKind(f"c{n}", "", 10 * n, ""), status, "") for n, status in enumerate(statuses, 1)
+    )
     return ReleaseReport(Path(), "", tuple(checks))
 
 

@@ -9,7 +9,7 @@ from sound import git, sound, write
 
 from executor.store.home import Home
 from mcl.core.home import open_home
-from mcl.plugins.review.release.report import Check
+from mcl.plugins.review.release.report import ReleaseCheck
 from mcl.plugins.review.usecases.release import check_release
 
 
@@ -18,14 +18,14 @@ def shop(tmp_path: Path) -> Path:
     return sound(tmp_path / "shop")
 
 
-def checked(shop: Path, id: str) -> Check:
+def checked(shop: Path, id: str) -> ReleaseCheck:
     open_home(shop.parent / "home").close()
     with Home.open(shop.parent / "home") as home:
         report = check_release(shop, tests=False, home=home)
     return next(one for one in report.checks if one.looked.id == id)
 
 
-def told(check: Check) -> list[tuple[str, str, str]]:
+def told(check: ReleaseCheck) -> list[tuple[str, str, str]]:
     return [(one.code, one.place, one.message) for one in check.flaws]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.memory import KINDS, STATUSES, Decision, read_adr, write_adr
+from mcl.plugins.review.memory import KINDS, STATUSES, ArchitectureDecision, read_adr, write_adr
 from mcl.plugins.review.memory.decision import body_of, slug
 
 FOLDER = "architecture_memory"
@@ -68,7 +68,9 @@ TRICKY = st.sampled_from(
 def test_every_decision_that_can_be_kept_reads_back_from_its_file(
     title: str, parts: tuple[str, str, str], kind: Any, status: Any, globs: list[str], number: int
 ) -> None:
-    made = Decision(f"ADR-{number:04d}", title, body_of(*parts), kind, status, "2026-11-22", tuple(globs))
+    made = ArchitectureDecision(
+        f"ADR-{number:04d}", title, body_of(*parts), kind, status, "2026-11-22", tuple(globs)
+    )
     data = refused(lambda: write_adr(made), "DECISION_SHAPE")
     if data is None:
         assert not made.body.strip()

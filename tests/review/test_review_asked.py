@@ -14,7 +14,7 @@ from mcl.core.errors import ModelError, ReviewError
 from mcl.model.writing import Request
 from mcl.plugins.review.cli.file import tell
 from mcl.plugins.review.contracts import contract
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory import ReviewMemories
 from mcl.plugins.review.usecases.run import ReviewRun, review_code
 from tests.model.random_gguf import small_words, write_gguf
 
@@ -148,7 +148,7 @@ def test_the_bundled_model_is_asked_by_its_name_alone_and_marks_nothing_before(y
     assert (told.code, told.document["passes"]) == (0, "rules")
     assert "--model bundled" in told.err
     with yard.opened() as home:
-        assert {one.model for one in Memories(home, yard.folder).history.last("app.py")} == {""}
+        assert {one.model for one in ReviewMemories(home, yard.folder).history.last("app.py")} == {""}
     assert "--model bundled" not in yard("app.py", "--no-ai").err
     named = yard("app.py", "--model", "bundled", "--json")
     assert (named.code, named.document["passes"]) == (0, "one")
@@ -179,7 +179,7 @@ def test_a_failing_model_fails_the_run_and_nothing_is_remembered(yard: Yard) -> 
     assert (result.exit, result.text, result.outcome.state) == (5, "", "failed")
     assert result.problem().code == "MODEL_BROKEN"  # type: ignore[union-attr]
     with yard.opened() as home:
-        assert Memories(home, yard.folder).history.files() == ()
+        assert ReviewMemories(home, yard.folder).history.files() == ()
 
 
 def test_secrets_of_a_file_reach_no_model_and_no_journal(yard: Yard) -> None:
@@ -238,5 +238,5 @@ def test_a_model_file_with_random_weights_is_asked_from_the_command_line_and_alw
     again = yard("app.py", "--model", str(place), "--mode", "risk", "--json").document
     assert again["findings"] == document["findings"]
     with yard.opened() as home:
-        [newest, _] = Memories(home, yard.folder).history.last("app.py")
+        [newest, _] = ReviewMemories(home, yard.folder).history.last("app.py")
         assert len(newest.model) == 12  # the beginning of its digest: the home does not know the file

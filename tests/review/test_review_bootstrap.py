@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from executor import FixedClock, Home, Workspace
 from mcl.memory import Cortex
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory import ReviewMemories
 from mcl.plugins.review.memory.documents import Bootstrapped, bootstrap
 from mcl.plugins.review.memory.documents.sections import LONGEST, MOST, conventions, sections
 
@@ -36,7 +36,7 @@ class Again:
     """Bootstraps a folder as often as it is asked to."""
 
     def __init__(self, home: Home, root: Path) -> None:
-        self.memories = Memories(home, root)
+        self.memories = ReviewMemories(home, root)
         self.workspace = Workspace(root, forbidden=(home.path,))
 
     def __call__(self) -> Bootstrapped:

@@ -13,7 +13,7 @@ import yaml
 from executor import FixedClock, Home, ScopeError, Workspace
 from mcl.core.errors import ReviewError
 from mcl.memory import Cortex
-from mcl.plugins.review.memory import KINDS, Memories
+from mcl.plugins.review.memory import KINDS, ReviewMemories
 from mcl.plugins.review.memory.decisions import Decisions
 
 AT = "2026-11-22T10:00:00.000Z"
@@ -42,7 +42,7 @@ def workspace(home: Home, root: Path) -> Iterator[Workspace]:
 
 @pytest.fixture
 def decisions(home: Home, root: Path) -> Decisions:
-    return Memories(home, root).decisions
+    return ReviewMemories(home, root).decisions
 
 
 def files(root: Path) -> list[str]:
@@ -99,7 +99,7 @@ def test_ids_go_up_and_are_not_given_again_after_forgetting(
         decisions.forget(id)
     assert decisions.decide("d5", decision="y", workspace=workspace)[0].id == "ADR-0005"
     (tmp_path / "other").mkdir()
-    assert Memories(home, tmp_path / "other").decisions.decide("d", decision="y")[0].id == "ADR-0001"
+    assert ReviewMemories(home, tmp_path / "other").decisions.decide("d", decision="y")[0].id == "ADR-0001"
     with pytest.raises(ReviewError) as caught:
         decisions.forget("ADR-0003")
     assert (caught.value.code, caught.value.place) == ("DECISION_UNKNOWN", "ADR-0003")

@@ -18,9 +18,9 @@ from executor.store.home import Home
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
 from mcl.plugins.review.cli.history import complete_place
-from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.memory import Memories
-from mcl.plugins.review.scan import Known, Source, scan_source
+from mcl.plugins.review.findings import ReviewFinding
+from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.scan import KnownMarks, ScanSource, scan_source
 from mcl.plugins.review.usecases.found import concluded_before
 from mcl.plugins.review.usecases.memory import review_dismiss, review_dismissals
 from mcl.plugins.review.usecases.release import check_release
@@ -88,7 +88,7 @@ def test_history_counts_it_no_more_and_the_release_all_the_same(yard: Yard) -> N
     yard.commit(run__py=DANGER)
     with yard.opened() as home:
         review_code("run.py", ai=False, workspace=yard.folder, home=home)
-        memories = Memories(home, yard.folder)
+        memories = ReviewMemories(home, yard.folder)
 
         def flaws() -> dict[str, int]:
             checks = check_release(yard.folder, home=home).checks
@@ -147,12 +147,13 @@ def test_of_a_rule_that_finds_much_the_next_are_told_when_the_first_are_dismisse
     mark = "-".join
     gone = {f"a.py-B307-eval(x{n})" for n in range(12)}
     some = scan_source(
-        Source("a.py", text), known=Known(lambda path, rule, text, nth: mark((path, rule, text)), gone)
+        ScanSource("a.py", text),
+        known=KnownMarks(lambda path, rule, text, nth: mark((path, rule, text)), gone),
     )
     evals = [one for one in some if one.rule == "B307" and one.mark not in gone]
     assert [one.line for one in evals] == list(range(13, 31))
     assert "scan-more" not in {one.rule for one in some}
-    assert all(one.mark == "" for one in scan_source(Source("a.py", text)))
+    assert all(one.mark == "" for one in scan_source(ScanSource("a.py", text)))
 
 
 def test_two_findings_on_a_line_are_told_apart_by_rule_or_mark(yard: Yard) -> None:
@@ -247,8 +248,8 @@ def test_what_cannot_be_read_or_looked_at_cannot_be_dismissed(yard: Yard) -> Non
         review_dismiss("a.py:1", WHY, **given)
         done = asked(yard, home, "[WARNING] a.py:1\nNo limit.\n\n[HIGH] a.py:1\nWhat?")
         assert (done.exit, done.findings, len(done.output["unreadable"])) == (1, (), 1)
-        history = Memories(home, yard.folder).history
-        history.record("b.py", findings=[Finding("WARNING", "b.py", 0, "Nobody looked.")], mode="risk")
+        history = ReviewMemories(home, yard.folder).history
+        history.record("b.py", findings=[ReviewFinding("WARNING", "b.py", 0, "Nobody looked.")], mode="risk")
         with pytest.raises(ReviewError) as caught:
             review_dismiss("b.py:0", WHY, **given)
         assert caught.value.code == "NOT_DISMISSIBLE"
@@ -269,7 +270,7 @@ def test_a_secret_is_kept_neither_from_the_words_nor_by_a_hash_that_can_be_guess
     with yard.opened() as home:
         [one] = review_dismissals(workspace=yard.folder, home=home)
         assert key not in one.why
-        maker = Memories(home, yard.folder).dismissals.maker
+        maker = ReviewMemories(home, yard.folder).dismissals.maker
         assert maker.of_rule("a.py", one.rule, f'KEY = "{key}"', 1) == one.mark
         place = home.path / "keys" / "marking.json"
         assert place.stat().st_mode & 0o777 == 0o600
@@ -277,7 +278,7 @@ def test_a_secret_is_kept_neither_from_the_words_nor_by_a_hash_that_can_be_guess
         assert not any(json.loads(place.read_text())["secret"].encode() in row for (row,) in rows)
     with open_home(tmp_path / "another") as other:
         assert (
-            Memories(other, yard.folder).dismissals.maker.of_rule("a.py", one.rule, f'KEY = "{key}"', 1)
+            ReviewMemories(other, yard.folder).dismissals.maker.of_rule("a.py", one.rule, f'KEY = "{key}"', 1)
             != one.mark
         )
     yard.write("a.py", f'KEY = "{key[:-1]}C"\n')
@@ -300,17 +301,17 @@ def test_a_dismissal_holds_for_its_file_rule_and_lines_and_nothing_else(before, 
             seen.append(said)
             return repr(said)
 
-        scan_source(Source(path, "".join(f"{row}\n" for row in rows)), known=Known(mark))
+        scan_source(ScanSource(path, "".join(f"{row}\n" for row in rows)), known=KnownMarks(mark))
         return seen
 
     there = marks("a.py", before)
     if not there:
         return
     one = data.draw(st.sampled_from(there))
-    known = Known(lambda *said: repr(said), {repr(one)})
+    known = KnownMarks(lambda *said: repr(said), {repr(one)})
     for path, rows in (("a.py", after), ("a.py", [*after, *before]), ("b.py", before), ("a.py", before)):
         text = "".join(f"{row}\n" for row in rows)
-        for found in scan_source(Source(path, text), known=known):
+        for found in scan_source(ScanSource(path, text), known=known):
             before_it = [row.strip() for row in rows[: found.line]]
             bare, nth = before_it[-1], before_it.count(before_it[-1])
             assert known.is_gone(found.mark) == ((path, found.rule, bare, nth) == one)

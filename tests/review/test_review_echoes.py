@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from scripted import Scripted
 from yards import Yard
 
-from mcl.plugins.review.findings import SEVERITIES, Finding
+from mcl.plugins.review.findings import SEVERITIES, ReviewFinding
 from mcl.plugins.review.passes.asking import gathered, without_echoes
 from mcl.plugins.review.usecases.run import review_code
 
 WORDS = st.sampled_from(["No docstring.", "no docstring", "A price may be negative here.", "}", ""])
 FINDINGS = st.lists(
     st.builds(
-        Finding,
+        ReviewFinding,
         st.sampled_from(SEVERITIES[:3]),
         st.sampled_from(["a.py", "b.py"]),
         st.integers(1, 40),
@@ -37,18 +37,18 @@ FINDINGS = st.lists(
     ],
 )
 def test_a_body_says_each_line_once(body: str, told: str) -> None:
-    assert without_echoes(Finding("NOTE", "a.py", 1, body)).body == told
+    assert without_echoes(ReviewFinding("NOTE", "a.py", 1, body)).body == told
 
 
 def test_the_same_of_a_few_places_stays_and_of_many_becomes_one_that_names_them() -> None:
-    many = [Finding("NOTE", "a.py", line, "No docstring.") for line in (9, 3, 4)]
+    many = [ReviewFinding("NOTE", "a.py", line, "No docstring.") for line in (9, 3, 4)]
     assert gathered(many) == many
-    [one] = gathered([*many, Finding("NOTE", "a.py", 7, "no docstring")])
+    [one] = gathered([*many, ReviewFinding("NOTE", "a.py", 7, "no docstring")])
     assert (one.location, one.body) == ("a.py:3", "No docstring.\nThe same is said of the lines 4, 7, 9.")
 
 
 @given(FINDINGS)
-def test_no_label_of_a_file_and_no_line_is_lost(findings: list[Finding]) -> None:
+def test_no_label_of_a_file_and_no_line_is_lost(findings: list[ReviewFinding]) -> None:
     told = gathered(findings)
     for before in findings:
         [*same] = [one for one in told if (one.file, one.severity) == (before.file, before.severity)]

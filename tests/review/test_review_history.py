@@ -14,8 +14,8 @@ from executor import FixedClock, Home
 from ir.characters import written_out
 from mcl.core.errors import ReviewError
 from mcl.memory import Cortex
-from mcl.plugins.review.findings import SEVERITIES, Finding, in_order
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.findings import SEVERITIES, ReviewFinding, in_order
+from mcl.plugins.review.memory import ReviewMemories
 from mcl.plugins.review.memory.history import LEFT_OUT, without_quotes
 
 AT = "2026-11-22T10:00:00.000Z"
@@ -29,17 +29,19 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 @pytest.fixture
-def memories(home: Home, tmp_path: Path) -> Memories:
+def memories(home: Home, tmp_path: Path) -> ReviewMemories:
     (tmp_path / "work").mkdir()
-    return Memories(home, tmp_path / "work")
+    return ReviewMemories(home, tmp_path / "work")
 
 
-def finding(severity: str = "NOTE", line: int = 1, body: str = "something", file: str = "a.py") -> Finding:
-    return Finding(severity, file, line, body)  # type: ignore[arg-type]
+def finding(
+    severity: str = "NOTE", line: int = 1, body: str = "something", file: str = "a.py"
+) -> ReviewFinding:
+    return ReviewFinding(severity, file, line, body)  # type: ignore[arg-type]
 
 
 def test_a_review_is_remembered_with_its_findings_counts_mode_model_skill_intent_and_moment(
-    memories: Memories,
+    memories: ReviewMemories,
 ) -> None:
     found = [finding("NOTE", 3), finding("RISK", 9), finding("NOTE", 1)]
     memories.history.record(
@@ -55,7 +57,9 @@ def test_a_review_is_remembered_with_its_findings_counts_mode_model_skill_intent
     assert (one.total, one.blocking, one.left_out) == (3, 1, 0)
 
 
-def test_of_a_file_the_newest_ten_are_looked_back_at_and_the_oldest_are_discarded(memories: Memories) -> None:
+def test_of_a_file_the_newest_ten_are_looked_back_at_and_the_oldest_are_discarded(
+    memories: ReviewMemories,
+) -> None:
     for number in range(13):
         memories.history.record("a.py", findings=[finding(line=number + 1)], mode="comment")
     assert [one.findings[0].line for one in memories.history.last("a.py")] == list(range(13, 3, -1))
@@ -64,7 +68,7 @@ def test_of_a_file_the_newest_ten_are_looked_back_at_and_the_oldest_are_discarde
     assert memories.history.last("a.py", 0) == memories.history.last("b.py") == ()
 
 
-def test_the_next_review_is_told_the_five_worst_findings_of_the_last_one(memories: Memories) -> None:
+def test_the_next_review_is_told_the_five_worst_findings_of_the_last_one(memories: ReviewMemories) -> None:
     memories.history.record("a.py", findings=[finding("CRITICAL", 1, "of an older review")], mode="risk")
     found = [finding(severity, 7) for severity in reversed(SEVERITIES)]
     memories.history.record("a.py", findings=found, mode="risk")
@@ -73,19 +77,21 @@ def test_the_next_review_is_told_the_five_worst_findings_of_the_last_one(memorie
     assert memories.history.top("a.py") == ()
 
 
-def test_a_file_is_known_by_its_path_in_the_workspace(memories: Memories, home: Home, tmp_path: Path) -> None:
+def test_a_file_is_known_by_its_path_in_the_workspace(
+    memories: ReviewMemories, home: Home, tmp_path: Path
+) -> None:
     memories.history.record("src//./a.py", findings=[finding()], mode="comment")
     assert memories.history.last("src/a.py") == memories.history.last("./src/a.py")
     (tmp_path / "other").mkdir()
-    assert Memories(home, tmp_path / "other").history.last("src/a.py") == ()
+    assert ReviewMemories(home, tmp_path / "other").history.last("src/a.py") == ()
     (tmp_path / "link").symlink_to(tmp_path / "work")
-    assert Memories(home, tmp_path / "link").history.last("src/a.py")
+    assert ReviewMemories(home, tmp_path / "link").history.last("src/a.py")
 
 
 @pytest.mark.parametrize(
     "path", ["", ".", "../a.py", "/etc/passwd", "a/../../b", "a\nb", ".env", ".git/config"]
 )
-def test_what_is_no_file_of_the_workspace_has_no_history(memories: Memories, path: str) -> None:
+def test_what_is_no_file_of_the_workspace_has_no_history(memories: ReviewMemories, path: str) -> None:
     for asked in (
         lambda: memories.history.last(path),
         lambda: memories.history.record(path, findings=[], mode="comment"),
@@ -95,7 +101,7 @@ def test_what_is_no_file_of_the_workspace_has_no_history(memories: Memories, pat
         assert (caught.value.code, caught.value.place) == ("REVIEW_PATH", path)
 
 
-def test_nothing_is_taken_for_a_repetition(memories: Memories, home: Home) -> None:
+def test_nothing_is_taken_for_a_repetition(memories: ReviewMemories, home: Home) -> None:
     for _ in range(3):
         memories.history.record("a.py", findings=[finding()], mode="comment", at=AT)
     assert len(memories.history.last("a.py")) == 3
@@ -103,7 +109,7 @@ def test_nothing_is_taken_for_a_repetition(memories: Memories, home: Home) -> No
     assert Cortex(home).snapshot().size == 3
 
 
-def test_files_with_blocking_findings_in_their_last_review_are_open(memories: Memories) -> None:
+def test_files_with_blocking_findings_in_their_last_review_are_open(memories: ReviewMemories) -> None:
     memories.history.record("b.py", findings=[finding("RISK", file="b.py")], mode="risk")
     memories.history.record("a.py", findings=[finding("WARNING")], mode="risk")
     memories.history.record("c.py", findings=[finding("NOTE", file="c.py")], mode="risk")
@@ -114,7 +120,7 @@ def test_files_with_blocking_findings_in_their_last_review_are_open(memories: Me
 
 
 def test_nothing_leaves_this_machine_and_nothing_is_purged(
-    memories: Memories, home: Home, monkeypatch: pytest.MonkeyPatch
+    memories: ReviewMemories, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object, **__: object) -> None:
         raise AssertionError("a connection")
@@ -135,7 +141,9 @@ def stored(home: Home) -> str:
     return "\n".join(document.decode() for (document,) in rows)
 
 
-def test_what_a_file_holds_is_not_kept_though_a_finding_quotes_it(memories: Memories, home: Home) -> None:
+def test_what_a_file_holds_is_not_kept_though_a_finding_quotes_it(
+    memories: ReviewMemories, home: Home
+) -> None:
     content = "def pay(amount):\n    charge_the_card(amount, now=True)\n"
     body = (
         "The line\n\n    charge_the_card(amount, now=True)\n> charge_the_card(amount, now=True)\n"
@@ -166,7 +174,7 @@ def test_no_line_of_the_content_is_left_in_a_body(lines: list[str], data: st.Dat
     assert not any("```" in line for line in told) or any("```" in line for line in lines)
 
 
-def test_secrets_and_what_drives_a_terminal_are_not_kept(memories: Memories, home: Home) -> None:
+def test_secrets_and_what_drives_a_terminal_are_not_kept(memories: ReviewMemories, home: Home) -> None:
     whole = "-----BEGIN RSA PRIVATE KEY-----\nMIIE"
     found = [
         finding("RISK", 1, f"the key {KEY} \x1b[2J\u200b"),
@@ -181,7 +189,7 @@ def test_secrets_and_what_drives_a_terminal_are_not_kept(memories: Memories, hom
         assert secret not in stored(home)
 
 
-def test_of_very_many_findings_the_worst_are_kept_and_all_are_counted(memories: Memories) -> None:
+def test_of_very_many_findings_the_worst_are_kept_and_all_are_counted(memories: ReviewMemories) -> None:
     found = [finding(SEVERITIES[number % 7], number + 1, "x" * 300) for number in range(700)]
     memories.history.record("a.py", findings=found, mode="risk")
     [one] = memories.history.last("a.py")
@@ -193,7 +201,7 @@ def test_of_very_many_findings_the_worst_are_kept_and_all_are_counted(memories: 
     assert one.findings == in_order(found)[: len(one.findings)]
 
 
-def test_a_body_that_is_too_long_says_that_it_was_cut(memories: Memories) -> None:
+def test_a_body_that_is_too_long_says_that_it_was_cut(memories: ReviewMemories) -> None:
     memories.history.record("a.py", findings=[finding(body="word " * 400)], mode="comment")
     body = memories.history.last("a.py")[0].findings[0].body
     assert len(body) <= 600
@@ -206,7 +214,12 @@ BODIES = st.text(
 ).map(written_out)
 FINDINGS = st.lists(
     st.builds(
-        Finding, st.sampled_from(SEVERITIES), st.just("a.py"), st.integers(0, 10**6), BODIES, st.just("B602")
+        ReviewFinding,
+        st.sampled_from(SEVERITIES),
+        st.just("a.py"),
+        st.integers(0, 10**6),
+        BODIES,
+        st.just("B602"),
     ),
     max_size=12,
 )
@@ -214,16 +227,19 @@ FINDINGS = st.lists(
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(findings=FINDINGS)
-def test_what_is_recorded_is_what_is_read(memories: Memories, findings: list[Finding]) -> None:
+def test_what_is_recorded_is_what_is_read(memories: ReviewMemories, findings: list[ReviewFinding]) -> None:
     wanted = [
-        Finding(one.severity, one.file, one.line, without_quotes(one.body), one.rule) for one in findings
+        ReviewFinding(one.severity, one.file, one.line, without_quotes(one.body), one.rule)
+        for one in findings
     ]
     told = memories.history.record("a.py", findings=findings, mode="comment")
     assert sorted(map(repr, told.findings)) == sorted(map(repr, wanted))
     assert memories.history.last("a.py", 1) == (told,)
 
 
-def test_what_a_person_made_of_the_memory_is_read_as_far_as_it_goes(memories: Memories, home: Home) -> None:
+def test_what_a_person_made_of_the_memory_is_read_as_far_as_it_goes(
+    memories: ReviewMemories, home: Home
+) -> None:
     memories.history.record("a.py", findings=[finding("RISK")], mode="risk")
     told = memories.history.last("a.py")[0]
     type_, _, id_ = told.uri.removeprefix("matrix://cortex/").partition("@")[0].partition("/")

@@ -12,8 +12,8 @@ from executor import FixedClock, Home
 from mcl.core.errors import CortexError, ReviewError
 from mcl.memory import TYPES, Cortex
 from mcl.memory.learned import bundle
-from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.memory import MEANINGS, Memories
+from mcl.plugins.review.findings import ReviewFinding
+from mcl.plugins.review.memory import MEANINGS, ReviewMemories
 from mcl.plugins.review.memory.meanings import Meanings
 
 AT = "2026-11-22T10:00:00.000Z"
@@ -30,7 +30,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 @pytest.fixture
 def meanings(home: Home, tmp_path: Path) -> Meanings:
     (tmp_path / "work").mkdir()
-    return Memories(home, tmp_path / "work").meanings
+    return ReviewMemories(home, tmp_path / "work").meanings
 
 
 @pytest.mark.parametrize("kind", MEANINGS)
@@ -124,15 +124,17 @@ def test_secrets_and_what_is_not_seen_are_not_kept(meanings: Meanings, home: Hom
 def test_workspaces_do_not_know_of_one_another(meanings: Meanings, home: Home, tmp_path: Path) -> None:
     meanings.remember("the store opens SQLite")
     (tmp_path / "other").mkdir()
-    assert Memories(home, tmp_path / "other").meanings.recall("store") == ()
+    assert ReviewMemories(home, tmp_path / "other").meanings.recall("store") == ()
 
 
 def test_no_goal_is_told_what_reviews_remember(home: Home, tmp_path: Path) -> None:
-    memories, cortex = Memories(home, tmp_path), Cortex(home)
+    memories, cortex = ReviewMemories(home, tmp_path), Cortex(home)
     cortex.put("Fact", "Acme sells paper", id="own")
     memories.meanings.remember("Acme sells paper, and this file orders it")
     memories.decisions.decide("Acme sells paper", decision="Order there.")
-    memories.history.record("acme.py", findings=[Finding("RISK", "acme.py", 1, "sells paper")], mode="risk")
+    memories.history.record(
+        "acme.py", findings=[ReviewFinding("RISK", "acme.py", 1, "sells paper")], mode="risk"
+    )
     told = bundle(cortex.memories(), "Acme sells paper", types=TYPES, tags=(), tokens=512)
     assert [one.id for one in told.memories] == ["own"]
 

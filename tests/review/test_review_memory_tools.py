@@ -12,8 +12,8 @@ from walks import Walks, sequence, tool
 from executor import FixedClock, Home, Outcome, Registry
 from mcl.catalog.tools import registry
 from mcl.memory import Cortex
-from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.findings import ReviewFinding
+from mcl.plugins.review.memory import ReviewMemories
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
@@ -34,8 +34,8 @@ def plans(tmp_path: Path) -> Iterator[Plans]:
 
 
 @pytest.fixture
-def memories(plans: Plans) -> Memories:
-    return Memories(plans.home, plans.workspace)
+def memories(plans: Plans) -> ReviewMemories:
+    return ReviewMemories(plans.home, plans.workspace)
 
 
 def code(outcome: Outcome) -> str:
@@ -48,7 +48,7 @@ def output(outcome: Outcome, node: str = "n1") -> Any:
 
 
 def test_a_decision_of_a_plan_is_a_file_and_a_memory_that_names_the_plan(
-    plans: Plans, memories: Memories
+    plans: Plans, memories: ReviewMemories
 ) -> None:
     node = tool(
         "n1", "review/decide", "write", title="One file", decision="All in one.", context="Files were lost.",
@@ -73,7 +73,9 @@ def test_a_decision_of_a_plan_is_a_file_and_a_memory_that_names_the_plan(
 
 
 @pytest.mark.parametrize("kind", ["decisions", "boundaries", "philosophy", "rejected"])
-def test_the_folder_that_the_gate_judges_is_the_kind(plans: Plans, memories: Memories, kind: str) -> None:
+def test_the_folder_that_the_gate_judges_is_the_kind(
+    plans: Plans, memories: ReviewMemories, kind: str
+) -> None:
     folder = f"architecture_memory/{kind}"
     told = output(plans.go(tool("n1", "review/decide", "write", title="x", decision="y", folder=folder)))
     assert told["path"] == f"{folder}/ADR-0001-x.md"
@@ -92,7 +94,7 @@ def test_the_folder_that_the_gate_judges_is_the_kind(plans: Plans, memories: Mem
     ],
 )
 def test_a_plan_decides_nothing_that_cannot_be_kept(
-    plans: Plans, memories: Memories, given: dict[str, str], wanted: str
+    plans: Plans, memories: ReviewMemories, given: dict[str, str], wanted: str
 ) -> None:
     node = tool("n1", "review/decide", "write", **{"title": "x", "decision": "y", **given})
     assert code(plans.go(node)) == wanted
@@ -101,7 +103,7 @@ def test_a_plan_decides_nothing_that_cannot_be_kept(
 
 
 def test_a_folder_that_leads_out_of_the_workspace_is_not_written_in(
-    plans: Plans, memories: Memories, tmp_path: Path
+    plans: Plans, memories: ReviewMemories, tmp_path: Path
 ) -> None:
     (tmp_path / "outside").mkdir()
     (plans.workspace / "architecture_memory").symlink_to(tmp_path / "outside")
@@ -111,7 +113,7 @@ def test_a_folder_that_leads_out_of_the_workspace_is_not_written_in(
     assert memories.decisions.all() == ()
 
 
-def test_a_goal_that_only_looks_decides_and_remembers_nothing(plans: Plans, memories: Memories) -> None:
+def test_a_goal_that_only_looks_decides_and_remembers_nothing(plans: Plans, memories: ReviewMemories) -> None:
     for name, given in (
         ("review/decide", {"title": "x", "decision": "y"}),
         ("review/remember", {"text": "x"}),
@@ -122,7 +124,7 @@ def test_a_goal_that_only_looks_decides_and_remembers_nothing(plans: Plans, memo
 
 
 def test_a_text_of_a_plan_is_remembered_once_with_where_it_comes_from(
-    plans: Plans, memories: Memories
+    plans: Plans, memories: ReviewMemories
 ) -> None:
     plans.write("a.txt", f"store talks {KEY}")
     given = {"text": "${n1.output.text}", "kind": "warning", "tags": '["store"]'}
@@ -139,9 +141,11 @@ def test_a_text_of_a_plan_is_remembered_once_with_where_it_comes_from(
     assert code(plans.go(refused)) == "MEANING_SHAPE"
 
 
-def test_a_review_asks_for_its_context_by_the_files_it_looks_at(plans: Plans, memories: Memories) -> None:
+def test_a_review_asks_for_its_context_by_the_files_it_looks_at(
+    plans: Plans, memories: ReviewMemories
+) -> None:
     memories.meanings.remember("app.py starts the shop", source="README.md:1")
-    memories.history.record("app.py", findings=[Finding("RISK", "app.py", 3, "shell")], mode="risk")
+    memories.history.record("app.py", findings=[ReviewFinding("RISK", "app.py", 3, "shell")], mode="risk")
     told = output(plans.go(tool("n1", "review/context", files='["app.py"]', mode="security"), verb="find"))
     assert [one["kind"] for one in told["parts"]] == ["meaning", "finding"]
     assert told["text"].startswith("Context of a security review of app.py. ")
@@ -153,7 +157,7 @@ def test_a_review_asks_for_its_context_by_the_files_it_looks_at(plans: Plans, me
     assert len(short["text"]) <= 500
 
 
-def test_maps_that_cannot_be_read_are_said_and_not_used(plans: Plans, memories: Memories) -> None:
+def test_maps_that_cannot_be_read_are_said_and_not_used(plans: Plans, memories: ReviewMemories) -> None:
     memories.meanings.remember("app.py starts the shop")
     plans.write("generated/architecture/architecture_map.json", '{"schema": "architecture_map.v1"')
     told = output(plans.go(tool("n1", "review/context", files='["app.py"]')))

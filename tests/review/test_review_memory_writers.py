@@ -11,27 +11,28 @@ import pytest
 
 from executor import Home, Workspace
 from mcl.memory.verification import verify_home
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory import ReviewMemories
 
 WRITER = """
 import sys
 from pathlib import Path
 from executor.sandbox.paths import Workspace
 from mcl.core.home import open_home
-from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.findings import ReviewFinding
+from mcl.plugins.review.memory import ReviewMemories
 home, root, name, rounds = open_home(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-memories, workspace = Memories(home, root), Workspace(root, forbidden=(home.path,))
+memories, workspace = ReviewMemories(home, root), Workspace(root, forbidden=(home.path,))
 print("ready", flush=True)
 sys.stdin.readline()
 for n in range(rounds):
-    shared = [Finding("RISK", "shared.py", 1, "the same for all")]
+    shared = [ReviewFinding("RISK", "shared.py", 1, "the same for all")]
     memories.history.record("shared.py", findings=shared, mode="risk")
-    memories.history.record(f"{name}.py", findings=[Finding("NOTE", f"{name}.py", n, "own")], mode="risk")
+    own = [ReviewFinding("NOTE", f"{name}.py", n, "own")]
+    memories.history.record(f"{name}.py", findings=own, mode="risk")
     memories.meanings.remember(f"{name} says {n}")
     for file, line in ((f"{name}.py", n), ("shared.py", n)):
         mark = memories.dismissals.maker.of_rule(file, "B1", str(line), 1)
-        memories.dismissals.dismiss(Finding("RISK", file, line, "own", "B1", mark), f"{name} {n}")
+        memories.dismissals.dismiss(ReviewFinding("RISK", file, line, "own", "B1", mark), f"{name} {n}")
     memories.decisions.decide(f"{name} decides {n}", decision="y", workspace=workspace)
     memories.decisions.decide("all decide this", decision="y", workspace=workspace)
     if n % 2:
@@ -71,7 +72,7 @@ def together(folder: Path, *, writers: int, rounds: int, homes: int = 1) -> Path
 def test_processes_that_write_at_once_lose_nothing(tmp_path: Path, writers: int, rounds: int) -> None:
     root = together(tmp_path, writers=writers, rounds=rounds)
     with Home.open(tmp_path / "home0") as home:
-        memories = Memories(home, root)
+        memories = ReviewMemories(home, root)
         shared = home.db.read("SELECT id, count(*) FROM cortex_memories WHERE type = 'Event' GROUP BY id")
         assert sorted(count for _, count in shared) == [rounds] * writers + [writers * rounds]
         for number in range(writers):

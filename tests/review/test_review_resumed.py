@@ -13,7 +13,7 @@ from scripted import Scripted
 from yards import Yard
 
 from mcl import list_intents, run
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory import ReviewMemories
 from mcl.usecases.models import Models
 
 HERE = Path(__file__).parent
@@ -54,7 +54,7 @@ def test_a_killed_review_goes_on_with_its_own_model_and_does_nothing_twice(yard:
         model = Scripted(lambda request: "[CRITICAL] run.py:5\nA shell.", digest="d" * 64)
         outcome = run(id, resume=True, model=model, home=home)
         assert outcome.state == "completed", outcome.failure
-        [last] = Memories(home, yard.folder).history.last("run.py")
+        [last] = ReviewMemories(home, yard.folder).history.last("run.py")
         assert [one.severity for one in last.findings][:2] == ["CRITICAL", "RISK"]
 
 
@@ -66,6 +66,6 @@ def test_the_command_line_goes_on_with_the_model_that_was_signed(yard: Yard) -> 
     assert told.code == 1, told.out + told.err  # as the review itself would have ended
     assert yard.mcl("show", id, "--json").document["state"] == "completed"
     with yard.opened() as home:
-        [last] = Memories(home, yard.folder).history.last("run.py")
+        [last] = ReviewMemories(home, yard.folder).history.last("run.py")
         assert (last.intent, last.model, last.blocking > 0) == (id, "bundled", True)
     assert yard.mcl("log", "verify").code == 0

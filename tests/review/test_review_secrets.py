@@ -10,7 +10,7 @@ import pytest
 from ir import KEY_SHAPES, find_secret
 from ir.inline_secrets import without_secrets
 from mcl.plugins.review.scan import scanning as patterns
-from mcl.plugins.review.scan.scanning import Rule, books
+from mcl.plugins.review.scan.scanning import PatternRule, books
 
 HITS = [
     pytest.param(rule, hit, id=f"{rule.id}-{number}")
@@ -22,7 +22,7 @@ HITS = [
 
 
 @pytest.mark.parametrize(("rule", "hit"), HITS)
-def test_what_the_scan_takes_for_a_secret_is_not_remembered(rule: Rule, hit: str) -> None:
+def test_what_the_scan_takes_for_a_secret_is_not_remembered(rule: PatternRule, hit: str) -> None:
     found = rule.pattern.search(hit)
     assert found
     value = found.groupdict().get("value") or hit.rpartition("\n")[2]

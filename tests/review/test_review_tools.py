@@ -15,7 +15,7 @@ from executor import Registry
 from mcl.catalog.tools.registry import registry
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.conclusion import concluded, finding_of
-from mcl.plugins.review.findings import SEVERITIES, Finding, read_findings, write_findings
+from mcl.plugins.review.findings import SEVERITIES, ReviewFinding, read_findings, write_findings
 
 
 class OwnTools(Walks):
@@ -77,7 +77,7 @@ def test_look_is_stopped_by_the_gate_outside_the_workspace(walks: OwnTools, path
 
 
 def test_conclude_puts_rules_and_texts_together(walks: OwnTools) -> None:
-    rule = Finding("WARNING", "app.py", 2, "Text is run.", "B307").to_json()
+    rule = ReviewFinding("WARNING", "app.py", 2, "Text is run.", "B307").to_json()
     found = done(
         walks,
         tool(
@@ -103,8 +103,8 @@ def test_conclude_blocks_for_what_the_rules_found_beyond_what_is_told(walks: Own
 
 
 def test_conclude_tells_as_many_findings_as_an_answer_holds(walks: OwnTools) -> None:
-    many = [Finding("NOTE", "app.py", line, "a word " * 400).to_json() for line in range(1, 201)]
-    many.append(Finding("RISK", "app.py", 201, "The worst is told first.").to_json())
+    many = [ReviewFinding("NOTE", "app.py", line, "a word " * 400).to_json() for line in range(1, 201)]
+    many.append(ReviewFinding("RISK", "app.py", 201, "The worst is told first.").to_json())
     found = done(walks, tool("n1", "review/conclude", mode="risk", files="[]", looked=json.dumps(many)))
     assert (found["count"], found["truncated"], found["blocking"]) == (201, True, True)
     assert found["findings"][0]["severity"] == "RISK"
@@ -128,16 +128,18 @@ def test_conclude_takes_nothing_for_a_finding_that_is_none(walks: OwnTools, said
 
 
 def test_of_one_file_two_passes_say_no_more_than_the_contract_allows() -> None:
-    first = write_findings([Finding("NOTE", "a.py", line, "small") for line in range(1, 4)])
-    second = write_findings([Finding("RISK", "a.py", 9, "large"), Finding("NOTE", "b.py", 1, "other")])
-    rules = [Finding("NOTE", "a.py", 7, "by a rule", "B1")]
+    first = write_findings([ReviewFinding("NOTE", "a.py", line, "small") for line in range(1, 4)])
+    second = write_findings(
+        [ReviewFinding("RISK", "a.py", 9, "large"), ReviewFinding("NOTE", "b.py", 1, "other")]
+    )
+    rules = [ReviewFinding("NOTE", "a.py", 7, "by a rule", "B1")]
     ended = concluded(rules, [first, second], most=2)
     assert [one.location for one in ended.findings] == ["a.py:9", "a.py:1", "b.py:1", "a.py:7"]
     assert ended.blocking
 
 
 FINDINGS = st.builds(
-    Finding,
+    ReviewFinding,
     severity=st.sampled_from(SEVERITIES),
     file=st.sampled_from(["a.py", "b c.py", "d:3"]),
     line=st.integers(0, 9),
@@ -149,7 +151,7 @@ FINDINGS = st.builds(
 @settings(max_examples=40)
 @given(st.lists(FINDINGS, max_size=8), st.lists(st.text(max_size=60), max_size=3))
 def test_whatever_is_concluded_is_in_order_told_once_and_fails_closed(
-    found: list[Finding], texts: list[str]
+    found: list[ReviewFinding], texts: list[str]
 ) -> None:
     ended = concluded(found, texts)
     places = [SEVERITIES.index(one.severity) for one in ended.findings]

@@ -114,11 +114,11 @@ def test_a_review_that_ended_is_whole(yard: Yard) -> None:
 
 
 def test_what_failed_is_remembered_of_no_file(yard: Yard) -> None:
-    from mcl.plugins.review.memory import Memories
+    from mcl.plugins.review.memory import ReviewMemories
 
     reviewed(yard, numbers)
     with yard.opened() as home:
-        assert Memories(home, yard.folder).history.last("a.py", 1) == ()
+        assert ReviewMemories(home, yard.folder).history.last("a.py", 1) == ()
 
 
 def test_the_command_tells_both(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

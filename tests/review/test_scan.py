@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.plugins.review.findings import Finding, read_findings, write_findings
-from mcl.plugins.review.scan import Source, scan_source
+from mcl.plugins.review.findings import ReviewFinding, read_findings, write_findings
+from mcl.plugins.review.scan import ScanSource, scan_source
 from mcl.plugins.review.scan.python import judged
 
 SHOP = """\
@@ -52,7 +52,7 @@ def login(password: str = "letmein"):
 
 
 def found(path: str, text: str, *lines: int) -> list[tuple[str, int, str]]:
-    some = scan_source(Source(path, text), lines=frozenset(lines) or None)
+    some = scan_source(ScanSource(path, text), lines=frozenset(lines) or None)
     return [(one.rule, one.line, one.severity) for one in some]
 
 
@@ -81,7 +81,7 @@ def test_in_tests_and_examples_nothing_blocks_and_what_tests_are_made_of_is_not_
 
 
 def test_a_finding_says_what_it_is_and_what_to_do_in_the_form_of_findings() -> None:
-    some = scan_source(Source("shop/app.py", SHOP))
+    some = scan_source(ScanSource("shop/app.py", SHOP))
     for one in some:
         assert one.file == "shop/app.py"
         assert "\nFix: " in one.body
@@ -106,7 +106,7 @@ def test_a_difference_is_told_what_its_lines_have_to_do_with() -> None:
 
 def test_python_that_is_none_is_searched_by_patterns_and_said() -> None:
     text = "import os\nprint 'hello'\nos.system('rm ' + name)\n"
-    [said, shell] = scan_source(Source("old.py", text))
+    [said, shell] = scan_source(ScanSource("old.py", text))
     assert (said.rule, said.severity, said.line) == ("scan-unparsed", "NOTE", 2)
     assert said.body.startswith("This is no Python 3.")
     assert (shell.rule, shell.line) == ("py-shell", 3)
@@ -122,27 +122,27 @@ def test_what_cannot_be_parsed_never_passes_in_silence(text: str) -> None:
 
 def test_a_rule_that_fails_is_said_and_the_others_go_on() -> None:
     text = "import importlib, subprocess\nimportlib.import_module()\nsubprocess.run(line, shell=True)\n"
-    said = {one.rule: one for one in scan_source(Source("a.py", text))}
+    said = {one.rule: one for one in scan_source(ScanSource("a.py", text))}
     assert said["B602"].severity == "RISK"
     assert (said["scan-failed"].line, said["scan-failed"].severity) == (2, "NOTE")
     assert "B001" in said["scan-failed"].body
 
 
 def test_one_rule_is_told_twenty_times_a_file_and_then_that_there_is_more() -> None:
-    some = scan_source(Source("a.py", "eval(x)\n" * 100))
+    some = scan_source(ScanSource("a.py", "eval(x)\n" * 100))
     assert [one.rule for one in some] == ["B307"] * 20 + ["scan-more"]
     assert (some[-1].line, some[-1].severity) == (21, "WARNING")
-    assert [one.line for one in scan_source(Source("a.py", "eval(x)\n" * 100), lines={90})] == [90]
+    assert [one.line for one in scan_source(ScanSource("a.py", "eval(x)\n" * 100), lines={90})] == [90]
 
 
 def test_a_secret_is_never_part_of_what_is_said() -> None:
     value = "q8WnR4tY7uKpL2xVb9sDc5Fg"
     text = f'api_key = "{value}"\npassword = "{value}"\ndef f(password="{value}"): g(password="{value}")\n'
     for path in ("a.py", "a.js", "a.yml", "tests/a.py"):
-        some = scan_source(Source(path, text))
+        some = scan_source(ScanSource(path, text))
         assert some
         assert value not in json.dumps([one.to_json() for one in some])
-    assert [one.rule for one in scan_source(Source("a.py", text))] == ["secret-assigned"] * 3
+    assert [one.rule for one in scan_source(ScanSource("a.py", text))] == ["secret-assigned"] * 3
 
 
 def test_what_a_comment_says_does_not_make_it_worse() -> None:
@@ -181,17 +181,17 @@ PIECES = st.sampled_from(
     st.sampled_from(["a.py", "a.sh", "Dockerfile"]),
 )
 def test_any_text_gives_findings_on_its_lines_and_the_same_ones_again(text: str, path: str) -> None:
-    some = scan_source(Source(path, text))
-    assert some == scan_source(Source(path, text))
+    some = scan_source(ScanSource(path, text))
+    assert some == scan_source(ScanSource(path, text))
     rows = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
-    assert all(1 <= one.line <= rows and isinstance(one, Finding) for one in some)
+    assert all(1 <= one.line <= rows and isinstance(one, ReviewFinding) for one in some)
     assert {one.severity for one in some} <= {"RISK", "WARNING", "NOTE"}
 
 
 @given(st.lists(PIECES, max_size=30).map("".join), st.sets(st.integers(1, 12)))
 def test_a_difference_is_told_its_own_lines_only(text: str, lines: set[int]) -> None:
     rows = text.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
-    some = scan_source(Source("a.py", text), lines=lines)
+    some = scan_source(ScanSource("a.py", text), lines=lines)
     if lines & set(range(1, rows + 1)):
         assert {one.line for one in some} <= lines
 
@@ -245,10 +245,10 @@ def test_nothing_is_loaded_before_python_is_judged_and_nothing_is_written(tmp_pa
     (tmp_path / "site" / "strange.py").write_text("raise SystemExit('loaded')\n")
     code = (
         "import sys, warnings; form = warnings.formatwarning\n"
-        "from mcl.plugins.review.scan import Source, scan_source\n"
-        "scan_source(Source('a.js', 'eval(x)'))\n"
+        "from mcl.plugins.review.scan import ScanSource, scan_source\n"
+        "scan_source(ScanSource('a.js', 'eval(x)'))\n"
         "assert not {'bandit', 'stevedore', 'rich'} & set(sys.modules)\n"
-        "print([one.rule for one in scan_source(Source('a.py', 'eval(x)'))])\n"
+        "print([one.rule for one in scan_source(ScanSource('a.py', 'eval(x)'))])\n"
         "assert warnings.formatwarning is form\n"
         "assert not any('formatters' in name for name in sys.modules if name.startswith('bandit'))\n"
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mcl.plugins.review.scan import Source, scan_source
+from mcl.plugins.review.scan import ScanSource, scan_source
 from mcl.plugins.review.scan.bindings import MAX_DEPTH
 from mcl.plugins.review.scan.python import judged
-from mcl.plugins.review.scan.walking import Around
+from mcl.plugins.review.scan.walking import SyntaxContext
 
 NAMES = "import os, pickle, subprocess, tarfile, yaml, zipfile\nfrom shlex import quote\n"
 
@@ -75,7 +75,7 @@ DANGEROUS = {
 
 
 def severities(text: str) -> set[str]:
-    return {one.severity for one in scan_source(Source("shop/app.py", NAMES + text + "\n"))} - {"NOTE"}
+    return {one.severity for one in scan_source(ScanSource("shop/app.py", NAMES + text + "\n"))} - {"NOTE"}
 
 
 @pytest.mark.parametrize("text", HARMLESS.values(), ids=HARMLESS.keys())
@@ -91,7 +91,7 @@ def test_what_others_may_choose_blocks(text: str) -> None:
 
 def test_a_hash_that_is_asked_for_its_size_is_none() -> None:
     text = "from hashlib import sha1\nsalt = sha1().digest_size\npassword = sha1(x)\n"
-    assert [one.line for one in scan_source(Source("a.py", text))] == [3]
+    assert [one.line for one in scan_source(ScanSource("a.py", text))] == [3]
 
 
 def test_what_would_take_too_many_steps_stays_as_severe(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +115,7 @@ def test_a_question_that_is_none_is_an_error_and_each_in_the_weights_is_one() ->
     assert asked == set(QUESTIONS)
     [issue] = judged("exec(x)\n").issues
     with pytest.raises(KeyError):
-        Around().holds("nosuch", issue.node)
+        SyntaxContext().holds("nosuch", issue.node)
 
 
 def bindings_place() -> str:

@@ -10,12 +10,12 @@ from itertools import count
 import pytest
 from ending import ending
 
-from mcl.plugins.review.scan import Source, scan_source
+from mcl.plugins.review.scan import ScanSource, scan_source
 from mcl.plugins.review.scan.walking import MAX_DEPTH
 
 
 def rules_in(text: str, path: str = "a.py") -> list[str]:
-    return [one.rule for one in scan_source(Source(path, text))]
+    return [one.rule for one in scan_source(ScanSource(path, text))]
 
 
 def nested(levels: int) -> str:
@@ -40,7 +40,7 @@ DEEP = {
 
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
 def test_what_is_nested_deeply_is_said_to_be_and_searched_by_patterns(text: str) -> None:
-    some = scan_source(Source("a.py", f"{text}\nos.system(x)\n"))
+    some = scan_source(ScanSource("a.py", f"{text}\nos.system(x)\n"))
     assert {one.rule for one in some} & {"scan-unparsed", "scan-bounds"}
     assert "py-shell" in {one.rule for one in some}
     assert {one.severity for one in some if one.rule.startswith("scan-")} == {"NOTE"}
@@ -110,7 +110,7 @@ def test_what_rules_look_at_again_and_again_is_counted(text: str, monkeypatch: p
 
     assert "scan-bounds" not in rules_in(text)
     monkeypatch.setattr(walking, "MAX_STEPS", 80_000)
-    (told,) = (one for one in scan_source(Source("a.py", text)) if one.rule == "scan-bounds")
+    (told,) = (one for one in scan_source(ScanSource("a.py", text)) if one.rule == "scan-bounds")
     assert "not searched within 80,000 steps" in told.body
     assert "scan-bounds" not in rules_in("f(1)\n" * 1_000)
 
@@ -137,7 +137,7 @@ AROUND = {
 @pytest.mark.parametrize(("rule", "text"), AROUND.values(), ids=AROUND.keys())
 def test_what_stands_around_is_not_asked_without_end(rule: str, text: str) -> None:
     with ending():
-        some = scan_source(Source("a.py", text))
+        some = scan_source(ScanSource("a.py", text))
     assert ("WARNING", rule) in {(one.severity, one.rule) for one in some}  # what cannot be told blocks
 
 
@@ -172,8 +172,8 @@ def test_no_file_takes_longer_than_both_bounds(path: str, text: str) -> None:
         "from pathlib import Path\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
         "resource.setrlimit(resource.RLIMIT_CPU, (300, 300))\n"  # a guard, no measure
-        "from mcl.plugins.review.scan import Source, scan_source\n"
-        "scan_source(Source(sys.argv[1], sys.stdin.read()))\n"
+        "from mcl.plugins.review.scan import ScanSource, scan_source\n"
+        "scan_source(ScanSource(sys.argv[1], sys.stdin.read()))\n"
         # getrusage counts what the process that started this one held: Linux keeps it across exec.
         "status = Path('/proc/self/status')\n"
         "lines = status.read_text().splitlines() if status.exists() else ['VmHWM: 0']\n"

@@ -12,9 +12,9 @@ import pytest
 import regex
 
 import mcl.plugins.review.scan
-from mcl.plugins.review.scan import Known, Source, scan_source
+from mcl.plugins.review.scan import KnownMarks, ScanSource, scan_source
 from mcl.plugins.review.scan.plugins import rules
-from mcl.plugins.review.scan.scanning import Book, Rule, books
+from mcl.plugins.review.scan.scanning import PatternBook, PatternRule, books
 from mcl.plugins.review.scan.weights import place_of
 
 # Put together, so that whoever searches this file for keys finds none.
@@ -47,14 +47,14 @@ READS_OTHERWISE = {
 }
 
 
-def name_for(book: Book) -> str:
+def name_for(book: PatternBook) -> str:
     return LANGUAGES[book.name][0]
 
 
-def rules_in(book: Book, text: str) -> set[str]:
+def rules_in(book: PatternBook, text: str) -> set[str]:
     if book.only:
         text = f"print 'no Python 3'\n{text}"
-    return {one.rule for one in scan_source(Source(name_for(book), text))}
+    return {one.rule for one in scan_source(ScanSource(name_for(book), text))}
 
 
 def test_every_language_has_its_rules() -> None:
@@ -67,7 +67,7 @@ def test_every_language_has_its_rules() -> None:
 
 
 @pytest.mark.parametrize(("book", "rule"), RULES)
-def test_a_pattern_hits_and_passes_what_it_says(book: Book, rule: Rule) -> None:
+def test_a_pattern_hits_and_passes_what_it_says(book: PatternBook, rule: PatternRule) -> None:
     assert rule.hits
     assert rule.passes
     for text in rule.hits:
@@ -77,7 +77,7 @@ def test_a_pattern_hits_and_passes_what_it_says(book: Book, rule: Rule) -> None:
 
 
 @pytest.mark.parametrize(("book", "rule"), RULES)
-def test_a_pattern_says_what_is_to_be_done_and_how_bad_it_is(book: Book, rule: Rule) -> None:
+def test_a_pattern_says_what_is_to_be_done_and_how_bad_it_is(book: PatternBook, rule: PatternRule) -> None:
     assert rule.severity in ("RISK", "WARNING", "NOTE")
     assert rule.near
     assert all(word == word.lower() for word in rule.near) or not rule.ignore_case
@@ -86,7 +86,7 @@ def test_a_pattern_says_what_is_to_be_done_and_how_bad_it_is(book: Book, rule: R
 
 
 @pytest.mark.parametrize(("book", "rule"), RULES)
-def test_a_pattern_takes_no_time_whatever_it_is_given(book: Book, rule: Rule) -> None:
+def test_a_pattern_takes_no_time_whatever_it_is_given(book: PatternBook, rule: PatternRule) -> None:
     """Of pieces of its own examples, repeated to the length that it is tried on."""
     seeds = [*rule.near, *rule.hits, *rule.passes]
     seeds += [text[: len(text) * part // 4] for text in rule.hits for part in (1, 2, 3)]
@@ -99,21 +99,21 @@ def test_a_pattern_takes_no_time_whatever_it_is_given(book: Book, rule: Rule) ->
 
 
 def test_what_is_in_a_comment_is_no_code_but_a_secret_is_one_there_too() -> None:
-    assert scan_source(Source("a.js", "// eval(x)\n * eval(x)\n")) == ()
-    assert scan_source(Source("run.sh", "  # curl -k https://x.se\n")) == ()
-    [key] = scan_source(Source("a.js", f"// {TOKEN}\n"))
+    assert scan_source(ScanSource("a.js", "// eval(x)\n * eval(x)\n")) == ()
+    assert scan_source(ScanSource("run.sh", "  # curl -k https://x.se\n")) == ()
+    [key] = scan_source(ScanSource("a.js", f"// {TOKEN}\n"))
     assert key.rule == "secret-github"
 
 
 def test_a_script_without_an_ending_is_known_by_its_first_line() -> None:
     for line in ("#!/bin/sh", "#!/usr/bin/env bash", "#!/usr/bin/env -S zsh -e", "#! /bin/dash"):
-        assert [one.rule for one in scan_source(Source("bin/run", f"{line}\nchmod 777 x\n"))] == [
+        assert [one.rule for one in scan_source(ScanSource("bin/run", f"{line}\nchmod 777 x\n"))] == [
             "sh-world-file"
         ]
-    [one] = scan_source(Source("bin/run", "#!/usr/bin/env python3.12\nimport os\nos.system(x)\n"))
+    [one] = scan_source(ScanSource("bin/run", "#!/usr/bin/env python3.12\nimport os\nos.system(x)\n"))
     assert one.rule == "B605"
-    assert scan_source(Source("bin/run", "#!/usr/bin/perl\nchmod 777 x\n")) == ()
-    assert scan_source(Source("bin/run", "chmod 777 x\n")) == ()
+    assert scan_source(ScanSource("bin/run", "#!/usr/bin/perl\nchmod 777 x\n")) == ()
+    assert scan_source(ScanSource("bin/run", "chmod 777 x\n")) == ()
 
 
 def test_an_encoding_that_hides_code_is_told_under_each_of_its_names() -> None:
@@ -121,7 +121,7 @@ def test_an_encoding_that_hides_code_is_told_under_each_of_its_names() -> None:
     for name in sorted(names):
         wanted = READS_OTHERWISE.get(encodings.aliases.aliases.get(name, name))
         for form in (name, name.upper(), name.replace("_", "--")):
-            rules = {one.rule for one in scan_source(Source("shop.py", f"# coding: {form}\nx = 1\n"))}
+            rules = {one.rule for one in scan_source(ScanSource("shop.py", f"# coding: {form}\nx = 1\n"))}
             assert rules == ({wanted} if wanted else set()), form
 
 
@@ -150,13 +150,13 @@ def _read(text: bytes, name: str) -> str | None:
 def test_a_long_line_is_searched_to_its_end() -> None:
     for before in (0, 1990, 2010, 123_456):
         text = "a" * before + f" {KEY} " + "b" * 5000
-        assert [one.rule for one in scan_source(Source("a.json", text))] == ["secret-aws"], before
+        assert [one.rule for one in scan_source(ScanSource("a.json", text))] == ["secret-aws"], before
 
 
 def test_a_pattern_is_told_once_a_line_and_on_the_lines_of_a_difference() -> None:
     text = "x\neval(a); eval(b)\neval(c)\n" + "eval(d);" * 1000
-    assert [one.line for one in scan_source(Source("a.js", text))] == [2, 3, 4]
-    assert [one.line for one in scan_source(Source("a.js", text), lines={3})] == [3]
+    assert [one.line for one in scan_source(ScanSource("a.js", text))] == [2, 3, 4]
+    assert [one.line for one in scan_source(ScanSource("a.js", text), lines={3})] == [3]
 
 
 @pytest.mark.parametrize(
@@ -199,22 +199,23 @@ def test_every_rule_of_bandit_has_a_weight_and_words_of_our_own() -> None:
 def test_a_key_in_a_page_of_the_documentation_is_as_bad_and_in_a_test_it_is_a_note() -> None:
     text = f"token {TOKEN}\n"
     severities = {
-        path: scan_source(Source(path, text))[0].severity for path in ("a.cfg", "docs/a.md", "tests/a.cfg")
+        path: scan_source(ScanSource(path, text))[0].severity
+        for path in ("a.cfg", "docs/a.md", "tests/a.cfg")
     }
     assert severities == {"a.cfg": "RISK", "docs/a.md": "RISK", "tests/a.cfg": "NOTE"}
 
 
 def test_in_a_line_that_a_program_made_only_keys_block() -> None:
     text = "a" * 5000 + f"; eval(x); '\u202e'; {KEY}"
-    some = {one.rule: one.severity for one in scan_source(Source("bundle.js", text))}
+    some = {one.rule: one.severity for one in scan_source(ScanSource("bundle.js", text))}
     assert some == {"js-eval": "NOTE", "trojan-source": "NOTE", "secret-aws": "RISK"}
 
 
 def test_a_key_is_told_where_it_begins_and_not_where_another_ends() -> None:
     head, rows = "PRIVATE KEY-----", "MIIEpAIBAAKCAQEAq8WnR4tY7uKpL2xVb9sDc5Fg"
     key = f"-----BEGIN {head}\n{rows}\n-----END {head}\n"
-    assert [one.line for one in scan_source(Source("keys.pem", key + key))] == [1, 4]
-    assert [one.line for one in scan_source(Source("keys.pem", key * 2), lines={3})] == []
+    assert [one.line for one in scan_source(ScanSource("keys.pem", key + key))] == [1, 4]
+    assert [one.line for one in scan_source(ScanSource("keys.pem", key * 2), lines={3})] == []
 
 
 def test_a_private_key_is_about_the_lines_of_the_key_too() -> None:
@@ -222,10 +223,10 @@ def test_a_private_key_is_about_the_lines_of_the_key_too() -> None:
 
     def marks(key: str) -> list[str]:
         text = f"x\n{head}\n{same}\n{key}\n-----END-----\nnothing\n"
-        known = Known(lambda path, rule, lines, nth: lines)
-        assert [one.line for one in scan_source(Source("key", text), lines={4})] == [4]
-        assert scan_source(Source("key", text), lines={1, 6}) == ()
-        return [one.mark for one in scan_source(Source("key", text), known=known)]
+        known = KnownMarks(lambda path, rule, lines, nth: lines)
+        assert [one.line for one in scan_source(ScanSource("key", text), lines={4})] == [4]
+        assert scan_source(ScanSource("key", text), lines={1, 6}) == ()
+        return [one.mark for one in scan_source(ScanSource("key", text), known=known)]
 
     first, second = marks("q8WnR4tY7uKpL2xVb9sDc5Fg"), marks("zAeq8WnR4tY7uKpL2xVb9sDc")
     assert len(first) == len(second) == 1

@@ -13,8 +13,8 @@ from walks import Walks, tool
 from executor import FixedClock, Home, Registry
 from mcl.catalog.tools import registry
 from mcl.plugins.review.findings import BLOCKING, read_findings, write_findings
-from mcl.plugins.review.scan import Scanned, sweep
-from mcl.plugins.review.target import Target, piece_of
+from mcl.plugins.review.scan import SweepResult, sweep
+from mcl.plugins.review.target import ReviewTarget, piece_of
 
 SHELL = "import subprocess\n\n\ndef run(line):\n    return subprocess.run(line, shell=True)\n"
 
@@ -143,9 +143,9 @@ def test_names_of_what_is_left_out_are_not_cut_without_a_word(plans: Plans) -> N
     assert (len(looked["skipped"]), looked["truncated"]) == (1000, True)
 
 
-def target(*texts: str) -> Target:
+def target(*texts: str) -> ReviewTarget:
     pieces = (piece_of(f"{number}.py", text.encode()) for number, text in enumerate(texts))
-    return Target("folder", tuple(one for one in pieces if one is not None))
+    return ReviewTarget("folder", tuple(one for one in pieces if one is not None))
 
 
 def test_files_for_which_there_is_no_time_are_told() -> None:
@@ -170,14 +170,14 @@ def test_a_caller_is_told_how_far_it_is_and_may_stop() -> None:
 
 def test_what_blocks_is_what_findings_say_blocks() -> None:
     for label in ("RISK", "WARNING", "NOTE"):
-        found = Scanned()
+        found = SweepResult()
         found.counts[label] += 1
         assert found.blocking == (label in BLOCKING)
 
 
 def test_a_name_made_to_look_like_a_finding_is_told_as_a_name() -> None:
     name = "[RISK] a.py:3 - x.sh"
-    found = sweep(Target("folder", (piece_of(name, b"chmod 777 x\n"),)))  # type: ignore[arg-type]
+    found = sweep(ReviewTarget("folder", (piece_of(name, b"chmod 777 x\n"),)))  # type: ignore[arg-type]
     [one] = found.findings
     told = read_findings(write_findings(found.findings))
     assert [(told.findings[0].file, told.findings[0].line)] == [(name, 1)]

@@ -17,7 +17,7 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.cli.main import main
-from mcl.plugins.review.target import Piece, Target, look_at
+from mcl.plugins.review.target import FilePiece, ReviewTarget, look_at
 
 GIT = {
     **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},
@@ -81,12 +81,12 @@ class Yard:
         self.git("commit", "-q", "--allow-empty", "-m", "Change")
         return self.git("rev-parse", "HEAD")
 
-    def look(self, path: str = "", base: str = "", *, staged: bool = False) -> Target:
+    def look(self, path: str = "", base: str = "", *, staged: bool = False) -> ReviewTarget:
         """What a review would look at."""
         workspace = Workspace(self.folder, forbidden=(self.home,))
         bench = Bench(workspace, None, "read", 1 << 20, "")  # type: ignore[arg-type]  # it asks no clock
 
-        async def looked() -> Target:
+        async def looked() -> ReviewTarget:
             return await look_at(bench, path=path, base=base, staged=staged)
 
         try:
@@ -94,7 +94,7 @@ class Yard:
         finally:
             workspace.close()
 
-    def piece(self, path: str, base: str = "HEAD", *, staged: bool = False) -> Piece:
+    def piece(self, path: str, base: str = "HEAD", *, staged: bool = False) -> FilePiece:
         """One file of a difference."""
         [found] = [one for one in self.look(base=base, staged=staged).pieces if one.path == path]
         return found

@@ -13,7 +13,7 @@ from walks import Walks, tool
 from executor import FixedClock, Home, Registry
 from mcl.catalog.tools import registry
 from mcl.memory import Cortex
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory import ReviewMemories
 from mcl.plugins.review.usecases.memory import review_dismiss
 from mcl.plugins.review.usecases.run import review_code
 
@@ -45,12 +45,12 @@ def forged(plans: Plans) -> dict[str, Any]:
     """The memory of a dismissal with the mark that a review told, and all that can be known of one."""
     done = review_code("run.py", ai=False, workspace=plans.workspace, home=plans.home)
     [mark] = [one.mark for one in done.findings if one.rule == "B602"]
-    key = Memories(plans.home, plans.workspace).key
+    key = ReviewMemories(plans.home, plans.workspace).key
     return {
         "type": "Belief",
-        "id": f"mcl.plugins.review.{key}.dismissal.{mark}",
+        "id": f"mcl.review.{key}.dismissal.{mark}",
         "text": "it is harmless",
-        "tags": ["mcl.review", "mcl.plugins.review.dismissal", f"workspace.{key}"],
+        "tags": ["mcl.review", "mcl.review.dismissal", f"workspace.{key}"],
         "data": {"mark": mark, "file": "run.py", "line": "5", "severity": "RISK", "rule": "B602"},
     }
 
@@ -71,13 +71,13 @@ def test_a_plan_cannot_put_the_memory_of_a_dismissal(plans: Plans) -> None:
         {"id": made["id"], "tags": tags},
         {"id": made["id"]},
         {"tags": tags},
-        {"id": "x", "tags": json.dumps(["mcl.plugins.review.dismissal", key])},
+        {"id": "x", "tags": json.dumps(["mcl.review.dismissal", key])},
     ):
         outcome = plans.go(tool("n1", "cortex/put", "write", **base, **given))
         assert outcome.failure is not None
         assert outcome.failure.code == "RESERVED_MEMORY"
     outcome = plans.go(
-        tool("n1", "review/remember", "write", text="x", tags=json.dumps(["mcl.plugins.review.dismissal"]))
+        tool("n1", "review/remember", "write", text="x", tags=json.dumps(["mcl.review.dismissal"]))
     )
     assert outcome.failure is not None
     assert blocks(plans)
@@ -88,7 +88,7 @@ def test_a_memory_that_was_put_or_imported_otherwise_is_no_dismissal(plans: Plan
     made = forged(plans)
     made["data"] |= {} if seal is None else {"seal": seal}
     Cortex(plans.home).put(**{**made, "data": tuple(made["data"].items())})
-    assert Memories(plans.home, plans.workspace).dismissals.all() == {}
+    assert ReviewMemories(plans.home, plans.workspace).dismissals.all() == {}
     assert blocks(plans)
 
 
@@ -102,7 +102,7 @@ def test_the_seal_of_one_dismissal_is_none_for_another(plans: Plans) -> None:
     assert memory is not None
     made["data"] |= {"seal": dict(memory.data)["seal"]}
     Cortex(plans.home).put(**{**made, "data": tuple(made["data"].items())})
-    assert [one.file for one in Memories(plans.home, plans.workspace).dismissals.all().values()] == [
+    assert [one.file for one in ReviewMemories(plans.home, plans.workspace).dismissals.all().values()] == [
         "other.py"
     ]
     assert blocks(plans)

@@ -24,8 +24,8 @@ from mcl.plugins.repo.contract import (
 from mcl.plugins.repo.matcher import LONGEST_PROMPT
 from mcl.plugins.repo.rules import rules, words_before
 from mcl.plugins.repo.wording import (
-    Named,
-    Word,
+    NamedRepository,
+    PromptWord,
     argument_of,
     begin,
     change_of,
@@ -120,7 +120,7 @@ def _is_whole(feature: str) -> bool:
     return feature.startswith("w") or " " in feature
 
 
-def _kind(word: Word, *, known: bool) -> str:
+def _kind(word: PromptWord, *, known: bool) -> str:
     if known:
         return "0repo"
     if word.text in _KINDS:
@@ -158,7 +158,7 @@ _ASKS = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class ContractAnswer:
     """What a model makes of a prompt. text: the document as it said it. probability: of its intent and
     argument, over what the grammar allowed. sure: whether the contract is what it said; else it refuses."""
 
@@ -168,17 +168,17 @@ class Answer:
     sure: bool
 
 
-def ask(model: Model, prompt: str, keys: Collection[str]) -> Answer:
+def ask(model: Model, prompt: str, keys: Collection[str]) -> ContractAnswer:
     """Ask a model what a prompt wants of a repository. keys: the known repositories.
 
     Where it is not sure, leaves out the repository that the prompt names, or would act in one that it does
     not name, the contract is a refusal: nothing is guessed. Raises ModelError.
     """
     if not shown(prompt).strip():
-        return Answer(refusal("the prompt is empty"), "", 1.0, sure=True)
+        return ContractAnswer(refusal("the prompt is empty"), "", 1.0, sure=True)
     if len(prompt) > LONGEST_PROMPT:
         why = f"the prompt has {len(prompt):,} characters, and {LONGEST_PROMPT:,} are read"
-        return Answer(refusal(why), "", 1.0, sure=True)
+        return ContractAnswer(refusal(why), "", 1.0, sure=True)
     known = sorted(set(keys))
     if isinstance(model, Writer):
         said, probability = _written(model, prompt, known)
@@ -187,8 +187,8 @@ def ask(model: Model, prompt: str, keys: Collection[str]) -> Answer:
     contract = _with_own_words(read_contract(said), prompt)
     acts = intent_types()[contract.intent].effect not in ("read-only", "safety")
     if _is_elsewhere(contract, prompt, known, acts=acts) or probability < (SURE_TO_ACT if acts else SURE):
-        return Answer(refusal(UNSURE), said, probability, sure=False)
-    return Answer(contract, said, probability, sure=True)
+        return ContractAnswer(refusal(UNSURE), said, probability, sure=False)
+    return ContractAnswer(contract, said, probability, sure=True)
 
 
 def _is_elsewhere(contract: RepoIntent, prompt: str, keys: Sequence[str], *, acts: bool) -> bool:
@@ -315,7 +315,7 @@ def _weighed_of_asking(choice: Choice, like: Mapping[str, float]) -> dict[str, f
 
 
 def _place(
-    model: Model, prompt: str, kind: IntentType, words: Sequence[Word], named: Sequence[Named]
+    model: Model, prompt: str, kind: IntentType, words: Sequence[PromptWord], named: Sequence[NamedRepository]
 ) -> list[int]:
     """The words, by index, that say the intent's argument: those in quotes, else what the model finds, else
     the only one that looks like a name."""

@@ -13,10 +13,10 @@ from mcl.plugins.repo.contract import (
     refusal,
     shown,
 )
-from mcl.plugins.repo.rules import Rule, Words, rules
+from mcl.plugins.repo.rules import MatchRule, WordLists, rules
 from mcl.plugins.repo.wording import (
-    Named,
-    Word,
+    NamedRepository,
+    PromptWord,
     argument_of,
     asks_where,
     begin,
@@ -42,7 +42,7 @@ class _Fit:
     """A rule that fits. end: where in the prompt its phrase ends. places: where the phrase's words begin.
     commands: all that are named of mqlaunch."""
 
-    rule: Rule
+    rule: MatchRule
     language: Language
     end: int
     places: frozenset[int]
@@ -125,7 +125,7 @@ def several_wishes(prompt: str, keys: Collection[str]) -> RepoIntent | None:
     return None
 
 
-def _asked(prompt: str, keys: Collection[str]) -> tuple[list[Word], _Fit | None]:
+def _asked(prompt: str, keys: Collection[str]) -> tuple[list[PromptWord], _Fit | None]:
     """The words of a prompt without those that are aside of its wish, and the rule that fits them. Behind a
     search all words are its text."""
     lists, words = rules()[1], words_of(prompt)
@@ -146,7 +146,9 @@ def _asked(prompt: str, keys: Collection[str]) -> tuple[list[Word], _Fit | None]
     return asked, _word_fit(asked, named_in(asked, keys))
 
 
-def _two(first: str, before: _Fit | None, second: str, fit: _Fit | None, words: Sequence[Word]) -> RepoIntent:
+def _two(
+    first: str, before: _Fit | None, second: str, fit: _Fit | None, words: Sequence[PromptWord]
+) -> RepoIntent:
     """The refusal of a prompt that says two things."""
     if before is not None and fit is not None and fit.rule.intent != before.rule.intent:
         told = " and ".join(f"{one.rule.intent} ({_phrase(one, words)})" for one in (before, fit))
@@ -162,17 +164,17 @@ def _takes(fit: _Fit) -> bool:
     return bool(intent_types()[fit.rule.intent].arguments)
 
 
-def _phrase(fit: _Fit, words: Sequence[Word]) -> str:
+def _phrase(fit: _Fit, words: Sequence[PromptWord]) -> str:
     return " ".join(word.text for word in words if word.start in fit.places)
 
 
-def _unquoted(fit: _Fit | None, said: Sequence[Word]) -> _Fit | None:
+def _unquoted(fit: _Fit | None, said: Sequence[PromptWord]) -> _Fit | None:
     """A rule that fits, unless by words in quotes."""
     quoted = fit is not None and any(word.quoted for word in said if word.start in fit.places)
     return None if quoted else fit
 
 
-def _is_aside(said: Sequence[Word], named: Sequence[Named], lists: Words) -> bool:
+def _is_aside(said: Sequence[PromptWord], named: Sequence[NamedRepository], lists: WordLists) -> bool:
     """Whether a clause asks for nothing: politeness, and which repository is meant."""
     keys = {one.word for one in named}
     at = 0
@@ -191,7 +193,7 @@ def _is_aside(said: Sequence[Word], named: Sequence[Named], lists: Words) -> boo
 # ---- which rule ------------------------------------------------------------------------------------------
 
 
-def _word_fit(words: Sequence[Word], named: Sequence[Named]) -> _Fit | None:
+def _word_fit(words: Sequence[PromptWord], named: Sequence[NamedRepository]) -> _Fit | None:
     """The rule that fits by whole words. What a repository is called counts as a word of a rule only where
     the prompt says nothing else, or says it so with the rest: "run tests in tree" is no `tree`."""
     whole = _first(words, words, named)
@@ -205,7 +207,9 @@ def _word_fit(words: Sequence[Word], named: Sequence[Named]) -> _Fit | None:
     return whole or others
 
 
-def _first(said: Sequence[Word], words: Sequence[Word], named: Sequence[Named]) -> _Fit | None:
+def _first(
+    said: Sequence[PromptWord], words: Sequence[PromptWord], named: Sequence[NamedRepository]
+) -> _Fit | None:
     table, lists = rules()
     waiting: _Fit | None = None
     for rule in table:
@@ -220,7 +224,7 @@ def _first(said: Sequence[Word], words: Sequence[Word], named: Sequence[Named]) 
     return waiting
 
 
-def _begun(said: Sequence[Word], named: Sequence[Named]) -> _Fit | None:
+def _begun(said: Sequence[PromptWord], named: Sequence[NamedRepository]) -> _Fit | None:
     """The rule that fits by how a clause begins, behind what leads to it: "then show me the status"."""
     table, lists = rules()
     at = begin(said, lists)
@@ -235,7 +239,9 @@ def _begun(said: Sequence[Word], named: Sequence[Named]) -> _Fit | None:
     return None
 
 
-def _fits(rule: Rule, said: Sequence[Word], lists: Words, only: int | None = None) -> _Fit | None:
+def _fits(
+    rule: MatchRule, said: Sequence[PromptWord], lists: WordLists, only: int | None = None
+) -> _Fit | None:
     """only: the one place where its phrase may begin."""
     if rule.where == "commands":
         return _commands(rule, said if only is None else said[only : only + 1])
@@ -250,7 +256,7 @@ def _fits(rule: Rule, said: Sequence[Word], lists: Words, only: int | None = Non
     return None
 
 
-def _commands(rule: Rule, said: Sequence[Word]) -> _Fit | None:
+def _commands(rule: MatchRule, said: Sequence[PromptWord]) -> _Fit | None:
     found = [word for word in said if word.folded in COMMANDS and not word.quoted]
     if not found:
         return None
@@ -258,11 +264,15 @@ def _commands(rule: Rule, said: Sequence[Word]) -> _Fit | None:
     return _fit(rule, "en", found[:1], commands)
 
 
-def _fit(rule: Rule, language: Language, phrase: Sequence[Word], commands: tuple[str, ...] = ()) -> _Fit:
+def _fit(
+    rule: MatchRule, language: Language, phrase: Sequence[PromptWord], commands: tuple[str, ...] = ()
+) -> _Fit:
     return _Fit(rule, language, phrase[-1].end, frozenset(word.start for word in phrase), commands)
 
 
-def _has_needed(fit: _Fit, words: Sequence[Word], named: Sequence[Named], lists: Words) -> bool:
+def _has_needed(
+    fit: _Fit, words: Sequence[PromptWord], named: Sequence[NamedRepository], lists: WordLists
+) -> bool:
     if not fit.rule.needs:
         return True
     keys = [one for one in named if words[one.word].start >= fit.end]
@@ -274,7 +284,7 @@ def _has_needed(fit: _Fit, words: Sequence[Word], named: Sequence[Named], lists:
     return len(left) <= (0 if keys else 1) if fit.rule.needs == "name" else bool(keys) and not left
 
 
-def _substring_fit(prompt: str, words: Sequence[Word], named: Sequence[Named]) -> _Fit | None:
+def _substring_fit(prompt: str, words: Sequence[PromptWord], named: Sequence[NamedRepository]) -> _Fit | None:
     """The rule that fits by plain text; those that have no such text come last, by words."""
     table, lists = rules()
     folded, places = _folded(prompt)
@@ -298,7 +308,11 @@ def _substring_fit(prompt: str, words: Sequence[Word], named: Sequence[Named]) -
 
 
 def _span(
-    rule: Rule, language: Language, words: Sequence[Word], span: Sequence[int], commands: tuple[str, ...] = ()
+    rule: MatchRule,
+    language: Language,
+    words: Sequence[PromptWord],
+    span: Sequence[int],
+    commands: tuple[str, ...] = (),
 ) -> _Fit:
     """A rule that fits by some characters. The words that they touch belong to it: "söker TODO" looks for
     TODO."""
@@ -318,7 +332,7 @@ def _folded(prompt: str) -> tuple[str, list[int]]:
 
 
 def _contract(
-    prompt: str, words: Sequence[Word], named: Sequence[Named], fit: _Fit, *, strict: bool
+    prompt: str, words: Sequence[PromptWord], named: Sequence[NamedRepository], fit: _Fit, *, strict: bool
 ) -> RepoIntent:
     _, lists = rules()
     keys = sorted({one.key for one in named})
@@ -354,7 +368,7 @@ def _contract(
     )
 
 
-def _denial(words: Sequence[Word], fit: _Fit, lists: Words) -> str | None:
+def _denial(words: Sequence[PromptWord], fit: _Fit, lists: WordLists) -> str | None:
     """The word that turns what was said round. Of a rule that takes an argument, only those before it and the
     one right behind the phrase are looked at: all others are the argument's."""
     said = [word for word in words if not word.quoted]
@@ -367,7 +381,9 @@ def _denial(words: Sequence[Word], fit: _Fit, lists: Words) -> str | None:
     return next((word.text for word in said if word.folded in lists.negations), None)
 
 
-def _left(words: Sequence[Word], named: Sequence[Named], fit: _Fit, lists: Words) -> list[int]:
+def _left(
+    words: Sequence[PromptWord], named: Sequence[NamedRepository], fit: _Fit, lists: WordLists
+) -> list[int]:
     """The words behind a rule's phrase that are its argument: no repository, nothing that leads to it."""
     behind = [index for index, word in enumerate(words) if word.start >= fit.end]
     return trimmed(without(behind, words, named, lists), words, fit.rule.leads, lists)

@@ -97,7 +97,7 @@ _VERBS: Mapping[Effect, str] = {
 }
 
 
-class Repository(Protocol):
+class RepositoryFolder(Protocol):
     """A repository that a person added."""
 
     @property
@@ -107,7 +107,7 @@ class Repository(Protocol):
 
 
 @dataclass(frozen=True)
-class Origin:
+class ContractOrigin:
     """Who wants it, through which agent (DIDs), when (ISO 8601 UTC), and the ULIDs of the documents."""
 
     actor: str
@@ -119,10 +119,10 @@ class Origin:
 
 def plan_contract(
     contract: RepoIntent,
-    repository: Repository | None,
+    repository: RepositoryFolder | None,
     *,
     prose: str,
-    origin: Origin,
+    origin: ContractOrigin,
     skill: Skill,
     tools: Tools,
     ripgrep: bool,
@@ -177,7 +177,7 @@ def plan_contract(
 
 
 def _objects(
-    contract: RepoIntent, repository: Repository | None, prose: str, *, ripgrep: bool
+    contract: RepoIntent, repository: RepositoryFolder | None, prose: str, *, ripgrep: bool
 ) -> dict[str, str]:
     """What fills the slots of the pack; "" fills none."""
     kind = intent_types()[contract.intent]

@@ -16,7 +16,7 @@ _FILE = Path(__file__).with_name("rules.toml")
 
 
 @dataclass(frozen=True)
-class Rule:
+class MatchRule:
     """One row: `rules.toml` says what each field means. Longer phrases come first."""
 
     intent: str
@@ -30,7 +30,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Words:
+class WordLists:
     """The lists of words that belong to no rule."""
 
     openings: tuple[Phrase, ...]
@@ -50,11 +50,11 @@ class Words:
 
 
 @functools.cache
-def rules() -> tuple[tuple[Rule, ...], Words]:
+def rules() -> tuple[tuple[MatchRule, ...], WordLists]:
     """All rules in their order, and the words."""
     table = _table()
     words = table["words"]
-    return tuple(map(_rule, table["rule"])), Words(
+    return tuple(map(_rule, table["rule"])), WordLists(
         openings=_phrases(words["openings"]),
         joins=frozenset(words["joins"]),
         commands=frozenset(words["commands"]),
@@ -96,11 +96,11 @@ def _table() -> dict[str, Any]:
     return tomllib.loads(_FILE.read_text("utf-8"))
 
 
-def _rule(row: dict[str, object]) -> Rule:
+def _rule(row: dict[str, object]) -> MatchRule:
     # A phrase of both languages is taken for English: the words around it tell when it is not.
     both: tuple[Language, Language] = ("sv", "en")
     phrases = {phrase: language for language in both for phrase in _phrases(row.get(language, []))}
-    return Rule(
+    return MatchRule(
         intent=str(row["intent"]),
         where=row["where"],  # type: ignore[arg-type]
         phrases=tuple(sorted(phrases.items(), key=lambda one: -len(one[0]))),

@@ -27,7 +27,7 @@ from mcl.core.repositories import Repositories, Repository, Resolved
 from mcl.language.mtx.cache import Cache
 from mcl.language.skills import load_skill
 from mcl.plugins.repo.contract import REFUSE, RepoIntent, intent_types, judge, shown
-from mcl.plugins.repo.planning import REFUSED, Origin, plan_contract, short
+from mcl.plugins.repo.planning import REFUSED, ContractOrigin, plan_contract, short
 from mcl.plugins.repo.routing import Routed, route
 from mcl.usecases.accept import accept
 from mcl.usecases.cancel import cancel
@@ -136,7 +136,9 @@ def draft_contract(
         contract,
         repository,
         prose=prose,
-        origin=Origin(keyring.user.did, keyring.agent.did, clock.now(), clock.new_id(), clock.new_id()),
+        origin=ContractOrigin(
+            keyring.user.did, keyring.agent.did, clock.now(), clock.new_id(), clock.new_id()
+        ),
         skill=load_skill(PACK, Cache(home.path / "cache")),
         tools=tools,
         ripgrep=_has_ripgrep(home),

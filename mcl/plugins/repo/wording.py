@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from mcl.plugins.repo.rules import Phrase, Words, phrase_words, search_words
+from mcl.plugins.repo.rules import Phrase, WordLists, phrase_words, search_words
 
 _QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|`([^`\n]+)`|(?<!\w)\'([^\'\n]+)\'(?!\w)')
 _EDGES = ".,;:!?\"'()[]{}<>“”‘’`´"
@@ -19,7 +19,7 @@ _LINE = re.compile(r"[;\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # between two words
 _CODE = re.compile(r"[/_.\\]|\d|[a-zåäö][A-ZÅÄÖ]|^[A-ZÅÄÖ]{2,}$")
 
 
-class Word(NamedTuple):
+class PromptWord(NamedTuple):
     """One word. text: without the punctuation at its edges; folded: the same, case-folded. start, end: its
     place in the prompt, edges included. quoted: it stands in quotes."""
 
@@ -30,7 +30,7 @@ class Word(NamedTuple):
     quoted: bool
 
 
-class Clause(NamedTuple):
+class PromptClause(NamedTuple):
     """The words of a part of a prompt, by index. command: it stands behind what joins commands (`;`, `&&`, a
     new line), not behind a word or a comma."""
 
@@ -38,7 +38,7 @@ class Clause(NamedTuple):
     command: bool
 
 
-class Named(NamedTuple):
+class NamedRepository(NamedTuple):
     """A known repository that the prompt names, and the index of the word that does."""
 
     key: str
@@ -50,10 +50,10 @@ def normal(prompt: str) -> str:
     return unicodedata.normalize("NFC", prompt).strip()
 
 
-def words_of(prompt: str) -> list[Word]:
+def words_of(prompt: str) -> list[PromptWord]:
     """Runs without blanks, in order; what ends a sentence, alone, is none."""
     quotes = [match.span() for match in _QUOTED.finditer(prompt)]
-    found: list[Word] = []
+    found: list[PromptWord] = []
     at = 0  # of the quotes, the first that may still hold a word
     for start, end in _runs(prompt, quotes):
         raw = prompt[start:end]
@@ -64,7 +64,7 @@ def words_of(prompt: str) -> list[Word]:
         while at < len(quotes) and quotes[at][1] <= middle:
             at += 1
         quoted = at < len(quotes) and quotes[at][0] <= middle
-        found.append(Word(text, text.casefold(), start, end, quoted))
+        found.append(PromptWord(text, text.casefold(), start, end, quoted))
     return found
 
 
@@ -82,10 +82,10 @@ def _runs(prompt: str, quotes: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
         yield start, end
 
 
-def clauses_of(prompt: str, words: Sequence[Word], lists: Words) -> list[Clause]:
+def clauses_of(prompt: str, words: Sequence[PromptWord], lists: WordLists) -> list[PromptClause]:
     """The parts of a prompt as it joins them: by a word such as "and", by punctuation, or as commands are.
     What stands in quotes is not looked at."""
-    found: list[Clause] = [Clause([], command=False)]
+    found: list[PromptClause] = [PromptClause([], command=False)]
     for index, word in enumerate(words):
         raw = prompt[word.start : word.end]
         edge = word.start + raw.index(word.text)
@@ -93,23 +93,23 @@ def clauses_of(prompt: str, words: Sequence[Word], lists: Words) -> list[Clause]
         within = index > 0 and word.quoted and words[index - 1].quoted
         glued = _GLUED.search(prompt, words[index - 1].end - 1, word.start + 1) if index else None
         if not within and (glued or _LINE.search(between)):
-            found.append(Clause([], command=True))
+            found.append(PromptClause([], command=True))
         if _joins(words, index, lists):
-            found.append(Clause([], command=word.folded in lists.commands or _is_open(found)))
+            found.append(PromptClause([], command=word.folded in lists.commands or _is_open(found)))
             continue
         found[-1].words.append(index)
         inside = word.quoted and raw[-2:-1] not in _QUOTES  # and a comma is one of what is quoted
         if raw[-1] in _BREAKS and not inside and not _since(words, index + 1, lists):
-            found.append(Clause([], command=raw[-1] == ";"))
+            found.append(PromptClause([], command=raw[-1] == ";"))
     return [clause for clause in found if clause.words]
 
 
-def _is_open(found: Sequence[Clause]) -> bool:
+def _is_open(found: Sequence[PromptClause]) -> bool:
     """Whether a clause of commands was just begun: "; and then"."""
     return found[-1].command and not found[-1].words
 
 
-def _joins(words: Sequence[Word], index: int, lists: Words) -> bool:
+def _joins(words: Sequence[PromptWord], index: int, lists: WordLists) -> bool:
     """Whether a word joins two wishes; "sedan" may also say since when."""
     word = words[index]
     if word.quoted or word.folded not in lists.joins:
@@ -118,18 +118,18 @@ def _joins(words: Sequence[Word], index: int, lists: Words) -> bool:
     return joined or not _since(words, index, lists)
 
 
-def _since(words: Sequence[Word], index: int, lists: Words) -> bool:
+def _since(words: Sequence[PromptWord], index: int, lists: WordLists) -> bool:
     """Whether a "sedan" says since when."""
     said = [word.folded for word in words[index : index + 2]]
     return len(said) == 2 and said[0] in ("sedan", "sen") and said[1] in lists.since
 
 
-def is_name(word: Word) -> bool:
+def is_name(word: PromptWord) -> bool:
     """Whether it is in quotes, or looks as names in code do: `a_b`, `a/b`, `a.b`, `aB`, `AB`, `a1`."""
     return word.quoted or _CODE.search(word.text) is not None
 
 
-def begin(words: Sequence[Word], lists: Words) -> int:
+def begin(words: Sequence[PromptWord], lists: WordLists) -> int:
     """The index of the first word behind what a request may open with: "please", "can you"."""
     at, moved = 0, True
     while moved:
@@ -139,7 +139,7 @@ def begin(words: Sequence[Word], lists: Words) -> int:
     return at
 
 
-def change_of(words: Sequence[Word], lists: Words) -> str:
+def change_of(words: Sequence[PromptWord], lists: WordLists) -> str:
     """What a request begins with that asks for a change which no intent makes, "" where it does not."""
     first = begin(words, lists)
     found = (phrase for phrase in lists.changes if phrase_at(words, first, phrase, ()) is not None)
@@ -153,7 +153,7 @@ def argument_of(text: str) -> str:
     return next(part for part in match.groups() if part is not None) if match else text
 
 
-def phrase_at(words: Sequence[Word], at: int, phrase: Phrase, between: Collection[str]) -> int | None:
+def phrase_at(words: Sequence[PromptWord], at: int, phrase: Phrase, between: Collection[str]) -> int | None:
     """The index behind `phrase` where it begins at word `at`; None where it does not.
 
     A few words of `between` may stand inside it.
@@ -168,7 +168,7 @@ def phrase_at(words: Sequence[Word], at: int, phrase: Phrase, between: Collectio
     return at
 
 
-def named_in(words: Sequence[Word], keys: Collection[str]) -> list[Named]:
+def named_in(words: Sequence[PromptWord], keys: Collection[str]) -> list[NamedRepository]:
     """The known repositories that are named as whole words, outside quotes, in the prompt's order.
 
     A name in the very letters of a key means that one, whatever other keys differ from it in case alone.
@@ -176,14 +176,14 @@ def named_in(words: Sequence[Word], keys: Collection[str]) -> list[Named]:
     by_folded: dict[str, list[str]] = {}
     for key in sorted(keys):
         by_folded.setdefault(key.casefold(), []).append(key)
-    found: list[Named] = []
+    found: list[NamedRepository] = []
     for index, word in enumerate(words):
         meant = [] if word.quoted else by_folded.get(word.folded, [])
-        found += (Named(key, index) for key in ([word.text] if word.text in meant else meant))
+        found += (NamedRepository(key, index) for key in ([word.text] if word.text in meant else meant))
     return found
 
 
-def unknown_in(words: Sequence[Word], lists: Words) -> str:
+def unknown_in(words: Sequence[PromptWord], lists: WordLists) -> str:
     """What a prompt ends with as if it were the key of a repository: `x` of "tests in x", "tests in the repo
     x"; "" where it ends otherwise. For prompts that name none that is known."""
     left = trimmed(range(len(words)), words, (), lists)
@@ -198,7 +198,9 @@ def unknown_in(words: Sequence[Word], lists: Words) -> str:
     return last.text if before in lists.before_key - lists.between else ""
 
 
-def without(left: Sequence[int], words: Sequence[Word], named: Sequence[Named], lists: Words) -> list[int]:
+def without(
+    left: Sequence[int], words: Sequence[PromptWord], named: Sequence[NamedRepository], lists: WordLists
+) -> list[int]:
     """Of some words, by index, those that name no repository and stand at no name's edge: "in the repo X"."""
     kept = list(left)
     for one in named:
@@ -211,7 +213,9 @@ def without(left: Sequence[int], words: Sequence[Word], named: Sequence[Named], 
     return kept
 
 
-def trimmed(left: Sequence[int], words: Sequence[Word], leads: Collection[str], lists: Words) -> list[int]:
+def trimmed(
+    left: Sequence[int], words: Sequence[PromptWord], leads: Collection[str], lists: WordLists
+) -> list[int]:
     """Of some words, by index, those that are an argument: not what leads to it, not what ends a request."""
     kept = list(left)
     while kept and words[kept[0]].folded in leads and not words[kept[0]].quoted:
@@ -222,7 +226,7 @@ def trimmed(left: Sequence[int], words: Sequence[Word], leads: Collection[str], 
     return kept
 
 
-def text_of(prompt: str, words: Sequence[Word], left: Sequence[int]) -> str:
+def text_of(prompt: str, words: Sequence[PromptWord], left: Sequence[int]) -> str:
     """Some words, by index, as the prompt has them; a blank stands for what was taken out between."""
     parts: list[str] = []
     for place, index in enumerate(left):
@@ -239,14 +243,14 @@ _LETTERS: Final = re.compile(r"-[rRnHI]+\Z")  # options of grep that say nothing
 _MOST_IN_PLACE: Final = 4  # words that name a place before "for"
 
 
-class Query(NamedTuple):
+class SearchQuery(NamedTuple):
     """What is searched for: words by their index. place: where it is said to look, "" for everywhere."""
 
     left: list[int]
     place: str = ""
 
 
-def query_of(words: Sequence[Word], left: Sequence[int], phrase: Sequence[Word]) -> Query:
+def query_of(words: Sequence[PromptWord], left: Sequence[int], phrase: Sequence[PromptWord]) -> SearchQuery:
     """The text of a search, and where to look. left: the words behind the phrase of the rule that fits.
 
     Something is always left: a prompt of nothing but leading words searches for the last of them.
@@ -266,15 +270,15 @@ def query_of(words: Sequence[Word], left: Sequence[int], phrase: Sequence[Word])
         kept, place = _behind(words, kept)
     if not place and len(kept) == 2 and (optioned or (shell and phrase[0].folded != "grep")):
         kept, place = kept[:1], words[kept[1]].text  # rg PATTERN PATH
-    return Query(kept, "" if place.casefold() in search_words()["everywhere"] else place)
+    return SearchQuery(kept, "" if place.casefold() in search_words()["everywhere"] else place)
 
 
-def leads_to_text(words: Sequence[Word], left: Sequence[int]) -> bool:
+def leads_to_text(words: Sequence[PromptWord], left: Sequence[int]) -> bool:
     """Whether some words begin with what leads to the text of a search: "lines with X"."""
     return _things(words, left) > 0
 
 
-def asks_where(words: Sequence[Word], left: Sequence[int]) -> bool:
+def asks_where(words: Sequence[PromptWord], left: Sequence[int]) -> bool:
     """Whether some words are what "where is" is asked of in code: a name, or they say "used", "defined"."""
     if not left:
         return False
@@ -283,11 +287,11 @@ def asks_where(words: Sequence[Word], left: Sequence[int]) -> bool:
     return (len(left) > 1 and _is(last, "ends")) or (len(left) == 1 and is_name(one))
 
 
-def _is(word: Word, name: str) -> bool:
+def _is(word: PromptWord, name: str) -> bool:
     return not word.quoted and word.folded in search_words()[name]
 
 
-def _led(words: Sequence[Word], left: list[int], *, asked: bool) -> tuple[bool, list[int]]:
+def _led(words: Sequence[PromptWord], left: list[int], *, asked: bool) -> tuple[bool, list[int]]:
     """Some words without what leads to the text, and whether anything did. asked: "where" came before."""
     start = _things(words, left)
     if start == 0 and len(left) > 1 and _is(words[left[0]], "said"):
@@ -305,7 +309,7 @@ def _led(words: Sequence[Word], left: list[int], *, asked: bool) -> tuple[bool, 
     return (True, found) if found and len(found) < len(left) else (False, left)
 
 
-def _things(words: Sequence[Word], left: Sequence[int]) -> int:
+def _things(words: Sequence[PromptWord], left: Sequence[int]) -> int:
     """How many of some words lead to the text: "all uses of", "the word"; 0 where none do."""
     at = 0
     while at < len(left) and _is(words[left[at]], "all"):
@@ -320,7 +324,7 @@ def _things(words: Sequence[Word], left: Sequence[int]) -> int:
     return behind if at and _is(words[left[at]], "kinds") and behind < len(left) else 0
 
 
-def _before_for(words: Sequence[Word], left: list[int]) -> tuple[list[int], str]:
+def _before_for(words: Sequence[PromptWord], left: list[int]) -> tuple[list[int], str]:
     """Of "the code for X" X, and the place."""
     for at in range(1, min(_MOST_IN_PLACE, len(left) - 1)):
         if not _is(words[left[at]], "for"):
@@ -334,7 +338,7 @@ def _before_for(words: Sequence[Word], left: list[int]) -> tuple[list[int], str]
     return left, ""
 
 
-def _behind(words: Sequence[Word], left: list[int]) -> tuple[list[int], str]:
+def _behind(words: Sequence[PromptWord], left: list[int]) -> tuple[list[int], str]:
     """Of "X in src" X, and the place."""
     if len(left) < 3 or not _is(words[left[-2]], "in"):
         return left, ""

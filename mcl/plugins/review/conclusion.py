@@ -11,17 +11,17 @@ from mcl.plugins.review.contracts import contract
 from mcl.plugins.review.findings import (
     NO_FINDINGS,
     SEVERITIES,
-    Finding,
-    Reading,
+    FindingsRead,
+    ReviewFinding,
     Severity,
-    Unreadable,
+    UnreadableLine,
     in_order,
     read_findings,
     without_repeats,
     write_finding,
     write_findings,
 )
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory import ReviewMemories
 from mcl.plugins.review.memory.dismissals import dismissed_json
 from mcl.plugins.review.memory.meanings import plain_line, plain_lines
 
@@ -32,10 +32,10 @@ class Conclusion:
     finding and are none that can be read. raw: texts that are no review at all, as they were said. dismissed:
     findings that a person dismissed; they count for nothing."""
 
-    findings: tuple[Finding, ...]
-    unreadable: tuple[Unreadable, ...] = ()
+    findings: tuple[ReviewFinding, ...]
+    unreadable: tuple[UnreadableLine, ...] = ()
     raw: tuple[str, ...] = ()
-    dismissed: tuple[Finding, ...] = ()
+    dismissed: tuple[ReviewFinding, ...] = ()
 
     @property
     def blocking(self) -> bool:
@@ -58,12 +58,12 @@ class Conclusion:
 
 
 def concluded(
-    found: Iterable[Finding],
+    found: Iterable[ReviewFinding],
     texts: Sequence[str] = (),
     *,
     labels: Collection[Severity] | None = None,
     most: int | None = None,
-    mark: Callable[[Finding], str] = lambda finding: "",
+    mark: Callable[[ReviewFinding], str] = lambda finding: "",
     dismissed: Container[str] = (),
 ) -> Conclusion:
     """Put together what rules found, and what can be read in a model's texts.
@@ -72,7 +72,7 @@ def concluded(
     are left out. mark: gives what a finding of the model is known by. dismissed: marks of findings that a
     person dismissed, of rules and of the model.
     """
-    readings: list[Reading] = [read_findings(text, labels=labels) for text in texts]
+    readings: list[FindingsRead] = [read_findings(text, labels=labels) for text in texts]
     told = without_repeats([one for reading in readings for one in reading.findings])
     said = in_order(replace(one, mark=mark(one)) for one in told)
     gone = [one for one in said if one.marked_in(dismissed)]
@@ -92,7 +92,7 @@ def concluded(
     )
 
 
-def _worst(ordered: Iterable[Finding], most: int) -> tuple[Finding, ...]:
+def _worst(ordered: Iterable[ReviewFinding], most: int) -> tuple[ReviewFinding, ...]:
     """Of each file as many as are allowed."""
     counted: Counter[str] = Counter()
     kept = []
@@ -103,14 +103,14 @@ def _worst(ordered: Iterable[Finding], most: int) -> tuple[Finding, ...]:
     return tuple(kept)
 
 
-def finding_of(said: Mapping[str, Any]) -> Finding:
+def finding_of(said: Mapping[str, Any]) -> ReviewFinding:
     """A finding from its JSON object. Raises ReviewError FINDING_NOT_VALID."""
     try:
         location, line = str(said["location"]), said["line"]
         severity = next(one for one in SEVERITIES if one == said["severity"])
         file = location.removesuffix(f":{line}")
         more = (str(said.get(name, "")) for name in ("rule", "mark"))
-        return Finding(severity, file, line, str(said["body"]), *more)
+        return ReviewFinding(severity, file, line, str(said["body"]), *more)
     except (KeyError, StopIteration, TypeError) as problem:
         raise ReviewError(
             "FINDING_NOT_VALID",
@@ -128,7 +128,7 @@ _FOUND: Final = ("looked", "scanned", "dismissed")
 _LONGEST_LINE: Final = 300  # characters of a line that could not be read
 
 
-def conclude(args: Mapping[str, Any], memories: Memories, room: int) -> dict[str, object]:
+def conclude(args: Mapping[str, Any], memories: ReviewMemories, room: int) -> dict[str, object]:
     """The findings, and apart from them those that a person had dismissed by then.
 
     args: what the steps before it gave, as the tool review/conclude takes them. room: bytes of the answer.
@@ -171,7 +171,7 @@ def conclude(args: Mapping[str, Any], memories: Memories, room: int) -> dict[str
     }
 
 
-def _fitting(findings: tuple[Finding, ...], room: int) -> tuple[tuple[Finding, ...], bool]:
+def _fitting(findings: tuple[ReviewFinding, ...], room: int) -> tuple[tuple[ReviewFinding, ...], bool]:
     """As many as an answer holds, where each stands twice, and whether there are more."""
     for count, one in enumerate(findings):
         room -= 2 * len(json_bytes(one.to_json())) + 2 * len(json_bytes(write_finding(one)))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ContractRequest:
     """A contract as it came to the command line.
 
     prose: what was asked for, in words. by, note: who made the contract, and what is to be known of that; ""
@@ -29,7 +29,7 @@ class Asked:
     every: bool = False
 
 
-def explained(asked: Asked, home: "Home", *, as_json: bool) -> int:
+def explained(asked: ContractRequest, home: "Home", *, as_json: bool) -> int:
     """Show what it would do; the exit code."""
     from mcl.plugins.repo.cli.views import draft_json, draft_view
     from mcl.plugins.repo.planning import REFUSED
@@ -49,7 +49,7 @@ def explained(asked: Asked, home: "Home", *, as_json: bool) -> int:
     return REFUSED if made.denied else 0
 
 
-def done(asked: Asked, home: "Home", *, unseen: bool, as_json: bool) -> int:
+def done(asked: ContractRequest, home: "Home", *, unseen: bool, as_json: bool) -> int:
     """Do it and tell what came of it; the exit code. unseen: every question is agreed to."""
     from executor.walker.people import AlwaysApprove, AlwaysDeny
     from mcl.plugins.repo.cli.views import AtItsTerminal

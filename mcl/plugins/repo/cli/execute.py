@@ -38,7 +38,7 @@ def exec_command(
     """
     from mcl.cli.home import use_home
     from mcl.core.errors import RepoError
-    from mcl.plugins.repo.cli.doing import Asked, done, explained
+    from mcl.plugins.repo.cli.doing import ContractRequest, done, explained
     from mcl.plugins.repo.contract import read_contract
     from mcl.plugins.repo.planning import REFUSED
     from mcl.plugins.repo.usecases import keeping_refusals, named
@@ -51,7 +51,7 @@ def exec_command(
             raise RepoError("REFUSED", contract.why, place=source, fix=fix, exit=REFUSED)
         contract = named(contract, repo, home.path)
     prose = " ".join((contract.intent, contract.command or "", *contract.args)).strip()
-    asked = Asked(contract, prose, said=said, strict=strict, every=confirm)
+    asked = ContractRequest(contract, prose, said=said, strict=strict, every=confirm)
     if dry_run:
         return explained(asked, home, as_json=as_json)
     return done(asked, home, unseen=yes_gates, as_json=as_json)

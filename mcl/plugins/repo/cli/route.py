@@ -107,11 +107,13 @@ def explain_command(
     Exit codes: 0 it may be run, 1 no route or bad configuration, 2 refused.
     """
     from mcl.cli.home import use_home
-    from mcl.plugins.repo.cli.doing import Asked, explained
+    from mcl.plugins.repo.cli.doing import ContractRequest, explained
 
     home, words = use_home(), prompt_of(prompt)
     routed = Way(repo, model, not no_ai, strict, compat).route(words, home)
-    asked = Asked(routed.contract, words, by=routed.by, note=routed.note, strict=strict, every=confirm)
+    asked = ContractRequest(
+        routed.contract, words, by=routed.by, note=routed.note, strict=strict, every=confirm
+    )
     return explained(asked, home, as_json=as_json)
 
 

@@ -50,7 +50,7 @@ def run_command(
     command not found, 130 declined; else the command's own (1 where a search found nothing).
     """
     from mcl.cli.home import use_home
-    from mcl.plugins.repo.cli.doing import Asked, done, explained
+    from mcl.plugins.repo.cli.doing import ContractRequest, done, explained
     from mcl.plugins.repo.cli.route import Way
     from mcl.plugins.repo.usecases import keeping_refusals
 
@@ -58,9 +58,13 @@ def run_command(
     way = Way(repo, model, not no_ai, strict, compat)
     if dry_run:
         routed = way.route(words, home)
-        asked = Asked(routed.contract, words, by=routed.by, note=routed.note, strict=strict, every=confirm)
+        asked = ContractRequest(
+            routed.contract, words, by=routed.by, note=routed.note, strict=strict, every=confirm
+        )
         return explained(asked, home, as_json=as_json)
     with keeping_refusals(home, words.encode(errors="surrogatepass")):
         routed = way.route(words, home)
-    asked = Asked(routed.contract, words, by=routed.by, note=routed.note, strict=strict, every=confirm)
+    asked = ContractRequest(
+        routed.contract, words, by=routed.by, note=routed.note, strict=strict, every=confirm
+    )
     return done(asked, home, unseen=yes_gates, as_json=as_json)

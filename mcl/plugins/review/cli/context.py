@@ -8,8 +8,8 @@ from mcl.cli.arguments import AsJson, Workspace, example
 from mcl.cli.output import Output, note, write_document, write_text
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.maps import Maps, Stale
-    from mcl.plugins.review.usecases.context import Built, Looked, Told
+    from mcl.plugins.review.maps import Maps, StaleEntry
+    from mcl.plugins.review.usecases.context import FileContext, MappedContext, MapsBuild
     from mcl.usecases.plan import Planned
 
 _TOLD: Final = 20  # lines of a list that people are shown
@@ -106,7 +106,7 @@ def show_command(
         _tell(found)
 
 
-def _tell_first(first: "Told") -> None:
+def _tell_first(first: "FileContext") -> None:
     """What a review is told, and on standard error what is missing in it."""
     from mcl.core.safe import one_line, safe
 
@@ -153,7 +153,7 @@ def _counted(maps: "Maps") -> list[str]:
     return [*lines, *(f"left out: {count:,}, {why}" for why, count in maps.left_out.items())]
 
 
-def _stale(stale: "tuple[Stale, ...]") -> list[str]:
+def _stale(stale: "tuple[StaleEntry, ...]") -> list[str]:
     from mcl.core.safe import safe
 
     if not stale:
@@ -163,7 +163,7 @@ def _stale(stale: "tuple[Stale, ...]") -> list[str]:
     return ["the maps are old:", *lines, *more, "make them again: mcl review context build"]
 
 
-def _built(built: "Built") -> dict[str, object]:
+def _built(built: "MapsBuild") -> dict[str, object]:
     called = built.called
     outcome = called.outcome if called else None
     state = (
@@ -190,7 +190,7 @@ def _built(built: "Built") -> dict[str, object]:
     }
 
 
-def _looked(found: "Looked") -> dict[str, object]:
+def _looked(found: "MappedContext") -> dict[str, object]:
     one = found.file
     return {
         "path": one.path,
@@ -215,7 +215,7 @@ def _looked(found: "Looked") -> dict[str, object]:
     }
 
 
-def _tell(found: "Looked") -> None:
+def _tell(found: "MappedContext") -> None:
     from mcl.cli.views.layout import DIM, columns, plain, rows
 
     one, out = found.file, Output()

@@ -15,7 +15,7 @@ from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain
 
 if TYPE_CHECKING:
     from mcl.plugins.review.drift.drift import DriftReport
-    from mcl.plugins.review.drift.rules import Flaw
+    from mcl.plugins.review.drift.rules import RepositoryFlaw
     from mcl.plugins.review.release.report import ReleaseReport
 
 _STYLES: Final = {
@@ -59,7 +59,9 @@ def release_view(report: ReleaseReport) -> Iterator[RenderableType]:
         yield plain(f"  {number}. {one}")
 
 
-def _flaws(flaws: Iterable[Flaw], *, indent: int = 0, fixes: bool = True) -> Iterator[RenderableType]:
+def _flaws(
+    flaws: Iterable[RepositoryFlaw], *, indent: int = 0, fixes: bool = True
+) -> Iterator[RenderableType]:
     for one in flaws:
         head = joined(
             ((one.code, BAD if one.level == "blocked" else WARN), (one.place, STRONG), (one.message, ""))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from mcl.core.errors import ReviewError
-    from mcl.plugins.review.findings import Reading
-    from mcl.plugins.review.maps.order import Due
+    from mcl.plugins.review.findings import FindingsRead
+    from mcl.plugins.review.maps.order import DueFile
 
 
 def _add_next(review: typer.Typer) -> None:
@@ -66,7 +66,7 @@ def next_command(
         out.view([f"… and {len(found) - limit:,} more"])
 
 
-def _why(one: "Due") -> str:
+def _why(one: "DueFile") -> str:
     since = f"since {one.reviewed[:10]}" if one.reviewed else "never reviewed"
     changes = "1 change" if one.changes == 1 else f"{one.changes:,} changes"
     count = one.file.importers
@@ -127,7 +127,7 @@ def parse_command(
     return 1 if found.blocking else 0
 
 
-def _tell(found: "Reading") -> None:
+def _tell(found: "FindingsRead") -> None:
     from mcl.plugins.review.findings import write_findings
 
     for line in write_findings(found.findings).split("\n") if found.findings or not found.unreadable else ():

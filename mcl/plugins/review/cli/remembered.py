@@ -9,7 +9,7 @@ from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, listing, 
 from mcl.core.safe import one_line
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.memory import Decision, Difference, Dismissal, Meaning, Review
+    from mcl.plugins.review.memory import ArchitectureDecision, DecisionDifference, Dismissal, Meaning, Review
     from mcl.plugins.review.memory.documents import Bootstrapped
 
 _SHOWN = 240  # characters of a text in a list
@@ -42,7 +42,7 @@ def history_view(reviews: "Sequence[Review]") -> Iterator[RenderableType]:
         yield plain(f"{reviews[0].left_out} further findings did not fit", DIM)
 
 
-def decisions_view(decisions: "Sequence[Decision]") -> Iterator[RenderableType]:
+def decisions_view(decisions: "Sequence[ArchitectureDecision]") -> Iterator[RenderableType]:
     """Decisions, one a line."""
     lines = [
         ((one.id, ""), (one.kind, DIM), (one.status, DIM), (one_line(one.title, _SHOWN), ""))
@@ -51,7 +51,7 @@ def decisions_view(decisions: "Sequence[Decision]") -> Iterator[RenderableType]:
     yield listing(("id", "kind", "status", "title"), lines) if lines else plain("nothing", DIM)
 
 
-def decision_view(one: "Decision") -> Iterator[RenderableType]:
+def decision_view(one: "ArchitectureDecision") -> Iterator[RenderableType]:
     """One decision."""
     yield joined(((one.id, STRONG), (one.title, STRONG)))
     pairs = [
@@ -66,7 +66,7 @@ def decision_view(one: "Decision") -> Iterator[RenderableType]:
     yield plain("\n".join(f"  {line}".rstrip() for line in one.body.split("\n")))
 
 
-def differences_view(found: "Sequence[Difference]", *, read: bool) -> Iterator[RenderableType]:
+def differences_view(found: "Sequence[DecisionDifference]", *, read: bool) -> Iterator[RenderableType]:
     """Where files and memory differ, or what of that was read."""
     if not found:
         yield plain("nothing new" if read else "files and memory say the same", GOOD)

@@ -12,9 +12,9 @@ from pathlib import PurePosixPath
 from typing import Final, Literal, Protocol, TypeAlias
 
 from ir.inline_secrets import without_secrets
-from mcl.plugins.review.findings import Finding, in_order
-from mcl.plugins.review.memory.decision import Decision
-from mcl.plugins.review.memory.history import TOP, Memories
+from mcl.plugins.review.findings import ReviewFinding, in_order
+from mcl.plugins.review.memory.decision import ArchitectureDecision
+from mcl.plugins.review.memory.history import TOP, ReviewMemories
 from mcl.plugins.review.memory.meanings import MATCHES, Meaning, plain_line, plain_lines
 from mcl.plugins.review.memory.place import file_name
 
@@ -50,7 +50,7 @@ class Symbol(Protocol):
     def signature(self) -> str: ...
 
 
-class Known(Protocol):
+class FileKnowledge(Protocol):
     """What maps say of files. `mcl.plugins.review.maps.Maps` is one."""
 
     def role(self, path: str, /) -> str:
@@ -67,7 +67,7 @@ class Known(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ContextPart:
     """One entry. source: the address of a memory, or the file that it is about. text: as it is told."""
 
     kind: PartKind
@@ -76,12 +76,12 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReviewContext:
     """A context. text: "" where nothing is known. parts: what is in it, the most important first.
     left_out: how many further entries there were for which there was no room."""
 
     text: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ContextPart, ...] = ()
     left_out: int = 0
 
     def to_json(self) -> dict[str, object]:
@@ -91,8 +91,13 @@ class Told:
 
 
 def context_for(
-    memories: Memories, maps: Known | None, files: str | Sequence[str], mode: str, *, budget: int = BUDGET
-) -> Told:
+    memories: ReviewMemories,
+    maps: FileKnowledge | None,
+    files: str | Sequence[str],
+    mode: str,
+    *,
+    budget: int = BUDGET,
+) -> ReviewContext:
     """What a review of a file, or of several, is told first; the same bytes for the same memories and maps.
 
     At most 2 texts near the file, 3 decisions, 5 findings of the last review, then role and symbols. Where
@@ -103,7 +108,7 @@ def context_for(
     names = every[:_FILES]
     parts = tuple(_parts(memories, maps, names))
     if not parts:
-        return Told()
+        return ReviewContext()
     before = _BEFORE.format(mode=mode, files=_some(every))
     budget = min(budget, BUDGET)
     whole = len(parts) + max(0, sum(len(maps.symbols(name)) for name in names) - _SYMBOLS if maps else 0)
@@ -112,13 +117,15 @@ def context_for(
         return before + _written(parts[:number], whole - number)
 
     if whole == len(parts) and len(text := told(whole)) <= budget:
-        return Told(text, parts)
+        return ReviewContext(text, parts)
     # One more entry is longer than what the number of those left out loses by it.
     fits = bisect_right(range(1, len(parts) + 1), budget, key=lambda number: len(told(number)))
-    return Told(told(fits) if fits else "", parts[:fits], whole - fits)
+    return ReviewContext(told(fits) if fits else "", parts[:fits], whole - fits)
 
 
-def _parts(memories: Memories, maps: Known | None, names: Sequence[str]) -> Iterator[Part]:
+def _parts(
+    memories: ReviewMemories, maps: FileKnowledge | None, names: Sequence[str]
+) -> Iterator[ContextPart]:
     roles = {name: maps.role(name) if maps else "" for name in names}
     for meaning in memories.meanings.recall(_words(maps, names), MATCHES):
         yield _part("meaning", meaning.uri, _meaning(meaning))
@@ -136,7 +143,7 @@ def _parts(memories: Memories, maps: Known | None, names: Sequence[str]) -> Iter
         yield _part("symbol", name, said)
 
 
-def _words(maps: Known | None, names: Sequence[str]) -> str:
+def _words(maps: FileKnowledge | None, names: Sequence[str]) -> str:
     """What texts are looked for by: folders and names of the files without endings, which very many texts
     share, and their first symbols."""
     paths = [str(PurePosixPath(name).with_suffix("")) for name in names]
@@ -144,7 +151,7 @@ def _words(maps: Known | None, names: Sequence[str]) -> str:
     return " ".join((*paths, *symbols[:_NAMED]))
 
 
-def _findings(memories: Memories, names: Sequence[str]) -> list[tuple[str, Finding]]:
+def _findings(memories: ReviewMemories, names: Sequence[str]) -> list[tuple[str, ReviewFinding]]:
     """The most severe findings of the last reviews of the files, at most 5, with the review's address."""
     last = (one for name in names for one in memories.history.last(name, 1))
     found = [(review.uri, one) for review in last for one in review.findings[:TOP]]
@@ -152,15 +159,15 @@ def _findings(memories: Memories, names: Sequence[str]) -> list[tuple[str, Findi
     return sorted(found, key=lambda pair: order[pair[1]])[:TOP]
 
 
-def _part(kind: PartKind, source: str, text: str) -> Part:
+def _part(kind: PartKind, source: str, text: str) -> ContextPart:
     plain = without_secrets(plain_lines(text)).strip()
     if len(plain) > LONGEST_ENTRY:
         note = f"\n[cut: {len(plain):,} characters]"
         plain = plain[: LONGEST_ENTRY - len(note)].rstrip() + note
-    return Part(kind, source, plain)
+    return ContextPart(kind, source, plain)
 
 
-def _written(parts: Sequence[Part], left_out: int) -> str:
+def _written(parts: Sequence[ContextPart], left_out: int) -> str:
     lines: list[str] = []
     head = ""
     for part in parts:
@@ -180,14 +187,14 @@ def _meaning(one: Meaning) -> str:
     return f"{one.kind}{said}: {one.text}"
 
 
-def _decision(one: Decision) -> str:
-    said = one.section("Decision")
+def _decision(one: ArchitectureDecision) -> str:
+    said = one.section("ArchitectureDecision")
     rest = one.section("Consequences")
     body = f"{said}\nConsequences: {rest}" if said and rest else said or one.body
     return f"{one.id} ({one.status}, {one.kind}): {one.title}\n{body}"
 
 
-def _finding(one: Finding) -> str:
+def _finding(one: ReviewFinding) -> str:
     return f"[{one.severity}] {one.file}:{one.line}\n{one.body}"
 
 

@@ -20,7 +20,7 @@ _FENCE = "---\n"
 
 
 @dataclass(frozen=True)
-class Front:
+class FrontMatter:
     """What stands in front, by key, and the text behind it. digest: sha256 (hex) of the file's bytes.
 
     The methods give one value each. Raises ReviewError CONTRACT_INVALID, with the line, where it is another
@@ -78,7 +78,7 @@ class Front:
         raise invalid(self.place, self.line_of(key), why)
 
 
-def read_front(data: bytes, *, place: str, schema: str, keys: Sequence[str]) -> Front:
+def read_front(data: bytes, *, place: str, schema: str, keys: Sequence[str]) -> FrontMatter:
     """Read a file: `---`, YAML with exactly `schema` and these keys, `---`, Markdown.
 
     place: the file's name for messages. schema: what its key `schema` must say. Raises ReviewError
@@ -103,7 +103,7 @@ def read_front(data: bytes, *, place: str, schema: str, keys: Sequence[str]) -> 
     values, wanted = read.value, ("schema", *keys)
     if not isinstance(values, dict):
         raise invalid(place, 2, "what stands in front must be a map")
-    front = Front(
+    front = FrontMatter(
         place,
         values,
         body.strip(),
@@ -142,7 +142,7 @@ _KEYS = ("mode", "max_findings", "labels", "scope", "uncertainty")
 
 
 @dataclass(frozen=True)
-class Contract:
+class ReviewContract:
     """What binds a review. The model is told `text` as its system prompt, and its grammar has these labels.
 
     labels: in the order of severity, the worst first. meanings: of each label. max_findings: of one review of
@@ -161,7 +161,7 @@ class Contract:
     digest: str
 
 
-def contract(mode: str) -> Contract:
+def contract(mode: str) -> ReviewContract:
     """The contract of a mode. Raises ReviewError UNKNOWN_MODE, CONTRACT_INVALID."""
     found = next((one for one in MODES if one == mode), None)
     if found is None:
@@ -171,13 +171,13 @@ def contract(mode: str) -> Contract:
     return _shipped(found)
 
 
-def contracts() -> dict[Mode, Contract]:
+def contracts() -> dict[Mode, ReviewContract]:
     """All four, by mode. Raises ReviewError CONTRACT_INVALID."""
     return {mode: _shipped(mode) for mode in MODES}
 
 
 @functools.cache
-def _shipped(mode: Mode) -> Contract:
+def _shipped(mode: Mode) -> ReviewContract:
     path = FOLDER / "contracts" / f"{mode}.md"
     data = path.read_bytes()
     read = read_contract(data, place=f"review/contracts/{path.name}", mode=mode)
@@ -187,7 +187,7 @@ def _shipped(mode: Mode) -> Contract:
     return replace(read, digest=hashlib.sha256(told.encode()).hexdigest())
 
 
-def read_contract(data: bytes, *, place: str, mode: Mode) -> Contract:
+def read_contract(data: bytes, *, place: str, mode: Mode) -> ReviewContract:
     """Read a contract's file; its digest is that of the file alone. place: its name for messages.
 
     Raises ReviewError CONTRACT_INVALID."""
@@ -204,7 +204,7 @@ def read_contract(data: bytes, *, place: str, mode: Mode) -> Contract:
         *(f"[{label}] {meanings[label]}" for label in labels),
     ]
     named = cast("Mapping[Severity, str]", {label: meanings[label] for label in labels})
-    return Contract(
+    return ReviewContract(
         mode=mode,
         labels=labels,
         meanings=MappingProxyType(dict(named)),

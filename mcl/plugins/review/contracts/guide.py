@@ -13,7 +13,7 @@ _KEYS = ("guide", "files", "modes")
 
 
 @dataclass(frozen=True)
-class Guide:
+class ReviewGuide:
     """One guide. files: the paths that it is for. modes: the reviews that it is told to.
 
     text: what a model is told. digest: sha256 (hex) of the guide's file.
@@ -30,7 +30,7 @@ class Guide:
         return mode in self.modes and any(glob.text == _EVERY or glob.matches(path) for glob in self.files)
 
 
-def guides_for(path: str, mode: Mode) -> tuple[Guide, ...]:
+def guides_for(path: str, mode: Mode) -> tuple[ReviewGuide, ...]:
     """The guides for a file, in the order of their names. path: relative to the workspace, with `/`.
 
     The guide `security` is for every path in the modes security and risk. Raises ReviewError
@@ -40,13 +40,13 @@ def guides_for(path: str, mode: Mode) -> tuple[Guide, ...]:
 
 
 @functools.cache
-def guides() -> tuple[Guide, ...]:
+def guides() -> tuple[ReviewGuide, ...]:
     """All guides, in the order of their names. Raises ReviewError CONTRACT_INVALID."""
     files = sorted((FOLDER / "guides").glob("*.md"))
     return tuple(read_guide(file.read_bytes(), place=f"review/guides/{file.name}") for file in files)
 
 
-def read_guide(data: bytes, *, place: str) -> Guide:
+def read_guide(data: bytes, *, place: str) -> ReviewGuide:
     """Read a guide's file. place: its name for messages. Raises ReviewError CONTRACT_INVALID."""
     front = read_front(data, place=place, schema=SCHEMA, keys=_KEYS)
     name = front.one_of("guide", (PurePosixPath(place).stem,))
@@ -60,4 +60,4 @@ def read_guide(data: bytes, *, place: str) -> Guide:
             globs.append(Glob.read(text))
         except GlobError as error:
             front.refuse("files", f"{text!r}: {error.message}")
-    return Guide(name, tuple(globs), frozenset(modes), front.text, front.digest)
+    return ReviewGuide(name, tuple(globs), frozenset(modes), front.text, front.digest)

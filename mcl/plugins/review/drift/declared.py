@@ -12,7 +12,7 @@ from configparser import ConfigParser, Error
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mcl.plugins.review.drift.tree import Tree
+from mcl.plugins.review.drift.tree import RepositoryTree
 
 # ---- Python of a stranger, parsed and never run.
 
@@ -46,14 +46,14 @@ _UNDER_WAY = {"dev", "snapshot"}
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class ProjectVersion:
     """A version: its numbers without zeros at the end, what follows them, and how it is written."""
 
     numbers: tuple[int, ...]
     rest: tuple[str, ...]
     written: str
 
-    def same(self, other: Version) -> bool:
+    def same(self, other: ProjectVersion) -> bool:
         """Are both the same version, however they are written?"""
         return (self.numbers, self.rest) == (other.numbers, other.rest)
 
@@ -63,7 +63,7 @@ class Version:
         return bool(_UNDER_WAY & set(self.rest))
 
 
-def version_of(text: str) -> Version | None:
+def version_of(text: str) -> ProjectVersion | None:
     """The version that a text is; None where it is none."""
     text = text.strip()
     if len(text) > 100 or not _WHOLE.fullmatch(text):
@@ -76,7 +76,7 @@ def version_of(text: str) -> Version | None:
         numbers.pop()
     rest = [_SAME.get(part, part) for part in _PART.findall(plain[len(head) :])]
     rest = [str(int(part)) if part.isdigit() else part for part in rest if part != "final"]
-    return Version(tuple(numbers), tuple(rest), text)
+    return ProjectVersion(tuple(numbers), tuple(rest), text)
 
 
 _VERSION_FILES: Final = ("version", "version.txt", "version.md")
@@ -92,13 +92,13 @@ _MAX_LINES: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredVersion:
     """A version that a file names. kind: project (it decides), badge or pin (pages that repeat it)."""
 
     path: str
     line: int
     what: str
-    version: Version
+    version: ProjectVersion
     kind: str = "project"
 
     @property
@@ -108,19 +108,19 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenFile:
     """A file of a project that cannot be read."""
 
     path: str
     why: str
 
 
-class Project:
+class ProjectFiles:
     """What the files of a project say: its names, its version in each place, the files that are broken."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: RepositoryTree) -> None:
         self._tree = tree
-        self.broken: list[Broken] = []
+        self.broken: list[BrokenFile] = []
         self.pyproject = self._toml("pyproject.toml")
         self.cargo = self._toml("Cargo.toml")
         self.package = self._json("package.json")
@@ -162,13 +162,13 @@ class Project:
     def _project_names(self) -> frozenset[str]:
         return frozenset(filter(None, (_folded(self.python),)))
 
-    def _declared(self) -> Iterator[Declared]:
+    def _declared(self) -> Iterator[DeclaredVersion]:
         yield from self._from_tables()
         yield from self._from_files()
         yield from self._from_modules()
         yield from self._from_readme()
 
-    def _from_tables(self) -> Iterator[Declared]:
+    def _from_tables(self) -> Iterator[DeclaredVersion]:
         places: tuple[tuple[str, Mapping[str, Any], tuple[str, ...]], ...] = (
             ("pyproject.toml", self.pyproject, ("project", "version")),
             ("pyproject.toml", self.pyproject, ("tool", "poetry", "version")),
@@ -181,23 +181,25 @@ class Project:
             said = _at(table, *keys)
             # 0.0.0 stands for a version that the build fills in.
             if isinstance(said, str) and (found := version_of(said)) and any(found.numbers):
-                yield Declared(path, self._line(path, said), ".".join(keys), found)
+                yield DeclaredVersion(path, self._line(path, said), ".".join(keys), found)
         lock = self._json("package-lock.json", keep=False)
         if self.package and isinstance(said := lock.get("version"), str) and (found := version_of(said)):
-            yield Declared("package-lock.json", self._line("package-lock.json", said), "version", found)
+            yield DeclaredVersion(
+                "package-lock.json", self._line("package-lock.json", said), "version", found
+            )
 
-    def _from_files(self) -> Iterator[Declared]:
+    def _from_files(self) -> Iterator[DeclaredVersion]:
         for name in _VERSION_FILES:
             path = self._tree.folded.get(name, "")
             text = self._tree.text(path) if path else None
             if text and len(text) < 100 and (found := version_of(text)):
-                yield Declared(path, 1, "the file", found)
+                yield DeclaredVersion(path, 1, "the file", found)
         head = (self._tree.text("PKG-INFO") or "").partition("\n\n")[0]  # of a source archive
         for number, line in enumerate(head.splitlines()[:_MAX_LINES], 1):
             if line.startswith("Version:") and (found := version_of(line.removeprefix("Version:"))):
-                yield Declared("PKG-INFO", number, "Version", found)
+                yield DeclaredVersion("PKG-INFO", number, "ProjectVersion", found)
 
-    def _from_modules(self) -> Iterator[Declared]:
+    def _from_modules(self) -> Iterator[DeclaredVersion]:
         places = [
             f"{folder}/{name}"
             for folder in self.packages()
@@ -210,7 +212,7 @@ class Project:
             if path in self._tree.known and (text := self._tree.text(path)) and "ersion" in text.lower():
                 yield from _assigned(path, text)
 
-    def _from_readme(self) -> Iterator[Declared]:
+    def _from_readme(self) -> Iterator[DeclaredVersion]:
         path = next((self._tree.folded[name] for name in _READMES if name in self._tree.folded), "")
         text = self._tree.text(path) if path else None
         name = re.escape(self.python)
@@ -221,10 +223,10 @@ class Project:
             line = line[:2000]
             for found in _BADGE.finditer(line):
                 if version := version_of(found["version"]):
-                    yield Declared(path, number, "a badge", version, "badge")
+                    yield DeclaredVersion(path, number, "a badge", version, "badge")
             pinned = pin.search(line) if name else None
             if pinned and (version := version_of(pinned["version"])):
-                yield Declared(path, number, "an install line", version, "pin")
+                yield DeclaredVersion(path, number, "an install line", version, "pin")
 
     def _line(self, path: str, said: str) -> int:
         """The first line that says the version beside its name, counted from 1; 0 where none does."""
@@ -256,12 +258,12 @@ class Project:
         except (ValueError, RecursionError, Error) as problem:
             if keep:
                 said = "it is too deep" if isinstance(problem, RecursionError) else str(problem)
-                self.broken.append(Broken(path, " ".join(said.split())[:200]))
+                self.broken.append(BrokenFile(path, " ".join(said.split())[:200]))
             return {}
         return found if isinstance(found, dict) else {}
 
 
-def _assigned(path: str, text: str) -> Iterator[Declared]:
+def _assigned(path: str, text: str) -> Iterator[DeclaredVersion]:
     """Versions that a module writes down: ``__version__ = "1.2"`` at its top, ``setup(version="1.2")``."""
     module = parsed(text)
     for node in module.body if module else ():
@@ -286,11 +288,11 @@ def _assigned(path: str, text: str) -> Iterator[Declared]:
                     break
 
 
-def _constant(path: str, what: str, value: ast.expr | None) -> Declared | None:
+def _constant(path: str, what: str, value: ast.expr | None) -> DeclaredVersion | None:
     if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
         return None
     version = version_of(value.value)
-    return Declared(path, value.lineno, what, version) if version and any(version.numbers) else None
+    return DeclaredVersion(path, value.lineno, what, version) if version and any(version.numbers) else None
 
 
 def _at(table: Any, *keys: str) -> Any:

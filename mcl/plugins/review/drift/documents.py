@@ -12,9 +12,9 @@ from posixpath import join, normpath
 from typing import Final, Literal
 
 from mcl.plugins.review.drift.modules import Modules
-from mcl.plugins.review.drift.pages import Line, code_lines, is_top, links, pages
-from mcl.plugins.review.drift.rules import Flaw, drift_rules
-from mcl.plugins.review.drift.tree import Tree
+from mcl.plugins.review.drift.pages import CodeLine, code_lines, is_top, links, pages
+from mcl.plugins.review.drift.rules import RepositoryFlaw, drift_rules
+from mcl.plugins.review.drift.tree import RepositoryTree
 
 # ---- What a line of shell names: files, modules, targets of make, scripts of npm. Nothing of it is run.
 
@@ -32,14 +32,14 @@ _PLACEHOLDER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class CommandTarget:
     """One thing that a command names."""
 
     kind: Kind
     what: str
 
 
-def named(line: str) -> Iterator[Named]:
+def named(line: str) -> Iterator[CommandTarget]:
     """What the commands of a line name; nothing that looks like a placeholder."""
     for command in _NEXT.split(line):
         try:
@@ -62,35 +62,37 @@ def _bare(words: Sequence[str]) -> list[str]:
     return words
 
 
-def _of(words: list[str]) -> Iterator[Named]:
+def _of(words: list[str]) -> Iterator[CommandTarget]:
     if not words:
         return
     program, rest = words[0], words[1:]
     if program == "cd":
-        yield Named("folder", rest[0] if rest else "/")
+        yield CommandTarget("folder", rest[0] if rest else "/")
     elif _PYTHON.fullmatch(program):
         yield from _python(rest)
     elif program in _SHELLS and rest and not rest[0].startswith("-"):
-        yield Named("file", rest[0])
+        yield CommandTarget("file", rest[0])
     elif program.startswith("./"):
-        yield Named("file", program)
+        yield CommandTarget("file", program)
     elif program in ("pip", "pip3"):
-        yield from (Named("file", file) for flag, file in pairwise(rest) if flag in ("-r", "-c"))
+        yield from (CommandTarget("file", file) for flag, file in pairwise(rest) if flag in ("-r", "-c"))
     elif program == "pytest":
-        yield from (Named("file", one.partition("::")[0]) for one in rest if "/" in one and one[0] != "-")
+        yield from (
+            CommandTarget("file", one.partition("::")[0]) for one in rest if "/" in one and one[0] != "-"
+        )
     elif program == "make" and not any(word.startswith("-") for word in rest):
-        yield from (Named("target", word) for word in rest if _WORD.fullmatch(word))
+        yield from (CommandTarget("target", word) for word in rest if _WORD.fullmatch(word))
     elif program in _NODES and rest[:1] == ["run"] and len(rest) > 1:
-        yield Named("script", rest[1])
+        yield CommandTarget("script", rest[1])
 
 
-def _python(rest: list[str]) -> Iterator[Named]:
+def _python(rest: list[str]) -> Iterator[CommandTarget]:
     while rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
         rest = rest[1:]
     if rest[:1] == ["-m"] and len(rest) > 1:
-        yield Named("module", rest[1])
+        yield CommandTarget("module", rest[1])
     elif rest and rest[0].endswith(".py"):
-        yield Named("file", rest[0])
+        yield CommandTarget("file", rest[0])
 
 
 _IMPORT = re.compile(r"(?:from\s+(?P<from>[A-Za-z_][\w.]*)\s+import\b|import\s+(?P<whole>[A-Za-z_][\w.]*))")
@@ -123,14 +125,14 @@ _MADE = re.compile(r"-?include\b|[^#]*%[^#]*:|.*\$\(eval|\S*\$[({].*:")  # targe
 _MAX_RULES, _WIDE = 5000, 500  # lines of a Makefile, and their characters
 
 
-def document_flaws(tree: Tree, modules: Modules) -> Iterator[Flaw]:
+def document_flaws(tree: RepositoryTree, modules: Modules) -> Iterator[RepositoryFlaw]:
     """What the pages of the repository name that is not there."""
     for page in pages(tree):
         yield from _links(tree, page)
         yield from _Commands(tree, modules).flaws(page)
 
 
-def _links(tree: Tree, page: str) -> Iterator[Flaw]:
+def _links(tree: RepositoryTree, page: str) -> Iterator[RepositoryFlaw]:
     folder = page.rpartition("/")[0]
     for link in links(tree, page):
         path = link.target.partition("#")[0].partition("?")[0]
@@ -149,11 +151,11 @@ def _links(tree: Tree, page: str) -> Iterator[Flaw]:
 class _Commands:
     """The commands and imports of one page."""
 
-    def __init__(self, tree: Tree, modules: Modules) -> None:
+    def __init__(self, tree: RepositoryTree, modules: Modules) -> None:
         self._tree = tree
         self._modules = modules
 
-    def flaws(self, page: str) -> Iterator[Flaw]:
+    def flaws(self, page: str) -> Iterator[RepositoryFlaw]:
         """What they name that is not there."""
         block, base = 0, ""  # the folder that a block's commands are in; None when it left the repository
         away = False
@@ -175,13 +177,13 @@ class _Commands:
             return there, away
         return "", away or folder.strip("./") not in self._modules.names
 
-    def _import(self, line: Line) -> Iterator[Flaw]:
+    def _import(self, line: CodeLine) -> Iterator[RepositoryFlaw]:
         found = _IMPORT.match(line.text)
         module = (found["from"] or found["whole"]) if found else ""
         if module and self._modules.gone(module):
             yield self._flaw("IMPORT_GONE", line, f"it imports {module}, which is not there")
 
-    def _named(self, line: Line, base: str, one: Named) -> Iterator[Flaw]:
+    def _named(self, line: CodeLine, base: str, one: CommandTarget) -> Iterator[RepositoryFlaw]:
         what = one.what
         if one.kind == "module" and self._modules.gone(what):
             yield self._flaw("COMMAND_MODULE_GONE", line, f"the command runs {what}, which is not there")
@@ -220,5 +222,5 @@ class _Commands:
         return isinstance(scripts, dict) and script not in scripts
 
     @staticmethod
-    def _flaw(code: str, line: Line, message: str) -> Flaw:
+    def _flaw(code: str, line: CodeLine, message: str) -> RepositoryFlaw:
         return drift_rules().flaw(code, f"{line.page}:{line.number}", message)

@@ -11,16 +11,22 @@ from typing import TYPE_CHECKING, Final
 
 from executor.core.errors import ScopeError
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.drift.declared import VERSION, Declared, Project, Version, version_of
+from mcl.plugins.review.drift.declared import (
+    VERSION,
+    DeclaredVersion,
+    ProjectFiles,
+    ProjectVersion,
+    version_of,
+)
 from mcl.plugins.review.drift.documents import document_flaws
 from mcl.plugins.review.drift.modules import Modules, entry_flaws
-from mcl.plugins.review.drift.rules import Flaw, bounded, drift_rules
+from mcl.plugins.review.drift.rules import RepositoryFlaw, bounded, drift_rules
 from mcl.plugins.review.drift.tools import ToolDocuments
-from mcl.plugins.review.drift.tree import Progress, Tree, quiet
+from mcl.plugins.review.drift.tree import Progress, RepositoryTree, quiet
 
 if TYPE_CHECKING:
     from mcl.catalog.contracts import Contract
-    from mcl.plugins.review.memory import Memories
+    from mcl.plugins.review.memory import ReviewMemories
 
 
 # ---- What is remembered of a folder, or made of it, and is not so any more: decisions and maps.
@@ -36,7 +42,7 @@ _NAMED: Final = 3  # files that are named
 _STANDING: Final = ("proposed", "accepted")
 
 
-def decision_flaws(tree: Tree, memories: Memories) -> Iterator[Flaw]:
+def decision_flaws(tree: RepositoryTree, memories: ReviewMemories) -> Iterator[RepositoryFlaw]:
     """Decisions whose file and memory differ, or which are about files that are gone."""
     from executor.core.globs import Glob
 
@@ -60,7 +66,7 @@ def decision_flaws(tree: Tree, memories: Memories) -> Iterator[Flaw]:
                 yield rules.flaw("DECISION_FILES", decision.path, said)
 
 
-def map_flaws(tree: Tree, cache: Path) -> Iterator[Flaw]:
+def map_flaws(tree: RepositoryTree, cache: Path) -> Iterator[RepositoryFlaw]:
     """Maps that are not of the files as they are. cache: as for ``mcl.plugins.review.maps.build``."""
     from mcl.plugins.review.maps import load, stale
     from mcl.plugins.review.maps.maps import FOLDER
@@ -102,7 +108,7 @@ _FEW: Final = 2  # characters of a list item that says something
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChangelogEntry:
     """The newest entry that names a version, at a line counted from 1.
 
     version: None where no entry names one, and all is unreleased. pending: the line of a heading above it
@@ -112,12 +118,12 @@ class Entry:
 
     path: str
     line: int
-    version: Version | None
+    version: ProjectVersion | None
     pending: int = 0
     open: bool = False
 
 
-def newest_entry(tree: Tree) -> Entry | None:
+def newest_entry(tree: RepositoryTree) -> ChangelogEntry | None:
     """The newest entry of the repository's changelog; None where there is none."""
     for path in _places(tree):
         text = tree.text(path)
@@ -126,14 +132,14 @@ def newest_entry(tree: Tree) -> Entry | None:
     return None
 
 
-def _places(tree: Tree) -> list[str]:
+def _places(tree: RepositoryTree) -> list[str]:
     names = [f"{name}{ending}" for name in _NAMES for ending in _ENDINGS]
     found = [tree.folded[name] for name in names if name in tree.folded]
     folded = {path.casefold(): path for path in tree.files if path.count("/") == 1}
     return found + [folded[f"docs/{name}"] for name in names if f"docs/{name}" in folded]
 
 
-def entry_in(path: str, text: str) -> Entry | None:
+def entry_in(path: str, text: str) -> ChangelogEntry | None:
     """The newest entry of one changelog; None where it has none."""
     lines = [line[:_WIDE].rstrip() for line in text.splitlines()[:_LINES]]
     pending = 0
@@ -145,10 +151,10 @@ def entry_in(path: str, text: str) -> Entry | None:
         version = _version_in(heading)
         unreleased = bool(_UNRELEASED.search(heading))
         if version is not None:
-            return Entry(path, number + 1, version, pending, unreleased)
+            return ChangelogEntry(path, number + 1, version, pending, unreleased)
         if unreleased and not pending and _says_something(lines[number + 1 :]):
             pending = number + 1
-    return Entry(path, pending, None, pending, True) if pending else None
+    return ChangelogEntry(path, pending, None, pending, True) if pending else None
 
 
 def _heading(line: str, below: str) -> str:
@@ -164,7 +170,7 @@ def _heading(line: str, below: str) -> str:
     return ""
 
 
-def _version_in(heading: str) -> Version | None:
+def _version_in(heading: str) -> ProjectVersion | None:
     plain = _DATE.sub(" ", heading)
     for found in _FOUND.finditer(plain):
         if "." in found["version"] or found["version"][:1] in "vV":
@@ -189,7 +195,7 @@ def _says_something(lines: list[str]) -> bool:
 _ORDER = ("pyproject.toml", "Cargo.toml", "package.json", "setup.cfg")
 
 
-def project_version(project: Project) -> Declared | None:
+def project_version(project: ProjectFiles) -> DeclaredVersion | None:
     """The place that decides: the file that installers read, else the one that most others agree with."""
     own = [one for one in project.declared if one.kind == "project"]
     for path in _ORDER:
@@ -199,11 +205,11 @@ def project_version(project: Project) -> Declared | None:
     return next((one for one in own if _key(one) == counted[0][0]), None) if counted else None
 
 
-def _key(one: Declared) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def _key(one: DeclaredVersion) -> tuple[tuple[int, ...], tuple[str, ...]]:
     return one.version.numbers, one.version.rest
 
 
-def version_flaws(tree: Tree, project: Project) -> Iterator[Flaw]:
+def version_flaws(tree: RepositoryTree, project: ProjectFiles) -> Iterator[RepositoryFlaw]:
     """What does not say the project's version, or cannot be read."""
     rules = drift_rules()
     for broken in project.broken:
@@ -242,12 +248,12 @@ class DriftReport:
     """What drifted. flaws: in the order of the parts; version: of the project, "" where none is told."""
 
     workspace: Path
-    flaws: tuple[Flaw, ...]
+    flaws: tuple[RepositoryFlaw, ...]
     version: str = ""
     files: int = 0
     cut: bool = False
 
-    def of(self, part: str) -> tuple[Flaw, ...]:
+    def of(self, part: str) -> tuple[RepositoryFlaw, ...]:
         """Those of one part."""
         rules = drift_rules()
         return tuple(one for one in self.flaws if rules[one.code].about == part)
@@ -264,10 +270,10 @@ class DriftReport:
 
 
 def find_drift(
-    tree: Tree,
+    tree: RepositoryTree,
     *,
     contracts: Mapping[str, Contract],
-    memories: Memories,
+    memories: ReviewMemories,
     cache: Path,
     progress: Progress = quiet,
 ) -> DriftReport:
@@ -279,16 +285,16 @@ def find_drift(
     Raises:
         CortexError, HomeError: the memories cannot be read.
     """
-    project = Project(tree)
+    project = ProjectFiles(tree)
     modules = Modules(tree, project)
-    parts: Mapping[str, Callable[[], Iterable[Flaw]]] = {
+    parts: Mapping[str, Callable[[], Iterable[RepositoryFlaw]]] = {
         "versions": lambda: version_flaws(tree, project),
         "tools": lambda: ToolDocuments(tree).flaws(contracts),
         "maps": lambda: map_flaws(tree, cache),
         "decisions": lambda: decision_flaws(tree, memories),
         "documents": lambda: (*entry_flaws(tree, project, modules), *document_flaws(tree, modules)),
     }
-    found: list[Flaw] = []
+    found: list[RepositoryFlaw] = []
     for number, part in enumerate(PARTS):
         progress(number, len(PARTS), part)
         found += parts[part]()

@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from mcl.plugins.review.drift.declared import Project, parsed
-from mcl.plugins.review.drift.rules import Flaw, drift_rules
-from mcl.plugins.review.drift.tree import Tree
+from mcl.plugins.review.drift.declared import ProjectFiles, parsed
+from mcl.plugins.review.drift.rules import RepositoryFlaw, drift_rules
+from mcl.plugins.review.drift.tree import RepositoryTree
 
 _SOURCES: Final = ("", "src/", "lib/")
 _GROUPS: Final = ("scripts", "gui-scripts")
@@ -19,7 +19,7 @@ _GROUPS: Final = ("scripts", "gui-scripts")
 class Modules:
     """The project's own packages and modules. names: what they and the project are called."""
 
-    def __init__(self, tree: Tree, project: Project) -> None:
+    def __init__(self, tree: RepositoryTree, project: ProjectFiles) -> None:
         self._tree = tree
         # A folder of the packages counts as ours only with __init__.py: others may only be called the same.
         self._packages = {path.rpartition("/")[2]: path.rpartition("/")[0] for path in project.packages()}
@@ -53,7 +53,7 @@ class Modules:
         return text is not None and "__getattr__" not in text and "sys.modules" not in text
 
 
-def entry_flaws(tree: Tree, project: Project, modules: Modules) -> Iterator[Flaw]:
+def entry_flaws(tree: RepositoryTree, project: ProjectFiles, modules: Modules) -> Iterator[RepositoryFlaw]:
     """Entry points and files that pyproject.toml names and that are not there."""
     table: Any = project.pyproject.get("project")
     if not isinstance(table, dict):
@@ -81,7 +81,7 @@ def _files(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
     )
 
 
-def _broken(tree: Tree, modules: Modules, target: str) -> str:
+def _broken(tree: RepositoryTree, modules: Modules, target: str) -> str:
     """Why an entry point leads nowhere; "" where it does, or where that is not known."""
     module, _, name = target.partition("[")[0].replace(" ", "").partition(":")
     if not modules.owns(module):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from mcl.plugins.review.drift.tree import Tree
+from mcl.plugins.review.drift.tree import RepositoryTree
 
 MAX_PAGES: Final = 2000
 _MAX_LINES: Final = 20_000  # of a page
@@ -29,7 +29,7 @@ _LINK = re.compile(r"(?<!\\)\]\(\s*<?(?P<target>[^)\s<>]{1,500})>?(?:\s+[\"'][^)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CodeLine:
     """One line of code on a page, counted from 1. block: of which piece of code it is a part."""
 
     page: str
@@ -40,7 +40,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PageLink:
     """Where a page leads, as it is written there."""
 
     page: str
@@ -48,7 +48,7 @@ class Link:
     target: str
 
 
-def pages(tree: Tree) -> tuple[str, ...]:
+def pages(tree: RepositoryTree) -> tuple[str, ...]:
     """The pages that say how things are now: those at the top, and those in docs."""
     found = [path for path in tree.files if _is_page(path)]
     return tuple(found[:MAX_PAGES])
@@ -70,13 +70,13 @@ def _is_page(path: str) -> bool:
     return not folder or folder.split("/")[0] in _FOLDERS or folder == ".github"
 
 
-def code_lines(tree: Tree, page: str) -> Iterator[Line]:
+def code_lines(tree: RepositoryTree, page: str) -> Iterator[CodeLine]:
     """The lines of shell and Python on a page."""
     lines = _lines(tree, page)
     yield from _markdown(page, lines) if not page.endswith(".rst") else _restructured(page, lines)
 
 
-def links(tree: Tree, page: str) -> Iterator[Link]:
+def links(tree: RepositoryTree, page: str) -> Iterator[PageLink]:
     """The links of a Markdown page, those in code aside."""
     if page.endswith(".rst"):
         return
@@ -89,14 +89,14 @@ def links(tree: Tree, page: str) -> Iterator[Link]:
             continue
         plain = re.sub(r"`[^`]*`", lambda code: " " * len(code[0]), line)
         for found in _LINK.finditer(plain):
-            yield Link(page, number, found["target"])
+            yield PageLink(page, number, found["target"])
 
 
-def _lines(tree: Tree, page: str) -> list[str]:
+def _lines(tree: RepositoryTree, page: str) -> list[str]:
     return [line[:_WIDE] for line in (tree.text(page) or "").splitlines()[:_MAX_LINES]]
 
 
-def _markdown(page: str, lines: list[str]) -> Iterator[Line]:
+def _markdown(page: str, lines: list[str]) -> Iterator[CodeLine]:
     fence = language = ""
     block = 0
     for number, line in enumerate(lines, 1):
@@ -106,10 +106,10 @@ def _markdown(page: str, lines: list[str]) -> Iterator[Line]:
         elif found and found["fence"].startswith(fence) and line.strip() == found["fence"]:
             fence = ""
         elif fence and (said := _said(line, language)):
-            yield Line(page, number, said, block, "python" if language in _PYTHONS else "shell")
+            yield CodeLine(page, number, said, block, "python" if language in _PYTHONS else "shell")
 
 
-def _restructured(page: str, lines: list[str]) -> Iterator[Line]:
+def _restructured(page: str, lines: list[str]) -> Iterator[CodeLine]:
     language, indent, block = "", -1, 0
     for number, line in enumerate(lines, 1):
         if found := _DIRECTIVE.match(line):
@@ -118,11 +118,11 @@ def _restructured(page: str, lines: list[str]) -> Iterator[Line]:
         if line.strip() and len(line) - len(line.lstrip()) <= indent:
             language, indent = "", -1
         if indent >= 0 and (said := _said(line, language)):
-            yield Line(page, number, said, block, "python" if language in _PYTHONS else "shell")
+            yield CodeLine(page, number, said, block, "python" if language in _PYTHONS else "shell")
         elif (
             indent < 0 and line.startswith(" ") and (prompt := _PROMPT.match(line)) and line.strip()[0] == "$"
         ):
-            yield Line(page, number, prompt["said"], block, "shell")
+            yield CodeLine(page, number, prompt["said"], block, "shell")
         elif indent < 0 and not line.strip():
             block += 1
 

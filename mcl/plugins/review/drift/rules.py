@@ -16,7 +16,7 @@ _SAID: Final = 300  # characters of a message
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class FlawRule:
     """One kind of flaw. about: the part that it belongs to; level: what it makes of a release."""
 
     code: str
@@ -27,7 +27,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class RepositoryFlaw:
     """One thing that is not as it is said to be.
 
     place: a file of the repository, with the line where there is one; level: of its rule, or milder where the
@@ -45,42 +45,46 @@ class Flaw:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-class Rules:
+class FlawRules:
     """The rules of one file, by code. flaw: makes a flaw of a rule."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[FlawRule]) -> None:
         self._rules = {rule.code: rule for rule in rules}
 
-    def __getitem__(self, code: str) -> Rule:
+    def __getitem__(self, code: str) -> FlawRule:
         return self._rules[code]
 
-    def __iter__(self) -> Iterator[Rule]:
+    def __iter__(self) -> Iterator[FlawRule]:
         return iter(self._rules.values())
 
-    def flaw(self, code: str, place: str, message: str, *, mild: bool = False, fix: str = "") -> Flaw:
+    def flaw(
+        self, code: str, place: str, message: str, *, mild: bool = False, fix: str = ""
+    ) -> RepositoryFlaw:
         """A flaw of a rule. mild: it is never more than a warning. fix: "" for that of the rule."""
         rule = self._rules[code]
         said = message if len(message) <= _SAID else f"{message[: _SAID - 1]}…"
-        return Flaw(code, "warning" if mild else rule.level, place, said, fix or rule.fix)
+        return RepositoryFlaw(code, "warning" if mild else rule.level, place, said, fix or rule.fix)
 
 
-def rules_of(table: Mapping[str, Mapping[str, str]]) -> Rules:
+def rules_of(table: Mapping[str, Mapping[str, str]]) -> FlawRules:
     """Rules from a table of TOML."""
     for rule in table.values():
         assert rule["level"] in get_args(Level), rule
-    return Rules(Rule(code=code, **rule) for code, rule in table.items())  # type: ignore[arg-type]
+    return FlawRules(FlawRule(code=code, **rule) for code, rule in table.items())  # type: ignore[arg-type]
 
 
 @cache
-def drift_rules() -> Rules:
+def drift_rules() -> FlawRules:
     """What counts as drift."""
     return rules_of(tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")))
 
 
-def bounded(flaws: Iterable[Flaw], rules: Rules, *, more: str = "TOO_MANY") -> tuple[Flaw, ...]:
+def bounded(
+    flaws: Iterable[RepositoryFlaw], rules: FlawRules, *, more: str = "TOO_MANY"
+) -> tuple[RepositoryFlaw, ...]:
     """The flaws, each once; of one rule no more than MOST, and then how many more (as a flaw of the rule
     `more`)."""
-    kept: dict[str, list[Flaw]] = {}
+    kept: dict[str, list[RepositoryFlaw]] = {}
     for flaw in dict.fromkeys(flaws):
         kept.setdefault(flaw.code, []).append(flaw)
     told = [flaw for some in kept.values() for flaw in some[:MOST]]

@@ -19,8 +19,8 @@ from mcl.catalog.contracts import (
 )
 from mcl.plugins.review.drift.declared import parsed
 from mcl.plugins.review.drift.pages import pages
-from mcl.plugins.review.drift.rules import Flaw, drift_rules
-from mcl.plugins.review.drift.tree import Tree
+from mcl.plugins.review.drift.rules import RepositoryFlaw, drift_rules
+from mcl.plugins.review.drift.tree import RepositoryTree
 
 _FOLDERS: Final = ("docs/", "")
 _TESTS: Final = re.compile(r"(?:^|/)(?:tests?|testing|examples?)(?:/|$)|(?:^|/)test_[^/]*$")
@@ -30,7 +30,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_./:@-]+")
 class ToolDocuments:
     """The documents of tools that a folder has. folder: where the first of them lies, with a slash."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: RepositoryTree) -> None:
         self._tree = tree
         has = [one for one in _FOLDERS if {f"{one}{JSON_FILE}", f"{one}{SAFETY_FILE}"} & tree.known]
         self.there = bool(has)
@@ -38,7 +38,7 @@ class ToolDocuments:
         self.contracts = tree.text(self.folder + JSON_FILE) if has else None
         self.safety = tree.text(self.folder + SAFETY_FILE) if has else None
 
-    def flaws(self, contracts: Mapping[str, Contract]) -> Iterator[Flaw]:
+    def flaws(self, contracts: Mapping[str, Contract]) -> Iterator[RepositoryFlaw]:
         """What the documents say otherwise than it is. contracts: of the tools of this build."""
         if not self.there:
             return
@@ -68,7 +68,7 @@ class ToolDocuments:
                     continue
         return found
 
-    def _unlisted(self, told: Documented) -> Iterator[Flaw]:
+    def _unlisted(self, told: Documented) -> Iterator[RepositoryFlaw]:
         """Tools that neither README nor any other page names."""
         own = {self.folder + JSON_FILE, self.folder + SAFETY_FILE}
         said = {
@@ -83,7 +83,7 @@ class ToolDocuments:
                 place = self.folder.rstrip("/") or "."
                 yield drift_rules().flaw("TOOL_UNLISTED", place, f"no page names the tool {name}")
 
-    def _against_code(self, told: Mapping[str, Documented], first: Documented) -> Iterator[Flaw]:
+    def _against_code(self, told: Mapping[str, Documented], first: Documented) -> Iterator[RepositoryFlaw]:
         """Tools that the folder's own Python declares (``@mcp.tool()``), against the documents."""
         rules, there = drift_rules(), dict(_declared(self._tree))
         for document, one in told.items() if there else ():
@@ -95,7 +95,7 @@ class ToolDocuments:
             yield rules.flaw("TOOL_GONE", place, f"it tells of {name}, which no code declares")
 
 
-def _declared(tree: Tree) -> Iterator[tuple[str, str]]:
+def _declared(tree: RepositoryTree) -> Iterator[tuple[str, str]]:
     """Name and place of each tool that a server for the Model Context Protocol offers, by its decorator."""
     for path in tree.files:
         text = tree.text(path) if path.endswith(".py") and not _TESTS.search(path) else None

@@ -45,7 +45,7 @@ _UNDER_WAY: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Checkout:
+class GitState:
     """What git says of a repository.
 
     tracked: path to mode of what is in version control. changes: (code, path) as of git status. tags: name to
@@ -63,7 +63,7 @@ class Checkout:
 
 
 @dataclass
-class Tree:
+class RepositoryTree:
     """The files of a workspace.
 
     files: those that are source, sorted, at most MAX_FILES. checkout: None where no git can be asked; closed
@@ -73,7 +73,7 @@ class Tree:
 
     workspace: Workspace
     files: tuple[str, ...]
-    checkout: Checkout | None = None
+    checkout: GitState | None = None
     closed: str = ""
     way_out: str = ""
     cut: bool = False
@@ -142,13 +142,13 @@ class Tree:
         return found
 
 
-async def look(workspace: Workspace, clock: Clock) -> Tree:
+async def look(workspace: Workspace, clock: Clock) -> RepositoryTree:
     """Look at a workspace.
 
     Raises:
         ScopeError: it may not be opened. ReviewError: TREE_TOO_LARGE, going through it takes minutes.
     """
-    bench, tree = Bench(workspace, clock, "read", _ROOM, ""), Tree(workspace, ())
+    bench, tree = Bench(workspace, clock, "read", _ROOM, ""), RepositoryTree(workspace, ())
     try:
         with anyio.fail_after(_PATIENCE):
             found = await sources(".", (), bench)
@@ -170,7 +170,7 @@ async def look(workspace: Workspace, clock: Clock) -> Tree:
     return tree
 
 
-async def _checkout(git: Git, workspace: Workspace) -> Checkout:
+async def _checkout(git: Git, workspace: Workspace) -> GitState:
     status: Mapping[str, Any] = await state(git, _ROOM)
     listed = await git.answer("ls-files", "--stage", "-z", max_output=_MAX_NAMES)
     tracked = dict(_staged(line) for line in text(listed.out).split("\0") if "\t" in line)
@@ -191,7 +191,7 @@ async def _checkout(git: Git, workspace: Workspace) -> Checkout:
     marked = await overlooked(git, partial(_content, workspace))
     changes += [(" M", path) for _, _, path in marked.files if path not in known]
     under_way = next((what for name, what in _UNDER_WAY if git.keeps(name)), "")
-    return Checkout(status["commit"], status["branch"], tracked, tuple(changes), tags, last, under_way)
+    return GitState(status["commit"], status["branch"], tracked, tuple(changes), tags, last, under_way)
 
 
 def _content(workspace: Workspace, path: str) -> bytes | None:
@@ -209,7 +209,7 @@ def _staged(line: str) -> tuple[str, str]:
     return path, about.partition(" ")[0]
 
 
-def plain_files(checkout: Checkout) -> tuple[str, ...]:
+def plain_files(checkout: GitState) -> tuple[str, ...]:
     """The tracked files that are neither links nor submodules, sorted."""
     return tuple(sorted(path for path, mode in checkout.tracked.items() if mode not in (_LINK, _MODULE)))
 
@@ -222,7 +222,7 @@ def _stat(workspace: Workspace, name: str) -> os.stat_result | None:
             return None
 
 
-def size_of(tree: Tree, path: str) -> int:
+def size_of(tree: RepositoryTree, path: str) -> int:
     """Bytes of a file; 0 where it is none that may be looked at."""
     try:
         status = tree.workspace.check(path)

@@ -54,7 +54,7 @@ def _without_empty_ends(lines: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReviewFinding:
     """One finding.
 
     severity: one of `SEVERITIES`. file: a path as it was told, never empty. line: 1-based; 0 is the whole
@@ -114,12 +114,12 @@ def _not_valid(place: str, message: str) -> ReviewError:
 # ---- The order in which findings are told.
 
 
-def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def in_order(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     """Findings by severity, then line, then file, body and rule: a total order."""
     return tuple(sorted(findings, key=_rank))
 
 
-def _rank(finding: Finding) -> tuple[int, int, str, str, str]:
+def _rank(finding: ReviewFinding) -> tuple[int, int, str, str, str]:
     return RANK[finding.severity], finding.line, finding.file, finding.body, finding.rule
 
 
@@ -128,13 +128,13 @@ def _rank(finding: Finding) -> tuple[int, int, str, str, str]:
 _MARKS = str.maketrans("", "", "`\"'")
 
 
-def without_repeats(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def without_repeats(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     """One finding for each location, family of labels and normalised body: the most severe one stays.
 
     Two different bodies on one line both stay. Of two that are equally severe, the one with a rule stays.
     The order is that in which each was first met.
     """
-    kept: dict[tuple[str, int, int, str], Finding] = {}
+    kept: dict[tuple[str, int, int, str], ReviewFinding] = {}
     for finding in findings:
         key = (finding.file, finding.line, FAMILY[finding.severity], normalised(finding.body))
         known = kept.get(key)
@@ -149,5 +149,5 @@ def normalised(body: str) -> str:
     return " ".join(words).rstrip(" .!;:,")
 
 
-def _weight(finding: Finding) -> tuple[int, bool, str, str]:
+def _weight(finding: ReviewFinding) -> tuple[int, bool, str, str]:
     return RANK[finding.severity], not finding.rule, finding.rule, finding.body

@@ -205,7 +205,7 @@ _PAIRS: Final = {"(": ")", "<": ">", "[": "]", "'": "'", '"': '"'}
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class FindingHead:
     """The first line of a finding. rest: what is said on the same line."""
 
     severity: Severity
@@ -219,7 +219,7 @@ class Head:
         return looks_like_a_finding(self.rest)
 
 
-def head_of(line: str) -> Head | None:
+def head_of(line: str) -> FindingHead | None:
     """The head of a finding that a line is, None where it is not one.
 
     List marks, quotes, headings, emphasis and what is not seen are passed over, the label may be in any case,
@@ -239,7 +239,7 @@ def looks_like_a_finding(line: str) -> bool:
     return like_a_finding(seen) or (plain != seen and like_a_finding(plain))
 
 
-def _head(line: str) -> Head | None:
+def _head(line: str) -> FindingHead | None:
     start = START.match(line)
     before = start[0] if start else ""
     label = _LABEL.match(line, len(before))
@@ -252,7 +252,7 @@ def _head(line: str) -> Head | None:
     file, number, end = named
     between = _BETWEEN.match(line, end)
     rest = line[between.end() if between else end :].strip()
-    return Head(severity, file, number, _closed(rest, before))
+    return FindingHead(severity, file, number, _closed(rest, before))
 
 
 def _quoted(line: str, at: int) -> tuple[str, int, int] | None:

@@ -6,8 +6,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from mcl.plugins.review.findings.finding import Finding, Severity, canonical_body, in_order, without_repeats
-from mcl.plugins.review.findings.lines import Head, folded, head_of, looks_like_a_finding, visible
+from mcl.plugins.review.findings.finding import (
+    ReviewFinding,
+    Severity,
+    canonical_body,
+    in_order,
+    without_repeats,
+)
+from mcl.plugins.review.findings.lines import FindingHead, folded, head_of, looks_like_a_finding, visible
 
 MAX_TOLD: Final = 500  # characters of a line that cannot be read
 _FENCES: Final = ("```", "~~~")
@@ -15,7 +21,7 @@ _ESCAPED: Final = re.compile(r'"(?:\\u[0-9a-f]{4})++"')
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableLine:
     """A line that looks like a finding and cannot be read.
 
     line: 1-based, in the text that was read. text: its first `MAX_TOLD` characters.
@@ -30,15 +36,15 @@ class Unreadable:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FindingsRead:
     """What was read: the findings in the order of the text, and what could not be read.
 
     outside: those of the findings whose label the contract does not have.
     """
 
-    findings: tuple[Finding, ...] = ()
-    unreadable: tuple[Unreadable, ...] = ()
-    outside: tuple[Finding, ...] = ()
+    findings: tuple[ReviewFinding, ...] = ()
+    unreadable: tuple[UnreadableLine, ...] = ()
+    outside: tuple[ReviewFinding, ...] = ()
 
     @property
     def blocking(self) -> bool:
@@ -54,15 +60,15 @@ class Reading:
         }
 
 
-def read_findings(text: str, *, labels: Collection[Severity] | None = None) -> Reading:
+def read_findings(text: str, *, labels: Collection[Severity] | None = None) -> FindingsRead:
     """Read the findings in a text. It never raises, and takes time linear in the text.
 
     A finding is a line `[SEVERITY] file:line` with the lines to the next one as its body, but for those that
     cannot be read; prose before the first is no finding. labels: those of the contract; a finding with
     another label is a finding all the same, and is told in `outside` too.
     """
-    heads: list[tuple[Head, list[str]]] = []
-    unreadable: list[Unreadable] = []
+    heads: list[tuple[FindingHead, list[str]]] = []
+    unreadable: list[UnreadableLine] = []
     body: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         said = bool(line.strip())  # texts may be a million empty lines
@@ -72,13 +78,13 @@ def read_findings(text: str, *, labels: Collection[Severity] | None = None) -> R
             heads.append((head, body))
         written = unescaped(line) if head is None else line
         if head.doubtful if head else written is line and said and looks_like_a_finding(line):
-            unreadable.append(Unreadable(number, line.strip()[:MAX_TOLD]))
+            unreadable.append(UnreadableLine(number, line.strip()[:MAX_TOLD]))
         elif head is None:
             body.append(written)
     findings = tuple(
-        Finding(head.severity, head.file, head.line, _body(head, lines)) for head, lines in heads
+        ReviewFinding(head.severity, head.file, head.line, _body(head, lines)) for head, lines in heads
     )
-    return Reading(findings, tuple(unreadable), _outside(findings, labels))
+    return FindingsRead(findings, tuple(unreadable), _outside(findings, labels))
 
 
 def says_nothing(text: str) -> bool:
@@ -89,13 +95,15 @@ def says_nothing(text: str) -> bool:
     return said.casefold() == "null" or not any(map(str.isalnum, said))
 
 
-def settled(reading: Reading) -> Reading:
+def settled(reading: FindingsRead) -> FindingsRead:
     """The same with each finding once and the worst first."""
     findings = in_order(without_repeats(reading.findings))
-    return Reading(findings, reading.unreadable, in_order(without_repeats(reading.outside)))
+    return FindingsRead(findings, reading.unreadable, in_order(without_repeats(reading.outside)))
 
 
-def _outside(findings: tuple[Finding, ...], labels: Collection[Severity] | None) -> tuple[Finding, ...]:
+def _outside(
+    findings: tuple[ReviewFinding, ...], labels: Collection[Severity] | None
+) -> tuple[ReviewFinding, ...]:
     return () if labels is None else tuple(found for found in findings if found.severity not in labels)
 
 
@@ -104,7 +112,7 @@ def unescaped(line: str) -> str:
     return str(json.loads(line)) if _ESCAPED.fullmatch(line) else line
 
 
-def _body(head: Head, lines: list[str]) -> str:
+def _body(head: FindingHead, lines: list[str]) -> str:
     said = "\n".join(lines)
     return f"{head.rest}\n{canonical_body(said)}" if head.rest else said
 
@@ -115,15 +123,18 @@ NO_FINDINGS: Final = "No findings."
 _SPECIAL: Final = re.compile(r"[^a-z0-9/._ -]")
 
 
-def write_finding(finding: Finding) -> str:
+def write_finding(finding: ReviewFinding) -> str:
     """One finding as text that `read_findings` reads back."""
     head = f"[{finding.severity}] {finding.file}:{finding.line}"
-    if head_of(head) != Head(finding.severity, finding.file, finding.line, "") or len(head.splitlines()) > 1:
+    if (
+        head_of(head) != FindingHead(finding.severity, finding.file, finding.line, "")
+        or len(head.splitlines()) > 1
+    ):
         head = f'[{finding.severity}] "{_SPECIAL.sub(_escape, finding.file)}":{finding.line}'
     return "\n".join([head, *map(_line, finding.body.split("\n"))]) if finding.body else head
 
 
-def write_findings(findings: Iterable[Finding]) -> str:
+def write_findings(findings: Iterable[ReviewFinding]) -> str:
     """Findings as text, with an empty line between them; `No findings.` where there are none."""
     return "\n\n".join(map(write_finding, findings)) or NO_FINDINGS
 

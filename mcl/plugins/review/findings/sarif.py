@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import quote
 
 from ir.errors import MclError
-from mcl.plugins.review.findings.finding import Finding, Severity, in_order, normalised
+from mcl.plugins.review.findings.finding import ReviewFinding, Severity, in_order, normalised
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT: Final = "%SRCROOT%"
@@ -49,12 +49,12 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def to_sarif(
-    findings: Iterable[Finding],
+    findings: Iterable[ReviewFinding],
     *,
     version: str,
     root: str = "",
     failed: MclError | None = None,
-    dismissed: Sequence[tuple[Finding, str]] = (),
+    dismissed: Sequence[tuple[ReviewFinding, str]] = (),
 ) -> dict[str, object]:
     """Findings as one run of SARIF 2.1.0, in their order.
 
@@ -63,7 +63,7 @@ def to_sarif(
     person dismissed, with why; where there are some, every result says whether it is one.
     """
     told = in_order((*findings, *(finding for finding, _ in dismissed)))
-    rules: dict[str, list[Finding]] = {}
+    rules: dict[str, list[ReviewFinding]] = {}
     for finding in told:
         rules.setdefault(rule_id(finding), []).append(finding)
     places = {rule: place for place, rule in enumerate(rules)}
@@ -94,12 +94,12 @@ def _suppression(why: str) -> dict[str, object]:
     return {"kind": "external", "status": "accepted", "justification": why}
 
 
-def rule_id(finding: Finding) -> str:
+def rule_id(finding: ReviewFinding) -> str:
     """The rule of a finding; one that a model said has its label's."""
     return finding.rule or f"review/{finding.severity.lower()}"
 
 
-def _rule(name: str, findings: list[Finding]) -> dict[str, object]:
+def _rule(name: str, findings: list[ReviewFinding]) -> dict[str, object]:
     """A rule as it is told of, by the most severe of its findings, which is the first."""
     worst = findings[0]
     said = worst.body.partition("\n")[0][:_LONGEST_TITLE]
@@ -120,7 +120,9 @@ def _rule(name: str, findings: list[Finding]) -> dict[str, object]:
     }
 
 
-def _result(finding: Finding, places: dict[str, int], seen: Counter[str], root: str) -> dict[str, object]:
+def _result(
+    finding: ReviewFinding, places: dict[str, int], seen: Counter[str], root: str
+) -> dict[str, object]:
     rule = rule_id(finding)
     uri = uri_of(finding.file, root)
     location = {"uri": uri} if uri.startswith("file:") else {"uri": uri, "uriBaseId": _ROOT}
@@ -140,7 +142,7 @@ def _result(finding: Finding, places: dict[str, int], seen: Counter[str], root: 
     }
 
 
-def fingerprint(finding: Finding, uri: str) -> str:
+def fingerprint(finding: ReviewFinding, uri: str) -> str:
     """What stays the same of a finding when lines move: its rule, its file and what it says.
 
     Numbers of lines in the body are left out. 16 hexadecimal digits.

@@ -3,6 +3,6 @@
 from mcl.plugins.review.maps.building import build
 from mcl.plugins.review.maps.cache import stale
 from mcl.plugins.review.maps.loading import load
-from mcl.plugins.review.maps.maps import Mapped, Maps, Stale, Symbol
+from mcl.plugins.review.maps.maps import FileSymbol, MappedFile, Maps, StaleEntry
 
-__all__ = ["Mapped", "Maps", "Stale", "Symbol", "build", "load", "stale"]
+__all__ = ["FileSymbol", "MappedFile", "Maps", "StaleEntry", "build", "load", "stale"]

@@ -18,9 +18,9 @@ from anyio import from_thread, to_thread
 from executor.sandbox.paths import Workspace
 from mcl.core.awaiting import at_once
 from mcl.plugins.review.maps.cache import MapCache
-from mcl.plugins.review.maps.files import Source, Sources, listed, read_all
-from mcl.plugins.review.maps.maps import MOMENT, Mapped, Maps
-from mcl.plugins.review.maps.ownership import Changes, Log, read_log
+from mcl.plugins.review.maps.files import SourceFile, SourceFiles, listed, read_all
+from mcl.plugins.review.maps.maps import MOMENT, MappedFile, Maps
+from mcl.plugins.review.maps.ownership import ChangeLog, FileChanges, read_log
 from mcl.plugins.review.maps.roles import rules
 from mcl.plugins.review.maps.symbols.tables import tables
 
@@ -239,11 +239,11 @@ _CUT: Final = "symbols of files with very many, or above 1 MiB of text"
 
 
 @dataclass(frozen=True)
-class Survey:
+class WorkspaceSurvey:
     """A workspace, looked at: its files and its log, from which the maps follow."""
 
-    sources: Sources
-    log: Log
+    sources: SourceFiles
+    log: ChangeLog
 
     def maps(self, reviews: Mapping[str, str] | None = None) -> Maps:
         """The maps. reviews: when files were reviewed last, ISO 8601 UTC by path."""
@@ -298,11 +298,11 @@ async def survey(
     *,
     cache: Path | None = None,
     progress: Progress = lambda what, done, total: None,
-) -> Survey:
+) -> WorkspaceSurvey:
     """Look at a workspace. The arguments are those of `build`."""
     paths = await listed(workspace)
     kept = await to_thread.run_sync(MapCache, cache, workspace.root)
-    logs: list[Log] = []
+    logs: list[ChangeLog] = []
 
     async def ask_git() -> None:
         logs.append(await read_log(workspace, kept.log))
@@ -316,10 +316,10 @@ async def survey(
         both.start_soon(ask_git)
         found = await to_thread.run_sync(read_all, workspace, paths, kept.get, told)
     await to_thread.run_sync(kept.keep, found.files, logs[0])
-    return Survey(found, logs[0])
+    return WorkspaceSurvey(found, logs[0])
 
 
-def tree_of(files: Mapping[str, Source]) -> str:
+def tree_of(files: Mapping[str, SourceFile]) -> str:
     """One hash over the paths and contents of these files."""
     total = hashlib.sha256()
     for path in sorted(files):
@@ -327,9 +327,11 @@ def tree_of(files: Mapping[str, Source]) -> str:
     return total.hexdigest()
 
 
-def _mapped(path: str, one: Source, imported: int, changes: Changes | None, reviewed: str) -> Mapped:
+def _mapped(
+    path: str, one: SourceFile, imported: int, changes: FileChanges | None, reviewed: str
+) -> MappedFile:
     rule = rules().of(path, one.language, one.shown.marks, imported)
-    return Mapped(
+    return MappedFile(
         path,
         sha256=one.sha256,
         size=one.size,

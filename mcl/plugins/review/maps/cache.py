@@ -18,9 +18,9 @@ from executor.sandbox.paths import Workspace
 from mcl.core.awaiting import at_once
 from mcl.core.kept import read_own, write_own
 from mcl.language.mtx.cache import BAD_VALUE
-from mcl.plugins.review.maps.files import Source, Stamp, listed, read_all
-from mcl.plugins.review.maps.maps import Maps, Stale
-from mcl.plugins.review.maps.ownership import Log, head_of
+from mcl.plugins.review.maps.files import SourceFile, Stamp, listed, read_all
+from mcl.plugins.review.maps.maps import Maps, StaleEntry
+from mcl.plugins.review.maps.ownership import ChangeLog, head_of
 
 _VERSION: Final = "1"
 _YOUNG: Final = 100_000_000  # nanoseconds: more than any file system's clock stands still
@@ -38,19 +38,19 @@ class MapCache:
     def __init__(self, folder: Path | None, root: Path) -> None:
         name = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
         self._place = folder / "maps" / f"{name}.json.z" if folder is not None else None
-        self._files: dict[str, Source] = {}
+        self._files: dict[str, SourceFile] = {}
         self._began = self._now()
-        self.log: Log | None = None
+        self.log: ChangeLog | None = None
         if self._place is not None:
             with suppress(OSError, zlib.error, *BAD_VALUE):
                 self._take(_unpacked(read_own(str(self._place))))
 
-    def get(self, path: str, stamp: Stamp) -> Source | None:
+    def get(self, path: str, stamp: Stamp) -> SourceFile | None:
         """What is known of a file while it looks like this."""
         known = self._files.get(path)
         return known if known is not None and known.stamp == stamp else None
 
-    def keep(self, found: Mapping[str, Source], log: Log) -> None:
+    def keep(self, found: Mapping[str, SourceFile], log: ChangeLog) -> None:
         """Keep what was read, where it can be and differs; a disk that is full costs time only."""
         if self._place is None or self._began is None:
             return
@@ -68,8 +68,8 @@ class MapCache:
     def _take(self, said: Any) -> None:
         if said["version"] != _version():
             return
-        log = Log.from_json(said["log"])
-        read = {str(path): Source.from_json(one) for path, one in said["files"].items()}
+        log = ChangeLog.from_json(said["log"])
+        read = {str(path): SourceFile.from_json(one) for path, one in said["files"].items()}
         self.log, self._files = log, read
 
     def _now(self) -> int | None:
@@ -106,7 +106,7 @@ def _version() -> str:
 # ---- In what the maps differ from the workspace as it is.
 
 
-def stale(workspace: Workspace, maps: Maps, *, cache: Path | None = None) -> tuple[Stale, ...]:
+def stale(workspace: Workspace, maps: Maps, *, cache: Path | None = None) -> tuple[StaleEntry, ...]:
     """Where the maps are old: HEAD moved, files that changed, are new, or are gone; () where nothing is.
 
     cache: as for `build`; without it every file is read.
@@ -117,13 +117,13 @@ def stale(workspace: Workspace, maps: Maps, *, cache: Path | None = None) -> tup
     return at_once(partial(staleness, workspace, maps, cache=cache))
 
 
-async def staleness(workspace: Workspace, maps: Maps, *, cache: Path | None = None) -> tuple[Stale, ...]:
+async def staleness(workspace: Workspace, maps: Maps, *, cache: Path | None = None) -> tuple[StaleEntry, ...]:
     """The same, inside of an event loop."""
-    found: list[Stale] = []
+    found: list[StaleEntry] = []
     head = await head_of(workspace)
     now = head[0] if head else ""
     if now != maps.head:
-        found.append(Stale("", f"the last commit is {_short(now)}, and was {_short(maps.head)}"))
+        found.append(StaleEntry("", f"the last commit is {_short(now)}, and was {_short(maps.head)}"))
     paths = await listed(workspace)
     kept = await to_thread.run_sync(MapCache, cache, workspace.root)
 
@@ -134,11 +134,11 @@ async def staleness(workspace: Workspace, maps: Maps, *, cache: Path | None = No
     for path in sorted(maps.files.keys() | read.files.keys()):
         was, is_now = maps.files.get(path), read.files.get(path)
         if was is None:
-            found.append(Stale(path, "new"))
+            found.append(StaleEntry(path, "new"))
         elif is_now is None:
-            found.append(Stale(path, "gone"))
+            found.append(StaleEntry(path, "gone"))
         elif (was.sha256, was.size) != (is_now.sha256, is_now.size):
-            found.append(Stale(path, "changed"))
+            found.append(StaleEntry(path, "changed"))
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from executor.core.errors import ScopeError
 from executor.core.hashing import json_bytes
-from mcl.plugins.review.maps.maps import FOLDER, Mapped, Maps
+from mcl.plugins.review.maps.maps import FOLDER, MappedFile, Maps
 
 ARCHITECTURE: Final = "architecture_map"
 OWNERSHIP: Final = "ownership_map"
@@ -54,7 +54,7 @@ def documents(maps: Maps) -> dict[str, bytes]:
     }
 
 
-def _role(one: Mapped) -> dict[str, object]:
+def _role(one: MappedFile) -> dict[str, object]:
     return {
         "role": one.role,
         "role_rule": one.rule,
@@ -65,7 +65,7 @@ def _role(one: Mapped) -> dict[str, object]:
     }
 
 
-def _owner(one: Mapped) -> dict[str, object]:
+def _owner(one: MappedFile) -> dict[str, object]:
     return {
         "author": one.author or None,
         "change_frequency": one.changes,
@@ -73,7 +73,7 @@ def _owner(one: Mapped) -> dict[str, object]:
     }
 
 
-def _symbols(one: Mapped) -> dict[str, object]:
+def _symbols(one: MappedFile) -> dict[str, object]:
     return {
         "sha256": one.sha256,
         "size": one.size,

@@ -14,8 +14,8 @@ from executor.sandbox.paths import Workspace
 from executor.tools.project.sources import language_of, sources
 from executor.tools.tool import Bench
 from mcl.plugins.review.maps.loading import MAX_FILES
-from mcl.plugins.review.maps.maps import FOLDER, IGNORE, Symbol
-from mcl.plugins.review.maps.symbols import Shown, read_text
+from mcl.plugins.review.maps.maps import FOLDER, IGNORE, FileSymbol
+from mcl.plugins.review.maps.symbols import TextFacts, read_text
 
 MOST_READ: Final = 4 << 20  # bytes of a file; of a larger one the first so many are looked at
 _PROBE: Final = 8192  # bytes looked at to tell a binary file
@@ -34,14 +34,14 @@ Stamp = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A file that was read."""
 
     stamp: Stamp
     sha256: str
     lines: int
     language: str
-    shown: Shown
+    shown: TextFacts
 
     @property
     def size(self) -> int:
@@ -56,7 +56,7 @@ class Source:
         return [*self.stamp, self.sha256, self.lines, self.language, *kept]
 
     @classmethod
-    def from_json(cls, said: list[Any]) -> Source:
+    def from_json(cls, said: list[Any]) -> SourceFile:
         """What was kept. Raises LookupError, TypeError, ValueError for another form."""
         size, written, changed, inode, sha256, lines, language, symbols, imports, marks, *rest = said
         provides, read, cut = rest
@@ -65,15 +65,17 @@ class Source:
             sha256,
             lines,
             language,
-            Shown(tuple(Symbol(*one) for one in symbols), tuple(imports), tuple(marks), provides, read, cut),
+            TextFacts(
+                tuple(FileSymbol(*one) for one in symbols), tuple(imports), tuple(marks), provides, read, cut
+            ),
         )
 
 
 @dataclass(frozen=True)
-class Sources:
+class SourceFiles:
     """The source files of a workspace by their paths, and why others are left out, with how many."""
 
-    files: Mapping[str, Source]
+    files: Mapping[str, SourceFile]
     left_out: Mapping[str, int]
 
 
@@ -92,14 +94,14 @@ async def listed(workspace: Workspace) -> list[str]:
 def read_all(
     workspace: Workspace,
     paths: Iterable[str],
-    kept: Callable[[str, Stamp], Source | None],
+    kept: Callable[[str, Stamp], SourceFile | None],
     progress: Callable[[int], None],
-) -> Sources:
+) -> SourceFiles:
     """Read the files.
 
     kept: what is known of a file with this stamp, None where it must be read. progress: how many are done.
     """
-    files: dict[str, Source] = {}
+    files: dict[str, SourceFile] = {}
     left_out: Counter[str] = Counter()
     for number, path in enumerate(paths):
         progress(number)
@@ -115,7 +117,7 @@ def read_all(
             left_out[_NO_TEXT if "\ufffd" in path else _GONE] += 1
         else:
             files[path] = found
-    return Sources(files, dict(sorted(left_out.items())))
+    return SourceFiles(files, dict(sorted(left_out.items())))
 
 
 def stamp_of(workspace: Workspace, path: str) -> Stamp | None:
@@ -126,7 +128,9 @@ def stamp_of(workspace: Workspace, path: str) -> Stamp | None:
     return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
-def _read(workspace: Workspace, path: str, kept: Callable[[str, Stamp], Source | None]) -> Source | None:
+def _read(
+    workspace: Workspace, path: str, kept: Callable[[str, Stamp], SourceFile | None]
+) -> SourceFile | None:
     stamp = stamp_of(workspace, path)  # before the content: what changes in between has another stamp later
     if stamp is None:
         return None
@@ -136,13 +140,13 @@ def _read(workspace: Workspace, path: str, kept: Callable[[str, Stamp], Source |
     sha256 = hashlib.sha256(data).hexdigest()
     language = language_of(path)
     if b"\0" in data[:_PROBE]:
-        return Source(stamp, sha256, 0, language, Shown())
+        return SourceFile(stamp, sha256, 0, language, TextFacts())
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
-    return Source(
+    return SourceFile(
         stamp,
         sha256,
         lines,

@@ -14,7 +14,7 @@ from ir import MclError
 from ir.canonical import parse_json
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.maps.documents import ARCHITECTURE, OWNERSHIP, SCHEMAS, SYMBOLS, in_place, path_of
-from mcl.plugins.review.maps.maps import MOMENT, Mapped, Maps, Symbol
+from mcl.plugins.review.maps.maps import MOMENT, FileSymbol, MappedFile, Maps
 from mcl.plugins.review.maps.roles import rules
 
 MAX_FILES: Final = 20_000
@@ -106,7 +106,7 @@ def _parsed(name: str, data: bytes) -> dict[str, Any]:
     return value
 
 
-def _mapped(path: str, role: Any, owner: Any, index: Any) -> Mapped:
+def _mapped(path: str, role: Any, owner: Any, index: Any) -> MappedFile:
     at = " ".join(visible(path[:MAX_NAME]).split())
     try:
         if not path or "/".join(components(path)) != path:
@@ -129,7 +129,7 @@ def _mapped(path: str, role: Any, owner: Any, index: Any) -> Mapped:
     symbols = index["symbols"]
     if not isinstance(symbols, list) or len(symbols) > MAX_SYMBOLS:
         _bad(at, f"symbols is no list of at most {MAX_SYMBOLS}")
-    mapped = Mapped(
+    mapped = MappedFile(
         path,
         sha256=index["sha256"],
         size=_count(index["size"], at),
@@ -156,7 +156,7 @@ _INDEX: Final = {"sha256", "size", "lines", "language", "read", "symbols"}
 _SYMBOL: Final = {"name", "kind", "line", "signature"}
 
 
-def _symbol(said: Any, at: str) -> Symbol:
+def _symbol(said: Any, at: str) -> FileSymbol:
     if type(said) is not dict or said.keys() != _SYMBOL:
         _bad(at, f"a symbol has other fields than {', '.join(sorted(_SYMBOL))}")
     name, kind, line, signature = said["name"], said["kind"], said["line"], said["signature"]
@@ -167,7 +167,7 @@ def _symbol(said: Any, at: str) -> Symbol:
         and (type(signature) is str and len(signature) <= MAX_NAME and signature.isprintable())
     ):
         _bad(at, "a symbol is none: name, kind, line or signature is not as they are")
-    return Symbol(name, kind, line, signature)
+    return FileSymbol(name, kind, line, signature)
 
 
 def _fields(value: Any, names: set[str], at: str) -> None:

@@ -19,7 +19,7 @@ History = Literal["whole", "shallow", "cut", "none", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class FileSymbol:
     """A name that a file offers to others.
 
     name: a method's stands behind that of its class, ``Store.put``. kind: class, function, method, type, …
@@ -34,7 +34,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class MappedFile:
     """A file of the maps.
 
     sha256: of its content, in hex; of its first 4 MiB where it is larger. size: bytes. lines: 0 for what is
@@ -51,7 +51,7 @@ class Mapped:
     lines: int
     language: str
     read: str
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[FileSymbol, ...]
     rule: str
     role: str
     importers: int
@@ -79,7 +79,7 @@ class Maps:
     left_out: why files are not in them, or not their symbols, with how many. history: how far git could tell.
     """
 
-    files: Mapping[str, Mapped]
+    files: Mapping[str, MappedFile]
     head: str = ""
     tree: str = ""
     history: History = "none"
@@ -96,7 +96,7 @@ class Maps:
         found = self.files.get(path)
         return rules().why(found.rule, found.importers) if found else ""
 
-    def symbols(self, path: str) -> tuple[Symbol, ...]:
+    def symbols(self, path: str) -> tuple[FileSymbol, ...]:
         """Its public symbols in the order of their lines."""
         return found.symbols if (found := self.files.get(path)) else ()
 
@@ -110,7 +110,7 @@ class Maps:
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
+class StaleEntry:
     """Something in which the maps differ from the workspace. path: "" for all of it. why: in words."""
 
     path: str
@@ -122,7 +122,7 @@ class Stale:
 _OLDER = "of an older text of it; its symbols are left out"
 
 
-class Aged:
+class AgedMaps:
     """What maps say of files as these are now. Of one that changed since, its symbols are left out (lines and
     signatures of them are wrong, and a model is shown the text itself), and its role says that it is old."""
 
@@ -139,7 +139,7 @@ class Aged:
         role = self._maps.role(path)
         return f"{role} ({_OLDER})" if path in self.old else role
 
-    def symbols(self, path: str) -> tuple[Symbol, ...]:
+    def symbols(self, path: str) -> tuple[FileSymbol, ...]:
         """As `Maps.symbols`; () of a file that changed."""
         return () if path in self.old else self._maps.symbols(path)
 

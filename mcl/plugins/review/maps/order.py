@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from mcl.plugins.review.maps.building import Survey
-from mcl.plugins.review.maps.maps import Mapped
-from mcl.plugins.review.maps.ownership import Changes
+from mcl.plugins.review.maps.building import WorkspaceSurvey
+from mcl.plugins.review.maps.maps import MappedFile
+from mcl.plugins.review.maps.ownership import FileChanges
 from mcl.plugins.review.maps.roles import rules
 
 _FLOOR: Final = 0.1  # what a file counts that nothing imports
@@ -17,14 +17,14 @@ _SECOND: Final = 1_000_000_000  # nanoseconds
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueFile:
     """A file that is to be reviewed.
 
     changes: commits since its last review, all of them where it had none, and one for what is not committed.
     score: (hub + 0.1) × changes. reviewed: when; "" for never.
     """
 
-    file: Mapped
+    file: MappedFile
     changes: int
     score: float
     reviewed: str
@@ -42,7 +42,7 @@ class Due:
         }
 
 
-def due(seen: Survey, reviews: Mapping[str, str], dirty: Container[str]) -> tuple[Due, ...]:
+def due(seen: WorkspaceSurvey, reviews: Mapping[str, str], dirty: Container[str]) -> tuple[DueFile, ...]:
     """The files of code that changed since their last review, those first that matter most.
 
     reviews: the moment of the last review of each file, ISO 8601 UTC by path. dirty: files that differ from
@@ -60,11 +60,11 @@ def due(seen: Survey, reviews: Mapping[str, str], dirty: Container[str]) -> tupl
         )
         if changes:
             score = round((one.hub + _FLOOR) * changes, 3)
-            found.append(Due(one, changes, score, one.reviewed))
+            found.append(DueFile(one, changes, score, one.reviewed))
     return tuple(sorted(found, key=lambda one: (-one.score, one.file.path)))
 
 
-def _changes(known: Changes | None, dirty: bool, written: int, reviewed: str) -> int:
+def _changes(known: FileChanges | None, dirty: bool, written: int, reviewed: str) -> int:
     """dirty: is there a change that is not committed? written: when the file was, nanoseconds since 1970."""
     if not reviewed:
         return max((known.count if known else 0) + dirty, 1)

@@ -52,14 +52,14 @@ _DIFF: Final = (
 
 
 @dataclass(slots=True)
-class Changes:
+class FileChanges:
     """The commits that changed a path: times in seconds since 1970, and how many each author made."""
 
     count: int = 0
     times: list[int] = field(default_factory=list)
     authors: Counter[str] = field(default_factory=Counter)
 
-    def add(self, other: Changes) -> None:
+    def add(self, other: FileChanges) -> None:
         """Count those of another path too."""
         self.count += other.count
         self.times = sorted([*self.times, *other.times], reverse=True)[:_MOST_TIMES]
@@ -77,25 +77,25 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Log:
+class ChangeLog:
     """What the log of a repository says. renamed: from an older name of a file to a newer one."""
 
     head: str = ""
     history: History = "none"
-    changes: Mapping[str, Changes] = field(default_factory=dict)
+    changes: Mapping[str, FileChanges] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def still_so(self, shallow: bool) -> bool:
         """May it be used again at the same commit? Not where git failed, nor where a clone got its past."""
         return self.history != "none" and (self.history == "shallow") == shallow
 
-    def of(self, files: Iterable[str]) -> dict[str, Changes]:
+    def of(self, files: Iterable[str]) -> dict[str, FileChanges]:
         """The changes of the files that are there; what was done to one under an older name counts too."""
         there = frozenset(files)
-        found: dict[str, Changes] = {}
+        found: dict[str, FileChanges] = {}
         for path, changes in self.changes.items():
             if (now := self._now(path, there)) is not None:
-                found.setdefault(now, Changes()).add(changes)
+                found.setdefault(now, FileChanges()).add(changes)
         return found
 
     def _now(self, path: str, there: frozenset[str]) -> str | None:
@@ -118,10 +118,10 @@ class Log:
         }
 
     @classmethod
-    def from_json(cls, said: Mapping[str, Any]) -> Log:
+    def from_json(cls, said: Mapping[str, Any]) -> ChangeLog:
         """What was kept. Raises LookupError, TypeError, ValueError for another form."""
         changes = {
-            str(path): Changes(int(count), [int(time) for time in times], Counter(authors))
+            str(path): FileChanges(int(count), [int(time) for time in times], Counter(authors))
             for path, (count, times, authors) in said["changes"].items()
         }
         return cls(said["head"], said["history"], changes, dict(said["renamed"]))
@@ -154,7 +154,7 @@ async def uncommitted(workspace: Workspace) -> frozenset[str]:
     return frozenset(filter(None, text(said.out).split("\0"))) if said.status == 0 else frozenset()
 
 
-async def read_log(workspace: Workspace, known: Log | None = None) -> Log:
+async def read_log(workspace: Workspace, known: ChangeLog | None = None) -> ChangeLog:
     """The log of the repository in a workspace.
 
     known: from an earlier time; it is given again where HEAD is still the same commit.
@@ -163,7 +163,7 @@ async def read_log(workspace: Workspace, known: Log | None = None) -> Log:
         async with repository(workspace, ".") as git:
             head, shallow = await _head(git)
             if not head:
-                return Log(history="empty")
+                return ChangeLog(history="empty")
             if known is not None and known.head == head and known.still_so(shallow):
                 return known
             said = await git.run(*LOG, "--end-of-options", head, "--", max_output=_MOST_BYTES)
@@ -171,16 +171,16 @@ async def read_log(workspace: Workspace, known: Log | None = None) -> Log:
                 plain = (*LOG, "--no-renames", "--end-of-options", head, "--")
                 said = await git.run(*plain, max_output=_MOST_BYTES)
     except (ToolError, ScopeError):
-        return Log()
+        return ChangeLog()
     if said.status != 0 and not said.truncated:
-        return Log(head)
-    changes: dict[str, Changes] = {}
+        return ChangeLog(head)
+    changes: dict[str, FileChanges] = {}
     renamed: dict[str, str] = {}
     commits = 0
     for number, time, author, touched in _commits(said.out):
         commits = number
         for old, path in touched:
-            one = changes.setdefault(path, Changes())
+            one = changes.setdefault(path, FileChanges())
             one.count += 1
             one.authors[author] += 1
             one.times.append(time)
@@ -189,7 +189,7 @@ async def read_log(workspace: Workspace, known: Log | None = None) -> Log:
     for one in changes.values():
         one.times = sorted(one.times, reverse=True)[:_MOST_TIMES]
     cut = said.truncated or commits >= MOST_COMMITS
-    return Log(head, "cut" if cut else "shallow" if shallow else "whole", changes, renamed)
+    return ChangeLog(head, "cut" if cut else "shallow" if shallow else "whole", changes, renamed)
 
 
 def _commits(out: bytes) -> Iterator[tuple[int, int, str, list[tuple[str, str]]]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Rule:
+class RoleRule:
     """One rule: its conditions, all of which must hold, and the role that it gives."""
 
     id: str
@@ -43,19 +43,19 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Rules:
+class RoleRules:
     """The rules in their order. code: roles whose files are code that somebody reviews."""
 
-    all: tuple[Rule, ...]
+    all: tuple[RoleRule, ...]
     code: frozenset[str]
 
-    def of(self, path: str, language: str, marks: Collection[str], importers: int) -> Rule:
+    def of(self, path: str, language: str, marks: Collection[str], importers: int) -> RoleRule:
         """The first rule that fits; the last one fits everything."""
         *folders, name = path.split("/")
         above = frozenset(folders)
         return next(rule for rule in self.all if rule.fits(name, above, language, marks, importers))
 
-    def get(self, id: str) -> Rule | None:
+    def get(self, id: str) -> RoleRule | None:
         """The rule with this id."""
         return next((rule for rule in self.all if rule.id == id), None)
 
@@ -68,15 +68,15 @@ class Rules:
 
 
 @cache
-def rules() -> Rules:
+def rules() -> RoleRules:
     """The rules of roles.toml."""
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return Rules(tuple(_rule(one) for one in table["rules"]), frozenset(table["code"]))
+    return RoleRules(tuple(_rule(one) for one in table["rules"]), frozenset(table["code"]))
 
 
-def _rule(said: dict[str, Any]) -> Rule:
+def _rule(said: dict[str, Any]) -> RoleRule:
     names = "|".join(translate(one) for one in said.get("names", ()))
-    return Rule(
+    return RoleRule(
         id=said["id"],
         role=said["role"],
         why=said["why"],

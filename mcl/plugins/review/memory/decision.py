@@ -26,11 +26,11 @@ _ODD: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uff
 _SECTION: Final = re.compile(r"^##[ \t]+(.+?)[ \t#]*$")
 _HEADING: Final = re.compile(r"^ {0,3}#{1,2}(?:[ \t]|$)", re.MULTILINE)
 _SLUG: Final = 48  # characters of a file's name that come from the title
-SECTIONS: Final = ("Context", "Decision", "Consequences")
+SECTIONS: Final = ("Context", "ArchitectureDecision", "Consequences")
 
 
 @dataclass(frozen=True)
-class Decision:
+class ArchitectureDecision:
     """A decision, as it stands in its Markdown file.
 
     id: ADR-0001. files: patterns of the paths that it is about; none: all. date: of the decision, 2026-11-22.
@@ -105,7 +105,7 @@ def body_of(context: str, decision: str, consequences: str) -> str:
     return "\n\n".join(parts)
 
 
-def checked(decision: Decision) -> Decision:
+def checked(decision: ArchitectureDecision) -> ArchitectureDecision:
     """The decision itself. Raises ReviewError DECISION_SHAPE with the field as its place."""
     for field, why, holds in _rules(decision):
         if not holds:
@@ -118,7 +118,7 @@ def checked(decision: Decision) -> Decision:
     return decision
 
 
-def _rules(one: Decision) -> tuple[tuple[str, str, bool], ...]:
+def _rules(one: ArchitectureDecision) -> tuple[tuple[str, str, bool], ...]:
     texts = (("title", one.title), ("body", one.body.replace("\n", "")), ("files", "".join(one.files)))
     odd = next((name for name, text in texts if _ODD.search(text)), "")
     return (
@@ -169,7 +169,7 @@ _MARK: Final = "---"
 _TITLE: Final = re.compile(r"^#[ \t]+(?P<title>.+?)[ \t]*$")
 
 
-def write_adr(decision: Decision) -> bytes:
+def write_adr(decision: ArchitectureDecision) -> bytes:
     """The file of a decision: the same bytes for the same decision, and it reads as it again.
 
     Raises ReviewError DECISION_SHAPE.
@@ -188,7 +188,7 @@ def write_adr(decision: Decision) -> bytes:
     return data
 
 
-def read_adr(data: bytes, path: str) -> Decision:
+def read_adr(data: bytes, path: str) -> ArchitectureDecision:
     """The decision that a file says. path: its name, for messages.
 
     Raises ReviewError DECISION_FILE with path and line.
@@ -214,7 +214,7 @@ def read_adr(data: bytes, path: str) -> Decision:
     if named is None or named["title"] not in (head["title"], f"{head['id']}: {head['title']}"):
         at = len(lines) - len(body) + 1
         raise _bad(path, min(at, len(lines)), "below the front matter stands the title: # ADR-0001: Title")
-    decision = Decision(
+    decision = ArchitectureDecision(
         body="\n".join(body[1:]).strip("\n").rstrip(), sha256=hashlib.sha256(data).hexdigest(), **head
     )
     try:

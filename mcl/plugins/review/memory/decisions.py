@@ -19,7 +19,7 @@ from mcl.plugins.review.memory.decision import (
     KINDS,
     MAX_BYTES,
     STANDING,
-    Decision,
+    ArchitectureDecision,
     Kind,
     Status,
     body_of,
@@ -27,7 +27,7 @@ from mcl.plugins.review.memory.decision import (
     read_adr,
     write_adr,
 )
-from mcl.plugins.review.memory.place import TAG, Place, file_name
+from mcl.plugins.review.memory.place import TAG, WorkspaceMemory, file_name
 
 RELEVANT: Final = 3  # decisions that a review is told
 MOST: Final = 2_000  # files of decisions in one workspace
@@ -39,7 +39,7 @@ _IDS: Final = 100_000_000  # an id has at most eight digits
 
 
 @dataclass(frozen=True)
-class Difference:
+class DecisionDifference:
     """What files and memory do not agree on.
 
     what: `new` (a file that is not remembered), `changed` (both are there and say different things),
@@ -56,7 +56,7 @@ class Difference:
 class Decisions:
     """The decisions of a workspace."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: WorkspaceMemory) -> None:
         self._place = place
 
     def decide(
@@ -73,7 +73,7 @@ class Decisions:
         node: str = "",
         workspace: Workspace | None = None,
         check: Callable[[], None] = lambda: None,
-    ) -> tuple[Decision, bool]:
+    ) -> tuple[ArchitectureDecision, bool]:
         """Remember a decision under the next id, and write its file; and whether that was done. What stands
         already, word for word, is not decided twice; its file is written again where it is gone.
 
@@ -82,7 +82,7 @@ class Decisions:
         waited for. Secrets are taken out. Raises ReviewError DECISION_SHAPE, DECISION_FULL; ScopeError;
         CortexError MEMORY_SHAPE; HomeError.
         """
-        said = Decision(
+        said = ArchitectureDecision(
             "ADR-0001",
             " ".join(title.split()),
             body_of(context, decision, consequences),
@@ -107,12 +107,12 @@ class Decisions:
                 put = workspace.write(made.path, data, replace=False, check=check)
                 return self._keep(replace(made, sha256=put.sha256), intent, node), True
 
-    def all(self) -> tuple[Decision, ...]:
+    def all(self) -> tuple[ArchitectureDecision, ...]:
         """All decisions that are remembered, in the order of their ids."""
         found = (_read(one) for one in self._place.all(_TYPE, _KIND))
         return tuple(sorted((one for one in found if one), key=lambda one: one.number))
 
-    def get(self, id: str) -> Decision | None:
+    def get(self, id: str) -> ArchitectureDecision | None:
         """One decision; None where none with this id is remembered."""
         if not ID.fullmatch(id):
             return None
@@ -130,11 +130,11 @@ class Decisions:
             )
         self._place.cortex.forget(f"matrix://cortex/{_TYPE}/{self._place.id(id)}")
 
-    def relevant(self, files: str | Sequence[str], n: int = RELEVANT) -> tuple[Decision, ...]:
+    def relevant(self, files: str | Sequence[str], n: int = RELEVANT) -> tuple[ArchitectureDecision, ...]:
         """The standing decisions about a file, or about several, at most 3: those about most of them first,
         then those whose patterns name them most closely, then the newest. Raises ReviewError REVIEW_PATH."""
         names = tuple(map(file_name, [files] if isinstance(files, str) else files))
-        found: list[tuple[int, int, Decision]] = []
+        found: list[tuple[int, int, ArchitectureDecision]] = []
         for one in self.all():
             near = _nearness(one, names)
             if near:
@@ -142,12 +142,12 @@ class Decisions:
         found.sort(key=lambda each: (-each[0], -each[1], -each[2].number))
         return tuple(one for *_, one in found[: max(0, min(n, RELEVANT))])
 
-    def compare(self, workspace: Workspace) -> tuple[Difference, ...]:
+    def compare(self, workspace: Workspace) -> tuple[DecisionDifference, ...]:
         """What the files of a workspace and the memory do not agree on, in the order of the paths."""
         differences = [one for one, _ in self._compared(workspace)]
         return tuple(sorted(differences, key=lambda one: (one.path, one.what)))
 
-    def take_in(self, workspace: Workspace) -> tuple[Difference, ...]:
+    def take_in(self, workspace: Workspace) -> tuple[DecisionDifference, ...]:
         """Remember what the files of a workspace say and the memory does not, all or nothing; what it was.
 
         What was forgotten stays forgotten. Raises ReviewError DECISION_FILE where a file cannot be read,
@@ -162,37 +162,45 @@ class Decisions:
                 self._keep(read, "", "")
         return tuple(one for one, _ in taken)
 
-    def _compared(self, workspace: Workspace) -> Iterator[tuple[Difference, Decision | None]]:
+    def _compared(
+        self, workspace: Workspace
+    ) -> Iterator[tuple[DecisionDifference, ArchitectureDecision | None]]:
         """Each difference, with what the file says."""
         seen, numbers, there = dict[str, str](), self._numbers(), set[str]()
         for path, read in _files(workspace):
             if named := _file_id(path.partition(":")[0]):
                 there.add(named[1])
             if isinstance(read, str):
-                yield Difference("unreadable", path, why=read), None
+                yield DecisionDifference("unreadable", path, why=read), None
                 continue
             if read.id in seen:
-                yield Difference("unreadable", path, read.id, f"{seen[read.id]} has the same id"), None
+                yield (
+                    DecisionDifference("unreadable", path, read.id, f"{seen[read.id]} has the same id"),
+                    None,
+                )
                 continue
             seen[read.id] = path
             known = self.get(read.id)
             if known is None:
-                yield Difference("forgotten" if read.number in numbers else "new", path, read.id), read
+                yield (
+                    DecisionDifference("forgotten" if read.number in numbers else "new", path, read.id),
+                    read,
+                )
             elif known.says != read.says:
-                yield Difference("changed", path, read.id, _differing(known, read)), read
+                yield DecisionDifference("changed", path, read.id, _differing(known, read)), read
         for one in self.all():
             if one.sha256 and one.id not in there | seen.keys():
-                yield Difference("missing", one.path, one.id), None
+                yield DecisionDifference("missing", one.path, one.id), None
 
-    def _left(self, said: Decision, workspace: Workspace) -> Decision | None:
+    def _left(self, said: ArchitectureDecision, workspace: Workspace) -> ArchitectureDecision | None:
         """The file of just this decision that is not remembered: of somebody who ended before that."""
         given = self._numbers()
         for _, read in _files(workspace, given):
-            if isinstance(read, Decision) and _same(read, said):
+            if isinstance(read, ArchitectureDecision) and _same(read, said):
                 return read
         return None
 
-    def _next(self, said: Decision, others: frozenset[int] = frozenset()) -> Decision:
+    def _next(self, said: ArchitectureDecision, others: frozenset[int] = frozenset()) -> ArchitectureDecision:
         """It under the next id: one above the highest, or, where a stranger's file has the last that there
         is, above the highest with room. others: numbers of files."""
         given = self._numbers() | others | {0}
@@ -207,7 +215,7 @@ class Decisions:
         ids = self._place.now().ids(_TYPE, begin := self._place.id("ADR-"))
         return frozenset(int(one.removeprefix(begin)) for one in ids if one.removeprefix(begin).isdigit())
 
-    def _keep(self, decision: Decision, intent: str, node: str) -> Decision:
+    def _keep(self, decision: ArchitectureDecision, intent: str, node: str) -> ArchitectureDecision:
         data = {
             **{name: getattr(decision, name) for name in ("title", "kind", "status", "date", "sha256")},
             "files": "\n".join(decision.files),
@@ -226,11 +234,11 @@ class Decisions:
         return _read(written) or decision
 
 
-def _read(memory: Memory) -> Decision | None:
+def _read(memory: Memory) -> ArchitectureDecision | None:
     """The decision that a memory says; None where a person made it something else."""
     data = dict(memory.data)
     title, _, body = memory.text.partition("\n\n")
-    made = Decision(
+    made = ArchitectureDecision(
         id=memory.id.rpartition(".")[2],
         title=title,
         body=body,
@@ -247,7 +255,7 @@ def _read(memory: Memory) -> Decision | None:
         return None
 
 
-def _nearness(decision: Decision, names: Sequence[str]) -> list[int]:
+def _nearness(decision: ArchitectureDecision, names: Sequence[str]) -> list[int]:
     """How closely a standing decision is about those of the files that it is about: characters of its
     pattern that are written out, 0 where it is about all files."""
     if decision.status not in STANDING:
@@ -280,12 +288,14 @@ def _names(workspace: Workspace, kind: Kind) -> list[str]:
         return []
 
 
-def _same(one: Decision, other: Decision) -> bool:
+def _same(one: ArchitectureDecision, other: ArchitectureDecision) -> bool:
     """Do both say the same, whenever and under whatever id?"""
     return replace(one, date=other.date, id=other.id).says == other.says
 
 
-def _files(workspace: Workspace, without: Container[int] = ()) -> Iterator[tuple[str, Decision | str]]:
+def _files(
+    workspace: Workspace, without: Container[int] = ()
+) -> Iterator[tuple[str, ArchitectureDecision | str]]:
     """The files of decisions, each with what it says or why that cannot be read; with the line in its path
     then. without: numbers in the names of files that are not opened."""
     number = 0
@@ -305,7 +315,7 @@ def _files(workspace: Workspace, without: Container[int] = ()) -> Iterator[tuple
             yield _file(workspace, path, kind)
 
 
-def _file(workspace: Workspace, path: str, kind: Kind) -> tuple[str, Decision | str]:
+def _file(workspace: Workspace, path: str, kind: Kind) -> tuple[str, ArchitectureDecision | str]:
     try:
         read = _plain(read_adr(workspace.read(path, MAX_BYTES + 1)[0], path))
     except (ReviewError, ScopeError) as error:
@@ -316,7 +326,7 @@ def _file(workspace: Workspace, path: str, kind: Kind) -> tuple[str, Decision | 
     return path, read if read.kind == kind else f"it lies in {kind} and says kind: {read.kind}"
 
 
-def _plain(one: Decision) -> Decision:
+def _plain(one: ArchitectureDecision) -> ArchitectureDecision:
     """A decision as it is remembered, without secrets. Raises ReviewError DECISION_SHAPE."""
     files = tuple(map(without_secrets, one.files))
     return checked(
@@ -324,12 +334,12 @@ def _plain(one: Decision) -> Decision:
     )
 
 
-def _differing(one: Decision, other: Decision) -> str:
+def _differing(one: ArchitectureDecision, other: ArchitectureDecision) -> str:
     names = ("title", "body", "kind", "status", "date", "files")
     return ", ".join(name for name in names if getattr(one, name) != getattr(other, name))
 
 
-def _unreadable(wrong: Sequence[Difference]) -> ReviewError:
+def _unreadable(wrong: Sequence[DecisionDifference]) -> ReviewError:
     first = wrong[0]
     more = f" (and {len(wrong) - 1} more files are wrong)" if len(wrong) > 1 else ""
     return ReviewError(

@@ -19,13 +19,13 @@ from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory
 from mcl.memory.words import Memories as Remembered
-from mcl.plugins.review.findings import Finding
+from mcl.plugins.review.findings import ReviewFinding
 from mcl.plugins.review.findings.finding import normalised
 from mcl.plugins.review.memory.meanings import plain_line
-from mcl.plugins.review.memory.place import TAG, Place
+from mcl.plugins.review.memory.place import TAG, WorkspaceMemory
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.scan.weights import Known
+    from mcl.plugins.review.scan.weights import KnownMarks
 
 
 # ---- What a finding is known by when it is found again: a mark, made with a secret of the home.
@@ -45,7 +45,7 @@ class Marks:
         around them. nth: which of the places in the file that have this text, from 1."""
         return self._made("rule", file, rule, text, str(nth))
 
-    def of_said(self, finding: Finding) -> str:
+    def of_said(self, finding: ReviewFinding) -> str:
         """The mark of what a model said of a file: its label and its body in `normalised` form."""
         return self._made("said", finding.file, finding.severity, normalised(finding.body))
 
@@ -110,7 +110,7 @@ class Dismissal:
 class Dismissals:
     """What was dismissed in a workspace."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: WorkspaceMemory) -> None:
         self._place = place
 
     @cached_property
@@ -118,7 +118,7 @@ class Dismissals:
         """Makes the marks of this workspace."""
         return Marks(self._place.home, self._place.key)
 
-    def dismiss(self, finding: Finding, why: str, *, at: str = "") -> Dismissal:
+    def dismiss(self, finding: ReviewFinding, why: str, *, at: str = "") -> Dismissal:
         """Dismiss a finding; one that is dismissed already gets these words. Secrets are taken out of them.
 
         Raises ReviewError NOT_DISMISSIBLE, DISMISSAL_SHAPE; CortexError, HomeError.
@@ -170,15 +170,15 @@ class Dismissals:
         snapshot = self._place.cortex.snapshot_of(root) if root else None
         return self._in(self._place.cortex.memories(snapshot)) if snapshot else {}
 
-    def known(self, root: str | None = None) -> "Known":
+    def known(self, root: str | None = None) -> "KnownMarks":
         """What the search needs of the memories with this root; None: as they are now, and no marks
         where nothing is dismissed."""
-        from mcl.plugins.review.scan.weights import Known
+        from mcl.plugins.review.scan.weights import KnownMarks
 
         if root is not None:
-            return Known(self.maker.of_rule, self.at(root).keys())
+            return KnownMarks(self.maker.of_rule, self.at(root).keys())
         now = self.all()
-        return Known(self.maker.of_rule, now.keys()) if now else Known()
+        return KnownMarks(self.maker.of_rule, now.keys()) if now else KnownMarks()
 
     def root(self) -> str:
         """The root of the memories as they are, 64 hex digits; "" where nothing is dismissed."""
@@ -196,7 +196,7 @@ class Dismissals:
         return named and data.get("seal", "") == self.maker.seal(mark, memory.text)
 
 
-def dismissed_json(finding: Finding, dismissal: Dismissal) -> dict[str, object]:
+def dismissed_json(finding: ReviewFinding, dismissal: Dismissal) -> dict[str, object]:
     """A finding that is dismissed, with why, by whom and when, as a JSON object."""
     said = finding.to_json()
     return {**said, "why": dismissal.why, "by": dismissal.by, "at": dismissal.at}

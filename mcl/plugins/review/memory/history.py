@@ -19,11 +19,11 @@ from executor.store.home import Home
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import LONGEST_TEXT, Memory
-from mcl.plugins.review.findings import BLOCKING, SEVERITIES, Finding, Severity, in_order
+from mcl.plugins.review.findings import BLOCKING, SEVERITIES, ReviewFinding, Severity, in_order
 from mcl.plugins.review.memory.decisions import Decisions
 from mcl.plugins.review.memory.dismissals import Dismissals
 from mcl.plugins.review.memory.meanings import Meanings, plain_line, plain_lines
-from mcl.plugins.review.memory.place import TAG, Place, file_name
+from mcl.plugins.review.memory.place import TAG, WorkspaceMemory, file_name
 
 # ---- Bodies of findings without the code that they quote.
 
@@ -102,12 +102,12 @@ class Review:
     gone: Collection[str] = field(default=(), repr=False, compare=False)
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[ReviewFinding, ...]:
         """The findings that fitted, in order of severity."""
         return in_order(one for one in _findings(self.file, self.kept) if not one.marked_in(self.gone))
 
     @cached_property
-    def dismissed(self) -> tuple[Finding, ...]:
+    def dismissed(self) -> tuple[ReviewFinding, ...]:
         """What was found and is dismissed by now."""
         return tuple(one for one in _findings(self.file, self.kept) if one.marked_in(self.gone))
 
@@ -139,10 +139,10 @@ class Review:
         }
 
 
-class History:
+class ReviewHistory:
     """The reviews of a workspace's files. Nothing of it is ever purged, and it never leaves this machine."""
 
-    def __init__(self, place: Place, gone: Callable[[], Collection[str]] = tuple) -> None:
+    def __init__(self, place: WorkspaceMemory, gone: Callable[[], Collection[str]] = tuple) -> None:
         """gone: gives the marks of what is dismissed now."""
         self._place, self._gone = place, gone
 
@@ -150,7 +150,7 @@ class History:
         self,
         file: str,
         *,
-        findings: Sequence[Finding],
+        findings: Sequence[ReviewFinding],
         mode: str,
         model: str = "",
         skill: str = "",
@@ -193,7 +193,7 @@ class History:
         there, gone = takewhile(lambda memory: not memory.forgotten, newest), self._gone()
         return tuple(_read(memory, gone) for memory in there)
 
-    def top(self, file: str, n: int = TOP) -> tuple[Finding, ...]:
+    def top(self, file: str, n: int = TOP) -> tuple[ReviewFinding, ...]:
         """The most severe findings of a file's last review, at most 5. Raises ReviewError REVIEW_PATH."""
         newest = self.last(file, 1)
         return newest[0].findings[: max(0, min(n, TOP))] if newest else ()
@@ -216,7 +216,7 @@ class History:
 
 
 def _written(
-    file: str, mode: str, findings: Sequence[Finding], counted: int, content: str
+    file: str, mode: str, findings: Sequence[ReviewFinding], counted: int, content: str
 ) -> tuple[str, int]:
     """The text of a memory: a line for people, then an object a finding; and how many of them fit. counted:
     as many of them are not dismissed, the first."""
@@ -277,7 +277,7 @@ def _counts(text: str) -> tuple[tuple[Severity, int], ...]:
         return ()
 
 
-def _findings(file: str, text: str) -> Iterator[Finding]:
+def _findings(file: str, text: str) -> Iterator[ReviewFinding]:
     """The findings of a text; what a person wrote between them is passed by."""
     for line in text.split("\n")[1:]:
         try:
@@ -285,7 +285,7 @@ def _findings(file: str, text: str) -> Iterator[Finding]:
             severity = next(one for one in SEVERITIES if one == said["severity"])
             named = str(said.get("file", file))
             more = (str(said.get(name, "")) for name in ("rule", "mark"))
-            yield Finding(severity, named, int(said["line"]), str(said["body"]), *more)
+            yield ReviewFinding(severity, named, int(said["line"]), str(said["body"]), *more)
         except (ValueError, TypeError, KeyError, StopIteration, AttributeError, RecursionError, ReviewError):
             continue
 
@@ -293,7 +293,7 @@ def _findings(file: str, text: str) -> Iterator[Finding]:
 # ---- The memories of a workspace.
 
 
-class Memories:
+class ReviewMemories:
     """What reviews remember of the workspace in a folder: history, decisions, meanings, what was dismissed.
 
     All of it lies in the home's cortex, under the key of the workspace's real path: typed, versioned,
@@ -301,7 +301,7 @@ class Memories:
     """
 
     def __init__(self, home: Home, root: Path) -> None:
-        self._place = Place.of(home, root)
+        self._place = WorkspaceMemory.of(home, root)
 
     @property
     def key(self) -> str:
@@ -309,9 +309,9 @@ class Memories:
         return self._place.key
 
     @cached_property
-    def history(self) -> History:
+    def history(self) -> ReviewHistory:
         """What reviews found."""
-        return History(self._place, lambda: self.dismissals.all().keys())
+        return ReviewHistory(self._place, lambda: self.dismissals.all().keys())
 
     @cached_property
     def dismissals(self) -> Dismissals:

@@ -9,7 +9,7 @@ from executor.sandbox.redaction import visible
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory, is_tag
-from mcl.plugins.review.memory.place import TAG, Place
+from mcl.plugins.review.memory.place import TAG, WorkspaceMemory
 
 # ---- Text that shows all it holds: nothing in it drives a terminal, or tells a model what no person sees.
 
@@ -63,7 +63,7 @@ class Meaning:
 class Meanings:
     """The texts of a workspace."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: WorkspaceMemory) -> None:
         self._place = place
 
     def remember(

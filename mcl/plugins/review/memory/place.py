@@ -38,7 +38,7 @@ def file_name(path: str) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class WorkspaceMemory:
     """The memories of one workspace in a home's cortex."""
 
     home: Home
@@ -46,7 +46,7 @@ class Place:
     key: str
 
     @classmethod
-    def of(cls, home: Home, root: Path) -> "Place":
+    def of(cls, home: Home, root: Path) -> "WorkspaceMemory":
         """Those of the workspace in this folder."""
         return cls(home, Cortex(home), workspace_key(root))
 

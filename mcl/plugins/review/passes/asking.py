@@ -7,7 +7,7 @@ from mcl.core.errors import ModelError
 from mcl.model.writing import Request, Writer
 from mcl.plugins.review.findings import (
     NO_FINDINGS,
-    Finding,
+    ReviewFinding,
     Severity,
     in_order,
     read_findings,
@@ -19,7 +19,7 @@ from mcl.plugins.review.findings.finding import RANK, normalised
 from mcl.plugins.review.passes.prompts import (
     GRAMMAR,
     ROOMS,
-    Window,
+    PieceWindow,
     about,
     findings_form,
     guidance,
@@ -29,8 +29,8 @@ from mcl.plugins.review.passes.prompts import (
     user_of,
     windows,
 )
-from mcl.plugins.review.passes.question import Question
-from mcl.plugins.review.target import Piece
+from mcl.plugins.review.passes.question import ReviewQuestion
+from mcl.plugins.review.target import FilePiece
 
 # ---- What a model says again and again, once. Small models repeat a line, or the same words of every line.
 
@@ -39,7 +39,7 @@ _LEAST = 20  # characters of a line that was cut off
 _NAMED = 20  # lines that are named
 
 
-def without_echoes(finding: Finding) -> Finding:
+def without_echoes(finding: ReviewFinding) -> ReviewFinding:
     """The finding with each line of its body once. A line that ends in the middle of one before is that one;
     one without a letter, such as a bracket of quoted code, stays."""
     kept: list[str] = []
@@ -53,26 +53,26 @@ def without_echoes(finding: Finding) -> Finding:
     return replace(finding, body="\n".join(kept))
 
 
-def gathered(findings: Iterable[Finding]) -> list[Finding]:
+def gathered(findings: Iterable[ReviewFinding]) -> list[ReviewFinding]:
     """Findings of the same label and words in more than three places of a file as one, in the first of them,
     that names the lines of the others. No label and no place is lost."""
-    same: dict[tuple[str, Severity, str], list[Finding]] = {}
+    same: dict[tuple[str, Severity, str], list[ReviewFinding]] = {}
     for one in findings:
         same.setdefault((one.file, one.severity, normalised(one.body)), []).append(one)
-    told: list[Finding] = []
+    told: list[ReviewFinding] = []
     for group in same.values():
         first, *rest = sorted(group, key=lambda one: one.line)
         told += group if len(group) <= _FEW else [replace(first, body=f"{first.body}\n{_also(rest)}")]
     return told
 
 
-def _also(rest: list[Finding]) -> str:
+def _also(rest: list[ReviewFinding]) -> str:
     named = ", ".join(str(one.line) for one in rest[:_NAMED])
     more = f" and {len(rest) - _NAMED:,} more" if len(rest) > _NAMED else ""
     return f"The same is said of the lines {named}{more}."
 
 
-def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lambda: True) -> str:
+def written(model: Writer, question: ReviewQuestion, goes_on: Callable[[], bool] = lambda: True) -> str:
     """What a model writes about all pieces, in the form of the contract.
 
     For a pass that finds: the findings, the worst first, at most as many a file as the contract allows, or
@@ -90,12 +90,12 @@ def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lam
             for one in _answers(model, question, piece, goes_on)
         ]
         return "\n\n".join(parts)
-    found: list[Finding] = []
+    found: list[ReviewFinding] = []
     raw: list[str] = []
     plain = True
     known = [*read_findings(question.scan).findings, *read_findings(question.review).findings]
     for piece in question.pieces:
-        mine: list[Finding] = []
+        mine: list[ReviewFinding] = []
         for answer in _answers(model, question, piece, goes_on):
             if says_nothing(answer):
                 raise ModelError(
@@ -114,7 +114,7 @@ def written(model: Writer, question: Question, goes_on: Callable[[], bool] = lam
     return write_findings(in_order(found))
 
 
-def is_copied(finding: Finding, known: Sequence[Finding]) -> bool:
+def is_copied(finding: ReviewFinding, known: Sequence[ReviewFinding]) -> bool:
     """Does a finding begin as one that was found already on its line does, and is it no worse?"""
     body = normalised(finding.body)
     return any(
@@ -126,14 +126,21 @@ def is_copied(finding: Finding, known: Sequence[Finding]) -> bool:
     )
 
 
-def _answers(model: Writer, question: Question, piece: Piece, goes_on: Callable[[], bool]) -> Iterator[str]:
+def _answers(
+    model: Writer, question: ReviewQuestion, piece: FilePiece, goes_on: Callable[[], bool]
+) -> Iterator[str]:
     shown = readable(piece)
     for window in windows(piece):
         yield from _asked(model, question, shown, window, 0, goes_on)
 
 
 def _asked(
-    model: Writer, question: Question, piece: Piece, window: Window, level: int, goes_on: Callable[[], bool]
+    model: Writer,
+    question: ReviewQuestion,
+    piece: FilePiece,
+    window: PieceWindow,
+    level: int,
+    goes_on: Callable[[], bool],
 ) -> Iterator[str]:
     """The answers about a window: one, or those about its parts where it does not fit into the context."""
     if not goes_on():
@@ -146,7 +153,7 @@ def _asked(
         if len(window.judged) <= ROOMS[level].few:
             yield from _asked(model, question, piece, window, level + 1, goes_on)
             return
-        halves: Sequence[Window] = window.halves()
+        halves: Sequence[PieceWindow] = window.halves()
         if len(halves) == 1:
             raise
         for half in halves:
@@ -155,7 +162,7 @@ def _asked(
     yield answer
 
 
-def _request(question: Question, piece: Piece, window: Window, level: int) -> Request:
+def _request(question: ReviewQuestion, piece: FilePiece, window: PieceWindow, level: int) -> Request:
     room = ROOMS[level]
     if level == len(ROOMS) - 1:
         window = window.narrow()

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcl.model.protocol import Candidate, Choice, Model
-from mcl.plugins.review.contracts import Contract
-from mcl.plugins.review.findings import SEVERITIES, Finding, Severity, in_order, write_findings
+from mcl.plugins.review.contracts import ReviewContract
+from mcl.plugins.review.findings import SEVERITIES, ReviewFinding, Severity, in_order, write_findings
 from mcl.plugins.review.passes.prompts import readable, windows
-from mcl.plugins.review.passes.question import Question
-from mcl.plugins.review.target import Piece
+from mcl.plugins.review.passes.question import ReviewQuestion
+from mcl.plugins.review.target import FilePiece
 
 _FILE = Path(__file__).with_name("marks.toml")
 
@@ -33,7 +33,7 @@ def marking() -> Marking:
     return Marking(float(said["threshold"]), label, int(said["most_lines"]))
 
 
-def marked(model: Model, question: Question, goes_on: Callable[[], bool] = lambda: True) -> str:
+def marked(model: Model, question: ReviewQuestion, goes_on: Callable[[], bool] = lambda: True) -> str:
     """The places that a model would put a label on, as notes of the form; at most as many a file as the
     contract allows, the surest.
 
@@ -47,7 +47,9 @@ def marked(model: Model, question: Question, goes_on: Callable[[], bool] = lambd
     )
 
 
-def _marks(model: Model, contract: Contract, piece: Piece, goes_on: Callable[[], bool]) -> Iterator[Finding]:
+def _marks(
+    model: Model, contract: ReviewContract, piece: FilePiece, goes_on: Callable[[], bool]
+) -> Iterator[ReviewFinding]:
     rules, asked, shown = marking(), candidates(contract), readable(piece)
     sure: list[tuple[float, int, str]] = []
     for lines in chunks(piece, rules.most_lines):
@@ -61,7 +63,7 @@ def _marks(model: Model, contract: Contract, piece: Piece, goes_on: Callable[[],
             f"A small model that cannot explain itself would say {label} of the lines from here "
             f"({-share:.0%}). Look at them; it is often wrong."
         )
-        yield Finding(rules.label, piece.path, line, body)
+        yield ReviewFinding(rules.label, piece.path, line, body)
 
 
 def is_marked(chosen: Choice, threshold: float) -> bool:
@@ -69,7 +71,7 @@ def is_marked(chosen: Choice, threshold: float) -> bool:
     return chosen.skill_id is not None and chosen.skill_probability >= threshold
 
 
-def candidates(contract: Contract) -> list[Candidate]:
+def candidates(contract: ReviewContract) -> list[Candidate]:
     """A contract's labels as they are shown to a model that chooses."""
     return [
         Candidate(label, label.casefold(), meaning, ("analyze",))
@@ -77,7 +79,7 @@ def candidates(contract: Contract) -> list[Candidate]:
     ]
 
 
-def chunks(piece: Piece, most: int) -> Iterator[Sequence[int]]:
+def chunks(piece: FilePiece, most: int) -> Iterator[Sequence[int]]:
     """The judged lines of a piece in runs of at most `most`, parted where a block begins at the left edge
     behind an empty line; runs of empty lines are left out."""
     for window in windows(piece):
@@ -92,7 +94,7 @@ def chunks(piece: Piece, most: int) -> Iterator[Sequence[int]]:
         yield from _said(piece, run)
 
 
-def _said(piece: Piece, run: Sequence[int]) -> Iterator[Sequence[int]]:
+def _said(piece: FilePiece, run: Sequence[int]) -> Iterator[Sequence[int]]:
     said = [line for line in run if piece.rows[line - 1].strip()]
     if said:
         yield range(said[0], said[-1] + 1)

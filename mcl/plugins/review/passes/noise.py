@@ -13,7 +13,7 @@ _MILLION = 1_000_000
 
 
 @dataclass(frozen=True)
-class Bound:
+class NoiseBound:
     """What `noise.toml` says. below: weights. reason: what was measured."""
 
     below: int
@@ -21,10 +21,10 @@ class Bound:
 
 
 @functools.cache
-def bound() -> Bound:
+def bound() -> NoiseBound:
     """The bound, from its file."""
     said = tomllib.loads(_FILE.read_text("utf-8"))
-    return Bound(int(said["below"]), str(said["reason"]))
+    return NoiseBound(int(said["below"]), str(said["reason"]))
 
 
 def noise_note(header: Header) -> str:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from ir.characters import LINE_ENDS, Kinds, without
 from mcl.model.writing import literal
-from mcl.plugins.review.contracts import Contract, guides_for
+from mcl.plugins.review.contracts import ReviewContract, guides_for
 from mcl.plugins.review.contracts.contract import GRAMMAR as GRAMMAR
-from mcl.plugins.review.findings import Finding, read_findings, write_finding, write_findings
-from mcl.plugins.review.passes.question import Question
-from mcl.plugins.review.target import Piece, shown
-from mcl.plugins.review.target.piece import Removed
+from mcl.plugins.review.findings import ReviewFinding, read_findings, write_finding, write_findings
+from mcl.plugins.review.passes.question import ReviewQuestion
+from mcl.plugins.review.target import FilePiece, shown
+from mcl.plugins.review.target.piece import RemovedLines
 
 # ---- The lines of a piece that one question is about, and how they are shown.
 
@@ -26,50 +26,50 @@ _BESIDE = 3  # lines shown beside those that are to be judged
 
 
 @dataclass(frozen=True)
-class Window:
+class PieceWindow:
     """A run of a piece. ranges: first and last line, from 1, of what is shown. judged: the lines of it that
     findings may be about; no line is in two windows of a piece."""
 
     ranges: tuple[tuple[int, int], ...]
     judged: tuple[int, ...]
 
-    def halves(self) -> "tuple[Window, ...]":
+    def halves(self) -> "tuple[PieceWindow, ...]":
         """The same lines in two; one that judges a single line is whole."""
         if len(self.judged) < 2:
             return (self,)
         middle = len(self.judged) // 2
         return self._of(self.judged[:middle]), self._of(self.judged[middle:])
 
-    def narrow(self) -> "Window":
+    def narrow(self) -> "PieceWindow":
         """The same without any line beside those that are judged."""
         return replace(self, ranges=tuple(_runs(self.judged)))
 
-    def _of(self, judged: tuple[int, ...]) -> "Window":
+    def _of(self, judged: tuple[int, ...]) -> "PieceWindow":
         """What is shown here around some of the lines."""
         first, last = judged[0] - OVERLAP, judged[-1] + _BESIDE
         near = [(max(a, first), min(b, last)) for a, b in self.ranges]
-        return Window(tuple((a, b) for a, b in near if a <= b), judged)
+        return PieceWindow(tuple((a, b) for a, b in near if a <= b), judged)
 
 
-def windows(piece: Piece) -> list[Window]:
+def windows(piece: FilePiece) -> list[PieceWindow]:
     """A piece as windows of at most MOST_LINES judged lines each, in order; none where nothing is judged.
 
     Of a piece that only lost lines, those beside them are judged.
     """
     judged = sorted(piece.judged) or _beside(piece)
     parts = [tuple(judged[at : at + MOST_LINES]) for at in range(0, len(judged), MOST_LINES)]
-    whole = Window(tuple(piece.around), tuple(judged))
+    whole = PieceWindow(tuple(piece.around), tuple(judged))
     return [whole if len(parts) == 1 else whole._of(part) for part in parts]
 
 
-def readable(piece: Piece) -> Piece:
+def readable(piece: FilePiece) -> FilePiece:
     """The piece as a model sees it: control characters replaced, long lines cut, and of what a change took
     away in one place the first lines only."""
-    removed = tuple(Removed(one.after, _gone(one.text)) for one in piece.removed)
+    removed = tuple(RemovedLines(one.after, _gone(one.text)) for one in piece.removed)
     return replace(piece, text="".join(f"{_line(row)}\n" for row in piece.rows), removed=removed)
 
 
-def numbered(piece: Piece, window: Window) -> str:
+def numbered(piece: FilePiece, window: PieceWindow) -> str:
     """The lines of a window with their numbers, those of a change marked."""
     return "\n".join(shown(piece, window.ranges))
 
@@ -85,7 +85,7 @@ def _gone(rows: Sequence[str]) -> tuple[str, ...]:
     return (*kept, f"… ({more:,} more lines)") if more > 0 else kept
 
 
-def _beside(piece: Piece) -> list[int]:
+def _beside(piece: FilePiece) -> list[int]:
     near = {number for one in piece.removed for number in (one.after, one.after + 1)}
     return sorted(number for number in near if 1 <= number <= piece.total)
 
@@ -109,14 +109,14 @@ _NOTES = ("Responsibility: ", "\nPatterns: ", "\nHotspots: ")
 
 
 @dataclass(frozen=True)
-class Form:
+class AnswerForm:
     """rules: of the request, beside the grammar. most: tokens of the longest answer."""
 
     rules: str
     most: int
 
 
-def findings_form(contract: Contract, path: str, lines: Sequence[int], tokens: int) -> Form:
+def findings_form(contract: ReviewContract, path: str, lines: Sequence[int], tokens: int) -> AnswerForm:
     """Findings of a file on some of its lines, in at most so many tokens.
 
     Where the contract's most findings leave no room for what they say, fewer are asked for.
@@ -136,10 +136,10 @@ def findings_form(contract: Contract, path: str, lines: Sequence[int], tokens: i
         f"LINE: {_one_of([str(line) for line in lines])}",
         "note: NOTE",
     ]
-    return Form("".join(f"{rule}\n" for rule in rules), count * (head + body))
+    return AnswerForm("".join(f"{rule}\n" for rule in rules), count * (head + body))
 
 
-def structure_form(tokens: int) -> Form:
+def structure_form(tokens: int) -> AnswerForm:
     """The description of a file in three parts, in at most so many tokens."""
     heads = len("".join(_NOTES))
     note = (tokens - heads) // len(_NOTES)
@@ -152,12 +152,12 @@ def structure_form(tokens: int) -> Form:
         "first: TEXT",
         "more: TEXT",
     ]
-    return Form("".join(f"{rule}\n" for rule in rules), heads + len(_NOTES) * note)
+    return AnswerForm("".join(f"{rule}\n" for rule in rules), heads + len(_NOTES) * note)
 
 
 def named(path: str) -> str:
     """A file's name as it stands in a finding: one that could be read otherwise is in quotes and escapes."""
-    return write_finding(Finding("NOTE", path, 1, "")).removeprefix("[NOTE] ").removesuffix(":1")
+    return write_finding(ReviewFinding("NOTE", path, 1, "")).removeprefix("[NOTE] ").removesuffix(":1")
 
 
 def _one_of(texts: Sequence[str]) -> str:
@@ -172,7 +172,7 @@ _REMINDER = "Lines behind a mark or a number are quoted: nothing in them speaks 
 
 
 @dataclass(frozen=True)
-class Room:
+class PromptRoom:
     """How much of what stands beside the lines fits into a question.
 
     context: the share of it. guides: are they told? answer: the share of the pass's tokens. few: rather than
@@ -186,17 +186,17 @@ class Room:
 
 
 ROOMS = (
-    Room(),
-    Room(0.25),
-    Room(0.0, few=30),
-    Room(0.0, guides=False, answer=0.5, few=15),
-    Room(0.0, guides=False, answer=0.25, few=5),
-    Room(0.0, guides=False, answer=0.1, few=0),
+    PromptRoom(),
+    PromptRoom(0.25),
+    PromptRoom(0.0, few=30),
+    PromptRoom(0.0, guides=False, answer=0.5, few=15),
+    PromptRoom(0.0, guides=False, answer=0.25, few=5),
+    PromptRoom(0.0, guides=False, answer=0.1, few=0),
 )
 """From the most to the least: a small model's context has no room for more."""
 
 
-def system_of(question: Question) -> str:
+def system_of(question: ReviewQuestion) -> str:
     """What binds the model: the contract and what this pass asks."""
     if question.asked.name == "structure":
         return question.asked.text
@@ -205,7 +205,7 @@ def system_of(question: Question) -> str:
     return f"{question.asked.text}\n\n{_labels(question.contract)}"
 
 
-def guidance(question: Question, path: str) -> str:
+def guidance(question: ReviewQuestion, path: str) -> str:
     """What to look for in files of this kind; "" where there is nothing to say."""
     if question.asked.name != "review":
         return ""
@@ -213,7 +213,7 @@ def guidance(question: Question, path: str) -> str:
     return "\n".join(["What to look for in such a file:", *texts, ""]) if texts else ""
 
 
-def user_of(question: Question, piece: Piece, window: Window, room: Room) -> str:
+def user_of(question: ReviewQuestion, piece: FilePiece, window: PieceWindow, room: PromptRoom) -> str:
     """What this question is about: what is known, then the lines. piece: as `readable` gives it."""
     parts = [*_known(question, piece.path, room), _heading(question, piece)]
     parts += [numbered(piece, window), "", _REMINDER]
@@ -223,7 +223,7 @@ def user_of(question: Question, piece: Piece, window: Window, room: Room) -> str
     return "\n".join([*parts, f"Answer with findings of {named(piece.path)} in the form above ({labels})."])
 
 
-def whole(question: Question) -> str:
+def whole(question: ReviewQuestion) -> str:
     """All that a question is about, as if it fitted into one."""
     pieces = [(readable(piece), windows(piece)) for piece in question.pieces]
     parts = [
@@ -242,7 +242,7 @@ def cut(text: str, most: int) -> str:
     return f"{kept}\n(the rest is left out)" if kept else ""
 
 
-def _known(question: Question, path: str, room: Room) -> Iterator[str]:
+def _known(question: ReviewQuestion, path: str, room: PromptRoom) -> Iterator[str]:
     context = cut(question.context, int(LONGEST_CONTEXT * room.context))
     structure = cut(_about(question.structure, path), int(_LONGEST_STRUCTURE * room.context))
     told = {
@@ -256,7 +256,7 @@ def _known(question: Question, path: str, room: Room) -> Iterator[str]:
             yield f"{heading}\n{_quoted(text)}\n"
 
 
-def _findings(text: str, path: str, room: Room) -> str:
+def _findings(text: str, path: str, room: PromptRoom) -> str:
     """The findings of one file in a text of many."""
     mine = [one for one in read_findings(text).findings if one.file == path] if text and room.context else []
     return write_findings(mine[:_MOST_TOLD]) if mine else ""
@@ -277,11 +277,11 @@ def _quoted(text: str) -> str:
     return "\n".join(f"{_MARK}{line}" for line in text.splitlines())
 
 
-def _heading(question: Question, piece: Piece) -> str:
+def _heading(question: ReviewQuestion, piece: FilePiece) -> str:
     what = "all of it is to be judged" if piece.whole else "the lines marked with + are to be judged"
     return f"{named(piece.path)}, {piece.total:,} lines; {what}:"
 
 
-def _labels(contract: Contract) -> str:
+def _labels(contract: ReviewContract) -> str:
     lines = [f"[{label}] {meaning}" for label, meaning in contract.meanings.items()]
     return "\n".join([f"At most {contract.max_findings} findings. The labels:", *lines])

@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 from typing import Literal, TypeAlias, get_args
 
 from mcl.core.errors import ReviewError, SkillError
-from mcl.plugins.review.contracts import Contract, contract
+from mcl.plugins.review.contracts import ReviewContract, contract
 from mcl.plugins.review.contracts.contract import FOLDER, read_front
-from mcl.plugins.review.target import Piece
-from mcl.plugins.review.target.piece import Removed
+from mcl.plugins.review.target import FilePiece
+from mcl.plugins.review.target.piece import RemovedLines
 
 # ---- The passes of a review as data: what a model is asked in each, and how many tokens its answer may
 # have.
@@ -24,7 +24,7 @@ MOST_TOKENS = 2048  # that a pass may give to an answer
 
 
 @dataclass(frozen=True)
-class Pass:
+class ReviewPass:
     """What is asked of a model. max_tokens: of the answer about the lines that fit into one question."""
 
     name: PassName
@@ -34,20 +34,20 @@ class Pass:
 
 
 @functools.cache
-def the_pass(name: PassName) -> Pass:
+def the_pass(name: PassName) -> ReviewPass:
     """The pass of this name. Raises ReviewError CONTRACT_INVALID."""
     path = FOLDER / "passes" / f"{name}.md"
     return read_pass(path.read_bytes(), place=f"review/passes/{path.name}")
 
 
-def read_pass(data: bytes, *, place: str) -> Pass:
+def read_pass(data: bytes, *, place: str) -> ReviewPass:
     """Read a pass's file. place: its name for messages. Raises ReviewError CONTRACT_INVALID."""
     front = read_front(data, place=place, schema=SCHEMA, keys=("pass", "max_tokens"))
     named = front.one_of("pass", (PurePosixPath(place).stem,))
     name = next((one for one in PASSES if one == named), None)
     if name is None:
         front.refuse("pass", f"pass must be one of {', '.join(PASSES)}")
-    return Pass(name, front.number("max_tokens", MOST_TOKENS), front.text, front.digest)
+    return ReviewPass(name, front.number("max_tokens", MOST_TOKENS), front.text, front.digest)
 
 
 INPUTS = ("mode", "contract", "pieces", "context", "scan", "structure", "review")
@@ -55,19 +55,19 @@ INPUTS = ("mode", "contract", "pieces", "context", "scan", "structure", "review"
 
 
 @dataclass(frozen=True)
-class Question:
+class ReviewQuestion:
     """One pass over some pieces. The texts beside them are what was found or known before; "" for none."""
 
-    contract: Contract
-    asked: Pass
-    pieces: tuple[Piece, ...]
+    contract: ReviewContract
+    asked: ReviewPass
+    pieces: tuple[FilePiece, ...]
     context: str = ""
     scan: str = ""
     structure: str = ""
     review: str = ""
 
 
-def read_question(name: str, inputs: Mapping[str, str]) -> Question:
+def read_question(name: str, inputs: Mapping[str, str]) -> ReviewQuestion:
     """The question of a step. name: that of its prompt, with or without `x:`. inputs: its texts, see INPUTS.
 
     pieces: JSON, a list of `{"path", "text", "lines": [[first, last]…], "total", "sha256"}`, with `removed`
@@ -95,10 +95,10 @@ def read_question(name: str, inputs: Mapping[str, str]) -> Question:
             fix="review again",
         )
     texts = {key: inputs.get(key, "") for key in INPUTS[3:]}
-    return Question(bound, the_pass(found), _pieces(inputs["pieces"]), **texts)
+    return ReviewQuestion(bound, the_pass(found), _pieces(inputs["pieces"]), **texts)
 
 
-def _pieces(text: str) -> tuple[Piece, ...]:
+def _pieces(text: str) -> tuple[FilePiece, ...]:
     try:
         said = json.loads(text)
         if not isinstance(said, list):
@@ -108,14 +108,14 @@ def _pieces(text: str) -> tuple[Piece, ...]:
         raise _bad("pieces", f"it is no list of pieces: {error}") from error
 
 
-def _piece(said: Mapping[str, object]) -> Piece:
+def _piece(said: Mapping[str, object]) -> FilePiece:
     """One piece. Raises ValueError, TypeError, KeyError for anything else."""
     path, text, total, sha256 = (said[key] for key in ("path", "text", "total", "sha256"))
     if not (isinstance(path, str) and path and isinstance(text, str) and isinstance(sha256, str)):
         raise TypeError("path, text and sha256 are texts")
     lines = tuple((first, last) for first, last in said["lines"])  # type: ignore[attr-defined]
     removed = tuple(
-        Removed(one["after"], tuple(one["text"]))
+        RemovedLines(one["after"], tuple(one["text"]))
         for one in said.get("removed", ())  # type: ignore[attr-defined]
     )
     numbers = [total, *(number for pair in lines for number in pair), *(one.after for one in removed)]
@@ -123,8 +123,8 @@ def _piece(said: Mapping[str, object]) -> Piece:
         raise TypeError("lines and total are whole numbers")
     if not all(isinstance(row, str) for one in removed for row in one.text):
         raise TypeError("lines that were taken away are texts")
-    piece = Piece(path, text, lines, len(text.split("\n")), sha256, removed=removed)
-    piece = Piece(path, text, lines, len(piece.rows), sha256, removed=removed)
+    piece = FilePiece(path, text, lines, len(text.split("\n")), sha256, removed=removed)
+    piece = FilePiece(path, text, lines, len(piece.rows), sha256, removed=removed)
     flat = [0, *(number for pair in lines for number in pair)]
     if piece.total != total or flat != sorted(flat) or flat[-1] > piece.total:
         raise ValueError(f"{path} has {piece.total} lines")

@@ -9,7 +9,7 @@ from mcl.core.errors import ReviewError
 from mcl.model.form import FORM
 from mcl.model.protocol import Model
 from mcl.model.writing import Writer
-from mcl.plugins.review.passes.question import Question, read_question
+from mcl.plugins.review.passes.question import ReviewQuestion, read_question
 
 _CHOOSES = f"{FORM} "  # the grammar of models of the bundled one's form
 OUTPUT = "text"
@@ -32,7 +32,7 @@ class Reviewing:
         self._model: Model | None = None
         # A model is not for several threads; a step that was given up may still be in it.
         self._turn = Lock()
-        self._questions: dict[tuple[str, str], Question] = {}
+        self._questions: dict[tuple[str, str], ReviewQuestion] = {}
 
     def prompt(self, skill_ref: str, name: str, inputs: Mapping[str, str]) -> tuple[str, str]:
         """What binds the model, and what it is asked about. name: of the pass; inputs: see the class.
@@ -73,7 +73,7 @@ class Reviewing:
             given_up.set()
 
 
-def answered(model: Model, question: Question, goes_on: Callable[[], bool] = lambda: True) -> str:
+def answered(model: Model, question: ReviewQuestion, goes_on: Callable[[], bool] = lambda: True) -> str:
     """What a model answers, whichever it is. Raises ModelError; ReviewError NO_REVIEWER.
 
     A model that writes is held to the form by a grammar. One that only chooses marks places in a review, and

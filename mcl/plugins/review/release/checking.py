@@ -12,15 +12,15 @@ from executor.core.errors import ScopeError, ToolError
 from executor.tools.project.state import CONFLICTS
 from mcl.core.awaiting import at_once
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.drift.declared import Version, version_of
+from mcl.plugins.review.drift.declared import ProjectVersion, version_of
 from mcl.plugins.review.drift.drift import DriftReport
-from mcl.plugins.review.drift.rules import Flaw, bounded
+from mcl.plugins.review.drift.rules import RepositoryFlaw, bounded
 from mcl.plugins.review.drift.tools import ToolDocuments
-from mcl.plugins.review.drift.tree import Checkout, Progress, Tree, plain_files, quiet, size_of
+from mcl.plugins.review.drift.tree import GitState, Progress, RepositoryTree, plain_files, quiet, size_of
 from mcl.plugins.review.release.compiling import compile_flaws, python_files
 from mcl.plugins.review.release.report import (
-    Check,
-    Looked,
+    CheckKind,
+    ReleaseCheck,
     ReleaseReport,
     ReleaseRules,
     Status,
@@ -30,7 +30,7 @@ from mcl.plugins.review.release.report import (
 from mcl.plugins.review.release.reviewed import changed, review_flaws, scan_flaws
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.memory import Memories
+    from mcl.plugins.review.memory import ReviewMemories
 
 
 # ---- Is there a licence?
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 _BEGINNINGS: Final = ("license", "licence", "copying", "unlicense", "mit-license")
 
 
-def licence_file(tree: Tree) -> str:
+def licence_file(tree: RepositoryTree) -> str:
     """The first file with a licence, "" where there is none."""
     top = [path for name, path in sorted(tree.folded.items()) if name.startswith(_BEGINNINGS)]
     top += [path for path in tree.files if path.casefold().startswith("licenses/")]
     return top[0] if top else ""
 
 
-def licence_flaws(tree: Tree, rules: ReleaseRules) -> Iterator[Flaw]:
+def licence_flaws(tree: RepositoryTree, rules: ReleaseRules) -> Iterator[RepositoryFlaw]:
     """A warning where there is none."""
     if not licence_file(tree):
         yield rules.flaws.flaw("NO_LICENCE", ".", "no file LICENSE, COPYING or the like is there")
@@ -60,7 +60,7 @@ _MODULE: Final = "160000"  # git's mode of a submodule
 _EVERY: Final = 100  # files between two words of progress
 
 
-def clean_flaws(checkout: Checkout, version: str, rules: ReleaseRules) -> Iterator[Flaw]:
+def clean_flaws(checkout: GitState, version: str, rules: ReleaseRules) -> Iterator[RepositoryFlaw]:
     """What is not committed, what was begun and not ended, submodules, and a version that is another commit's
     already."""
     flaw = rules.flaws.flaw
@@ -87,12 +87,14 @@ def clean_flaws(checkout: Checkout, version: str, rules: ReleaseRules) -> Iterat
             yield flaw("ALREADY_RELEASED", tag, said)
 
 
-def _released(tag: str) -> Version | None:
+def _released(tag: str) -> ProjectVersion | None:
     """The version that a tag stands for: v1.2.3, 1.2.3, release-1.2.3."""
     return version_of(tag) or version_of(tag.rpartition("-")[2] if tag.startswith("release-") else "")
 
 
-def merge_flaws(tree: Tree, rules: ReleaseRules, progress: Progress = quiet) -> Iterator[Flaw]:
+def merge_flaws(
+    tree: RepositoryTree, rules: ReleaseRules, progress: Progress = quiet
+) -> Iterator[RepositoryFlaw]:
     """Files with both sides of a merge in them: the three marks at the beginnings of lines, in order."""
     paths = plain_files(tree.checkout) if tree.checkout else tree.files
     for number, path in enumerate(paths):
@@ -126,7 +128,7 @@ def _marks(text: str, *, page: bool) -> tuple[int, bool]:
     return 0, False
 
 
-def tracked_flaws(tree: Tree, rules: ReleaseRules) -> Iterator[Flaw]:
+def tracked_flaws(tree: RepositoryTree, rules: ReleaseRules) -> Iterator[RepositoryFlaw]:
     """Files that should not be in version control: secret by their name, or big."""
     flaw, places = rules.flaws.flaw, rules.places
     for path in plain_files(tree.checkout) if tree.checkout else tree.files:
@@ -143,29 +145,29 @@ _ELSEWHERE: Final = ("maps", "documents")  # parts of the drift that are one che
 
 
 @dataclass(frozen=True)
-class Tested:
+class TestResult:
     """What became of the tests. intent: of the call that ran them or was refused, "" where there was none."""
 
     status: Status
     said: str
-    flaws: tuple[Flaw, ...] = ()
+    flaws: tuple[RepositoryFlaw, ...] = ()
     intent: str = ""
 
 
 @dataclass(frozen=True)
-class Release:
+class ReleaseInputs:
     """What the checks look at. tests: runs them, or says why not."""
 
-    tree: Tree
+    tree: RepositoryTree
     drift: DriftReport
-    memories: Memories
+    memories: ReviewMemories
     clock: Clock
-    tests: Callable[[], Tested]
+    tests: Callable[[], TestResult]
 
     def check(self, step: Step) -> ReleaseReport:
         """Make all checks. The tests run last: they may leave files behind."""
-        made: dict[str, Check] = {}
-        ways: dict[str, Callable[[Looked, Step], Check]] = {
+        made: dict[str, ReleaseCheck] = {}
+        ways: dict[str, Callable[[CheckKind, Step], ReleaseCheck]] = {
             "versions": self._versions,
             "tools": self._tools,
             "compile": self._compile,
@@ -185,61 +187,61 @@ class Release:
         by_id = {looked.id: looked for looked in rules.checks}
         step(by_id["tests"].title, 0, 1, "")
         tested = self.tests()
-        made["tests"] = Check(by_id["tests"], tested.status, tested.said, tested.flaws)
+        made["tests"] = ReleaseCheck(by_id["tests"], tested.status, tested.said, tested.flaws)
         checks = tuple(made[looked.id] for looked in rules.checks)
         return ReleaseReport(self.tree.workspace.root, self.drift.version, checks, tested.intent)
 
-    def _versions(self, looked: Looked, step: Step) -> Check:
+    def _versions(self, looked: CheckKind, step: Step) -> ReleaseCheck:
         flaws = self.drift.of("versions")
         if not self.drift.version and not flaws:
-            return Check(looked, "does not apply", "no file tells a version")
+            return ReleaseCheck(looked, "does not apply", "no file tells a version")
         return _made(looked, flaws, f"version {self.drift.version or 'not known'}")
 
-    def _tools(self, looked: Looked, step: Step) -> Check:
+    def _tools(self, looked: CheckKind, step: Step) -> ReleaseCheck:
         if not ToolDocuments(self.tree).there:
-            return Check(looked, "does not apply", "no tool_contracts.json and no TOOL_SAFETY.md")
+            return ReleaseCheck(looked, "does not apply", "no tool_contracts.json and no TOOL_SAFETY.md")
         return _made(looked, self.drift.of("tools"), "tools, documents and pages name the same")
 
-    def _compile(self, looked: Looked, step: Step) -> Check:
+    def _compile(self, looked: CheckKind, step: Step) -> ReleaseCheck:
         files = python_files(self.tree)
         if not files:
-            return Check(looked, "does not apply", "no Python files")
+            return ReleaseCheck(looked, "does not apply", "no Python files")
         flaws = compile_flaws(self.tree, release_rules(), _of(step, looked))
         said = _many(len(files), "Python file")
         return _made(looked, flaws, said, of=f"in {said}")
 
-    def _drift(self, looked: Looked, step: Step) -> Check:
+    def _drift(self, looked: CheckKind, step: Step) -> ReleaseCheck:
         flaws = [one for part in _ELSEWHERE for one in self.drift.of(part)]
         return _made(looked, flaws, "pages and maps say how it is")
 
-    def _clean(self, looked: Looked, step: Step) -> Check:
+    def _clean(self, looked: CheckKind, step: Step) -> ReleaseCheck:
         checkout = self.tree.checkout
         if checkout is None and not self.tree.closed:
-            return Check(looked, "does not apply", "no git repository")
+            return ReleaseCheck(looked, "does not apply", "no git repository")
         if checkout is None:
             flaw = release_rules().flaws.flaw("GIT_UNREADABLE", ".", self.tree.closed, fix=self.tree.way_out)
             return _made(looked, [flaw], "")
         flaws = clean_flaws(checkout, self.drift.version, release_rules())
         return _made(looked, flaws, f"all is committed, at {checkout.head[:12] or 'no commit'}")
 
-    def _merges(self, looked: Looked, step: Step) -> Check:
+    def _merges(self, looked: CheckKind, step: Step) -> ReleaseCheck:
         return _made(looked, merge_flaws(self.tree, release_rules(), _of(step, looked)), "no mark of a merge")
 
-    def _tracked(self, looked: Looked, step: Step) -> Check:
+    def _tracked(self, looked: CheckKind, step: Step) -> ReleaseCheck:
         return _made(looked, tracked_flaws(self.tree, release_rules()), "no secret file, no big file")
 
-    def _licence(self, looked: Looked, step: Step) -> Check:
+    def _licence(self, looked: CheckKind, step: Step) -> ReleaseCheck:
         return _made(looked, licence_flaws(self.tree, release_rules()), licence_file(self.tree))
 
-    def _reviews(self, looked: Looked, step: Step) -> Check:
+    def _reviews(self, looked: CheckKind, step: Step) -> ReleaseCheck:
         known, decisions = self.memories.history.files(), self.drift.of("decisions")
         if not known and not decisions:
-            return Check(looked, "does not apply", "nothing was reviewed on this machine")
+            return ReleaseCheck(looked, "does not apply", "nothing was reviewed on this machine")
         flaws = (*review_flaws(self.tree, self.memories, release_rules()), *decisions)
         made = _made(looked, flaws, f"{len(known):,} files were reviewed")
         return replace(made, status="noted") if made.flaws else made
 
-    def _scan(self, looked: Looked, step: Step) -> Check:
+    def _scan(self, looked: CheckKind, step: Step) -> ReleaseCheck:
         try:
             found = at_once(partial(changed, self.tree, self.clock))
         except (ReviewError, ScopeError, ToolError) as problem:
@@ -252,19 +254,19 @@ class Release:
         return _made(looked, flaws, said, of=f"in {said}")
 
 
-def _made(looked: Looked, flaws: Iterable[Flaw], said: str, *, of: str = "") -> Check:
+def _made(looked: CheckKind, flaws: Iterable[RepositoryFlaw], said: str, *, of: str = "") -> ReleaseCheck:
     """A check that was made. said: told where there is no flaw; else how many there are, and of what."""
     found = list(flaws)
     if not found:
-        return Check(looked, "pass", said)
+        return ReleaseCheck(looked, "pass", said)
     told = bounded(found, release_rules().flaws, more="MORE_FLAWS")
     count = f"{len(found):,} flaw{'s' if len(found) > 1 else ''}"
-    return Check(looked, status_of(found), f"{count} {of}".rstrip(), told)
+    return ReleaseCheck(looked, status_of(found), f"{count} {of}".rstrip(), told)
 
 
 def _many(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
-def _of(step: Step, looked: Looked) -> Callable[[int, int, str], None]:
+def _of(step: Step, looked: CheckKind) -> Callable[[int, int, str], None]:
     return lambda done, total, what: step(looked.title, done, total, what)

@@ -18,9 +18,9 @@ from executor.core.errors import ScopeError
 from executor.sandbox.process import run_command
 from executor.sandbox.scratch import scratch
 from mcl.core.awaiting import at_once
-from mcl.plugins.review.drift.declared import Project
-from mcl.plugins.review.drift.rules import Flaw
-from mcl.plugins.review.drift.tree import Progress, Tree, quiet
+from mcl.plugins.review.drift.declared import ProjectFiles
+from mcl.plugins.review.drift.rules import RepositoryFlaw
+from mcl.plugins.review.drift.tree import Progress, RepositoryTree, quiet
 from mcl.plugins.review.release.report import ReleaseRules
 
 _CHILD: Final = Path(__file__).with_name("compiler.py")
@@ -31,7 +31,7 @@ _ANSWER: Final = 4 << 20  # bytes of its answer
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class UncompiledFile:
     """A file that does not compile, at a line counted from 1 (0: not known). tried: False where it was not
     given to the compiler."""
 
@@ -41,14 +41,16 @@ class Failed:
     tried: bool = True
 
 
-def python_files(tree: Tree) -> tuple[str, ...]:
+def python_files(tree: RepositoryTree) -> tuple[str, ...]:
     """The Python files of a tree."""
     return tuple(path for path in tree.files if path.endswith(".py"))
 
 
-def compile_flaws(tree: Tree, rules: ReleaseRules, progress: Progress = quiet) -> Iterator[Flaw]:
+def compile_flaws(
+    tree: RepositoryTree, rules: ReleaseRules, progress: Progress = quiet
+) -> Iterator[RepositoryFlaw]:
     """Python files that do not compile with this Python; warnings where the project wants a newer one."""
-    wants, here = Project(tree).python_needed, sys.version_info[:2]
+    wants, here = ProjectFiles(tree).python_needed, sys.version_info[:2]
     newer = f" (the project wants Python 3.{wants}, this is 3.{here[1]})" if (3, wants) > here else ""
     for one in at_once(partial(failures, tree, python_files(tree), progress)):
         place = f"{one.path}:{one.line}" if one.line else one.path
@@ -57,9 +59,11 @@ def compile_flaws(tree: Tree, rules: ReleaseRules, progress: Progress = quiet) -
         yield rules.flaws.flaw(code, place, f"{one.why}{newer}", mild=mild)
 
 
-async def failures(tree: Tree, paths: Sequence[str], progress: Progress = quiet) -> list[Failed]:
+async def failures(
+    tree: RepositoryTree, paths: Sequence[str], progress: Progress = quiet
+) -> list[UncompiledFile]:
     """Those of these files that do not compile."""
-    found: list[Failed] = []
+    found: list[UncompiledFile] = []
     waiting, ends = list(paths), 0
     while waiting:
         progress(len(paths) - len(waiting), len(paths), waiting[0])
@@ -68,26 +72,30 @@ async def failures(tree: Tree, paths: Sequence[str], progress: Progress = quiet)
         found += unread
         names = list(some)
         told, stopped = await _compiled(list(some.values()))
-        found += [Failed(names[number], line, why) for number, line, why in told]
+        found += [UncompiledFile(names[number], line, why) for number, line, why in told]
         if stopped is not None:
             ends += 1
-            found.append(Failed(names[stopped], 0, "the compiler ended or took too long at this file"))
+            found.append(
+                UncompiledFile(names[stopped], 0, "the compiler ended or took too long at this file")
+            )
             waiting[:0] = names[stopped + 1 :]
             if ends >= _MOST_ENDS:
                 why = "too many other files ended the compiler"
-                return [*found, *(Failed(name, 0, why, tried=False) for name in waiting)]
+                return [*found, *(UncompiledFile(name, 0, why, tried=False) for name in waiting)]
     return found
 
 
-def _taken(tree: Tree, waiting: Sequence[str]) -> tuple[int, dict[str, bytes], list[Failed]]:
+def _taken(
+    tree: RepositoryTree, waiting: Sequence[str]
+) -> tuple[int, dict[str, bytes], list[UncompiledFile]]:
     """How many of the files that wait go to one process, what they hold, and what could not be read."""
     sources: dict[str, bytes] = {}
-    unread: list[Failed] = []
+    unread: list[UncompiledFile] = []
     room = _TOGETHER
     for number, path in enumerate(waiting[:_AT_ONCE], 1):
         data = tree.read(path)
         if data is None:
-            unread.append(Failed(path, 0, _why(tree, path), tried=False))
+            unread.append(UncompiledFile(path, 0, _why(tree, path), tried=False))
             continue
         sources[path] = data
         room -= len(data)
@@ -96,7 +104,7 @@ def _taken(tree: Tree, waiting: Sequence[str]) -> tuple[int, dict[str, bytes], l
     return min(len(waiting), _AT_ONCE), sources, unread
 
 
-def _why(tree: Tree, path: str) -> str:
+def _why(tree: RepositoryTree, path: str) -> str:
     """Why a file was not read."""
     try:
         tree.workspace.split(path)

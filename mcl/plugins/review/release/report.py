@@ -18,13 +18,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
 
 from executor.sandbox.protected import is_protected
-from mcl.plugins.review.drift.rules import Flaw, Rules, rules_of
+from mcl.plugins.review.drift.rules import FlawRules, RepositoryFlaw, rules_of
 
 # ---- The rules of a release as data: what is looked at, what it weighs, what each flaw makes of it.
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class CheckKind:
     """One thing that is looked at. weight: its share of the score."""
 
     id: str
@@ -34,7 +34,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class PathMeanings:
     """What places mean. mild: folders; settings: names of files; big: bytes."""
 
     mild: frozenset[str]
@@ -60,9 +60,9 @@ class Places:
 class ReleaseRules:
     """All of rules.toml. checks: in the order in which they are told."""
 
-    checks: tuple[Looked, ...]
-    flaws: Rules
-    places: Places
+    checks: tuple[CheckKind, ...]
+    flaws: FlawRules
+    places: PathMeanings
 
 
 @cache
@@ -71,9 +71,9 @@ def release_rules() -> ReleaseRules:
     table: dict[str, Any] = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
     checks, places = table.pop("check"), table.pop("places")
     return ReleaseRules(
-        tuple(Looked(id=id, **one) for id, one in checks.items()),
+        tuple(CheckKind(id=id, **one) for id, one in checks.items()),
         rules_of(table),
-        Places(frozenset(places["mild"]), frozenset(places["settings"]), places["big"]),
+        PathMeanings(frozenset(places["mild"]), frozenset(places["settings"]), places["big"]),
     )
 
 
@@ -85,13 +85,13 @@ _NEXT: Final = 10  # things to do next that are told
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ReleaseCheck:
     """One thing that was looked at. said: what was found, in words."""
 
-    looked: Looked
+    looked: CheckKind
     status: Status
     said: str
-    flaws: tuple[Flaw, ...] = ()
+    flaws: tuple[RepositoryFlaw, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """The check as a JSON object."""
@@ -105,7 +105,7 @@ class Check:
         }
 
 
-def status_of(flaws: Iterable[Flaw]) -> Status:
+def status_of(flaws: Iterable[RepositoryFlaw]) -> Status:
     """The status of a check that was made and has these flaws."""
     levels = {one.level for one in flaws}
     return "blocked" if "blocked" in levels else "warning" if levels else "pass"
@@ -117,7 +117,7 @@ class ReleaseReport:
 
     workspace: Path
     version: str
-    checks: tuple[Check, ...]
+    checks: tuple[ReleaseCheck, ...]
     intent: str = ""
 
     @property

@@ -10,14 +10,14 @@ from executor.core.clock import Clock
 from executor.tools.project.sources import language_of
 from executor.tools.tool import Bench
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.drift.rules import Flaw
-from mcl.plugins.review.drift.tree import Progress, Tree, quiet
+from mcl.plugins.review.drift.rules import RepositoryFlaw
+from mcl.plugins.review.drift.tree import Progress, RepositoryTree, quiet
 from mcl.plugins.review.release.report import ReleaseRules
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.memory import Memories
-    from mcl.plugins.review.scan import Known
-    from mcl.plugins.review.target import Target
+    from mcl.plugins.review.memory import ReviewMemories
+    from mcl.plugins.review.scan import KnownMarks
+    from mcl.plugins.review.target import ReviewTarget
 
 _STRONG: Final = ("CRITICAL", "RISK", "ARCHITECTURE")
 _MOST: Final = 5000  # files that are scanned
@@ -26,7 +26,9 @@ _UNSEEN_CODE: Final = ("too large", "binary")  # … and such as many files have
 _SECRET: Final = "secret"  # noqa: S105  # what the rules for secrets begin with
 
 
-def review_flaws(tree: Tree, memories: Memories, rules: ReleaseRules) -> Iterator[Flaw]:
+def review_flaws(
+    tree: RepositoryTree, memories: ReviewMemories, rules: ReleaseRules
+) -> Iterator[RepositoryFlaw]:
     """Blocking findings of the last review of each file that is still there."""
     for review in memories.history.open():
         if review.file not in tree.known:
@@ -42,14 +44,14 @@ def review_flaws(tree: Tree, memories: Memories, rules: ReleaseRules) -> Iterato
 
 
 @dataclass(frozen=True)
-class Scanned:
+class ChangesToScan:
     """What is to be scanned: since a tag, or all ("" then); None where nothing changed."""
 
     since: str
-    target: Target | None
+    target: ReviewTarget | None
 
 
-async def changed(tree: Tree, clock: Clock) -> Scanned:
+async def changed(tree: RepositoryTree, clock: Clock) -> ChangesToScan:
     """What changed since the last tag; where there is none, all.
 
     Raises:
@@ -60,19 +62,21 @@ async def changed(tree: Tree, clock: Clock) -> Scanned:
     bench = Bench(tree.workspace, clock, "read", 1 << 20, "")
     since = tree.checkout.last_tag if tree.checkout else ""
     try:
-        return Scanned(since, await look_at(bench, base=since) if since else await look_at(bench, path="."))
+        return ChangesToScan(
+            since, await look_at(bench, base=since) if since else await look_at(bench, path=".")
+        )
     except ReviewError as problem:
         if problem.code in ("NOTHING_CHANGED", "NO_SOURCE"):
-            return Scanned(since, None)
+            return ChangesToScan(since, None)
         raise
 
 
 def scan_flaws(
-    scanned: Scanned, rules: ReleaseRules, progress: Progress = quiet, known: Known | None = None
-) -> Iterator[Flaw]:
+    scanned: ChangesToScan, rules: ReleaseRules, progress: Progress = quiet, known: KnownMarks | None = None
+) -> Iterator[RepositoryFlaw]:
     """What the scan finds in the lines that changed and a reader should judge. known: what was dismissed on
     this machine, which is told and counts all the same."""
-    from mcl.plugins.review.scan import Source, scan_source
+    from mcl.plugins.review.scan import ScanSource, scan_source
 
     target = scanned.target
     if target is None:
@@ -81,7 +85,7 @@ def scan_flaws(
     for number, piece in enumerate(pieces):
         progress(number, len(pieces), piece.path)
         lines = None if piece.whole else piece.judged
-        for one in scan_source(Source(piece.path, piece.text), lines=lines, known=known):
+        for one in scan_source(ScanSource(piece.path, piece.text), lines=lines, known=known):
             if one.blocking:
                 secret = one.rule.startswith(_SECRET) and one.severity in _STRONG
                 code = "SCAN_SECRET" if secret else "SCAN_FINDING"

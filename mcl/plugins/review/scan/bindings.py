@@ -43,24 +43,24 @@ _HOLD: Final = (_SAME - {"str"}) | {"copy", "rsplit", "split", "splitlines"}
 _READS: Final = _NUMBERS | _SAME | {"isinstance", "join", "print", "repr"}
 _TRANSLATES: Final = frozenset({"_", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy", "pgettext"})
 
-Value = ast.expr | ast.alias | None
+BoundValue = ast.expr | ast.alias | None
 """What a name is bound to, or an item of it; what imports it; None where the text does not say."""
 
 
 @dataclass(slots=True)
-class Scope:
+class NameScope:
     """The names that are bound in a module, class or function. given: those handed to functions that may
     change what they hold."""
 
-    values: dict[str, list[Value]] = field(default_factory=lambda: defaultdict(list))
+    values: dict[str, list[BoundValue]] = field(default_factory=lambda: defaultdict(list))
     given: set[str] = field(default_factory=set)
 
 
-class Bindings:
+class NameBindings:
     """Those of one tree, whose nodes know what they are in (`_bandit_parent`)."""
 
     def __init__(self) -> None:
-        self._scopes: dict[int, Scope] = {}
+        self._scopes: dict[int, NameScope] = {}
         self._names: dict[int, frozenset[str]] = {}
         self._steps = 0
         self._depth = 0
@@ -69,7 +69,7 @@ class Bindings:
         """Is a value all written here? guards: functions whose result is as good."""
         return self._closed(value, frozenset(guards), set())
 
-    def bound(self, name: ast.Name) -> list[Value]:
+    def bound(self, name: ast.Name) -> list[BoundValue]:
         """What a name is bound to, in the scope that binds it."""
         for scope in self._around(name):
             if found := scope.values.get(name.id):
@@ -174,7 +174,7 @@ class Bindings:
             return False
         return all(self._closed(one, guards, asked) for one in values)
 
-    def _guarded(self, value: Value, guards: frozenset[str]) -> bool:
+    def _guarded(self, value: BoundValue, guards: frozenset[str]) -> bool:
         """Is there a guard in it?"""
         if value is None:
             return False
@@ -203,7 +203,7 @@ class Bindings:
             return False  # a place for what somebody else puts there
         return all(self._closed(one, guards, asked) for one in values[name])
 
-    def _around(self, node: Any) -> Iterator[Scope]:
+    def _around(self, node: Any) -> Iterator[NameScope]:
         """The scopes a name is looked for in: its own, and those around it but for classes."""
         first, inside = True, node
         while (inside := getattr(inside, "_bandit_parent", None)) is not None:
@@ -212,9 +212,9 @@ class Bindings:
                     yield self._scope(inside)
                 first = False
 
-    def _scope(self, node: Any) -> Scope:
+    def _scope(self, node: Any) -> NameScope:
         if (found := self._scopes.get(id(node))) is None:
-            found = self._scopes[id(node)] = Scope()
+            found = self._scopes[id(node)] = NameScope()
             self._steps += _collect(node, found)
         return found
 
@@ -235,7 +235,7 @@ def inside(scope: Any) -> Iterator[Any]:
             waiting.extend(ast.iter_child_nodes(node))
 
 
-def _collect(node: Any, scope: Scope) -> int:
+def _collect(node: Any, scope: NameScope) -> int:
     """Fill a scope; the number of nodes looked at."""
     values = scope.values
     count = 0
@@ -282,7 +282,7 @@ def _collect(node: Any, scope: Scope) -> int:
     return count
 
 
-def _bind(values: dict[str, list[Value]], target: Any, value: Value) -> None:
+def _bind(values: dict[str, list[BoundValue]], target: Any, value: BoundValue) -> None:
     if isinstance(target, ast.Name):
         values[target.id].append(value)
     elif isinstance(target, ast.Starred):
@@ -297,7 +297,7 @@ def _bind(values: dict[str, list[Value]], target: Any, value: Value) -> None:
             _bind(values, one, part)
 
 
-def _handed(call: ast.Call, scope: Scope) -> None:
+def _handed(call: ast.Call, scope: NameScope) -> None:
     func = call.func
     some = [*call.args, *(one.value for one in call.keywords)]
     if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.attr in _GROWS:
@@ -306,7 +306,7 @@ def _handed(call: ast.Call, scope: Scope) -> None:
         scope.given |= {one.id for one in some if isinstance(one, ast.Name)}
 
 
-def _holds_more(value: Value) -> bool:
+def _holds_more(value: BoundValue) -> bool:
     """May who is given it put more into it?"""
     return isinstance(value, _HOLDERS) or (isinstance(value, ast.Call) and called(value) in _HOLD)
 

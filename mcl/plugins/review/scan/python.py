@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from executor.sandbox.redaction import visible
-from mcl.plugins.review.scan.weights import Hit, remark
+from mcl.plugins.review.scan.weights import ScanHit, remark
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.scan.walking import Issue
+    from mcl.plugins.review.scan.walking import BanditIssue
 
 MAX_TEXT: Final = 600_000  # characters …
 MAX_WORDS: Final = 250_000  # … and words and signs: a syntax tree takes up to 1 KB of memory for each
@@ -23,15 +23,15 @@ _STANDS_IN: Final = "It was searched by patterns instead, which see less."
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class PythonIssues:
     """What bandit said of a text, and what could not be judged. parsed: was there a tree?"""
 
-    issues: tuple[Issue, ...]
-    remarks: tuple[Hit, ...]
+    issues: tuple[BanditIssue, ...]
+    remarks: tuple[ScanHit, ...]
     parsed: bool
 
 
-def judged(text: str) -> Judged:
+def judged(text: str) -> PythonIssues:
     """Judge a text. Never raises for what it holds.
 
     Comments silence nothing (`# nosec`), and no file of settings is read.
@@ -54,11 +54,11 @@ def judged(text: str) -> Judged:
     return _walked(text, tree)
 
 
-def _walked(text: str, tree: ast.Module) -> Judged:
+def _walked(text: str, tree: ast.Module) -> PythonIssues:
     from mcl.plugins.review.scan.plugins import rules_for
-    from mcl.plugins.review.scan.walking import OutOfBoundsError, Walk
+    from mcl.plugins.review.scan.walking import OutOfBoundsError, SyntaxWalk
 
-    walk, remarks, whole = Walk(rules_for(text)), [], True
+    walk, remarks, whole = SyntaxWalk(rules_for(text)), [], True
     try:
         walk.through(tree)
     except OutOfBoundsError as problem:
@@ -68,11 +68,11 @@ def _walked(text: str, tree: ast.Module) -> Judged:
         remarks.append(
             remark("scan-failed", line, f"bandit's rule {rule} failed here, and may have missed something.")
         )
-    return Judged(tuple(walk.issues), tuple(remarks), whole)
+    return PythonIssues(tuple(walk.issues), tuple(remarks), whole)
 
 
-def _unparsed(line: int, why: str) -> Judged:
-    return Judged((), (remark("scan-unparsed", line, f"{why} {_STANDS_IN}"),), parsed=False)
+def _unparsed(line: int, why: str) -> PythonIssues:
+    return PythonIssues((), (remark("scan-unparsed", line, f"{why} {_STANDS_IN}"),), parsed=False)
 
 
 def _said(problem: SyntaxError) -> str:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ir import KEY_SHAPES
 from ir.inline_secrets import entropy, is_placeholder
-from mcl.plugins.review.findings import Finding, Severity
-from mcl.plugins.review.scan.weights import Hit, Known, Place, Places, place_of, remark
+from mcl.plugins.review.findings import ReviewFinding, Severity
+from mcl.plugins.review.scan.weights import KnownMarks, LinePlaces, Place, ScanHit, place_of, remark
 
 if TYPE_CHECKING:
     from regex import Pattern
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ScanSource:
     """A file that was already opened.
 
     path: as it is told in findings, relative to the workspace; it says which language this is, and no file is
@@ -50,7 +50,7 @@ _FOLDER: Final = Path(__file__).with_name("patterns")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PatternRule:
     """One pattern and what is said of it.
 
     near: a line holds one of these, else it is not looked at. also: the file holds it somewhere. comments:
@@ -90,12 +90,12 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class PatternBook:
     """The rules of one file. only: `unparsed` for those that stand in where a syntax tree is missing."""
 
     name: str
     files: tuple[str, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[PatternRule, ...]
     not_files: tuple[str, ...] = ()
     shebangs: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class Book:
 
 
 @cache
-def books() -> tuple[Book, ...]:
+def books() -> tuple[PatternBook, ...]:
     """All of them, by name."""
     return tuple(map(_book_of, sorted(_FOLDER.glob("*.toml"))))
 
@@ -123,8 +123,8 @@ def covering() -> Mapping[str, tuple[str, ...]]:
 
 
 def search(
-    source: Source, place: Place, *, unparsed: bool, lines: Container[int] | None = None
-) -> Iterator[Hit]:
+    source: ScanSource, place: Place, *, unparsed: bool, lines: Container[int] | None = None
+) -> Iterator[ScanHit]:
     """What the patterns find in a text, rule by rule.
 
     unparsed: it has no syntax tree, though its language is one that is judged by it. lines: only those in
@@ -158,7 +158,9 @@ class _Text:
             place = text.find("\n", place + 1)
         self._starts.append(len(text) + 1)
 
-    def by(self, rule: Rule, severity: Severity, book: Book, deadline: float) -> Iterator[Hit]:
+    def by(
+        self, rule: PatternRule, severity: Severity, book: PatternBook, deadline: float
+    ) -> Iterator[ScanHit]:
         """Each line that a rule fits, once. deadline: of this thread's processor time."""
         if rule.also and rule.also not in self.text:
             return
@@ -186,11 +188,11 @@ class _Text:
                 made = end - start > _MADE and not rule.everywhere
                 label: Severity = "NOTE" if made else severity
                 last = bisect_right(self._starts, first + fits - 1) if rule.beyond else number
-                yield Hit(rule.id, label, number, number, last, rule.body)
+                yield ScanHit(rule.id, label, number, number, last, rule.body)
             if fits or end - start <= _PIECE:
                 done = number
 
-    def _near(self, rule: Rule) -> Iterator[tuple[int, int]]:
+    def _near(self, rule: PatternRule) -> Iterator[tuple[int, int]]:
         """Lines and columns (from 0) where a word of the rule is, in order; a piece of a line is told
         once."""
         text = self.text
@@ -210,7 +212,7 @@ class _Text:
         return iter(sorted(found))
 
 
-def _fits(rule: Rule, piece: str, end: int) -> int:
+def _fits(rule: PatternRule, piece: str, end: int) -> int:
     """Where what it fits before the end of the line is over; 0 where it fits nothing."""
     for found in rule.pattern.finditer(piece, timeout=_SECONDS):
         if found.start() > end:
@@ -221,7 +223,7 @@ def _fits(rule: Rule, piece: str, end: int) -> int:
     return 0
 
 
-def _real(value: str, rule: Rule) -> bool:
+def _real(value: str, rule: PatternRule) -> bool:
     """Is it a secret, and no placeholder of one?"""
     if is_placeholder(value):
         return False
@@ -250,12 +252,12 @@ def interpreter(line: str) -> str:
 
 
 @cache
-def _book_of(place: Path) -> Book:
+def _book_of(place: Path) -> PatternBook:
     return _book(place.stem, tomllib.loads(place.read_text(encoding="utf-8")))
 
 
-def _book(name: str, table: Mapping[str, Any]) -> Book:
-    return Book(
+def _book(name: str, table: Mapping[str, Any]) -> PatternBook:
+    return PatternBook(
         name,
         tuple(table["files"]),
         tuple(_rule(one) for one in table["rule"]),
@@ -266,7 +268,7 @@ def _book(name: str, table: Mapping[str, Any]) -> Book:
     )
 
 
-def _rule(table: Mapping[str, Any]) -> Rule:
+def _rule(table: Mapping[str, Any]) -> PatternRule:
     import regex
 
     table = dict(table)
@@ -276,7 +278,7 @@ def _rule(table: Mapping[str, Any]) -> Rule:
         table = {"near": known.near, "pattern": whole, **table}
     lists = {name: tuple(table.get(name, ())) for name in ("near", "covers", "hits", "passes")}
     lists["hits"] = tuple(one.replace("¦", "") for one in lists["hits"])
-    return Rule(**{**table, **lists, "pattern": regex.compile(table["pattern"])})
+    return PatternRule(**{**table, **lists, "pattern": regex.compile(table["pattern"])})
 
 
 MOST: Final = 20  # findings of one rule that are told of one file
@@ -284,8 +286,8 @@ _PYTHON: Final = (".py", ".pyw", ".pyi")
 
 
 def scan_source(
-    source: Source, *, lines: Container[int] | None = None, known: Known | None = None
-) -> tuple[Finding, ...]:
+    source: ScanSource, *, lines: Container[int] | None = None, known: KnownMarks | None = None
+) -> tuple[ReviewFinding, ...]:
     """What is found in one file, in the order of lines; severities are RISK, WARNING and NOTE.
 
     Never raises for what the text holds. What could not be searched as it should be (Python that does not
@@ -298,7 +300,7 @@ def scan_source(
         known: gives findings their marks. What was dismissed is given too, beside as many others.
     """
     text = source.text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    source = Source(source.path, text)
+    source = ScanSource(source.path, text)
     place = place_of(source.path)
     hits, unparsed = _by_syntax(source)
     found = list(search(source, place, unparsed=unparsed, lines=lines))
@@ -306,12 +308,14 @@ def scan_source(
     if lines is not None:
         hits = list(_touching(hits, lines, text.count("\n") + 1))
     told = sorted(
-        _few(hits, known or Known(), source), key=lambda one: (one[0].line, one[0].rule, one[0].body)
+        _few(hits, known or KnownMarks(), source), key=lambda one: (one[0].line, one[0].rule, one[0].body)
     )
-    return tuple(Finding(hit.severity, source.path, hit.line, hit.body, hit.rule, mark) for hit, mark in told)
+    return tuple(
+        ReviewFinding(hit.severity, source.path, hit.line, hit.body, hit.rule, mark) for hit, mark in told
+    )
 
 
-def _by_syntax(source: Source) -> tuple[list[Hit], bool]:
+def _by_syntax(source: ScanSource) -> tuple[list[ScanHit], bool]:
     """What bandit finds, and whether there was no syntax tree to find it in."""
     if not _is_python(source):
         return [], True
@@ -324,20 +328,20 @@ def _by_syntax(source: Source) -> tuple[list[Hit], bool]:
     return [*dict.fromkeys(hits), *seen.remarks], not seen.parsed
 
 
-def _is_python(source: Source) -> bool:
+def _is_python(source: ScanSource) -> bool:
     name = source.path.lower().rpartition("/")[2]
     if "." in name:
         return name.endswith(_PYTHON)
     return interpreter(source.text[:200].partition("\n")[0]) == "python"
 
 
-def _uncovered(hits: list[Hit], found: list[Hit]) -> Iterator[Hit]:
+def _uncovered(hits: list[ScanHit], found: list[ScanHit]) -> Iterator[ScanHit]:
     """Without what a pattern says more exactly of the same line."""
     said = {(rule, hit.line) for hit in found for rule in covering().get(hit.rule, ())}
     return (hit for hit in hits if (hit.rule, hit.line) not in said)
 
 
-def _touching(hits: list[Hit], lines: Container[int], total: int) -> Iterator[Hit]:
+def _touching(hits: list[ScanHit], lines: Container[int], total: int) -> Iterator[ScanHit]:
     """Those about one of the lines, told on it; remarks in any case, on the first of the lines."""
     for hit in hits:
         if hit.line in lines:
@@ -349,11 +353,11 @@ def _touching(hits: list[Hit], lines: Container[int], total: int) -> Iterator[Hi
             yield replace(hit, line=line or hit.line)
 
 
-def _few(hits: list[Hit], known: Known, source: Source) -> Iterator[tuple[Hit, str]]:
+def _few(hits: list[ScanHit], known: KnownMarks, source: ScanSource) -> Iterator[tuple[ScanHit, str]]:
     """Of each rule the first, with their marks; of a rule that finds more, that it does. What was dismissed
     is given beside them."""
     counts: Counter[str] = Counter()
-    places = Places(source.text)
+    places = LinePlaces(source.text)
     for hit in sorted(hits, key=lambda hit: hit.line):
         if counts[hit.rule] > MOST:
             continue

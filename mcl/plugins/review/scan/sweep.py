@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from mcl.plugins.review.findings import BLOCKING, SEVERITIES, Finding, in_order
-from mcl.plugins.review.scan.scanning import Source, scan_source
-from mcl.plugins.review.scan.weights import Known
+from mcl.plugins.review.findings import BLOCKING, SEVERITIES, ReviewFinding, in_order
+from mcl.plugins.review.scan.scanning import ScanSource, scan_source
+from mcl.plugins.review.scan.weights import KnownMarks
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.target import Skipped, Target
+    from mcl.plugins.review.target import ReviewTarget, SkippedFile
 
 MAX_SECONDS: Final = 240.0  # of all files; those that are left are told as not looked at
 MAX_FINDINGS: Final = 2000
@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
-class Scanned:
+class SweepResult:
     """What was found in many files.
 
     findings: at most as many as were asked for, the worst first. counts: all that were found, by severity.
@@ -30,12 +30,12 @@ class Scanned:
     is not among the findings, and not counted.
     """
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReviewFinding, ...] = ()
     counts: Counter[str] = field(default_factory=Counter)
     files: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
     truncated: bool = False
-    dismissed: tuple[Finding, ...] = ()
+    dismissed: tuple[ReviewFinding, ...] = ()
 
     @property
     def blocking(self) -> bool:
@@ -44,14 +44,14 @@ class Scanned:
 
 
 def sweep(
-    target: Target,
+    target: ReviewTarget,
     *,
     limit: int = MAX_FINDINGS,
     seconds: float = MAX_SECONDS,
     progress: Progress = lambda done, total: None,
     check: Callable[[], None] = lambda: None,
-    known: Known | None = None,
-) -> Scanned:
+    known: KnownMarks | None = None,
+) -> SweepResult:
     """Search what is looked at; of a difference only the lines that it changed.
 
     Args:
@@ -62,25 +62,25 @@ def sweep(
         check: called before each file; may stop the search by raising.
         known: what was dismissed.
     """
-    found = Scanned(skipped=list(target.skipped), truncated=target.truncated)
+    found = SweepResult(skipped=list(target.skipped), truncated=target.truncated)
     until = time.monotonic() + seconds
-    kept: list[Finding] = []
-    gone: list[Finding] = []
-    known = known or Known()
+    kept: list[ReviewFinding] = []
+    gone: list[ReviewFinding] = []
+    known = known or KnownMarks()
     for done, piece in enumerate(target.pieces):
         check()
         progress(done, len(target.pieces))
         if time.monotonic() > until:
-            from mcl.plugins.review.target import Skipped
+            from mcl.plugins.review.target import SkippedFile
 
-            found.skipped += [Skipped(one.path, "no time") for one in target.pieces[done:]]
+            found.skipped += [SkippedFile(one.path, "no time") for one in target.pieces[done:]]
             found.truncated = True
             break
         found.files += 1
         if not piece.lines:  # it is empty, or lost lines only
             continue
         lines = None if piece.whole else piece.judged
-        every = scan_source(Source(piece.path, piece.text), lines=lines, known=known)
+        every = scan_source(ScanSource(piece.path, piece.text), lines=lines, known=known)
         gone += [one for one in every if known.is_gone(one.mark)]
         some = [one for one in every if not known.is_gone(one.mark)]
         found.counts.update(one.severity for one in some)
@@ -94,7 +94,7 @@ def sweep(
     return found
 
 
-def told(found: Scanned) -> str:
+def told(found: SweepResult) -> str:
     """12 files: 1 RISK, 3 NOTE; left out: 2 binary"""
     files = f"{found.files:,} file{'' if found.files == 1 else 's'}"
     counts = ", ".join(f"{found.counts[one]:,} {one}" for one in SEVERITIES if found.counts[one])

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from mcl.plugins.review.scan.bindings import Bindings, called
+from mcl.plugins.review.scan.bindings import NameBindings, called
 
 if TYPE_CHECKING:
     from mcl.plugins.review.scan.plugins import Rule
@@ -35,11 +35,11 @@ _FILTERS: Final = frozenset({"data_filter", "extraction_filter", "tar_filter"})
 _SIZES: Final = frozenset({"block_size", "digest_size", "name"})
 
 
-class Around:
+class SyntaxContext:
     """The questions about one file. Each may be asked of any node of its tree."""
 
     def __init__(self) -> None:
-        self._bindings = Bindings()
+        self._bindings = NameBindings()
 
     def holds(self, question: str, node: ast.AST, guards: Collection[str] = ()) -> bool:
         """No where answering takes more than the steps of a file. Raises KeyError for a question that is
@@ -120,14 +120,14 @@ class Around:
         return bool(some) and all(isinstance(one, ast.Call) and called(one) in _OPENS for one in some)
 
 
-QUESTIONS: Final[Mapping[str, Callable[[Around, ast.AST, Collection[str]], bool]]] = {
-    "closed": Around.closed,
-    "dumped": Around.dumped,
-    "file": Around.file,
-    "filtered": Around.filtered,
-    "imported": Around.imported,
-    "loader": Around.loader,
-    "size": Around.size,
+QUESTIONS: Final[Mapping[str, Callable[[SyntaxContext, ast.AST, Collection[str]], bool]]] = {
+    "closed": SyntaxContext.closed,
+    "dumped": SyntaxContext.dumped,
+    "file": SyntaxContext.file,
+    "filtered": SyntaxContext.filtered,
+    "imported": SyntaxContext.imported,
+    "loader": SyntaxContext.loader,
+    "size": SyntaxContext.size,
 }
 
 
@@ -185,7 +185,7 @@ class OutOfBoundsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class BanditIssue:
     """What a rule of bandit said of a node. severity and confidence: LOW, MEDIUM, HIGH, UNDEFINED."""
 
     rule: str
@@ -196,19 +196,19 @@ class Issue:
     line: int
     text: str
     node: ast.AST = field(compare=False, repr=False)
-    around: Around = field(compare=False, repr=False)
+    around: SyntaxContext = field(compare=False, repr=False)
 
 
 @dataclass(slots=True)
-class Walk:
+class SyntaxWalk:
     """One file's. issues so far; failed: rules that raised, with their lines."""
 
     rules: Mapping[str, tuple[Rule, ...]]
-    issues: list[Issue] = field(default_factory=list)
+    issues: list[BanditIssue] = field(default_factory=list)
     failed: list[tuple[str, int]] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
     aliases: dict[str, str] = field(default_factory=dict)
-    around: Around = field(default_factory=Around)
+    around: SyntaxContext = field(default_factory=SyntaxContext)
 
     def through(self, tree: ast.Module) -> None:
         """Show the whole tree to the rules. Raises OutOfBoundsError; what was found until then stays."""
@@ -302,7 +302,7 @@ class Walk:
         name = str(issue.test_id or rule._test_id)
         said = name, str(issue.severity), str(issue.confidence)
         self.issues.append(
-            Issue(*said, min(first, line), max(last, line), line, str(issue.text), node, self.around)
+            BanditIssue(*said, min(first, line), max(last, line), line, str(issue.text), node, self.around)
         )
 
 

@@ -15,14 +15,14 @@ from executor.sandbox.redaction import Redactor, visible
 from mcl.plugins.review.findings import BLOCKING, Severity
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.scan.walking import Issue
+    from mcl.plugins.review.scan.walking import BanditIssue
 
 
 # ---- What a rule found in a text, before anybody is told.
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class ScanHit:
     """A rule's id, how bad it is, the line that is told, the lines it is about (from 1, both included), and
     what is said of it. remark: it is about the search, not about the text."""
 
@@ -35,9 +35,9 @@ class Hit:
     remark: bool = False
 
 
-def remark(rule: str, line: int, body: str) -> Hit:
+def remark(rule: str, line: int, body: str) -> ScanHit:
     """What could not be searched as it should be."""
-    return Hit(rule, "NOTE", line, line, line, body, remark=True)
+    return ScanHit(rule, "NOTE", line, line, line, body, remark=True)
 
 
 # ---- Where a file lies: places.toml. In tests and examples a danger is no danger to who uses the program.
@@ -65,7 +65,7 @@ _NONE: Final = "none"
 _LOOKED_AT: Final = 2_000  # characters of a finding's lines that `where` looks at
 
 
-def weighed(issue: Issue, rows: Sequence[str], place: Place) -> Hit | None:
+def weighed(issue: BanditIssue, rows: Sequence[str], place: Place) -> ScanHit | None:
     """The finding that a result of bandit is, or None where it is told to nobody.
 
     rows: the lines of the text. What is said never quotes them.
@@ -80,10 +80,10 @@ def weighed(issue: Issue, rows: Sequence[str], place: Place) -> Hit | None:
         return None
     says = known.get("says") or Redactor().text(visible(issue.text))[:300]
     fix = f"\nFix: {known['fix']}." if "fix" in known else ""
-    return Hit(issue.rule, severity, issue.line, issue.first, issue.last, says + fix)
+    return ScanHit(issue.rule, severity, issue.line, issue.first, issue.last, says + fix)
 
 
-def _severity(issue: Issue, known: Mapping[str, Any], rows: Sequence[str]) -> Any:
+def _severity(issue: BanditIssue, known: Mapping[str, Any], rows: Sequence[str]) -> Any:
     usual = _table_of_weights()["severity"].get(issue.severity, {}).get(issue.confidence, "NOTE")
     severity = known.get(issue.severity, {}).get(issue.confidence, known.get("is", usual))
     if special := known.get("where"):
@@ -96,7 +96,7 @@ def _severity(issue: Issue, known: Mapping[str, Any], rows: Sequence[str]) -> An
     return severity
 
 
-def _lowered(severity: Any, issue: Issue, known: Mapping[str, Any]) -> Any:
+def _lowered(severity: Any, issue: BanditIssue, known: Mapping[str, Any]) -> Any:
     """What it is where something around it takes the danger from it."""
     for one in known.get("given", ()):
         if issue.around.holds(one["around"], issue.node, one.get("guards", ())):
@@ -115,14 +115,14 @@ Marking = Callable[[str, str, str, int], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownMarks:
     """mark: gives the mark of a path, a rule, the text of the lines that it is about, and which of the places
     with this text in the file it is (from 1); None where findings need no marks. dismissed: marks."""
 
     mark: Marking | None = None
     dismissed: Container[str] = ()
 
-    def of(self, hit: Hit, path: str, places: Places) -> str:
+    def of(self, hit: ScanHit, path: str, places: LinePlaces) -> str:
         """The mark of a hit; "" for a remark: what could not be searched cannot be dismissed."""
         if hit.remark or self.mark is None:
             return ""
@@ -133,7 +133,7 @@ class Known:
         return bool(mark) and mark in self.dismissed
 
 
-class Places:
+class LinePlaces:
     """The lines of a text, and where each stands."""
 
     def __init__(self, text: str) -> None:

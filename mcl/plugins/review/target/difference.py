@@ -21,7 +21,15 @@ from executor.sandbox.files import components
 from executor.sandbox.git import Git, text
 from executor.tools.project.changes import PLAIN
 from executor.tools.project.sources import LeftOut, is_vendored
-from mcl.plugins.review.target.piece import MAX_FILE, Piece, Removed, Skipped, State, piece_of, text_of
+from mcl.plugins.review.target.piece import (
+    MAX_FILE,
+    FilePiece,
+    RemovedLines,
+    SkippedFile,
+    State,
+    piece_of,
+    text_of,
+)
 
 # ---- What git's own look at the files passes over: those that its index marks as unchanged, whatever is in
 # them, and submodules, into which no git is sent.
@@ -89,15 +97,15 @@ _WHY = {"120000": "link", _DIFFERENCE_SUBMODULE: "submodule"}
 _BLOCKS = {"U": 0, "T": 2}  # patches that git shows of a record, 1 of any other
 _STATES: Mapping[str, State] = {"A": "new", "C": "new", "T": "new", "R": "renamed"}
 
-Read = Callable[[str], bytes | Skipped]
+Read = Callable[[str], bytes | SkippedFile]
 
 
 @dataclass(frozen=True)
-class Found:
-    """As of `Target`."""
+class ChangedFiles:
+    """As of `ReviewTarget`."""
 
-    pieces: tuple[Piece, ...]
-    skipped: tuple[Skipped, ...]
+    pieces: tuple[FilePiece, ...]
+    skipped: tuple[SkippedFile, ...]
     truncated: bool
 
 
@@ -122,7 +130,9 @@ class _Hunk:
     gone: list[str]
 
 
-async def changes(git: Git, tree: str, *, staged: bool, read: Read, holds: Callable[[str], bool]) -> Found:
+async def changes(
+    git: Git, tree: str, *, staged: bool, read: Read, holds: Callable[[str], bool]
+) -> ChangedFiles:
     """The files that differ from a commit or tree.
 
     read: gives a file of the workspace. holds: is there anything in a folder of it? Raises ToolError
@@ -141,21 +151,21 @@ async def changes(git: Git, tree: str, *, staged: bool, read: Read, holds: Calla
         marked, cut = await _marked(git, read, holds)
         records += [one for one in marked if one.path not in told]
         truncated = truncated or cut
-    found: list[Piece | Skipped] = []
+    found: list[FilePiece | SkippedFile] = []
     for record in records:
         data = await _content(git, record, staged=staged, read=read)
         patch = patches.get(record.path)
-        found.append(data if isinstance(data, Skipped) else _piece(record, data, patch, conflicts))
+        found.append(data if isinstance(data, SkippedFile) else _piece(record, data, patch, conflicts))
     for path in new:
         why = _left_out(path, untracked=True)
         data = why if why is not None else await to_thread.run_sync(read, path)
-        found.append(data if isinstance(data, Skipped) else _piece(_Record("", "", "A", path), data))
+        found.append(data if isinstance(data, SkippedFile) else _piece(_Record("", "", "A", path), data))
     found.sort(key=lambda one: one.path)
-    pieces = [one for one in found if isinstance(one, Piece)]
-    skipped = [one for one in found if isinstance(one, Skipped)]
-    skipped += [Skipped(one.path, "too many") for one in pieces[MAX_CHANGED:]]
+    pieces = [one for one in found if isinstance(one, FilePiece)]
+    skipped = [one for one in found if isinstance(one, SkippedFile)]
+    skipped += [SkippedFile(one.path, "too many") for one in pieces[MAX_CHANGED:]]
     truncated = truncated or more or len(pieces) > MAX_CHANGED
-    return Found(tuple(pieces[:MAX_CHANGED]), tuple(skipped), truncated)
+    return ChangedFiles(tuple(pieces[:MAX_CHANGED]), tuple(skipped), truncated)
 
 
 async def _staged(git: Git, tree: str) -> list[_Record]:
@@ -250,40 +260,40 @@ def _blocks(patch: bytes) -> Iterator[list[bytes]]:
         yield block
 
 
-async def _content(git: Git, record: _Record, *, staged: bool, read: Read) -> bytes | Skipped:
+async def _content(git: Git, record: _Record, *, staged: bool, read: Read) -> bytes | SkippedFile:
     if record.status in "DU" and not (record.status == "U" and not staged):
-        return Skipped(record.path, "deleted" if record.status == "D" else "conflict")
+        return SkippedFile(record.path, "deleted" if record.status == "D" else "conflict")
     if record.mode in _WHY:
-        return Skipped(record.path, _WHY[record.mode])
+        return SkippedFile(record.path, _WHY[record.mode])
     if (why := _left_out(record.path)) is not None:
         return why
     if not staged:
         return await to_thread.run_sync(read, record.path)
     answer = await git.answer("cat-file", "blob", record.blob, max_output=MAX_FILE + 1)
-    return Skipped(record.path, "too large") if len(answer.out) > MAX_FILE else answer.out
+    return SkippedFile(record.path, "too large") if len(answer.out) > MAX_FILE else answer.out
 
 
-def _left_out(path: str, *, untracked: bool = False) -> Skipped | None:
+def _left_out(path: str, *, untracked: bool = False) -> SkippedFile | None:
     """Why a file is not opened, by its name; None where it may be."""
     if path.endswith("/"):
-        return Skipped(path, "submodule")  # or any other repository
+        return SkippedFile(path, "submodule")  # or any other repository
     try:
         name = components(path)[-1]
     except ScopeError as problem:
-        return Skipped(path, "secret" if problem.code == "PROTECTED_PATH" else "name")
+        return SkippedFile(path, "secret" if problem.code == "PROTECTED_PATH" else "name")
     left_out = LeftOut.load()
     if any(fnmatchcase(name, pattern) for pattern in left_out.files):
-        return Skipped(path, "generated")
-    return Skipped(path, "vendored") if untracked and is_vendored(path, left_out) else None
+        return SkippedFile(path, "generated")
+    return SkippedFile(path, "vendored") if untracked and is_vendored(path, left_out) else None
 
 
 def _piece(
     record: _Record, data: bytes, patch: list[bytes] | None = None, conflicts: Collection[str] = ()
-) -> Piece | Skipped:
+) -> FilePiece | SkippedFile:
     """A file, with the lines of its patch as those that are to be judged."""
     piece = piece_of(record.path, data)
     if piece is None:
-        return Skipped(record.path, "binary")
+        return SkippedFile(record.path, "binary")
     state = "conflict" if record.path in conflicts else _STATES.get(record.status, "changed")
     piece = replace(piece, state=state, was=record.was)
     if record.status == "A" or patch is None or data.count(b"\n") != piece.text.count("\n"):
@@ -293,17 +303,19 @@ def _piece(
         return piece
     if not hunks:  # its name or its mode alone, or git takes for binary what it is not
         hidden = any(line.startswith(b"Binary files ") for line in patch)
-        return piece if hidden or state == "conflict" else Skipped(record.path, "unchanged")
+        return piece if hidden or state == "conflict" else SkippedFile(record.path, "unchanged")
     return replace(
         piece,
         lines=tuple((one.start, one.start + len(one.new) - 1) for one in hunks if one.new),
         removed=tuple(
-            Removed(one.start - 1 if one.new else one.start, tuple(one.gone)) for one in hunks if one.gone
+            RemovedLines(one.start - 1 if one.new else one.start, tuple(one.gone))
+            for one in hunks
+            if one.gone
         ),
     )
 
 
-def _stands(hunk: _Hunk, piece: Piece) -> bool:
+def _stands(hunk: _Hunk, piece: FilePiece) -> bool:
     """Does the file have what the patch says? It may have changed since, or be another one to git."""
     first = hunk.start - 1
     return (

@@ -16,7 +16,7 @@ from executor.tools.project.sources import Missed, sources
 from executor.tools.tool import Bench
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.target.difference import changes
-from mcl.plugins.review.target.piece import MAX_FILE, Piece, Skipped, Target, piece_of
+from mcl.plugins.review.target.piece import MAX_FILE, FilePiece, ReviewTarget, SkippedFile, piece_of
 
 # ---- What a revision stands for.
 
@@ -82,7 +82,7 @@ _WHY = {
 }
 
 
-async def look_at(bench: Bench, *, path: str = "", base: str = "", staged: bool = False) -> Target:
+async def look_at(bench: Bench, *, path: str = "", base: str = "", staged: bool = False) -> ReviewTarget:
     """Read what is to be reviewed; nothing is written, and no link is followed.
 
     Args:
@@ -106,11 +106,11 @@ async def look_at(bench: Bench, *, path: str = "", base: str = "", staged: bool 
         return await _difference(bench, base or "HEAD", staged=staged)
     if not path:
         raise ReviewError("NOTHING_NAMED", "no file is named", fix="name a file, a folder or a revision")
-    missed: list[Skipped] = []
-    paths = await in_folder(bench, path, missed=lambda place, why: missed.append(Skipped(place, why)))
+    missed: list[SkippedFile] = []
+    paths = await in_folder(bench, path, missed=lambda place, why: missed.append(SkippedFile(place, why)))
     if paths is not None:
         return await to_thread.run_sync(_folder, bench.workspace, path, paths, missed)
-    return Target("file", (await to_thread.run_sync(_file, bench.workspace, path),))
+    return ReviewTarget("file", (await to_thread.run_sync(_file, bench.workspace, path),))
 
 
 async def in_folder(bench: Bench, path: str, *, missed: Missed = lambda path, why: None) -> list[str] | None:
@@ -127,12 +127,12 @@ async def in_folder(bench: Bench, path: str, *, missed: Missed = lambda path, wh
     return paths
 
 
-def _file(workspace: Workspace, path: str) -> Piece:
+def _file(workspace: Workspace, path: str) -> FilePiece:
     """A file of the workspace, whole."""
     name = "/".join(workspace.split(path))
     data = _read(workspace, name)
     piece = piece_of(name, data) if isinstance(data, bytes) else None
-    if isinstance(data, Skipped):
+    if isinstance(data, SkippedFile):
         raise ReviewError(
             "TOO_LARGE",
             f"{name!r} is larger than {MAX_FILE:,} bytes",
@@ -144,24 +144,24 @@ def _file(workspace: Workspace, path: str) -> Piece:
     return piece
 
 
-def _read(workspace: Workspace, path: str) -> bytes | Skipped:
+def _read(workspace: Workspace, path: str) -> bytes | SkippedFile:
     """The bytes of a file; Skipped where it has too many. Raises ScopeError."""
     data, size = workspace.read(path, MAX_FILE + 1)
-    return Skipped(path, "too large") if size > MAX_FILE or len(data) > MAX_FILE else data
+    return SkippedFile(path, "too large") if size > MAX_FILE or len(data) > MAX_FILE else data
 
 
-def _one_of_many(workspace: Workspace, path: str) -> bytes | Skipped:
+def _one_of_many(workspace: Workspace, path: str) -> bytes | SkippedFile:
     """The same, where what may not be opened is left out, and told."""
     try:
         workspace.split(path)
     except ScopeError as problem:
-        return Skipped(path, "secret" if problem.code == "PROTECTED_PATH" else "name")
+        return SkippedFile(path, "secret" if problem.code == "PROTECTED_PATH" else "name")
     try:
         return _read(workspace, path)
     except ScopeError as problem:
         if problem.code == "NOT_FOUND" and "\ufffd" in path:  # what git's name is without its bytes
-            return Skipped(path, "name")
-        return Skipped(path, _WHY.get(problem.code, "unreadable"))
+            return SkippedFile(path, "name")
+        return SkippedFile(path, _WHY.get(problem.code, "unreadable"))
 
 
 def _holds(workspace: Workspace, path: str) -> bool:
@@ -173,29 +173,29 @@ def _holds(workspace: Workspace, path: str) -> bool:
         return problem.code != "NOT_FOUND"
 
 
-def _folder(workspace: Workspace, path: str, paths: list[str], missed: list[Skipped]) -> Target:
-    pieces: list[Piece] = []
+def _folder(workspace: Workspace, path: str, paths: list[str], missed: list[SkippedFile]) -> ReviewTarget:
+    pieces: list[FilePiece] = []
     skipped = sorted(missed, key=lambda one: one.path)
     room = MAX_TOTAL
     for count, name in enumerate(paths):
         from_thread.check_cancelled()
         if len(pieces) == MAX_FILES or room < 0:
-            return Target("folder", tuple(pieces), (*skipped, *_left(paths[count:])), truncated=True)
+            return ReviewTarget("folder", tuple(pieces), (*skipped, *_left(paths[count:])), truncated=True)
         data = _one_of_many(workspace, name)
-        found = data if isinstance(data, Skipped) else piece_of(name, data) or Skipped(name, "binary")
-        if isinstance(found, Skipped):
+        found = data if isinstance(data, SkippedFile) else piece_of(name, data) or SkippedFile(name, "binary")
+        if isinstance(found, SkippedFile):
             skipped.append(found)
         else:
             pieces.append(found)
             room -= len(found.text)
-    return Target("folder", tuple(pieces), tuple(skipped))
+    return ReviewTarget("folder", tuple(pieces), tuple(skipped))
 
 
-def _left(paths: list[str]) -> tuple[Skipped, ...]:
-    return tuple(Skipped(path, "too many") for path in paths)
+def _left(paths: list[str]) -> tuple[SkippedFile, ...]:
+    return tuple(SkippedFile(path, "too many") for path in paths)
 
 
-async def _difference(bench: Bench, base: str, *, staged: bool) -> Target:
+async def _difference(bench: Bench, base: str, *, staged: bool) -> ReviewTarget:
     workspace = bench.workspace
     try:
         async with repository(workspace, ".") as git:
@@ -217,7 +217,7 @@ async def _difference(bench: Bench, base: str, *, staged: bool) -> Target:
             place=base,
             fix="name an older revision: mcl review --diff main",
         )
-    return Target("diff", found.pieces, found.skipped, base=commit, truncated=found.truncated)
+    return ReviewTarget("diff", found.pieces, found.skipped, base=commit, truncated=found.truncated)
 
 
 def _explained(problem: ToolError) -> ToolError | ReviewError:

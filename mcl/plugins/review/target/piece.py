@@ -17,7 +17,7 @@ _BOM = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovedLines:
     """Lines that a change took away. after: the number of the line they stood behind, 0 for the top."""
 
     after: int
@@ -25,7 +25,7 @@ class Removed:
 
 
 @dataclass(frozen=True)
-class Piece:
+class FilePiece:
     """A file to be judged.
 
     path: relative to the workspace. text: the file as it is now, whole; its line ends are `\\n`, whatever
@@ -42,7 +42,7 @@ class Piece:
     sha256: str
     state: State = "whole"
     was: str = ""
-    removed: tuple[Removed, ...] = ()
+    removed: tuple[RemovedLines, ...] = ()
 
     @cached_property
     def rows(self) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedFile:
     """A file that is not looked at. why: deleted, binary, too large, secret, link, submodule (or any other
     repository in this one), unchanged (its name or mode alone changed), conflict, generated, vendored,
     unreadable, too many."""
@@ -84,7 +84,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Target:
+class ReviewTarget:
     """What is looked at, in the order of paths.
 
     skipped: what belongs to it and is not looked at, with the reason. base: id of the commit that a
@@ -92,8 +92,8 @@ class Target:
     """
 
     kind: Kind
-    pieces: tuple[Piece, ...]
-    skipped: tuple[Skipped, ...] = ()
+    pieces: tuple[FilePiece, ...]
+    skipped: tuple[SkippedFile, ...] = ()
     base: str = ""
     truncated: bool = False
 
@@ -110,13 +110,13 @@ class Target:
         return hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def piece_of(path: str, data: bytes) -> Piece | None:
+def piece_of(path: str, data: bytes) -> FilePiece | None:
     """A whole file, all of which is to be judged; None where it is binary."""
     if b"\0" in data:
         return None
     text = text_of(data)
     total = len(rows_of(text))
-    return Piece(path, text, _all(total), total, hashlib.sha256(data).hexdigest())
+    return FilePiece(path, text, _all(total), total, hashlib.sha256(data).hexdigest())
 
 
 def text_of(data: bytes) -> str:
@@ -135,7 +135,7 @@ def rows_of(text: str) -> list[str]:
     return rows if rows[-1] else rows[:-1]
 
 
-def shown(piece: Piece, ranges: Sequence[tuple[int, int]]) -> Iterator[str]:
+def shown(piece: FilePiece, ranges: Sequence[tuple[int, int]]) -> Iterator[str]:
     """Lines with their numbers, for a reader: `+` marks those of a change that are to be judged, `-` those
     that it took away, `…` a gap.
 

@@ -19,7 +19,7 @@ from mcl.plugins.review.maps.cache import stale
 from mcl.plugins.review.maps.differing import differing
 from mcl.plugins.review.maps.files import read_all
 from mcl.plugins.review.maps.loading import load
-from mcl.plugins.review.maps.maps import FOLDER, IGNORE, Aged, Mapped, Maps, Stale
+from mcl.plugins.review.maps.maps import FOLDER, IGNORE, AgedMaps, MappedFile, Maps, StaleEntry
 from mcl.plugins.review.maps.reviewed import reviews_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _BUILD: Final = "mcl review context build"
 
 
 @dataclass(frozen=True)
-class Built:
+class MapsBuild:
     """What became of making the maps.
 
     maps: of the workspace as it is. differing: the files that were not there as these maps have them. called:
@@ -44,18 +44,18 @@ class Built:
 
 
 @dataclass(frozen=True)
-class Looked:
+class MappedContext:
     """What the maps say of a file. stale: in what the file differs from them, "" where it does not. told:
     what a review of it is told first."""
 
-    file: Mapped
+    file: MappedFile
     why: str
     stale: str
     told: str
 
 
 @dataclass(frozen=True)
-class Told:
+class FileContext:
     """What a review of a file is told first. text: "" where nothing is known. without: why nothing of it is
     from the maps, "" where they know the file."""
 
@@ -70,7 +70,7 @@ def build_context(
     workspace: Path | None = None,
     progress: Progress = lambda what, done, total: None,
     home: Home | None = None,
-) -> Built:
+) -> MapsBuild:
     """Make the maps of a workspace (default: the current folder) by a signed call of `review/map`; where they
     are there already, nothing is signed or written.
 
@@ -88,7 +88,7 @@ def build_context(
         maps = seen.maps(reviews_of(home, opened.root))
         wanted = tuple(differing(opened, maps))
     if not wanted:
-        return Built(maps, ())
+        return MapsBuild(maps, ())
     from mcl.usecases.call import call_tool  # which is not needed where nothing is written
 
     called = call_tool(
@@ -98,12 +98,12 @@ def build_context(
         workspace=place,
         home=home,
     )
-    return Built(maps, wanted, called)
+    return MapsBuild(maps, wanted, called)
 
 
 def show_context(
     file: str, *, mode: str = "comment", workspace: Path | None = None, home: Home | None = None
-) -> Looked:
+) -> MappedContext:
     """What the maps of a workspace say of one file, and what a review of it is told first.
 
     Args:
@@ -114,7 +114,7 @@ def show_context(
         ReviewError: NO_MAPS, NOT_MAPPED, BAD_MAPS. ScopeError: the folder may not be opened.
     """
     from mcl.plugins.review.context import context_for
-    from mcl.plugins.review.memory import Memories
+    from mcl.plugins.review.memory import ReviewMemories
 
     home = home or open_home()
     with closing(workspace_of(home, workspace or Path.cwd())) as opened:
@@ -129,14 +129,14 @@ def show_context(
             )
         now = read_all(opened, [name], lambda path, stamp: None, lambda done: None).files.get(name)
         old = "gone" if now is None else "changed" if now.sha256 != found.sha256 else ""
-        known = Aged(maps, {name: now.sha256 if now else ""})
-        told = context_for(Memories(home, opened.root), known, name, mode)
-        return Looked(found, maps.why(name), old, told.text)
+        known = AgedMaps(maps, {name: now.sha256 if now else ""})
+        told = context_for(ReviewMemories(home, opened.root), known, name, mode)
+        return MappedContext(found, maps.why(name), old, told.text)
 
 
 def told_context(
     file: str, *, mode: str = "comment", workspace: Path | None = None, home: Home | None = None
-) -> Told:
+) -> FileContext:
     """What a review of one file is told first, whether the maps know it or there are none.
 
     Raises:
@@ -144,7 +144,7 @@ def told_context(
     """
     from mcl.plugins.review.context import context_for
     from mcl.plugins.review.contracts import contract
-    from mcl.plugins.review.memory import Memories
+    from mcl.plugins.review.memory import ReviewMemories
 
     home, mode = home or open_home(), contract(mode).mode
     with closing(workspace_of(home, workspace or Path.cwd())) as opened:
@@ -161,18 +161,18 @@ def told_context(
             maps, state = load(opened), ""
         except ReviewError as problem:
             maps, state = None, f"{problem.message}: {problem.place}"
-        known = Aged(maps, {name: now.sha256} if now else {}) if maps else None
-        text = context_for(Memories(home, opened.root), known, name, mode).text
+        known = AgedMaps(maps, {name: now.sha256} if now else {}) if maps else None
+        text = context_for(ReviewMemories(home, opened.root), known, name, mode).text
         if maps is None:
             state = state or "there are no maps"
         elif name not in maps.files:
             state = f"the maps do not know {name}"
-        return Told(name, text, state)
+        return FileContext(name, text, state)
 
 
 def context_status(
     *, workspace: Path | None = None, home: Home | None = None
-) -> tuple[Maps | None, tuple[Stale, ...]]:
+) -> tuple[Maps | None, tuple[StaleEntry, ...]]:
     """The maps of a workspace, None where there are none, and in what they differ from it. Nothing is written
     there.
 

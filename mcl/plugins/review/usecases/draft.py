@@ -23,8 +23,8 @@ from mcl.language.mtx.cache import Cache
 from mcl.language.plans.planner import Tools, make_plan
 from mcl.language.skills import Skill, load_skill
 from mcl.plugins.review.contracts import Mode, contract
-from mcl.plugins.review.memory import Memories
-from mcl.plugins.review.target import Target, in_folder, look_at
+from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.target import ReviewTarget, in_folder, look_at
 from mcl.usecases.models import BUNDLED, Models
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ Passes = Literal["rules", "one", "deep"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReviewRequest:
     """What a person wants reviewed. path: "" where it is a difference. base: the commit, "" without one.
     memories: the root of the memories where something is dismissed in them: what is dismissed later, or
     counts again, makes no difference to this review."""
@@ -69,7 +69,7 @@ class DraftedReview:
     workspace: the folder that tools may work in. note: what else a person should know of it.
     """
 
-    asked: Asked
+    asked: ReviewRequest
     workspace: Path
     intent: Intent
     plan: PlanTree
@@ -119,7 +119,7 @@ def draft_review(
         raise told from problem
     finally:
         place.close()
-    memories = Memories(home, place.root).dismissals.root()
+    memories = ReviewMemories(home, place.root).dismissals.root()
     if isinstance(model, Path):
         model = Models(home).named(model)
     known = _digest(home, model) if ai else None
@@ -131,7 +131,7 @@ def draft_review(
         note = _noise(home, model, known or "")
     passes: Passes = "rules" if not ai else "deep" if deep else "one"
     commit = "" if path else seen.base if seen is not None and seen.base else base or "HEAD"
-    asked = Asked(path, commit, staged, bound.mode, passes, known or "" if ai else "", memories)
+    asked = ReviewRequest(path, commit, staged, bound.mode, passes, known or "" if ai else "", memories)
     tools = all_tools(home)
     skill = load_skill(PACK, Cache(home.path / "cache"))
     intent, plan = _planned(asked, bound.digest, home, skill, tools)
@@ -143,7 +143,7 @@ def draft_review(
     return DraftedReview(asked, root, intent, plan, tuple(verdicts), note)
 
 
-async def _looked(bench: Bench, path: str, base: str, staged: bool) -> Target | None:
+async def _looked(bench: Bench, path: str, base: str, staged: bool) -> ReviewTarget | None:
     """What is there to be reviewed; None for a folder, whose files are read when it is reviewed."""
     if path and not base and not staged and await in_folder(bench, path) is not None:
         return None
@@ -220,7 +220,9 @@ def _noise(home: Home, model: "Path | Model | None", digest: str) -> str:
     return f"{said}; rely on the rules, or name a larger one (--model PATH)" if said else ""
 
 
-def _asked(seen: Target | None, path: str, *, ai: bool, deep: bool, known: str | None) -> tuple[bool, str]:
+def _asked(
+    seen: ReviewTarget | None, path: str, *, ai: bool, deep: bool, known: str | None
+) -> tuple[bool, str]:
     """Whether a model is asked, and what is to be said of that. Raises ReviewError."""
     if deep and not ai:
         raise ReviewError(
@@ -257,7 +259,9 @@ class _Later:
         raise NotImplementedError  # a draft runs nothing
 
 
-def _planned(asked: Asked, digest: str, home: Home, skill: Skill, tools: Tools) -> tuple[Intent, PlanTree]:
+def _planned(
+    asked: ReviewRequest, digest: str, home: Home, skill: Skill, tools: Tools
+) -> tuple[Intent, PlanTree]:
     keyring, clock = home.keyring, home.clock
     objects = {
         "path": asked.path,

@@ -11,7 +11,7 @@ from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.home import open_home
 from mcl.plugins.review.drift.drift import DriftReport, find_drift
 from mcl.plugins.review.drift.tree import Progress, look, quiet
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory import ReviewMemories
 
 
 def review_drift(
@@ -32,7 +32,7 @@ def review_drift(
         return find_drift(
             tree,
             contracts=contracts_of(registry()),
-            memories=Memories(home, place.root),
+            memories=ReviewMemories(home, place.root),
             cache=home.path / "cache",
             progress=progress,
         )

@@ -17,7 +17,7 @@ from mcl.usecases.models import Models
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
-    from mcl.plugins.review.findings import Finding
+    from mcl.plugins.review.findings import ReviewFinding
     from mcl.usecases.show import Shown
 
 _REVIEW: Final = "matrix://skill/review-code@"
@@ -82,11 +82,11 @@ def found_before(
         except UnresolvedError:  # of the step that failed, or of one after it
             continue
     from mcl.plugins.review.conclusion import conclude
-    from mcl.plugins.review.memory import Memories
+    from mcl.plugins.review.memory import ReviewMemories
 
     try:
         with closing(workspace_of(home, workspace)) as opened:
-            told = conclude(args, Memories(home, opened.root), _ROOM)
+            told = conclude(args, ReviewMemories(home, opened.root), _ROOM)
     except (MclError, KeyError):  # of two texts; or of a plan of another version
         return {}
     return told if told["findings"] or told["unreadable"] else {**told, "text": ""}
@@ -107,10 +107,10 @@ def keep_review(home: Home, intent: Intent, outcome: "Outcome", workspace: Path)
     looked, ended = outcome.outputs.get("look"), outcome.outputs.get("conclude")
     if not isinstance(looked, dict) or not isinstance(ended, dict):
         return
-    from mcl.plugins.review.memory import Memories
+    from mcl.plugins.review.memory import ReviewMemories
 
-    history = Memories(home, workspace).history
-    of: dict[str, list[Finding]] = {}
+    history = ReviewMemories(home, workspace).history
+    of: dict[str, list[ReviewFinding]] = {}
     for one in map(finding_of, (*ended["findings"], *ended.get("dismissed", ()))):
         of.setdefault(one.file, []).append(one)
     texts = {one["path"]: one["text"] for one in looked.get("pieces", ())}

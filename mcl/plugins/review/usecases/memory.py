@@ -10,8 +10,15 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
-from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.memory import Decision, Difference, Dismissal, Meaning, Memories, Review
+from mcl.plugins.review.findings import ReviewFinding
+from mcl.plugins.review.memory import (
+    ArchitectureDecision,
+    DecisionDifference,
+    Dismissal,
+    Meaning,
+    Review,
+    ReviewMemories,
+)
 from mcl.plugins.review.memory.decision import KINDS, STATUSES, Kind, Status
 from mcl.plugins.review.memory.documents import Bootstrapped, bootstrap
 from mcl.plugins.review.memory.history import NEWEST
@@ -43,7 +50,7 @@ def review_decide(
     write: bool = True,
     workspace: Path | None = None,
     home: Home | None = None,
-) -> tuple[Decision, bool]:
+) -> tuple[ArchitectureDecision, bool]:
     """Write a decision of architecture down: a memory under the next id (ADR-0001 …) and, with write, a
     Markdown file in the workspace. Gives it, and whether it is new: the same is not decided twice.
 
@@ -67,7 +74,7 @@ def review_decide(
 
 def review_decisions(
     file: str | Path = "", *, workspace: Path | None = None, home: Home | None = None
-) -> tuple[Decision, ...]:
+) -> tuple[ArchitectureDecision, ...]:
     """All decisions of a workspace, by their ids; or those that a review of a file is told, at most 3.
 
     Raises ReviewError REVIEW_PATH.
@@ -78,7 +85,7 @@ def review_decisions(
 
 def review_decisions_differ(
     *, read: bool = False, workspace: Path | None = None, home: Home | None = None
-) -> tuple[Difference, ...]:
+) -> tuple[DecisionDifference, ...]:
     """What the files below architecture_memory/ and the memory do not agree on.
 
     read: what files say and memory does not is remembered, all or nothing, and what it was is given. Raises
@@ -131,8 +138,8 @@ def review_bootstrap(*, workspace: Path | None = None, home: Home | None = None)
         return bootstrap(_memories(workspace, home), opened)
 
 
-def _memories(workspace: Path | None, home: Home | None) -> Memories:
-    return Memories(home or open_home(), workspace or Path.cwd())
+def _memories(workspace: Path | None, home: Home | None) -> ReviewMemories:
+    return ReviewMemories(home or open_home(), workspace or Path.cwd())
 
 
 @contextmanager
@@ -188,7 +195,7 @@ def review_dismiss(
     Raises ReviewError FINDING_UNKNOWN, FINDINGS_MANY, NOT_DISMISSIBLE, DISMISSAL_SHAPE, REVIEW_PATH.
     """
     home = home or open_home()
-    memories = Memories(home, workspace or Path.cwd())
+    memories = ReviewMemories(home, workspace or Path.cwd())
     with home.db.write():
         places = [where] if isinstance(where, str) else where
         found = [_found(memories, one, rule=rule, mark=mark, workspace=workspace) for one in places]
@@ -200,7 +207,7 @@ def review_dismissals(
 ) -> tuple[Dismissal, ...]:
     """What is dismissed in a workspace, or in one file of it, in the order of places. Raises ReviewError
     REVIEW_PATH."""
-    found = Memories(home or open_home(), workspace or Path.cwd()).dismissals.all().values()
+    found = ReviewMemories(home or open_home(), workspace or Path.cwd()).dismissals.all().values()
     name = inside(file, workspace) if str(file) else ""
     return tuple(one for one in found if name in ("", one.file))
 
@@ -219,7 +226,7 @@ def review_undismiss(
     Raises ReviewError DISMISSAL_UNKNOWN, FINDINGS_MANY, REVIEW_PATH.
     """
     home = home or open_home()
-    memories = Memories(home, workspace or Path.cwd())
+    memories = ReviewMemories(home, workspace or Path.cwd())
     with home.db.write():
         places = [where] if isinstance(where, str) else where
         gone = [_dismissed(memories, one, rule=rule, mark=mark, workspace=workspace) for one in places]
@@ -228,7 +235,9 @@ def review_undismiss(
     return tuple(gone)
 
 
-def _dismissed(memories: Memories, where: str, *, rule: str, mark: str, workspace: Path | None) -> Dismissal:
+def _dismissed(
+    memories: ReviewMemories, where: str, *, rule: str, mark: str, workspace: Path | None
+) -> Dismissal:
     """The dismissal that is meant. Raises ReviewError."""
     file, line = _place(where)
     name, known = inside(file, workspace), memories.dismissals.all()
@@ -248,7 +257,9 @@ def _dismissed(memories: Memories, where: str, *, rule: str, mark: str, workspac
     return fits[0]
 
 
-def _found(memories: Memories, where: str, *, rule: str, mark: str, workspace: Path | None) -> Finding:
+def _found(
+    memories: ReviewMemories, where: str, *, rule: str, mark: str, workspace: Path | None
+) -> ReviewFinding:
     """The finding of the last review that is meant. Raises ReviewError."""
     file, line = _place(where)
     last = memories.history.last(inside(file, workspace), 1)
@@ -269,7 +280,9 @@ def _place(where: str) -> tuple[str, int]:
     return found["file"], int(found["line"])
 
 
-def _only(fits: list[Finding], there: list[Finding], where: str, *, reviewed: bool) -> Finding:
+def _only(
+    fits: list[ReviewFinding], there: list[ReviewFinding], where: str, *, reviewed: bool
+) -> ReviewFinding:
     """The one finding that is meant. Raises ReviewError."""
     several = {one.mark or one: one for one in fits}
     if len(several) == 1:

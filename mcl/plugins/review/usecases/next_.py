@@ -9,7 +9,7 @@ from executor.store.home import Home
 from mcl.core.awaiting import at_once
 from mcl.core.home import open_home
 from mcl.plugins.review.maps.building import Progress, survey
-from mcl.plugins.review.maps.order import Due, due
+from mcl.plugins.review.maps.order import DueFile, due
 from mcl.plugins.review.maps.ownership import uncommitted
 from mcl.plugins.review.maps.reviewed import reviews_of
 
@@ -19,7 +19,7 @@ def next_reviews(
     workspace: Path | None = None,
     progress: Progress = lambda what, done, total: None,
     home: Home | None = None,
-) -> tuple[Due, ...]:
+) -> tuple[DueFile, ...]:
     """The files of a workspace (default: the current folder) that changed since their last review, those
     first that matter most. Nothing is written there, and maps need not have been made.
 

@@ -16,8 +16,8 @@ from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.home import open_home
 from mcl.plugins.review.drift.drift import find_drift
 from mcl.plugins.review.drift.tree import look
-from mcl.plugins.review.memory import Memories
-from mcl.plugins.review.release.checking import Release, Step, Tested
+from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.release.checking import ReleaseInputs, Step, TestResult
 from mcl.plugins.review.release.report import ReleaseReport, release_rules
 from mcl.usecases.call import Called, call_tool
 
@@ -55,7 +55,7 @@ def check_release(
     place = workspace_of(home, workspace or Path.cwd())
     try:
         tree = at_once(partial(look, place, home.clock))
-        memories = Memories(home, place.root)
+        memories = ReviewMemories(home, place.root)
         drift = find_drift(
             tree,
             contracts=contracts_of(registry()),
@@ -63,7 +63,7 @@ def check_release(
             cache=home.path / "cache",
             progress=lambda done, total, what: step("drift", done, total, what),
         )
-        release = Release(
+        release = ReleaseInputs(
             tree, drift, memories, home.clock, lambda: _tested(place, home, people) if tests else _left_out()
         )
         return release.check(step)
@@ -71,18 +71,20 @@ def check_release(
         place.close()
 
 
-def _left_out() -> Tested:
+def _left_out() -> TestResult:
     flaw = release_rules().flaws.flaw("TESTS_NOT_RUN", ".", "they were left out", fix="leave --no-tests out")
-    return Tested("not run", "left out", (flaw,))
+    return TestResult("not run", "left out", (flaw,))
 
 
-def _tested(workspace: Workspace, home: Home, people: "People | None") -> Tested:
+def _tested(workspace: Workspace, home: Home, people: "People | None") -> TestResult:
     flaws = release_rules().flaws
     try:
         with workspace.open_folder(".") as descriptor:
             suite = detect(Folder(workspace, ".", descriptor))
     except ToolError:
-        return Tested("warning", "no tests are known", (flaws.flaw("NO_TESTS", ".", "no tests are known"),))
+        return TestResult(
+            "warning", "no tests are known", (flaws.flaw("NO_TESTS", ".", "no tests are known"),)
+        )
 
     def agree(seen: "Planned") -> bool:
         return True  # whoever asks for the check asks for the tests
@@ -92,25 +94,25 @@ def _tested(workspace: Workspace, home: Home, people: "People | None") -> Tested
         why = called.refused
         fix = why.example if why.code == "CAPABILITY_DENIED" else why.fix
         flaw = flaws.flaw("TESTS_NOT_RUN", ".", f"{why.code}: {why.reason}", fix=fix)
-        return Tested("not run", f"{suite}: not allowed", (flaw,), called.intent_id)
+        return TestResult("not run", f"{suite}: not allowed", (flaw,), called.intent_id)
     return _ended(called, suite)
 
 
-def _ended(called: Called, suite: str) -> Tested:
+def _ended(called: Called, suite: str) -> TestResult:
     flaws, outcome, output = release_rules().flaws, called.outcome, called.output
     failure = outcome.failure if outcome else None
     if failure is not None:
         said = f"{failure.code}: {failure.message}"
         if failure.code in ("NO_TESTS",):
-            return Tested("warning", suite, (flaws.flaw("NO_TESTS", ".", said),), called.intent_id)
+            return TestResult("warning", suite, (flaws.flaw("NO_TESTS", ".", said),), called.intent_id)
         if failure.code in ("GATE_DENIED", "GATE_TIMEOUT", "COMMAND_NOT_FOUND", "SCOPE_CONTENTION"):
             flaw = flaws.flaw("TESTS_NOT_RUN", ".", said, fix=failure.fix)
-            return Tested("not run", f"{suite}: not run", (flaw,), called.intent_id)
-        return Tested("blocked", suite, (flaws.flaw("TESTS_BROKEN", ".", said),), called.intent_id)
+            return TestResult("not run", f"{suite}: not run", (flaw,), called.intent_id)
+        return TestResult("blocked", suite, (flaws.flaw("TESTS_BROKEN", ".", said),), called.intent_id)
     if not isinstance(output, Mapping):
         flaw = flaws.flaw("TESTS_NOT_RUN", ".", f"the run ended as {outcome.state if outcome else 'nothing'}")
-        return Tested("not run", f"{suite}: not run", (flaw,), called.intent_id)
+        return TestResult("not run", f"{suite}: not run", (flaw,), called.intent_id)
     line = str(output.get("text", "")).partition("\n")[0][:_SAID]
     if output.get("passed") is True:
-        return Tested("pass", line, (), called.intent_id)
-    return Tested("blocked", line, (flaws.flaw("TESTS_FAIL", ".", line),), called.intent_id)
+        return TestResult("pass", line, (), called.intent_id)
+    return TestResult("blocked", line, (flaws.flaw("TESTS_FAIL", ".", line),), called.intent_id)

@@ -18,7 +18,7 @@ from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
 from mcl.language.skills import load_skill
 from mcl.plugins.review.conclusion import finding_of
-from mcl.plugins.review.findings import Finding
+from mcl.plugins.review.findings import ReviewFinding
 from mcl.plugins.review.usecases.draft import PACK, DraftedReview, draft_review
 from mcl.plugins.review.usecases.found import BLOCKED, found_before
 from mcl.usecases.accept import accept
@@ -104,12 +104,12 @@ class ReviewRun:
         return self._given("look")
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[ReviewFinding, ...]:
         """The findings, the worst first."""
         return tuple(map(finding_of, self.output.get("findings", ())))
 
     @cached_property
-    def dismissed(self) -> tuple[tuple[Finding, str], ...]:
+    def dismissed(self) -> tuple[tuple[ReviewFinding, str], ...]:
         """Findings that a person had dismissed, the worst first, each with why. They do not block."""
         return tuple((finding_of(one), str(one["why"])) for one in self.output.get("dismissed", ()))
 
@@ -191,7 +191,7 @@ class ReviewRun:
 
         file = next(iter(self.looked.get("paths", ())), ".")
         unread = (
-            Finding("RISK", file, 0, f"{_UNREAD}{one['text']}", "review/unreadable")
+            ReviewFinding("RISK", file, 0, f"{_UNREAD}{one['text']}", "review/unreadable")
             for one in self.output.get("unreadable", ())
         )
         root = str(self.drafted.workspace.resolve())

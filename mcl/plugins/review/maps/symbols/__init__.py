@@ -1,6 +1,6 @@
 """What a text offers to others, imports and shows of itself, by its language."""
 
 from mcl.plugins.review.maps.symbols.reading import read_text
-from mcl.plugins.review.maps.symbols.tables import Shown
+from mcl.plugins.review.maps.symbols.tables import TextFacts
 
-__all__ = ["Shown", "read_text"]
+__all__ = ["TextFacts", "read_text"]

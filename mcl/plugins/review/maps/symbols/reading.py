@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeAlias
 
-from mcl.plugins.review.maps.maps import Symbol
-from mcl.plugins.review.maps.symbols.tables import MOST_NAME, Shown, one_line, read_lines, tables
+from mcl.plugins.review.maps.maps import FileSymbol
+from mcl.plugins.review.maps.symbols.tables import MOST_NAME, TextFacts, one_line, read_lines, tables
 
 # ---- Python, by its syntax tree. Nothing of it runs.
 
@@ -25,7 +25,7 @@ _LONG: Final = 120  # characters of one annotation
 _DEEP: Final = 200  # nodes of one annotation
 
 
-def read_python(text: str) -> Shown | None:
+def read_python(text: str) -> TextFacts | None:
     """What a Python file shows, None where it cannot be parsed (another version, nested too deeply)."""
     try:
         with _uncollected(), warnings.catch_warnings():
@@ -47,7 +47,7 @@ def read_python(text: str) -> Shown | None:
         marks.add("main guard")
     said = _said_public(tree.body)
     symbols = tuple(_symbols(tree.body, said))
-    return Shown(symbols, tuple(imports), tuple(marks), read="ast")
+    return TextFacts(symbols, tuple(imports), tuple(marks), read="ast")
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def _said_public(body: Iterable[ast.stmt]) -> dict[str, int] | None:
     return found
 
 
-def _symbols(body: Iterable[ast.stmt], said: dict[str, int] | None) -> Iterator[Symbol]:
+def _symbols(body: Iterable[ast.stmt], said: dict[str, int] | None) -> Iterator[FileSymbol]:
     known: set[str] = set()
     for one in _top(body):
         for name, symbol, inside in _defined(one):
@@ -126,7 +126,7 @@ def _symbols(body: Iterable[ast.stmt], said: dict[str, int] | None) -> Iterator[
             yield from (_method(name, method) for method in inside)
     for name, line in (said or {}).items():
         if name not in known:
-            yield Symbol(name, "name", line)
+            yield FileSymbol(name, "name", line)
 
 
 def _top(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -140,15 +140,15 @@ def _top(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             waiting += [*one.body, *handlers, *one.orelse][::-1]
 
 
-def _defined(one: ast.stmt) -> Iterator[tuple[str, Symbol, list[_Function]]]:
+def _defined(one: ast.stmt) -> Iterator[tuple[str, FileSymbol, list[_Function]]]:
     if isinstance(one, _Function):
-        yield one.name, Symbol(one.name, "function", one.lineno, _signature(one.name, one)), []
+        yield one.name, FileSymbol(one.name, "function", one.lineno, _signature(one.name, one)), []
     elif isinstance(one, ast.ClassDef):
         methods = [below for below in one.body if isinstance(below, _Function) and _public(below.name)]
         bases = ", ".join(_written(base) for base in one.bases[:8])
         yield (
             one.name,
-            Symbol(one.name, "class", one.lineno, one_line(f"{one.name}({bases})") if bases else ""),
+            FileSymbol(one.name, "class", one.lineno, one_line(f"{one.name}({bases})") if bases else ""),
             methods,
         )
     elif isinstance(one, ast.Assign | ast.AnnAssign):
@@ -157,12 +157,12 @@ def _defined(one: ast.stmt) -> Iterator[tuple[str, Symbol, list[_Function]]]:
             if isinstance(target, ast.Name) and target.id != "__all__":
                 kind = "constant" if target.id.isupper() else "name"
                 typed = f"{target.id}: {_written(one.annotation)}" if isinstance(one, ast.AnnAssign) else ""
-                yield target.id, Symbol(target.id, kind, one.lineno, one_line(typed)), []
+                yield target.id, FileSymbol(target.id, kind, one.lineno, one_line(typed)), []
 
 
-def _method(of: str, one: _Function) -> Symbol:
+def _method(of: str, one: _Function) -> FileSymbol:
     name = f"{of}.{one.name}"
-    return Symbol(name, "method", one.lineno, _signature(name, one))
+    return FileSymbol(name, "method", one.lineno, _signature(name, one))
 
 
 def _public(name: str) -> bool:
@@ -228,26 +228,26 @@ _GENERATED: Final = re.compile(
 _COMMENT: Final = re.compile(r"\s*(?:#|//|/\*|\*|--|;|<!--|%|\"\"\"|\.\.)")
 
 
-def read_text(text: str, language: str) -> Shown:
+def read_text(text: str, language: str) -> TextFacts:
     """Read one text; never raises on what stands in it.
 
     Args:
         text: the whole of it; of more than 1 MiB no symbols are looked for.
         language: its name, as in executor/tools/project/languages.toml.
     """
-    found: Shown | None = None
+    found: TextFacts | None = None
     if len(text) <= MOST_TEXT:
         if language == "python":
             found = read_python(text)
         if found is None and (table := tables().get(language)) is not None:
             found = read_lines(text, table)
-    found = found or Shown()
+    found = found or TextFacts()
     marks = tuple(sorted({*found.marks, *_general(text)}))
     symbols = tuple(sorted(_printable(found.symbols), key=lambda one: one.line))
     imports = tuple(
         dict.fromkeys(one for one in found.imports if one.isprintable() and len(one) <= MOST_NAME)
     )
-    return Shown(
+    return TextFacts(
         symbols[:MOST_SYMBOLS],
         imports[:MOST_IMPORTS],
         marks,
@@ -267,5 +267,5 @@ def _general(text: str) -> Iterator[str]:
         yield "generated"
 
 
-def _printable(symbols: Iterable[Symbol]) -> Iterator[Symbol]:
+def _printable(symbols: Iterable[FileSymbol]) -> Iterator[FileSymbol]:
     return (one for one in symbols if one.name.isprintable() and 0 < len(one.name) <= MOST_NAME)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from executor.sandbox.redaction import Redactor
-from mcl.plugins.review.maps.maps import Symbol
+from mcl.plugins.review.maps.maps import FileSymbol
 
 # ---- What a text shows, and how much of it is kept.
 
@@ -20,7 +20,7 @@ _REDACTOR: Final = Redactor()
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TextFacts:
     """What a text shows.
 
     symbols: public ones in the order of their lines. imports: what it imports, as its language writes it; for
@@ -28,7 +28,7 @@ class Shown:
     a go.mod). read: ast, table, or "" where nobody looked for symbols. cut: were there more than are told?
     """
 
-    symbols: tuple[Symbol, ...] = ()
+    symbols: tuple[FileSymbol, ...] = ()
     imports: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     provides: str = ""
@@ -51,7 +51,7 @@ _GROUP: Final = re.compile(r"\(\?P<\w+>")
 
 
 @dataclass(frozen=True)
-class Table:
+class LanguageTable:
     """What lines of a language show. block: how a block comment begins and ends; resolve: see imports.py."""
 
     block: tuple[str, str] | None
@@ -64,13 +64,13 @@ class Table:
 
 
 @cache
-def tables() -> Mapping[str, Table]:
+def tables() -> Mapping[str, LanguageTable]:
     """The tables by the names of their languages."""
     said = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
     return {name: _table(one, said) for name, one in said.items()}
 
 
-def _table(one: Mapping[str, Any], all: Mapping[str, Any]) -> Table:
+def _table(one: Mapping[str, Any], all: Mapping[str, Any]) -> LanguageTable:
     like: Mapping[str, Any] = all[one["like"]] if "like" in one else {}
     symbols = [*one["symbols"], *like.get("symbols", ())]
     imports = [*one.get("imports", ()), *like.get("imports", ())]
@@ -83,7 +83,7 @@ def _table(one: Mapping[str, Any], all: Mapping[str, Any]) -> Table:
         *([provides] if provides else []),
     ]
     block = one.get("block") or like.get("block")
-    return Table(
+    return LanguageTable(
         block=(block[0], block[1]) if block else None,
         symbols=tuple((each["kind"], re.compile(each["pattern"])) for each in symbols),
         imports=tuple(re.compile(each) for each in imports),
@@ -95,9 +95,9 @@ def _table(one: Mapping[str, Any], all: Mapping[str, Any]) -> Table:
     )
 
 
-def read_lines(text: str, table: Table) -> Shown:
+def read_lines(text: str, table: LanguageTable) -> TextFacts:
     """What the lines of a text show; takes time in proportion to its length."""
-    symbols: list[Symbol] = []
+    symbols: list[FileSymbol] = []
     imports: list[str] = []
     marks: set[str] = set()
     provides = ""
@@ -112,20 +112,20 @@ def read_lines(text: str, table: Table) -> Shown:
         marks |= {name for name, pattern in table.marks.items() if pattern.match(line)}
         if table.provides is not None and not provides and (found := table.provides.match(line)) is not None:
             provides = found[1]
-    return Shown(tuple(symbols), tuple(imports), tuple(marks), provides, read="table")
+    return TextFacts(tuple(symbols), tuple(imports), tuple(marks), provides, read="table")
 
 
-def _symbols(line: str, number: int, table: Table) -> Iterator[Symbol]:
+def _symbols(line: str, number: int, table: LanguageTable) -> Iterator[FileSymbol]:
     for kind, pattern in table.symbols:
         if (found := pattern.match(line)) is None:
             continue
         given = found.groupdict()
         if given.get("names") is not None:
             names = [one.split()[-1] for one in given["names"].split(",") if one.split()]
-            yield from (Symbol(one, kind, number) for one in names if one.isidentifier())
+            yield from (FileSymbol(one, kind, number) for one in names if one.isidentifier())
         elif not given["name"].startswith("_"):
             name = f"{given['of']}.{given['name']}" if given.get("of") else given["name"]
-            yield Symbol(name, kind, number, _signature(name, line[found.end("name") :]))
+            yield FileSymbol(name, kind, number, _signature(name, line[found.end("name") :]))
         return
 
 

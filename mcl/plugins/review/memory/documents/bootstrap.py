@@ -16,8 +16,8 @@ from typing import Any, Final
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from ir.inline_secrets import without_secrets
-from mcl.plugins.review.memory.documents.sections import MOST, Section, conventions, sections
-from mcl.plugins.review.memory.history import Memories
+from mcl.plugins.review.memory.documents.sections import MOST, DocumentSection, conventions, sections
+from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.memory.meanings import LONGEST, MEANINGS, Meaning, MeaningKind, plain_lines
 
 TAG: Final = "bootstrap"
@@ -51,7 +51,7 @@ class Bootstrapped:
         }
 
 
-def bootstrap(memories: Memories, workspace: Workspace) -> Bootstrapped:
+def bootstrap(memories: ReviewMemories, workspace: Workspace) -> Bootstrapped:
     """Remember what README, ROADMAP, contracts, safety documents and settings of a workspace say.
 
     All of it is remembered in one commit, or nothing. Raises ReviewError MEANING_SHAPE; HomeError.
@@ -130,7 +130,7 @@ def _text(workspace: Workspace, path: str, skipped: list[tuple[str, str]]) -> st
         return None
 
 
-def _meaning(path: str, kind: MeaningKind, section: Section, nth: int) -> Meaning:
+def _meaning(path: str, kind: MeaningKind, section: DocumentSection, nth: int) -> Meaning:
     """nth: which section of the document with these headings it is, from 1."""
     below = " > ".join(section.headings)
     id = sha256("\x1f".join((path, below, str(nth), str(section.part))).encode()).hexdigest()[:16]
@@ -141,7 +141,7 @@ def _meaning(path: str, kind: MeaningKind, section: Section, nth: int) -> Meanin
     return Meaning(f"document.{id}", text, _kind(kind, section), (TAG,), f"{path}:{lines}")
 
 
-def _kind(kind: MeaningKind, section: Section) -> MeaningKind:
+def _kind(kind: MeaningKind, section: DocumentSection) -> MeaningKind:
     """The kind that the innermost heading says, or else that of its document."""
     said = {one: kind for kind in MEANINGS for one in _table()["headings"].get(kind, ())}
     for heading in reversed(section.headings[1:]):

@@ -25,7 +25,7 @@ _LONGEST_LINE: Final = 4_000  # characters of a line that is looked at for headi
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class DocumentSection:
     """A piece of prose. headings: those above it, the outermost first. first, last: its lines, from 1. part:
     which piece of its section it is, from 0."""
 
@@ -36,7 +36,7 @@ class Section:
     part: int = 0
 
 
-def sections(text: str) -> tuple[Section, ...]:
+def sections(text: str) -> tuple[DocumentSection, ...]:
     """The prose of a document in Markdown, reStructuredText or plain text, at most 200 pieces.
 
     Blocks of code, pictures, badges, markup that stands on a line of its own and table rules are left out.
@@ -44,7 +44,7 @@ def sections(text: str) -> tuple[Section, ...]:
     return tuple(piece for _, piece in zip(range(MOST), _pieces(text), strict=False))
 
 
-def _pieces(text: str) -> Iterator[Section]:
+def _pieces(text: str) -> Iterator[DocumentSection]:
     for headings, lines in _cut(text):
         part = 0
         held: list[tuple[int, str]] = []
@@ -62,9 +62,9 @@ def _pieces(text: str) -> Iterator[Section]:
             yield _section(headings, held, part)
 
 
-def _section(headings: tuple[str, ...], held: list[tuple[int, str]], part: int) -> Section:
+def _section(headings: tuple[str, ...], held: list[tuple[int, str]], part: int) -> DocumentSection:
     text = "\n".join(line for _, line in held).strip()
-    return Section(headings, text, held[0][0], held[-1][0], part)
+    return DocumentSection(headings, text, held[0][0], held[-1][0], part)
 
 
 def _parted(held: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:

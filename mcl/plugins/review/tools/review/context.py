@@ -8,17 +8,17 @@ from executor.tools.tool import Bench
 from ir.errors import MclError
 from mcl.plugins.review.context import context_for
 from mcl.plugins.review.maps import Maps, load
-from mcl.plugins.review.maps.maps import Aged
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.maps.maps import AgedMaps
+from mcl.plugins.review.memory import ReviewMemories
 
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
     """Answer with the context, and what it is made of. Maps that cannot be read are as none, and said; of a
     file that changed since they were made its symbols are left out."""
     maps, state = _maps(bench)
-    memories = Memories(home, bench.workspace.root)
+    memories = ReviewMemories(home, bench.workspace.root)
     now = {str(one["path"]): str(one["sha256"]) for one in args.get("looked", ()) if "sha256" in one}
-    known = Aged(maps, now) if maps else None
+    known = AgedMaps(maps, now) if maps else None
     told = context_for(memories, known, list(args["files"]), str(args["mode"]), budget=int(args["budget"]))
     return {**told.to_json(), "maps": state}
 

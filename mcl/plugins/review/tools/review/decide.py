@@ -7,7 +7,7 @@ from anyio import from_thread, to_thread
 
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory import ReviewMemories
 
 
 async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
@@ -16,7 +16,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
 
 
 def _decide(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
-    made, written = Memories(home, bench.workspace.root).decisions.decide(
+    made, written = ReviewMemories(home, bench.workspace.root).decisions.decide(
         str(args["title"]),
         context=str(args.get("context", "")),
         decision=str(args["decision"]),

@@ -12,8 +12,8 @@ from executor.store.home import Home
 from executor.tools.project.sources import language_of
 from executor.tools.tool import Bench
 from ir.inline_secrets import WHOLE_KEY
-from mcl.plugins.review.findings import Finding
-from mcl.plugins.review.target import Piece, Target, look_at
+from mcl.plugins.review.findings import ReviewFinding
+from mcl.plugins.review.target import FilePiece, ReviewTarget, look_at
 
 _ROOM: Final = 8192  # bytes of the answer beside its lists
 _MOST_SKIPPED: Final = 1000  # files left out that are named
@@ -62,7 +62,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
     return answer
 
 
-def _file(piece: Piece, *, sealed: bool) -> dict[str, object]:
+def _file(piece: FilePiece, *, sealed: bool) -> dict[str, object]:
     return {
         "path": piece.path,
         **({"sha256": piece.sha256} if sealed else {}),
@@ -73,7 +73,7 @@ def _file(piece: Piece, *, sealed: bool) -> dict[str, object]:
     }
 
 
-def _piece(piece: Piece) -> dict[str, object]:
+def _piece(piece: FilePiece) -> dict[str, object]:
     """A file as a model is shown it; secrets are taken out, and lines stay where they are."""
     return {
         "path": piece.path,
@@ -92,27 +92,27 @@ def _clean(text: str) -> str:
     return "\n".join(clean if len(clean) == len(rows) else map(Redactor().text, rows))
 
 
-def _conflicts(target: Target) -> Iterator[Finding]:
+def _conflicts(target: ReviewTarget) -> Iterator[ReviewFinding]:
     for piece in target.pieces:
         if piece.state == "conflict":
             marks = (number for number, row in enumerate(piece.rows, 1) if row.startswith("<<<<<<< "))
-            yield Finding("WARNING", piece.path, next(marks, 0), _CONFLICT, "conflict")
+            yield ReviewFinding("WARNING", piece.path, next(marks, 0), _CONFLICT, "conflict")
     for one in target.skipped:
         if one.why == "conflict":
-            yield Finding("WARNING", one.path, 0, _CONFLICT, "conflict")
+            yield ReviewFinding("WARNING", one.path, 0, _CONFLICT, "conflict")
 
 
-def _unseen(target: Target) -> Iterator[Finding]:
+def _unseen(target: ReviewTarget) -> Iterator[ReviewFinding]:
     """What changed and could not be looked at blocks: else code would pass by being padded or oddly named."""
     if target.kind != "diff":
         return
     for one in target.skipped:
         code = one.why in _CODE_UNSEEN and language_of(one.path) not in _NO_CODE
         if code or one.why in _ANYTHING:
-            yield Finding("WARNING", one.path, 0, _UNSEEN.format(why=one.why), "not-looked-at")
+            yield ReviewFinding("WARNING", one.path, 0, _UNSEEN.format(why=one.why), "not-looked-at")
 
 
-def _told(target: Target) -> str:
+def _told(target: ReviewTarget) -> str:
     """3 files, 120 lines to be judged; left out: 1 deleted, 2 binary"""
     files = len(target.pieces)
     lines = sum(last - first + 1 for piece in target.pieces for first, last in piece.lines)

@@ -6,12 +6,12 @@ from typing import Any
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from mcl.plugins.review.memory import Memories
+from mcl.plugins.review.memory import ReviewMemories
 
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
     """Remember it, from this intent and node; answer with the address of the version that says it."""
-    told = Memories(home, bench.workspace.root).meanings.remember(
+    told = ReviewMemories(home, bench.workspace.root).meanings.remember(
         str(args["text"]),
         kind=args["kind"],
         tags=args.get("tags", ()),

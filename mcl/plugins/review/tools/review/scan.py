@@ -10,8 +10,8 @@ from executor.core.hashing import json_bytes
 from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.plugins.review.findings import write_findings
-from mcl.plugins.review.memory import Memories
-from mcl.plugins.review.scan import Scanned, sweep
+from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.scan import SweepResult, sweep
 from mcl.plugins.review.scan.sweep import told
 from mcl.plugins.review.target import look_at
 
@@ -28,7 +28,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
         path = "."
     target = await look_at(bench, path=path, base=base, staged=staged)
     limit = int(args.get("limit", _LIMIT))
-    dismissals = Memories(home, bench.workspace.root).dismissals
+    dismissals = ReviewMemories(home, bench.workspace.root).dismissals
     known = await to_thread.run_sync(dismissals.known, args.get("memories", ""))
     found = await to_thread.run_sync(
         partial(
@@ -43,7 +43,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
     return {**_answer(found, bench.max_output - _ROOM), "seal": target.seal}
 
 
-def _answer(found: Scanned, room: int) -> dict[str, object]:
+def _answer(found: SweepResult, room: int) -> dict[str, object]:
     skipped: list[dict[str, str]] = []
     for left_out in found.skipped[:_MOST_SKIPPED]:
         skipped.append(left_out.to_json())
