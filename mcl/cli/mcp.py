@@ -162,7 +162,7 @@ def out_of_file(head: str, command: str, docs: str) -> None:
 
 # ---- What `mcl mcp serve` does: a home, a workspace and a transport, from the command line's words.
 
-_NEEDED: Final = ("mcp", "bm25s", "uvicorn", "starlette")
+_NEEDED: Final = ("mcp", "uvicorn", "starlette")
 
 
 def serve(

@@ -1,4 +1,10 @@
-"""BM25 over a few hundred short texts (Robertson and Zaragoza 2009), with a plain English stemmer."""
+"""The one word search: BM25 (Robertson and Zaragoza 2009) with a plain English stemmer.
+
+Skills, tools and memories are all found by it. It is written here and not taken from a library because what
+a goal is compiled to depends on its numbers, which must stay as they are for old intents to be replayed (a
+model is trained on them too), and because bm25s, with numpy below it, takes half a second to
+import: longer than a compile.
+"""
 
 import math
 import re
@@ -42,6 +48,24 @@ def grams(text: str) -> Counter[Gram]:
     return Counter[Gram](words) + Counter[Gram](pairwise(words))
 
 
+def rarity(documents: int, having: int) -> float:
+    """What a word counts that so many of the documents have."""
+    return math.log(1 + (documents - having + 0.5) / (having + 0.5))
+
+
+def share(rarity: float, times: int, length: float) -> float:
+    """What a word adds to the score of a document that says it so many times; never more than `bound`.
+
+    length: of the document, in mean lengths.
+    """
+    return rarity * times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * length))
+
+
+def bound(rarity: float) -> float:
+    """What a word can add at most, to a document that says it for ever."""
+    return rarity * (_K1 + 1)
+
+
 class Bm25:
     """An index over documents, given as stems."""
 
@@ -50,15 +74,14 @@ class Bm25:
         counts = [one if isinstance(one, Counter) else Counter(one) for one in documents]
         lengths = [one.total() for one in counts]
         mean = sum(lengths) / len(lengths) if lengths else 0.0
-        norms = [_K1 * (1 - _B + _B * (length / mean if mean else 0.0)) for length in lengths]
         having = Counter(stem for one in counts for stem in one)
         self._total = len(documents)
         # By stem: the documents that have it, each with what it adds to their score. A query touches few.
         self._shares: dict[str, list[tuple[int, float]]] = {stem: [] for stem in having}
-        for place, (one, norm) in enumerate(zip(counts, norms, strict=True)):
+        rarities = {stem: rarity(self._total, count) for stem, count in having.items()}
+        for place, (one, length) in enumerate(zip(counts, lengths, strict=True)):
             for stem, count in one.items():
-                rarity = math.log(1 + (self._total - having[stem] + 0.5) / (having[stem] + 0.5))
-                self._shares[stem].append((place, rarity * count * (_K1 + 1) / (count + norm)))
+                self._shares[stem].append((place, share(rarities[stem], count, length / mean)))
 
     def scores(self, query: Sequence[str]) -> list[float]:
         """The score of each document for a query of stems, in the documents' order; 0 shares nothing."""
@@ -67,6 +90,12 @@ class Bm25:
             for place, share in self._shares.get(stem, ()):
                 scores[place] += share
         return scores
+
+    def bound(self, query: Sequence[str]) -> float:
+        """More than any document can score for a query of stems; one that no document has counts as missing
+        from all of them."""
+        having = (len(self._shares.get(stem, ())) for stem in dict.fromkeys(query))
+        return math.fsum(bound(rarity(self._total, count)) for count in having)
 
 
 # ---- Which of a few hundred skills a goal's words are like, from counts that are made once a catalogue.

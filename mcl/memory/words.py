@@ -1,7 +1,6 @@
 """The words by which memories are found, and how they stand in the full-text index."""
 
 import heapq
-import math
 import re
 import unicodedata
 from collections import Counter
@@ -12,6 +11,7 @@ from typing import Final
 
 from executor.store.database import Database
 from mcl.core.errors import CortexError
+from mcl.language.bm25 import bound, rarity, share
 from mcl.memory.memory import TYPES, Memory, parse_uri
 
 _WORD = re.compile(r"[^\W_]+")
@@ -64,8 +64,6 @@ def tag_token(tag: str) -> str:
 
 # ---- The best memories for some words, by BM25, as of any size of the log.
 
-_K1: Final = 1.2
-_B: Final = 0.75
 _MOST_WORDS: Final = 64  # of a goal: its rarest
 _MOST_HOLDERS: Final = 2_000  # memories that are looked at for all words together, once enough are found
 _MOST_READ: Final = 64  # memories, beside those asked for, that are read for the words that are left
@@ -97,8 +95,9 @@ class Search:
         """
         known = {word: number for word in dict.fromkeys(words) if (number := self._count(word))}
         rare = sorted(known, key=lambda word: (known[word], word))[:_MOST_WORDS]
-        weights = [self._weight(known[word]) for word in rare]
-        left = [sum(weights[place:]) * (_K1 + 1) for place in range(len(rare))]  # more than they can add
+        number, _ = self._statistics()
+        weights = [rarity(number, known[word]) for word in rare]
+        left = [bound(sum(weights[place:])) for place in range(len(rare))]  # more than they can add
         only = _Only.of(types, tags, without)
         scores: dict[int, float] = {}
         found: dict[int, tuple[int, float]] = {}  # length in words, and importance
@@ -147,14 +146,6 @@ class Search:
             self._holding[word] = self._read(sql, (_quoted(word), self._size))[0][0]
         return self._holding[word]
 
-    def _weight(self, holding: int) -> float:
-        number, _ = self._statistics()
-        return math.log(1 + (number - holding + 0.5) / (holding + 0.5))
-
-    def _share(self, times: int, length: int) -> float:
-        _, mean = self._statistics()
-        return times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * length / mean))
-
     def _statistics(self) -> tuple[int, float]:
         """How many versions there are up to this size, and their mean length in words."""
         if self._means is None:
@@ -175,11 +166,12 @@ class Search:
         sql = f"SELECT v.seq, v.words, v.importance {_FROM} AND {_NOW} ORDER BY f.rowid DESC LIMIT ?"
         rows = self._read(sql, (only.match(_quoted(word)), self._size, self._size, _MOST_HOLDERS))
         often = self._repeating(word, rows[-1][0]) if rows else {}
+        _, mean = self._statistics()
         gains: dict[tuple[int, int], float] = {}
         for seq, length, importance in rows:
-            kind = often.get(seq, 1), length
-            if (gain := gains.get(kind)) is None:
-                gain = gains[kind] = weight * self._share(*kind)
+            times = often.get(seq, 1)
+            if (gain := gains.get((times, length))) is None:
+                gain = gains[times, length] = share(weight, times, length / mean)
             scores[seq] = scores.get(seq, 0.0) + gain
             found[seq] = length, importance
 
@@ -203,11 +195,12 @@ class Search:
     ) -> None:
         """Add to the scores of some memories what further words in them count."""
         sql = "SELECT document FROM cortex_memories WHERE seq = ?"
+        _, mean = self._statistics()
         for seq, length in lengths.items():
             said = searched_words(Memory.of_stored(self._read(sql, (seq,))[0][0], seq))
             for word, weight in zip(words, weights, strict=True):
                 if times := counted(said, word):
-                    scores[seq] += weight * self._share(times, length)
+                    scores[seq] += share(weight, times, length / mean)
 
 
 def _least(scores: dict[int, float], limit: int) -> float:

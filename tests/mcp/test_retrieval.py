@@ -73,8 +73,8 @@ def test_each_field_finds_tools() -> None:
 
 
 def test_names_are_split_at_their_joints() -> None:
-    assert words("my-server:read_text/HTTPGet.readTextFile") == [
-        *("my", "server", "read", "text", "http", "get", "read", "text", "fil")
+    assert words("box-server:read_text/HTTPGet.readTextFile") == [
+        *("box", "server", "read", "text", "http", "get", "read", "text", "fil")
     ]
 
 

@@ -83,7 +83,7 @@ def test_every_line_is_a_message_or_is_answered_once(lines: list[bytes], ended: 
 
 def test_without_what_speaks_the_protocol_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     require_sdk()
-    monkeypatch.setitem(sys.modules, "bm25s", None)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(InputError) as caught:
         require_sdk()
     assert caught.value.code == "MCP_MISSING"

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from anyio import to_thread
-
 from executor.call import Operation
 from executor.gate.context import Context
 from executor.tools.manifest import Manifest
@@ -16,7 +14,7 @@ from executor.tools.names import OURSELVES
 from mcl.catalog.foreign.manifest import call_with, hints_of
 from mcl.catalog.foreign.names import parse_name
 from mcl.catalog.suspicion.hidden import revealed
-from mcl.serve.finding.retrieval import Index, entry_of, load
+from mcl.serve.finding.retrieval import Index, entry_of
 
 if TYPE_CHECKING:
     from mcl.catalog.foreign.definitions import Definitions, Known
@@ -119,7 +117,6 @@ class Shelves:
     def __init__(self) -> None:
         self._seen: object = None
         self._shelf: Shelf | None = None
-        self._loaded = False
 
     def now(self, session: Session) -> Shelf:
         """The tools that there are, and how they stand, at this moment."""
@@ -128,13 +125,6 @@ class Shelves:
             self._shelf = Shelf(_tools(session.context, session.definitions), self._shelf)
             self._seen = stamp
         return self._shelf
-
-    async def to_search(self, session: Session) -> Shelf:
-        """The same, with what searching needs loaded while others are served."""
-        if not self._loaded:
-            await to_thread.run_sync(load)
-            self._loaded = True
-        return self.now(session)
 
 
 def shown(value: object) -> object:

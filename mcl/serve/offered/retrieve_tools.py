@@ -28,7 +28,7 @@ async def run(session: Service, arguments: Json, caller: Caller) -> Reply:
     query, server = str(arguments.get("query", "")), str(arguments.get("server", ""))
     limit, unapproved = arguments.get("limit", _USUAL), arguments.get("include_quarantined") is True
     assert isinstance(limit, int), "the schema says so"
-    shelf, policy = await session.shelves.to_search(session), session.context.policy
+    shelf, policy = session.shelves.now(session), session.context.policy
 
     def open_to_all(tool: Shelved) -> bool:
         return server in ("", tool.server) and (tool.usable or unapproved)
