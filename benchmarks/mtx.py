@@ -160,10 +160,9 @@ KINDS: dict[str, Callable[[int], str]] = {
 
 def growth(sizes: list[int]) -> dict[str, dict[str, float]]:
     """Ms for each kind of file and size: parse, check, digest, and format where there is no error."""
-    from mcl.language.mtx.digest import file_digest
-    from mcl.language.mtx.format import format_file
-    from mcl.language.mtx.parse import parse
-    from mcl.language.mtx.verdict import findings_of
+    from mcl.language.mtx.codec import file_digest
+    from mcl.language.mtx.layout import format_file
+    from mcl.language.mtx.parser import findings_of, parse
 
     parse(whole().encode())
     table = {}

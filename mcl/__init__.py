@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcl.catalog.activity.stats import ActivityStats
     from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.core.home import open_home
-    from mcl.language.mtx.finding import Finding
+    from mcl.language.mtx.source import Finding
     from mcl.memory.memory import Memory
     from mcl.memory.proof import Proof
     from mcl.memory.store import Snapshot
@@ -352,7 +352,7 @@ _HOMES = {
     "mcl.catalog.activity.reading": ("ActivityPage",),
     "mcl.catalog.activity.record": ("CallRecord",),
     "mcl.catalog.activity.stats": ("ActivityStats",),
-    "mcl.language.mtx.finding": ("Finding",),
+    "mcl.language.mtx.source": ("Finding",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -132,7 +132,7 @@ def _read_before() -> dict[tuple[object, ...], object]:
 @pytest.fixture
 def skills_read_once(monkeypatch: pytest.MonkeyPatch, _read_before: dict[tuple[object, ...], object]) -> None:
     """Skills, their plans and core modules are parsed once, though each test's home has an empty cache."""
-    from mcl.language.mtx import load
+    from mcl.language.mtx import files as load
     from mcl.language.plans import template
 
     parsed, planned = load._checked, template._checked

@@ -144,7 +144,7 @@ def _said(value: object) -> str:
 
 def _cache() -> dict[str, object]:
     """What this home keeps of the answers of models."""
-    from mcl.compiler.tapes import Tapes
+    from mcl.compiler.tape import Tapes
     from mcl.core.home import locate
 
     tapes = Tapes.of(locate())

@@ -9,7 +9,7 @@ from mcl.compiler.stages.extract import NO_PROMPT, Prompt
 from mcl.core.errors import InputError
 
 if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
-    from mcl.compiler.written import Attempt
+    from mcl.compiler.plan_writing import Attempt
 
 
 @dataclass(frozen=True)

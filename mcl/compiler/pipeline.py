@@ -14,17 +14,14 @@ from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.constraints import Gap, one_a_field, questions_of, unknowns_of
 from mcl.compiler.stages.extract import Extraction, extract
-from mcl.compiler.stages.normalise import normalise
-from mcl.compiler.stages.prefetch import prefetch
-from mcl.compiler.stages.recall import Recall
-from mcl.compiler.stages.request import Request
-from mcl.compiler.stages.resolve import look_up, resolve
+from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
+from mcl.compiler.stages.request import Request, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, Verdict, build, score
 from mcl.core.errors import SkillError
+from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
-from mcl.language.mtx.digest import value_digest
-from mcl.language.mtx.interpret import ResolveRule, SlotValue
+from mcl.language.mtx.procedure import ResolveRule, SlotValue
 from mcl.language.plans.binding import Bindings
 from mcl.language.plans.planner import Tools, make_plan
 from mcl.language.skills import Skill, Skills, mtx_digest
@@ -34,7 +31,7 @@ from mcl.model.protocol import Model, plan_writer
 
 if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
     from executor.tools.registry import Registry
-    from mcl.compiler.written import Attempt
+    from mcl.compiler.plan_writing import Attempt
 
 # Codes for which a skill may say in §FAILURE_MODES what follows, each with the reason of the intent.fail
 # where the skill names none.
@@ -207,7 +204,7 @@ class Pipeline:
             return no_plan
         if writer is None:
             return f"{no_plan}, and {goal.model.version} writes no plans (a chat model does: mcl model add)"
-        from mcl.compiler.written import Origin, write_plan
+        from mcl.compiler.plan_writing import Origin, write_plan
 
         if self._tools is None:
             return no_plan

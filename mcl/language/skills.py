@@ -13,12 +13,11 @@ import skills as shipped
 from ir import VERBS
 from mcl.core.errors import SkillError
 from mcl.language.mtx import ast
-from mcl.language.mtx.cache import Cache
-from mcl.language.mtx.check import skill_id, skill_version
+from mcl.language.mtx.checks import skill_id, skill_version
+from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
-from mcl.language.mtx.digest import value_digest
-from mcl.language.mtx.interpret import texts
-from mcl.language.mtx.load import Head, head_of, load_file, read_bytes
+from mcl.language.mtx.files import Cache, Head, head_of, load_file, read_bytes
+from mcl.language.mtx.procedure import texts
 from mcl.language.plans.template import PlanTemplate, is_kept, read_template
 from mcl.plugins.hooks import plugins
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from executor.store.home import Home
 from mcl.compiler import compiler
-from mcl.compiler.tapes import Tapes
+from mcl.compiler.tape import Tapes
 from mcl.core.home import open_home
 from mcl.core.zone import zone_here
 from mcl.language.mtx.core import Core, core_of
@@ -16,7 +16,7 @@ from mcl.usecases.skills import installed
 if TYPE_CHECKING:
     from executor.tools.registry import Registry
     from mcl.compiler.compiler import Clarify, Compiled, Refused
-    from mcl.compiler.tapes import Unloaded
+    from mcl.compiler.tape import Unloaded
     from mcl.model import Model
 
 
@@ -42,7 +42,7 @@ def compile_goal(
     skill, verb, slots: fixed beforehand. model: a GGUF or an open model (None: the one in use). ai: False
     for the deterministic matcher. at: ISO 8601. id: a ULID. zone: IANA name that days are meant in (None: the
     home's, see `config_zone`). skills: further folders. cache: whether what a file's model answered to the
-    same goal earlier counts, and is kept (`mcl.compiler.tapes`). Raises InputError, SkillError, ModelError,
+    same goal earlier counts, and is kept (`mcl.compiler.tape`). Raises InputError, SkillError, ModelError,
     HomeError, KeyringError.
     """
     home = home or open_home()

@@ -7,7 +7,7 @@ from pathlib import Path
 from executor.store.home import Home
 from executor.walker import Walker
 from mcl.catalog.tools.foreign import all_tools
-from mcl.compiler.subskills import InstalledSkills, ModelReasoner
+from mcl.compiler.execution import InstalledSkills, ModelReasoner
 from mcl.usecases.models import Models
 from mcl.usecases.skills import installed
 

@@ -10,7 +10,7 @@ from executor.store.home import Home
 from mcl.core.errors import ModelError
 
 if TYPE_CHECKING:
-    from mcl.compiler.tapes import Unloaded
+    from mcl.compiler.tape import Unloaded
     from mcl.language.mtx.core import Core
     from mcl.model import Model
 
@@ -151,7 +151,7 @@ class Models:
         """
         if path is None and self._used() == NO_AI:
             return self.open()
-        from mcl.compiler.tapes import Unloaded
+        from mcl.compiler.tape import Unloaded
         from mcl.model.files.file import open_model_file
         from mcl.model.opening import bundled_path
 

@@ -13,8 +13,8 @@ from ir.errors import MclError
 from ir.intent import CompileMetadata
 from mcl.catalog.tools import registry
 from mcl.compiler.compiler import recompile
+from mcl.compiler.plan_writing import Origin, write_plan
 from mcl.compiler.stages.rules import Rules
-from mcl.compiler.written import Origin, write_plan
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
 from mcl.language.mtx.core import core_of

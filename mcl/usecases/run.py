@@ -13,8 +13,7 @@ from executor.walker.reasoner import Prompts, Reasoner
 from ir import Intent, PlanTree
 from ir.errors import REFUSED
 from mcl.catalog.tools.foreign import connected
-from mcl.compiler.failures import SkillFailures
-from mcl.compiler.subskills import CurrentPrompts, InstalledSkills, ModelReasoner
+from mcl.compiler.execution import CurrentPrompts, InstalledSkills, ModelReasoner, SkillFailures
 from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.errors import SkillError
 from mcl.core.home import open_home

@@ -98,7 +98,7 @@ def test_a_link_stays_a_link(mcl):
 
 def test_a_layout_that_would_mean_something_else_is_never_written(mcl, monkeypatch):
     file = write_skill(mcl.folder, skill=UGLY) / "SKILL.mtx"
-    monkeypatch.setattr("mcl.language.mtx.format.format_file", lambda parsed: SKILL.replace("2000", "2001"))
+    monkeypatch.setattr("mcl.language.mtx.layout.format_file", lambda parsed: SKILL.replace("2000", "2001"))
     done = mcl("skill", "fmt", "read-page")
     assert (done.code, "FORMAT_UNSOUND" in done.err) == (6, True)
     assert file.read_text() == UGLY

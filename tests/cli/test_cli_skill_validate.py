@@ -11,7 +11,7 @@ import pytest
 from skill_writing import PLAN, SKILL, write_skill
 
 import grammars
-from mcl.language.mtx.finding import Finding, show
+from mcl.language.mtx.source import Finding, show
 
 
 def reports(done) -> list[dict]:

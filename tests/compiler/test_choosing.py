@@ -7,7 +7,7 @@ import pytest
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.request import Request
 from mcl.compiler.stages.rules import Rules
-from mcl.compiler.trace import NotRecordedError, Player, Recorder
+from mcl.compiler.tape import NotRecordedError, Player, Recorder
 from mcl.language.mtx.core import load_core
 from mcl.language.skills import Skills, find_skills
 from tests.compiler.conftest import Scripted

@@ -16,7 +16,7 @@ from executor.store.home import Home
 from ir import canonical_bytes
 from mcl import Compiled, compile_goal, open_home, replay
 from mcl.compiler.stages.request import Request
-from mcl.compiler.tapes import About, Tapes
+from mcl.compiler.tape import About, Tapes
 from mcl.language.mtx.core import core_of
 from mcl.memory import Cortex
 from mcl.usecases.models import Models
@@ -224,7 +224,7 @@ def test_questions_are_answered_from_the_cache_too_and_can_still_be_settled(home
 def test_two_processes_at_once_harm_nothing(home: Home) -> None:
     code = (
         "from pathlib import Path\n"
-        "from mcl.compiler.tapes import Tapes\n"
+        "from mcl.compiler.tape import Tapes\n"
         "import sys\n"
         f"tapes = Tapes(Path({str(Tapes.of(home.path).folder)!r}))\n"
         "for round in range(300):\n"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.compiler.stages.normalise import normalise
+from mcl.compiler.stages.request import normalise
 from mcl.core.errors import InputError
 
 

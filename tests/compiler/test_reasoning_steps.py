@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 
 from mcl.compiler.compiler import Compiled
-from mcl.compiler.subskills import ModelReasoner, SkillPrompts
+from mcl.compiler.execution import ModelReasoner, SkillPrompts
 from mcl.language.skills import load_skill
 from tests.compiler.conftest import ORDER, PLAN, Compile, Scripted
 

@@ -11,7 +11,7 @@ import mcl
 from executor import Home
 from mcl.catalog.tools import registry
 from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal
-from mcl.compiler.subskills import SkillPrompts
+from mcl.compiler.execution import SkillPrompts
 from mcl.core.errors import SkillError
 from mcl.language.skills import find_skills, load_skill
 from tests.compiler.conftest import LOOK, ORDER, PLAN, Scripted

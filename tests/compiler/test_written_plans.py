@@ -15,7 +15,7 @@ from ir.frame import Frame, SlotEntry
 from mcl import accept, replay, run
 from mcl.catalog.tools import registry
 from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal, recompile_with_answers
-from mcl.compiler.written import Origin, plan_form, write_plan
+from mcl.compiler.plan_writing import Origin, plan_form, write_plan
 from mcl.language.mtx.core import Core
 from mcl.language.skills import Skill, find_skills, load_skill
 from mcl.model import load_model

@@ -10,7 +10,7 @@ from ir import STEP_KINDS, VERBS
 from ir.intent import SEVERITIES
 from mcl.core.words import ACTIONS, CORTEX_CALLS, FAILURE_REASONS, MEMORY_TYPES
 from mcl.language.mtx.ast import SCALAR_TYPES
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.parser import parse
 from mcl.plugins.editor.completion import Completion, complete
 from mcl.plugins.editor.document import Document
 

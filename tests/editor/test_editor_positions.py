@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.parser import parse
 from mcl.plugins.editor.document import Document, rows
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")

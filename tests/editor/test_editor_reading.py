@@ -10,11 +10,9 @@ from editor_texts import SKILL, pointed, typed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.language.mtx.format import format_file
-from mcl.language.mtx.lexer import lexer
-from mcl.language.mtx.parse import parse
-from mcl.language.mtx.terminals import legal_word
-from mcl.language.mtx.verdict import findings_of
+from mcl.language.mtx.layout import format_file
+from mcl.language.mtx.lexer import legal_word, lexer
+from mcl.language.mtx.parser import findings_of, parse
 from mcl.plugins.editor import words
 from mcl.plugins.editor.document import Document, read
 from mcl.plugins.editor.hover import hover

@@ -14,9 +14,9 @@ from textmate_engines import GRAMMAR, ROOT, Painted, node_modules, paint, paint_
 
 from ir import VERBS
 from mcl.language.mtx.ast import SCALAR_TYPES, SECTIONS
-from mcl.language.mtx.check_procedure import PLAIN_NAMES
 from mcl.language.mtx.lexer import lexer
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.parser import parse
+from mcl.language.mtx.procedure_checks import PLAIN_NAMES
 from mcl.plugins.editor.place import tokens
 
 # what a terminal's characters are painted as; the first scope that is said decides

@@ -30,7 +30,7 @@ from mcl.language.mtx.ast import (
     Unknown,
     VerbIs,
 )
-from mcl.language.mtx.format import quoted
+from mcl.language.mtx.layout import quoted
 
 EXAMPLE = """§SKILL
 id=find-flights

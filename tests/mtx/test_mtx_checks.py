@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from mtx_writing import EXAMPLE, files
 
 from mcl.language.mtx.ast import File
-from mcl.language.mtx.check import check
-from mcl.language.mtx.digest import file_digest
-from mcl.language.mtx.finding import Finding
-from mcl.language.mtx.interpret import interpret
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.checks import check
+from mcl.language.mtx.codec import file_digest
+from mcl.language.mtx.parser import parse
+from mcl.language.mtx.procedure import interpret
+from mcl.language.mtx.source import Finding
 
 
 def checked(text: str, *, name: str = "find-flights", strict: bool = False) -> list[Finding]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from mcl.language.mtx.check import check
-from mcl.language.mtx.finding import Finding
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.checks import check
+from mcl.language.mtx.parser import parse
+from mcl.language.mtx.source import Finding
 
 CASES = sorted((Path(__file__).parent / "checks").glob("*.mtx"))
 LINE = re.compile(r'# (\w+) (\d+):(\d+) (error|warning) ("(?:[^"\\]|\\.)*") ("(?:[^"\\]|\\.)*")')

@@ -24,8 +24,8 @@ from mcl.language.mtx.ast import (
     Text,
     VerbIs,
 )
-from mcl.language.mtx.digest import file_digest
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.codec import file_digest
+from mcl.language.mtx.parser import parse
 
 
 def edits(value: Any) -> Iterator[Any]:

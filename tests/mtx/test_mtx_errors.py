@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mtx_writing import EXAMPLE
 
-from mcl.language.mtx.check import check
-from mcl.language.mtx.finding import Finding, show
-from mcl.language.mtx.parse import parse
-from mcl.language.mtx.verdict import findings_of
+from mcl.language.mtx.checks import check
+from mcl.language.mtx.parser import findings_of, parse
+from mcl.language.mtx.source import Finding, show
 
 
 def found(text: str | bytes) -> list[tuple[str, int, int, str]]:

@@ -6,8 +6,8 @@ import pytest
 
 import skills
 from grammars import core_modules
-from mcl.language.mtx.format import format_file
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.layout import format_file
+from mcl.language.mtx.parser import parse
 
 SHIPPED = [*core_modules().values(), *sorted(Path(skills.__file__).parent.glob("*/SKILL.mtx"))]
 MESSY = """# a skill

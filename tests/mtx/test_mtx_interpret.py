@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from mtx_writing import EXAMPLE
 
 from mcl.language.mtx.ast import File
-from mcl.language.mtx.interpret import ClarifyRule, ResolveRule, SlotValue, UnknownRule, interpret
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.parser import parse
+from mcl.language.mtx.procedure import ClarifyRule, ResolveRule, SlotValue, UnknownRule, interpret
 
 
 @dataclass(frozen=True)

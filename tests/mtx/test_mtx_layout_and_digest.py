@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from mtx_writing import EXAMPLE, Writer, files
 
 from mcl.language.mtx.ast import SECTIONS, File, Node, Setting, SlotType, Text
-from mcl.language.mtx.codec import named, packed, unpacked
-from mcl.language.mtx.digest import file_digest, value_digest
-from mcl.language.mtx.format import format_file
-from mcl.language.mtx.parse import Parsed, parse
+from mcl.language.mtx.codec import file_digest, named, packed, unpacked, value_digest
+from mcl.language.mtx.layout import format_file
+from mcl.language.mtx.parser import Parsed, parse
 
 DIGEST = "5bcf73401a4fddde3432fc36b6bffc5455778a4732cce9c4aff4d9a933a90e3f"
 

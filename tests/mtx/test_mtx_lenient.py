@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mcl.language.mtx.digest import file_digest
-from mcl.language.mtx.format import format_file
-from mcl.language.mtx.parse import parse
-from mcl.language.mtx.verdict import findings_of
+from mcl.language.mtx.codec import file_digest
+from mcl.language.mtx.layout import format_file
+from mcl.language.mtx.parser import findings_of, parse
 
 FOLDER = Path(__file__).parent / "lenient"
 CASES = sorted(FOLDER.glob("*.mtx"))

@@ -6,15 +6,12 @@ import pytest
 from mtx_writing import EXAMPLE
 
 from mcl.language.mtx.ast import File, On
-from mcl.language.mtx.cache import Cache
-from mcl.language.mtx.codec import packed, tree_text, unpacked
-from mcl.language.mtx.digest import file_digest
-from mcl.language.mtx.format import format_file
-from mcl.language.mtx.interpret import interpret
-from mcl.language.mtx.load import load_file
-from mcl.language.mtx.parse import Parsed, parse
+from mcl.language.mtx.codec import file_digest, packed, tree_text, unpacked
+from mcl.language.mtx.files import Cache, load_file
+from mcl.language.mtx.layout import format_file
+from mcl.language.mtx.parser import Parsed, findings_of, parse
+from mcl.language.mtx.procedure import interpret
 from mcl.language.mtx.source import MAX_BYTES, MAX_SECTIONS
-from mcl.language.mtx.verdict import findings_of
 
 
 @dataclass(frozen=True)

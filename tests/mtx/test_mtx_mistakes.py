@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mtx_writing import Writer, files
 
 from mcl.language.mtx.ast import File
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.parser import parse
 
 Mistake = Callable[[str], str]
 STRING = re.compile(r'\s*[\w.-]+="(?:[^"\\]|\\.)*"')

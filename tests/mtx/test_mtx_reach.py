@@ -21,10 +21,10 @@ from mcl.language.mtx.ast import (
     Unknown,
     VerbIs,
 )
-from mcl.language.mtx.format import format_file
-from mcl.language.mtx.interpret import interpret
-from mcl.language.mtx.parse import parse
-from mcl.language.mtx.reach import check_reach
+from mcl.language.mtx.checks import check_reach
+from mcl.language.mtx.layout import format_file
+from mcl.language.mtx.parser import parse
+from mcl.language.mtx.procedure import interpret
 
 BASE = parse(EXAMPLE.encode()).file
 WORLDS = list(

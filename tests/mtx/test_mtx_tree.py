@@ -8,7 +8,7 @@ from mtx_writing import EXAMPLE, files
 
 from mcl.language.mtx.ast import AnyUnknown, File, Node, On, Section
 from mcl.language.mtx.codec import packed, tree_json, tree_text, unpacked
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.parser import parse
 
 
 def deep(levels: int) -> File:

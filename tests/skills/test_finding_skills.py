@@ -137,7 +137,7 @@ def test_a_second_run_reads_the_cache_and_finds_the_same(
     write(tmp_path / "skills", "one", plan=PLAN)
     cache = tmp_path / "cache"
     skills, core = find_skills([tmp_path / "skills"], cache=cache), load_core(cache=cache)
-    monkeypatch.setitem(sys.modules, "mcl.language.mtx.parse", None)
+    monkeypatch.setitem(sys.modules, "mcl.language.mtx.parser", None)
     monkeypatch.setitem(sys.modules, "yaml", None)
     again = find_skills([tmp_path / "skills"], cache=cache)
     assert [skill.digest for skill in again] == [skill.digest for skill in skills]

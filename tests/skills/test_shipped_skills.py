@@ -8,10 +8,10 @@ import pytest
 from executor.gate.effects import over_ceiling
 from ir import VERBS, Intent, PlanTree
 from mcl.catalog.tools import registry
-from mcl.language.mtx.check import check
+from mcl.language.mtx.checks import check
 from mcl.language.mtx.core import load_core
-from mcl.language.mtx.format import format_file
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.layout import format_file
+from mcl.language.mtx.parser import parse
 from mcl.language.plans.planner import make_plan
 from mcl.language.skills import Skill, Skills, find_skills, mtx_digest, skill_folders
 

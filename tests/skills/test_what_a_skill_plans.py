@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from executor import Registry
 from mcl.catalog.tools import registry
-from mcl.language.mtx.finding import Finding
-from mcl.language.mtx.parse import parse
+from mcl.language.mtx.parser import parse
+from mcl.language.mtx.source import Finding
 from mcl.language.plans.below import check_plan, scope_of
 from mcl.language.plans.document import YamlFile, read_yaml
 from mcl.usecases.skill.validate import CheckedFile, validate_skill

@@ -85,7 +85,7 @@ def _each(given: str, *, write: bool) -> Iterator["FormattedFile"]:
 
 
 def _failed(path: str, error: "SkillError") -> "FormattedFile":
-    from mcl.language.mtx.finding import Finding
+    from mcl.language.mtx.source import Finding
     from mcl.usecases.skill.format import FormattedFile
 
     return FormattedFile(path, "", "", False, (Finding(0, 0, error.code, error.message, "", error.fix),))

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, one_line, plain
-from mcl.language.mtx.finding import Finding, show
+from mcl.language.mtx.source import Finding, show
 
 if TYPE_CHECKING:
     from mcl.usecases.skill.validate import CheckedFile

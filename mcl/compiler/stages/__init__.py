@@ -1,6 +1,4 @@
-"""The six stages of a compile, one module each, in order: normalise, classify, prefetch, extract, resolve,
-score.
-
-Beside them: request (what is compiled), rules (thresholds and words), gaps (what is not known), constraints
-(limits, signs of success and preferences as values).
+"""The stages of a compile and what they read: request (a goal, made plain), classify, extract, memories (the
+stages prefetch and resolve) and score; rules (thresholds and words), evidence, constraints (limits, signs of
+success and preferences as values).
 """

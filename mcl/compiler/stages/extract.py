@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from ir import Budget, Constraint, DeadlineConstraint, Frame, Predicate, Preference, SlotEntry, SpanMark
-from mcl.compiler.stages.around import Around
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.constraints import (
     CONSTRAINTS,
     FIELD_OF_PATH,
     FIELDS,
+    Around,
     Gap,
     Reading,
     Stated,
@@ -23,7 +23,7 @@ from mcl.compiler.stages.evidence import with_patterns
 from mcl.compiler.stages.request import Request
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import InputError
-from mcl.language.mtx.interpret import ResolveRule, SlotValue, interpret
+from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
 from mcl.language.skills import Skill, Slot
 from mcl.memory import Bundle
 from mcl.model.matcher.cues import free

@@ -9,8 +9,8 @@ from executor.store.lifecycle.events import MAX_ROUNDS
 from ir.intent import SEVERITIES
 from mcl.compiler.stages.constraints import ASKED, LIMITS, SIGNS
 from mcl.language.mtx.core import Core, CoreModule
-from mcl.language.mtx.finding import nearest
-from mcl.language.mtx.interpret import interpret
+from mcl.language.mtx.procedure import interpret
+from mcl.language.mtx.source import nearest
 from mcl.model.matcher.matcher import Lexicon
 
 Route: TypeAlias = Literal["compiled", "review", "clarify"]

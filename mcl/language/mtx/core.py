@@ -12,10 +12,9 @@ from typing import Any, TypeVar
 from grammars import core_modules
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import Failure, File, Node
-from mcl.language.mtx.cache import Cache
-from mcl.language.mtx.digest import value_digest
-from mcl.language.mtx.finding import nearest
-from mcl.language.mtx.load import load_file
+from mcl.language.mtx.codec import value_digest
+from mcl.language.mtx.files import Cache, load_file
+from mcl.language.mtx.source import nearest
 
 Made = TypeVar("Made")
 MODULES = ("confidence", "constraint", "frame", "pipeline", "pre_resolve", "predicate", "unknown", "verb")

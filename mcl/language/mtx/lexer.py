@@ -1,5 +1,4 @@
-"""Lark's tables for `grammars/mtx.lark`, and one compiled expression for each set of terminals that can stand
-at a place.
+"""Words and lines of the language, and the tables that Lark makes of `grammars/mtx.lark`.
 
 The language is read line by line: no terminal but the line's end reaches beyond a line, so a broken line
 never spoils the next one, and the time is linear in the length of the text.
@@ -8,7 +7,8 @@ never spoils the next one, and the time is linear in the length of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -100,3 +100,91 @@ def lexer() -> Lexer:
 
     text = load("mtx").text
     return Lexer(Lark(text, start="file", parser="lalr", maybe_placeholders=False, tree_class=Branch))
+
+
+# ---- A line as it is read, and the lines that open and end blocks.
+
+OPENERS = ("ON", "PROMPT", "UNKNOWN", "CLARIFY")  # the terminals that open a block
+OPENS = re.compile(r"\s*(?:(?:on|unknown|clarify)(?=[ \t])|prompt[ \t]*(?:#|$))")
+ENDS = re.compile(r"\s*end(?![\w=.-])")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line as it is read. Where a word was put in for another, columns from `since` on are off by `shift`.
+
+    told: its error is noted already.
+    """
+
+    text: str
+    number: int
+    since: int = 0
+    shift: int = 0
+    told: bool = False
+
+    def column(self, position: int) -> int:
+        """The column (from 1) that an offset of this text has in the file."""
+        return max(1, position + 1 - (self.shift if position >= self.since else 0))
+
+
+# ---- The terminals of `grammars/mtx.lark` in words for people.
+
+_DESCRIBED = {
+    "KEY": "key=value",
+    "REFERENCE": "a matrix:// reference",
+    "NAME": "a name",
+    "TYPE_NAME": "a type",
+    "_ENUM": "a type",
+    "MEMBER": "a member of the enum",
+    "MANY": "[]",
+    "VERB_NAME": "a verb",
+    "COMPARISON": "< <= > >= or ==",
+    "NUMBER": "a number",
+    "ANY_UNKNOWN": "unknown",
+    "SLOT_PATH": "slot.<name>",
+    "CORTEX_CALL": "cortex.find, cortex.resolve or cortex.context",
+    "ARGUMENT_KEY": "name=value",
+    "ARGUMENT": "a value",
+    "STRING": "a value",
+    "BARE": "a value",
+    "ITEM": "a value",
+    "FAILURE": "the name of a failure",
+    "LIST_OPEN": "[",
+    "_LIST_CLOSE": "]",
+    "_EQ": "=",
+    "_COLON": ":",
+    "_LT": "<",
+    "_GT": ">",
+    "_BAR": "|",
+    "_ARROW": "<-",
+    "_OPEN": "(",
+    "_CLOSE": ")",
+    "_COMMA": "a comma",
+    "_NL": "the end of the line",
+}
+# what completes a broken line soonest: the first of these that the state accepts
+COMPLETION = (
+    "_NL", "_CLOSE", "_LIST_CLOSE", "_GT", "_EQ", "_COLON", "_LT", "_ARROW", "_OPEN", "SLOT_PATH",
+    "CORTEX_CALL", "ANY_UNKNOWN", "ARGUMENT_KEY", "NAME", "TYPE_NAME", "MEMBER", "VERB_NAME",
+    "COMPARISON", "NUMBER", "STRING",
+)  # fmt: skip
+
+
+def legal_word(terminal: str) -> str:
+    """The one word that a terminal stands for; "" where it stands for many."""
+    if terminal in _DESCRIBED:
+        return ""
+    if terminal.startswith("S_"):
+        return "§" + terminal[2:]
+    return terminal.lower().removesuffix("_key").strip("_")
+
+
+def described(terminal: str) -> str:
+    """A terminal as a person would call it."""
+    return _DESCRIBED.get(terminal) or legal_word(terminal)
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """`a, b or c`."""
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mcl.core.errors import SkillError
-from mcl.language.mtx.finding import Finding, nearest
-from mcl.language.mtx.parse import Parsed
+from mcl.language.mtx.parser import Parsed
+from mcl.language.mtx.source import Finding, nearest
 from mcl.language.plans.binding import Bindings
 from mcl.language.plans.checks import Tools, check_against, unused
 from mcl.language.plans.document import Steps, YamlFile

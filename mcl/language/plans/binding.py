@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ir import PlanNode
 from mcl.core.errors import SkillError
-from mcl.language.mtx.digest import value_digest
+from mcl.language.mtx.codec import value_digest
 from mcl.language.skills import Skill, Skills
 
 _SCHEME = "matrix://skill/"

@@ -33,7 +33,7 @@ from executor.gate.offer import Offer
 from executor.gate.references import typed_args
 from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, ToolCall, check_plan, parse_references
 from ir import Finding as Flaw
-from mcl.language.mtx.finding import Finding, found, nearest
+from mcl.language.mtx.source import Finding, found, nearest
 from mcl.language.plans.document import Steps, YamlFile
 from mcl.language.plans.planner import as_written, check_steps
 from mcl.language.plans.template import PLACE, Shape, is_runtime, slot_place

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
-from mcl.language.mtx.finding import Finding
+from mcl.language.mtx.source import Finding
 
 MAX_BYTES = 256 * 1024  # of a plan.yaml; PyYAML reads some 100 KiB a second
 Steps: TypeAlias = tuple[str | int, ...]

@@ -22,8 +22,8 @@ from ir import (
 )
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import File, prompt_names
-from mcl.language.mtx.finding import nearest
-from mcl.language.mtx.interpret import interpret, objects_by_slot
+from mcl.language.mtx.procedure import interpret, objects_by_slot
+from mcl.language.mtx.source import nearest
 from mcl.language.plans.binding import Binder, bind
 from mcl.language.plans.template import PLACE, Case, is_runtime, slot_place
 from mcl.language.skills import Skill

@@ -26,10 +26,9 @@ from ir import VERBS, MclError, canonical_bytes
 from ir.json_text import place_in_json
 from ir.plan import NO
 from mcl.core.errors import SkillError
-from mcl.language.mtx.cache import Cache
-from mcl.language.mtx.digest import value_digest
-from mcl.language.mtx.finding import Finding, nearest
-from mcl.language.mtx.source import MAX_FINDINGS
+from mcl.language.mtx.codec import value_digest
+from mcl.language.mtx.files import Cache
+from mcl.language.mtx.source import MAX_FINDINGS, Finding, nearest
 from mcl.language.plans.document import Steps, YamlFile, read_yaml
 
 # ---- The places of a plan.yaml, `${slot.x}` and the like: what may stand in one, and whose it is.

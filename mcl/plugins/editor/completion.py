@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from mcl.core.words import CORTEX_CALLS, MEMORY_TYPES
 from mcl.language.mtx.ast import SECTIONS, File
-from mcl.language.mtx.terminals import legal_word
+from mcl.language.mtx.lexer import legal_word
 from mcl.plugins.editor import words
 from mcl.plugins.editor.catalogue import Catalogue
 from mcl.plugins.editor.document import Span

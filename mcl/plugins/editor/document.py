@@ -16,9 +16,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from mcl.language.mtx.finding import Finding
-from mcl.language.mtx.parse import Parsed, parse
-from mcl.language.mtx.verdict import findings_of
+from mcl.language.mtx.parser import Parsed, findings_of, parse
+from mcl.language.mtx.source import Finding
 
 Encoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
 BOM = "\ufeff"

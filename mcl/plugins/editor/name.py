@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mcl.language.mtx.check_procedure import slot_of
+from mcl.language.mtx.procedure_checks import slot_of
 from mcl.plugins.editor.document import Span
 from mcl.plugins.editor.place import Token, here, tokens
 

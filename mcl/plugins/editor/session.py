@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mcl.language.mtx.ast import File
-from mcl.language.mtx.format import format_file
-from mcl.language.mtx.parse import Parsed
+from mcl.language.mtx.layout import format_file
+from mcl.language.mtx.parser import Parsed
 from mcl.plugins.editor.catalogue import Catalogue
 from mcl.plugins.editor.completion import Completion, complete
 from mcl.plugins.editor.document import (

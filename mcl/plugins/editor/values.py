@@ -8,7 +8,7 @@ from ir import STEP_KINDS, VERBS
 from ir.intent import SEVERITIES
 from mcl.core.words import FAILURE_REASONS, MEMORY_TYPES
 from mcl.language.mtx.ast import SCALAR_TYPES, File, Slot
-from mcl.language.mtx.check_procedure import PLAIN_NAMES
+from mcl.language.mtx.procedure_checks import PLAIN_NAMES
 from mcl.plugins.editor import words
 
 LISTS = ("mcl.verbs", "reads", "writes")  # several words in one value

@@ -19,12 +19,12 @@ from executor.store.home import Home
 from executor.walker import Verdict, Walker
 from ir import Intent, PlanTree
 from mcl.catalog.tools.foreign import all_tools
-from mcl.compiler.failures import as_told
+from mcl.compiler.execution import as_told
 from mcl.core.awaiting import outside_loop
 from mcl.core.errors import RepoError
 from mcl.core.home import locate, open_home
 from mcl.core.repositories import Repositories, Repository, Resolved
-from mcl.language.mtx.cache import Cache
+from mcl.language.mtx.files import Cache
 from mcl.language.skills import load_skill
 from mcl.plugins.repo.contract import REFUSE, RepoIntent, intent_types, judge, shown
 from mcl.plugins.repo.planning import REFUSED, ContractOrigin, plan_contract, short

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ir.errors import MclError
-from mcl.compiler.stages.normalise import normalise
+from mcl.compiler.stages.request import normalise
 from mcl.core.errors import InputError
-from mcl.language.mtx.finding import nearest
+from mcl.language.mtx.source import nearest
 from mcl.language.skills import Skill, Slot
 from mcl.model.form import WINDOW_UNITS, Unit, words
 

@@ -23,8 +23,8 @@ from ir.errors import REFUSED
 from mcl.core.distribution import install_line
 from mcl.core.errors import InputError, ModelError
 from mcl.core.home import open_home
+from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core, core_of
-from mcl.language.mtx.digest import value_digest
 from mcl.language.skills import Skill, Skills, find_skills, skill_folders
 from mcl.model.files.file import file_digest
 from mcl.model.files.gguf import read_header

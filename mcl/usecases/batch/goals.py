@@ -13,12 +13,12 @@ from ir import canonical_bytes
 from ir.document import Document
 from ir.errors import DocumentError, MclError
 from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal
-from mcl.compiler.tapes import Tapes, Unloaded
+from mcl.compiler.tape import Tapes, Unloaded
 from mcl.core.errors import CortexError, InputError, ModelError, SkillError
 from mcl.core.home import open_home
 from mcl.core.zone import zone_here
+from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core, core_of
-from mcl.language.mtx.digest import value_digest
 from mcl.language.skills import Skill, Skills, find_skills
 from mcl.model.protocol import Model
 from mcl.usecases.batch.lines import Id, Line, fingerprint, id_of, read_goal

@@ -17,7 +17,7 @@ from mcl.compiler import compiler
 from mcl.core.errors import InputError, SkillError
 from mcl.core.home import open_home
 from mcl.language.mtx.core import Core, load_core
-from mcl.language.mtx.load import head_of
+from mcl.language.mtx.files import head_of
 from mcl.language.skills import Skill, Skills, load_skill
 from mcl.usecases.compile import open_model
 from mcl.usecases.skill.files import SKILL_FILE, skill_files

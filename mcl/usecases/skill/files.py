@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from mcl.core.errors import SkillError
 from mcl.core.replacing import replacing
-from mcl.language.mtx.load import invalid, read_bytes
+from mcl.language.mtx.files import invalid, read_bytes
 
 if TYPE_CHECKING:
-    from mcl.language.mtx.finding import Finding
-    from mcl.language.mtx.parse import Parsed
+    from mcl.language.mtx.parser import Parsed
+    from mcl.language.mtx.source import Finding
 
 SKILL_FILE, PLAN_FILE = "SKILL.mtx", "plan.yaml"
 
@@ -113,7 +113,7 @@ class ReadFile:
 
 def read_skill_file(file: SkillFile) -> ReadFile:
     """Read and parse a .mtx file, whatever is wrong with it. Raises SkillError NO_FILE."""
-    from mcl.language.mtx.parse import parse
+    from mcl.language.mtx.parser import parse
 
     data = read_bytes(file.path)
     return ReadFile(file, data, parse(data))

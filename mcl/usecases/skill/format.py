@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcl.core.errors import SkillError
-from mcl.language.mtx.digest import file_digest
+from mcl.language.mtx.codec import file_digest
 from mcl.usecases.skill.files import ReadFile, SkillFile, read_skill_file, replace_file, skill_files
 
 if TYPE_CHECKING:
-    from mcl.language.mtx.finding import Finding
+    from mcl.language.mtx.source import Finding
 
 
 @dataclass(frozen=True)
@@ -64,16 +64,15 @@ def format_file_at(file: SkillFile, *, write: bool) -> FormattedFile:
 
 def format_bytes(data: bytes, shown: str) -> FormattedFile:
     """The canonical layout of a text that is in no file."""
-    from mcl.language.mtx.parse import parse
+    from mcl.language.mtx.parser import parse
 
     return formatted(ReadFile(SkillFile(shown), data, parse(data)))
 
 
 def formatted(read: ReadFile) -> FormattedFile:
     """A file that was read, with its canonical layout; nothing is written."""
-    from mcl.language.mtx.finding import Finding
-    from mcl.language.mtx.format import format_file
-    from mcl.language.mtx.source import MAX_BYTES
+    from mcl.language.mtx.layout import format_file
+    from mcl.language.mtx.source import MAX_BYTES, Finding
 
     shown, text = read.file.shown, read.parsed.text
     if not read.parsed.ok:
@@ -90,7 +89,7 @@ def formatted(read: ReadFile) -> FormattedFile:
 
 def _require_same(read: ReadFile, after: str) -> None:
     """Never write a layout that means something else, whatever is wrong with the formatter."""
-    from mcl.language.mtx.parse import parse
+    from mcl.language.mtx.parser import parse
 
     again, before = parse(after.encode()), read.parsed.file
     same = file_digest(again.file) == file_digest(before)

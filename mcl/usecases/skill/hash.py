@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mcl.language.mtx.digest import file_digest
+from mcl.language.mtx.codec import file_digest
 from mcl.usecases.skill.files import SkillFile, read_skill_file, skill_files
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from executor.store.home import Home
 from ir.errors import UNVERIFIED
 from mcl.core.errors import SkillError
-from mcl.language.mtx.digest import file_digest
-from mcl.language.mtx.finding import Finding
-from mcl.language.mtx.load import invalid
+from mcl.language.mtx.codec import file_digest
+from mcl.language.mtx.files import invalid
+from mcl.language.mtx.source import Finding
 from mcl.usecases.skill.files import (
     SKILL_FILE,
     ReadFile,
@@ -25,7 +25,7 @@ from mcl.usecases.skill.format import formatted
 from mcl.usecases.skill.validate import check_text, validate_skill
 
 if TYPE_CHECKING:
-    from mcl.language.mtx.parse import Parsed
+    from mcl.language.mtx.parser import Parsed
     from mcl.model import Model
     from mcl.usecases.skill.examples import TriedSkill
 

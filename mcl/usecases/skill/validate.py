@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcl.core.errors import SkillError
-from mcl.language.mtx.finding import Finding
+from mcl.language.mtx.source import Finding
 from mcl.usecases.skill.files import PLAN_FILE, SKILL_FILE, SkillFile, skill_files
 
 if TYPE_CHECKING:
-    from mcl.language.mtx.parse import Parsed
+    from mcl.language.mtx.parser import Parsed
     from mcl.language.plans.checks import Tools
     from mcl.language.skills import Skill, Skills
 
@@ -70,8 +70,7 @@ def validate_skill(
 
 def check_text(data: bytes, id: str, *, strict: bool = False) -> tuple[Parsed, tuple[Finding, ...]]:
     """Parse and check the bytes of a .mtx file; `id` is the one that it should carry ("": any)."""
-    from mcl.language.mtx.parse import parse
-    from mcl.language.mtx.verdict import findings_of
+    from mcl.language.mtx.parser import findings_of, parse
 
     parsed = parse(data)
     return parsed, findings_of(parsed, name=id, strict=strict)
@@ -130,7 +129,7 @@ def _skills_around(folder: Path) -> Skills:
 
 
 def _read(shown: str) -> bytes | Finding:
-    from mcl.language.mtx.load import read_bytes
+    from mcl.language.mtx.files import read_bytes
 
     try:
         return read_bytes(Path(shown))

@@ -17,7 +17,7 @@ from anyio import from_thread, to_thread
 from executor.sandbox.paths import Workspace
 from mcl.core.awaiting import at_once
 from mcl.core.kept import read_own, write_own
-from mcl.language.mtx.cache import BAD_VALUE
+from mcl.language.mtx.files import BAD_VALUE
 from mcl.plugins.review.maps.files import SourceFile, Stamp, listed, read_all
 from mcl.plugins.review.maps.maps import Maps, StaleEntry
 from mcl.plugins.review.maps.ownership import ChangeLog, head_of

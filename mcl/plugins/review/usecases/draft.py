@@ -19,7 +19,7 @@ from mcl.catalog.tools.foreign import all_tools
 from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.errors import ReviewError, SkillError
 from mcl.core.home import open_home
-from mcl.language.mtx.cache import Cache
+from mcl.language.mtx.files import Cache
 from mcl.language.plans.planner import Tools, make_plan
 from mcl.language.skills import Skill, load_skill
 from mcl.plugins.review.contracts import Mode, contract
@@ -195,7 +195,7 @@ def _digest(home: Home, model: "Path | Model | None") -> str | None:
     if model is not None and not isinstance(model, Path):
         return model.digest
     found = Models(home).unloaded(model)
-    from mcl.compiler.tapes import Unloaded
+    from mcl.compiler.tape import Unloaded
 
     return found.digest if isinstance(found, Unloaded) else None
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from executor.store.home import Home
 from ir import Intent
 from ir.errors import REFUSED
-from mcl.compiler.tapes import Unloaded
+from mcl.compiler.tape import Unloaded
 from mcl.core.errors import ModelError
 from mcl.usecases.models import Models
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from ir.errors import MclError
-from mcl.compiler.failures import as_told
+from mcl.compiler.execution import as_told
 from mcl.core.awaiting import outside_loop
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home

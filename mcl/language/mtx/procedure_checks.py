@@ -32,7 +32,7 @@ from mcl.language.mtx.ast import (
     Value,
     VerbIs,
 )
-from mcl.language.mtx.finding import Finding, found, nearest
+from mcl.language.mtx.source import Finding, found, nearest
 from mcl.values.slots import is_memory, read_memory
 
 # ---- V3 and V4: the slots of §INPUTS and §OUTPUTS.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mcl.language.mtx.lexer import Word
-from mcl.language.mtx.line import OPENERS
-from mcl.language.mtx.parse import Parsed
+from mcl.language.mtx.lexer import OPENERS, Word
+from mcl.language.mtx.parser import Parsed
 
 _PLAIN = re.compile(r"(?!slot\.)[A-Za-z0-9_.][A-Za-z0-9_.:/@+<|>-]*", re.ASCII)
 _WORDS = re.compile(r"[^\s\"#\[][^\"#]*", re.ASCII)

@@ -1,28 +1,31 @@
-"""One pass over a text: line by line through the LALR parser, with an account of sections and blocks."""
+"""Text to tree, with every error of the file.
+
+Lark drives an LALR parser over `grammars/mtx.lark`, which is fed line by line. Where a line is wrong, the
+error is noted; the line is read again as it was most likely meant (a misspelt word as the nearest legal
+one), or completed with stand-in tokens, or left out with what belongs to it, so that one mistake is told
+once and the next line is read in the state that its author meant. A tree from a text with errors is only
+good for further checks.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from mcl.language.mtx.ast import SECTIONS
-from mcl.language.mtx.build import STAND_IN
-from mcl.language.mtx.finding import Finding
-from mcl.language.mtx.lexer import Word, lexer
-from mcl.language.mtx.line import ENDS, OPENERS, OPENS, Line
-from mcl.language.mtx.source import MAX_FINDINGS
-from mcl.language.mtx.terminals import COMPLETION
+from mcl.language.mtx.ast import SECTIONS, File
+from mcl.language.mtx.builder import STAND_IN, Builder
+from mcl.language.mtx.checks import check
+from mcl.language.mtx.lexer import COMPLETION, ENDS, OPENERS, OPENS, Line, Word, lexer
+from mcl.language.mtx.source import MAX_FINDINGS, Finding, read_source
+
+# ---- One pass over a text: line by line through the LALR parser, with an account of sections and blocks.
 
 MAX_DEPTH = 1000
 _NOTED = frozenset(["_END", "FAILURE", *OPENERS, *(f"S_{name}" for name in SECTIONS)])
 _BLANKS = re.compile(r"[ \t]*")
 _ENTRY = re.compile(r"[ \t]*(?:on|unknown|clarify|prompt|resolve|kind|output_cardinality)(?![\w.-])")
-
-Mend: TypeAlias = "Callable[[Run, Line, int, bool], None]"
-"""Tells what is wrong at an offset of a line (whether nothing of it was read yet), and brings the parser to a
-state from which to go on."""
 
 
 @dataclass
@@ -36,12 +39,11 @@ class Block:
 
 
 class Run:
-    """One pass over one text. `mend` is what becomes of an error (mcl/language/mtx/recover.py)."""
+    """One pass over one text."""
 
-    def __init__(self, text: str, mend: Mend) -> None:
+    def __init__(self, text: str) -> None:
         from lark.exceptions import UnexpectedToken
 
-        self.mend = mend
         self.lines = text.split("\n")
         self.at = 0  # the line to be read next, from 0
         self.findings: list[Finding] = []
@@ -167,7 +169,9 @@ class Run:
     def recover(self, source: str, number: int, position: int, line: Line | None, *, first: bool) -> None:
         """Tell what is wrong at a place, and bring the parser to a state from which to go on."""
         self.stumble = self.stumble or (number, position + 1)
-        self.mend(self, line or Line(source, number), position, first)
+        from mcl.language.mtx.recovery import Recovery  # here, because a file without errors needs none of it
+
+        Recovery(self, line or Line(source, number), position).run(first=first)
 
     def complete(self) -> None:
         """Feed stand-ins until the line, which is the one before `at`, is over."""
@@ -200,3 +204,96 @@ def _even(lines: list[str], start: int) -> bool:
         elif ENDS.match(text):
             depth -= 1
     return depth == 0
+
+
+# ---- The whole of a file: parsed, and held against the checks.
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A file's text, its tree, and what is wrong with it.
+
+    rows: the words of each line that says something, by line number, for the formatter. comments: what
+    follows them in the same line. broken: the lines that were not read to their end, of which the tree says
+    no more than part.
+    """
+
+    text: str
+    file: File
+    findings: tuple[Finding, ...]
+    rows: dict[int, tuple[Word, ...]] = field(default_factory=dict)
+    comments: dict[int, str] = field(default_factory=dict)
+    broken: frozenset[int] = frozenset()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the text is well formed (checks of meaning come after)."""
+        return not self.findings
+
+
+def parse(data: bytes) -> Parsed:
+    """Parse the bytes of a .mtx file. Never raises for what is in them; see `Parsed.findings`.
+
+    Findings are at most 200, in the order of their places; what follows in such a file is noise.
+    """
+    source = read_source(data)
+    text = source.text
+    if not text.strip():
+        findings = list(source.findings)
+        if not findings:
+            findings = [Finding(1, 1, "EMPTY", "an empty file", hint="a skill begins with §SKILL")]
+        return Parsed(text, File(), tuple(findings))
+    run = Run(source.readable)
+    tree = run.tree()
+    builder = Builder(run.guessed)
+    file = builder.file(tree)
+    found = {one for one in (*run.findings, *builder.findings) if not source.causes(one)}
+    told = sorted(found.union(source.findings))
+    if run.stumble and not told:  # what was not read as it is written is never passed over in silence
+        told = [Finding(*run.stumble, "UNEXPECTED", "this line cannot be read as it is written")]
+    told = [one for index, one in enumerate(told) if index < MAX_FINDINGS or one.code == "TOO_DEEP"]
+    return Parsed(text, file, tuple(told[-MAX_FINDINGS:]), run.rows, run.comments, frozenset(run.broken))
+
+
+_OF_WHOLE_FILES = ("V14", "V15")  # a digest and a reach that follow from every line
+
+
+def findings_of(parsed: Parsed, *, name: str = "", strict: bool = False) -> tuple[Finding, ...]:
+    """The findings of a parsed file and of its checks, in the order of their places, at most 200.
+
+    name, strict: as `check` takes them. What only follows from an error in the text is left out: checks of a
+    line that could not be read to its end, of the whole of a file that is not whole, and of a file of which
+    nothing could be read.
+    """
+    if parsed.ok:
+        return tuple(_exact(parsed, check(parsed.file, name=name, strict=strict))[:MAX_FINDINGS])
+    if not parsed.file.sections:
+        return parsed.findings
+    checks = (
+        finding
+        for finding in _exact(parsed, check(parsed.file, name=name, strict=strict))
+        if finding.code not in _OF_WHOLE_FILES and finding.line not in parsed.broken
+    )
+    return tuple(sorted({*parsed.findings, *checks})[:MAX_FINDINGS])
+
+
+def _exact(parsed: Parsed, checks: Sequence[Finding]) -> list[Finding]:
+    """The same, each at the column of its own text, where a check names that of the words around it."""
+    lines, exact, last = parsed.text.split("\n") if checks else [], [], dict[Finding, int]()
+    for finding in checks:
+        if len(finding.text) > 1 and finding.line:
+            start = last.get(finding, finding.column - 1)
+            column = _word(lines[finding.line - 1], finding.text, start) + 1
+            if column:
+                last[finding] = column
+                finding = replace(finding, column=column)
+        exact.append(finding)
+    return sorted(exact)
+
+
+def _word(line: str, text: str, start: int) -> int:
+    """Where a text stands in a line from an offset on, and not within a longer word; -1 for nowhere."""
+    at = line.find(text, start)
+    while at > 0 and f"{line[at - 1]}{text[0]}".isalnum():
+        at = line.find(text, at + 1)
+    return at

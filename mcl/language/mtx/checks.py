@@ -8,22 +8,33 @@ V12 output_cardinality · V13 identity · V14 recorded digest · V15 reachable c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from ir import VERBS
 from ir.checks import is_pinned
 from ir.frame import valid_verb
 from mcl.core.words import ACTIONS, CORTEX_KEYS, FAILURE_REASONS, MEMORY_TYPES, SKILL_KEYS
-from mcl.language.mtx.ast import SECTIONS, File, Setting
-from mcl.language.mtx.check_procedure import bad_verb, check_procedure, check_slots, no_memory_type
-from mcl.language.mtx.digest import file_digest
-from mcl.language.mtx.finding import Finding, found, nearest
-from mcl.language.mtx.reach import check_reach
-from mcl.language.mtx.source import MAX_FINDINGS
+from mcl.language.mtx.ast import (
+    SECTIONS,
+    Condition,
+    ConfidenceIs,
+    Entry,
+    File,
+    On,
+    Setting,
+    SlotIs,
+    VerbIs,
+    prompt_names,
+)
+from mcl.language.mtx.codec import file_digest
+from mcl.language.mtx.procedure import is_late
+from mcl.language.mtx.procedure_checks import bad_verb, check_procedure, check_slots, no_memory_type
+from mcl.language.mtx.source import MAX_FINDINGS, Finding, found, nearest
 
 # ---- What a skill is called: its id and version, also where its file names none that can be used.
 
@@ -59,7 +70,7 @@ def skill_version(settings: Mapping[str, str]) -> str:
 
 
 MAX_DESCRIPTION = 280
-_PLACES = {"matrix://tool/": "§TOOLS", "matrix://skill/": "§SUB_SKILLS"}
+_SECTION_OF = {"matrix://tool/": "§TOOLS", "matrix://skill/": "§SUB_SKILLS"}
 _DIGEST = re.compile(r"(?:sha256:)?[0-9a-f]{64}", re.ASCII | re.IGNORECASE)
 _STRICT = ("V13", "V14", "V15")  # warnings, because real files break them
 
@@ -184,7 +195,9 @@ def _references(file: File) -> Iterator[Finding]:
             uri = reference.uri
             if not uri.startswith(f"matrix://{noun}/"):
                 message = f"§{section} names matrix://{noun}/ references only"
-                hint = next((f"put it into {s}" for kind, s in _PLACES.items() if uri.startswith(kind)), "")
+                hint = next(
+                    (f"put it into {s}" for kind, s in _SECTION_OF.items() if uri.startswith(kind)), ""
+                )
                 yield found(reference, code, message, uri, hint)
             elif not is_pinned(uri):
                 hint = "end it with @<semver> or @sha256:<64 hex>"
@@ -228,3 +241,207 @@ def _hash(file: File) -> Iterator[Finding]:
             )
             message = "the recorded digest is not that of this file"
             yield found(entry.value, "V14", message, recorded, hint, warning=not changed)
+
+
+# ---- V15: conditions that can never be reached.
+#
+# Each condition is about one thing: the verb, the confidence, one slot, or whether anything is unknown. It is
+# never reached where a block around it, or the blocks before it at its level or around it, leave it no value.
+# Of the confidence an interval (less single points) is left, of any other thing all values but those taken.
+
+_CONFIDENCE = "confidence"
+_Wanted: TypeAlias = str | bool
+
+
+class _Interval(NamedTuple):
+    """What is left of the confidence."""
+
+    low: float = 0.0
+    high: float = 1.0
+    low_open: bool = False
+    high_open: bool = False
+
+    def below(self, number: float, *, open: bool) -> _Interval:
+        """The part under a number (and the number itself, unless `open`)."""
+        if number < self.high or (number == self.high and open):
+            return self._replace(high=number, high_open=open)
+        return self
+
+    def above(self, number: float, *, open: bool) -> _Interval:
+        """The part over a number (and the number itself, unless `open`)."""
+        if number > self.low or (number == self.low and open):
+            return self._replace(low=number, low_open=open)
+        return self
+
+    @property
+    def wide(self) -> bool:
+        """Whether it has more than one value."""
+        return self.low < self.high
+
+    @property
+    def single(self) -> bool:
+        """Whether it has exactly one."""
+        return self.low == self.high and not (self.low_open or self.high_open)
+
+    def split(self, condition: ConfidenceIs) -> tuple[_Interval, _Interval]:
+        """What satisfies a comparison, and what does not; for == the latter still has the number."""
+        number, sign = float(condition.number), condition.comparison
+        if sign in ("<", "<="):
+            return self.below(number, open=sign == "<"), self.above(number, open=sign == "<=")
+        if sign in (">", ">="):
+            return self.above(number, open=sign == ">"), self.below(number, open=sign == ">=")
+        return self.above(number, open=False).below(number, open=False), self
+
+
+@dataclass
+class _Left:
+    """What earlier blocks of one level and phase leave to later ones."""
+
+    span: _Interval
+    taken: dict[str, set[_Wanted]] = field(default_factory=lambda: defaultdict(set))
+    points: set[float] = field(default_factory=set)  # single confidences that are taken
+    nothing: bool = False
+
+
+class _Level:
+    """One level of blocks on the way down; `phase` is that of the block that is looked into now."""
+
+    def __init__(self, entries: Sequence[Entry], span: _Interval, fixed: tuple[str, _Wanted] | None) -> None:
+        self.entries = iter(entries)
+        self.fixed = fixed  # by the condition of the block around
+        self.start = span
+        self.left = {False: _Left(span), True: _Left(span)}
+        self.phase = False
+        self.inside: Condition | None = None
+
+    @property
+    def here(self) -> _Left:
+        return self.left[self.phase]
+
+
+def check_reach(file: File) -> Iterator[Finding]:
+    """One warning for each condition that never holds where it stands. Time: linear in the length of a
+    file."""
+    yield from _Reach(file).findings()
+
+
+class _Reach:
+    def __init__(self, file: File) -> None:
+        self.slots = {slot.name: slot.type for slot in file.slots()}
+        verbs = file.settings().get("mcl.verbs", "").split()
+        extra = [name for name in prompt_names(file) if name.startswith("x:")]  # may be for steps alone
+        self.domains: dict[str, frozenset[_Wanted] | None] = {
+            "verb": frozenset([*verbs, *extra]) if verbs and all(map(valid_verb, verbs)) else None,
+            "unknown": frozenset([True, False]),
+        }
+        self.levels = [_Level(file.procedure, _Interval(), None)]
+
+    def findings(self) -> Iterator[Finding]:
+        levels = self.levels
+        while levels:
+            level = levels[-1]
+            if level.inside is not None:  # the block was looked into: what it takes, no later one gets
+                self.take(level.inside)
+                level.inside = None
+            entry = next((entry for entry in level.entries if isinstance(entry, On)), None)
+            if entry is None:
+                levels.pop()
+                continue
+            condition = entry.condition
+            level.phase = is_late(condition)
+            if self.reached(condition):
+                level.inside = condition
+                span, fixed = level.here.span, None
+                if isinstance(condition, ConfidenceIs):
+                    span = span.split(condition)[0]
+                else:
+                    fixed = self.about(condition)
+                levels.append(_Level(entry.body, span, fixed))
+                continue
+            if self.is_wrong(condition):
+                continue
+            earlier = self.possible(condition, len(levels) - 1)
+            message = (
+                "an earlier block takes every such case" if earlier else "this condition never holds here"
+            )
+            about = _CONFIDENCE if isinstance(condition, ConfidenceIs) else self.about(condition)[0]
+            yield found(condition, "V15", message, about, warning=True)
+
+    def about(self, condition: Condition) -> tuple[str, _Wanted]:
+        """What a condition is about, and the value that it wants."""
+        if isinstance(condition, VerbIs):
+            return "verb", condition.verb
+        if isinstance(condition, SlotIs):
+            return f"slot.{condition.slot}", condition.value.value
+        return "unknown", True
+
+    def domain(self, name: str) -> frozenset[_Wanted] | None:
+        """All values of a thing; None where they are without end."""
+        if name not in self.domains:
+            type = self.slots.get(name.removeprefix("slot."))
+            if type is not None and type.name == "enum":
+                self.domains[name] = frozenset([*type.members, ""])
+            else:
+                is_bool = type is not None and type.name == "bool"
+                self.domains[name] = frozenset(["true", "false", ""]) if is_bool else None
+        return self.domains[name]
+
+    def fixed(self, name: str) -> set[_Wanted]:
+        """What the blocks around want a thing to be."""
+        return {level.fixed[1] for level in self.levels if level.fixed and level.fixed[0] == name}
+
+    def excludes(self, name: str, one: _Wanted, other: _Wanted) -> bool:
+        """Whether a thing cannot be both; a list may hold several values, but not be empty then."""
+        type = self.slots.get(name.removeprefix("slot."))
+        many = type is not None and type.many
+        return (not one) != (not other) if many else one != other
+
+    def in_domain(self, name: str, value: _Wanted) -> bool:
+        domain = self.domain(name)
+        return domain is None or value in domain
+
+    def is_wrong(self, condition: Condition) -> bool:
+        """Whether another check (V2, V3) says already that there is no such verb or value."""
+        if isinstance(condition, VerbIs):
+            return not valid_verb(condition.verb)
+        return isinstance(condition, SlotIs) and not self.in_domain(*self.about(condition))
+
+    def reached(self, condition: Condition) -> bool:
+        return not self.levels[-1].here.nothing and self.possible(condition, len(self.levels))
+
+    def possible(self, condition: Condition, depth: int) -> bool:
+        """Whether a condition can hold at the last level: `depth` says how many levels' earlier blocks
+        count."""
+        if isinstance(condition, ConfidenceIs):
+            level = self.levels[-1]
+            span = level.here.span if depth == len(self.levels) else level.start
+            return self.holds_any(span.split(condition)[0], depth)
+        name, value = self.about(condition)
+        if not self.in_domain(name, value):
+            return False
+        if any(self.excludes(name, one, value) for one in self.fixed(name)):
+            return False
+        return not any(value in level.here.taken.get(name, ()) for level in self.levels[:depth])
+
+    def holds_any(self, span: _Interval, depth: int) -> bool:
+        return span.wide or (
+            span.single and not any(span.low in level.here.points for level in self.levels[:depth])
+        )
+
+    def take(self, condition: Condition) -> None:
+        """Take what a reached condition holds for from the blocks behind it."""
+        left, depth = self.levels[-1].here, len(self.levels)
+        if isinstance(condition, ConfidenceIs):
+            left.span = left.span.split(condition)[1]
+            if condition.comparison == "==":
+                left.points.add(float(condition.number))
+            left.nothing = not self.holds_any(left.span, depth)
+            return
+        name, value = self.about(condition)
+        left.taken[name].add(value)
+        domain = self.domain(name)
+        if fixed := self.fixed(name):
+            left.nothing = left.nothing or value in fixed
+        elif domain is not None:
+            taken = sum(len(level.here.taken.get(name, ())) for level in self.levels)  # no value twice
+            left.nothing = taken >= len(domain)

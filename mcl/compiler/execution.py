@@ -1,4 +1,6 @@
-"""What the walker needs for the sub_dispatch nodes of a plan, filled in by the installed skills."""
+"""What the walker asks of the skills while a plan runs: a model's answers, prompts, plans of sub-skills, and
+how failures are told.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,21 @@ from threading import Lock
 from anyio import to_thread
 
 from executor.core.clock import derived_id, moment_of_id
+from executor.walker import FailureMode
 from executor.walker.dispatch import Expansion
+from executor.walker.engine.protocol import Failure
 from ir import CompileMetadata, DocumentError, Frame, Intent, SlotEntry, parse_json, with_hash
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import File, Prompt, prompt_names
-from mcl.language.mtx.finding import nearest
-from mcl.language.mtx.interpret import Interpretation, Script, SlotInput, interpret, objects_by_slot
+from mcl.language.mtx.procedure import Interpretation, Script, SlotInput, interpret, objects_by_slot
+from mcl.language.mtx.source import nearest
 from mcl.language.plans.binding import Bindings
 from mcl.language.plans.planner import Tools, make_plan
 from mcl.language.skills import Skill, Skills, Slot
 from mcl.model.protocol import Model
 from mcl.values.slots import read_slot
+
+# ---- The sub_dispatch nodes of a plan, filled in by the installed skills.
 
 # ---- What the walker needs for the step nodes of a plan, filled in by a model and a skill.
 
@@ -244,3 +250,39 @@ def _items(text: str) -> list[str]:
 
 def _unfit(code: str, skill: Skill, message: str, fix: str) -> SkillError:
     return SkillError(code, f"the skill {skill.id} cannot be dispatched to like this: {message}", fix=fix)
+
+
+# ---- What a skill says of the ways in which its runs may fail.
+
+
+def failure_modes(file: File) -> dict[str, FailureMode]:
+    """§FAILURE_MODES as the walker reads them, by name."""
+    return {
+        mode.name: FailureMode(
+            mode.reason.value if mode.reason else "",
+            mode.message.value if mode.message else "",
+            mode.suggest.value.replace("_", " ") if mode.suggest else "",
+        )
+        for mode in file.failures
+    }
+
+
+def as_told(file: File, failure: Failure) -> tuple[str, str]:
+    """What went wrong and what to do, in the skill's words where it has some for it."""
+    told = failure_modes(file).get(failure.code.lower())
+    return (told.message, told.suggest) if told else (failure.message, failure.fix)
+
+
+class SkillFailures:
+    """The failure modes of the skill of a plan, looked up when a run fails."""
+
+    def __init__(self, load: Callable[[], Skill]) -> None:
+        self._load = load
+
+    def modes(self, skill_ref: str) -> Mapping[str, FailureMode]:
+        """The modes of a pinned skill; none where another one, or none that can be read, is installed now."""
+        try:
+            skill = self._load()
+        except SkillError:
+            return {}
+        return failure_modes(skill.file) if skill.ref == skill_ref else {}

@@ -38,8 +38,7 @@ from mcl.language.mtx.ast import (
     Unknown,
     VerbIs,
 )
-from mcl.language.mtx.finding import Finding, nearest
-from mcl.language.mtx.source import MAX_FINDINGS
+from mcl.language.mtx.source import MAX_FINDINGS, Finding, nearest
 
 if TYPE_CHECKING:
     from mcl.language.mtx.lexer import Branch, Word

@@ -33,7 +33,7 @@ from mcl.language.mtx.ast import (
     Value,
     VerbIs,
 )
-from mcl.language.mtx.check_procedure import interpolate, slot_of
+from mcl.language.mtx.procedure_checks import interpolate, slot_of
 
 if TYPE_CHECKING:
     from ir import Intent

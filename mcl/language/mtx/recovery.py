@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 
 from ir.characters import INVISIBLE, kind_of
 from mcl.language.mtx.ast import SCALAR_TYPES, SECTIONS
-from mcl.language.mtx.finding import nearest
-from mcl.language.mtx.lexer import Word
-from mcl.language.mtx.line import ENDS, OPENS, Line
-from mcl.language.mtx.terminals import alternatives, described, legal_word
+from mcl.language.mtx.lexer import ENDS, OPENS, Line, Word, alternatives, described, legal_word
+from mcl.language.mtx.source import nearest
 
 if TYPE_CHECKING:
-    from mcl.language.mtx.run import Run
+    from mcl.language.mtx.parser import Run
 
 _WORD = re.compile(r"§[ \t]*[\w.-]*|[a-z]+://[^\s#]+|[\w.-]+|\S|\s")
 _KEYLESS = re.compile(r"([A-Za-z_][\w-]*+(?:\.[\w-]++)*+)(?=[: \t])[ \t]*+:?[ \t]*+(\S.*)")
