@@ -128,7 +128,7 @@ def kept(way: str, folder: Path) -> tuple[int, int, int]:
         )
         return len(histories), len(decisions), len(list(folder.glob("ADR-*.md")))
     with Home.open(folder / "home") as home:
-        rows = home.db.read("SELECT count(*) FROM cortex_memories WHERE type = 'Event'")
+        rows = home.db.read("SELECT count(*) FROM memories WHERE type = 'Event'")
         decided = ReviewMemories(home, folder / "work").decisions.all()
         return (
             int(rows[0][0]),

@@ -47,7 +47,11 @@ if TYPE_CHECKING:
     from mcl.usecases.cancel import cancel
     from mcl.usecases.compile import compile_goal
     from mcl.usecases.correct import Corrected, Proposal, correct, propose_correction, sign_correction
-    from mcl.usecases.cortex import (
+    from mcl.usecases.gates import Decided, OpenGate, ShownGate, decide_gate, open_gates, show_gate
+    from mcl.usecases.grants import AgentGrants, grant, list_grants, revoke
+    from mcl.usecases.graph import graph
+    from mcl.usecases.materiality import MaterialityReport, materiality
+    from mcl.usecases.memory import (
         Imported,
         ProofReport,
         cortex_find,
@@ -63,10 +67,6 @@ if TYPE_CHECKING:
         cortex_verify,
         cortex_verify_proof,
     )
-    from mcl.usecases.gates import Decided, OpenGate, ShownGate, decide_gate, open_gates, show_gate
-    from mcl.usecases.grants import AgentGrants, grant, list_grants, revoke
-    from mcl.usecases.graph import graph
-    from mcl.usecases.materiality import MaterialityReport, materiality
     from mcl.usecases.plan import Planned, plan
     from mcl.usecases.plan_check import PlanChecked, check_plan_file, check_plan_of
     from mcl.usecases.replay import Replay, replay
@@ -249,7 +249,7 @@ _HOMES = {
         "MaterialityReport",
         "materiality",
     ),
-    "mcl.usecases.cortex": (
+    "mcl.usecases.memory": (
         "Imported",
         "ProofReport",
         "cortex_find",

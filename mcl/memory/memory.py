@@ -61,6 +61,11 @@ class Memory:
         """The address of this version."""
         return f"{self.address}@v{self.version}"
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What it says in words of whoever told it, its text first."""
+        return (self.text, self.source, *(uri for _, uri in self.edges), *(text for _, text in self.data))
+
     def fields(self) -> dict[str, Any]:
         """Everything that is remembered, as JSON values; `data` only where there is any."""
         said = {name: getattr(self, name) for name in _FIELDS}
@@ -159,12 +164,7 @@ def checked(memory: Memory) -> Memory:
 
 
 def _rules(memory: Memory) -> tuple[tuple[str, bool], ...]:
-    texts = (
-        memory.text,
-        memory.source,
-        *(uri for _, uri in memory.edges),
-        *(text for _, text in memory.data),
-    )
+    texts = memory.texts
     shares = (memory.importance, memory.confidence)
     return (
         (f"the type is none of {', '.join(TYPES)}", memory.type in TYPES),

@@ -32,9 +32,9 @@ from ir.errors import UNVERIFIED, MclError
 from mcl.core.errors import CortexError
 from mcl.memory.memory import Memory
 from mcl.memory.store import FORGET, PUT, Cortex, Snapshot, unknown_memory
+from mcl.memory.words import DOCUMENT
 
 KIND: Final = "mcl.cortex.proof/1"
-_LEAVES = "SELECT leaf FROM cortex_memories WHERE seq <= ? ORDER BY seq"
 _SHAPE: Final = {"kind": str, "uri": str, "document": str, "snapshot": dict, "inclusion": dict, "record": str}
 _PARTS: Final = {
     "snapshot": {"size": int, "root": str},
@@ -186,7 +186,9 @@ def prove(
     memory = memories.version(uri) if "@" in uri else memories.resolve(uri)
     if memory is None:
         raise unknown_memory(uri)
-    leaves = [row[0] for row in cortex.home.db.read(_LEAVES, (whole.size,))]
+    leaves = cortex.leaves(whole.size)
+    if len(leaves) != whole.size:
+        raise _no_record(whole.size)
     index = memory.seq - 1
     older = None
     if since is not None:
@@ -201,13 +203,15 @@ def prove(
 
 def record_of(home: Home, size: int) -> bytes:
     """The journal's record of mutation number `size`. Raises CortexError RECORD_MISSING."""
-    # In the order of the journal: a memory's own moment may be any.
-    sql = "SELECT wire FROM journal WHERE kind IN (?, ?) ORDER BY seq LIMIT 1 OFFSET ?"
-    found = home.db.read(sql, (PUT, FORGET, size - 1))
+    found = home.db.read(f"{DOCUMENT} WHERE m.seq = ?", (size,))
     if not found:
-        fix = "mcl memory verify tells what is wrong"
-        raise CortexError("RECORD_MISSING", f"the journal has no record of mutation {size}", fix=fix)
-    return bytes(found[0][0])
+        raise _no_record(size)
+    return bytes(found[0][1])
+
+
+def _no_record(size: int) -> CortexError:
+    fix = "mcl memory verify tells what is wrong"
+    return CortexError("RECORD_MISSING", f"the journal lacks a record of the first {size} mutations", fix=fix)
 
 
 def signed_memory(wire: bytes, resolver: Callable[[str], PublicKey | None]) -> Record:

@@ -1,118 +1,113 @@
-"""Writing memories: each mutation is one row, one leaf of a Merkle tree, and one record in the journal."""
+"""Memories are records of the journal: each mutation is one of them, with the document and the Merkle root
+over all documents so far. Beside them lies an index, made in the same commit, that can be made anew."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from executor.store.database import Database
 from executor.store.home import Home
-from executor.store.journal.merkle import Frontier, leaf_hash
-from executor.store.journal.record import Record, seal_record
+from executor.store.journal.journal import Statement
+from executor.store.journal.merkle import EMPTY_ROOT, Frontier, leaf_hash
+from ir import CborError
 from mcl.core.errors import CortexError
 from mcl.memory.memory import Memory, new_memory, parse_uri
-from mcl.memory.words import Memories, searched_words, tokens
-
-# ---- The tables of the memories. What is remembered is in cortex_memories alone; the rest is made of it
-# and can be made again.
-
-STEPS: Final = (
-    """
-    CREATE TABLE cortex_memories (
-        seq INTEGER PRIMARY KEY, type TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL,
-        forgotten INTEGER NOT NULL, words INTEGER NOT NULL, document BLOB NOT NULL, leaf BLOB NOT NULL,
-        root BLOB NOT NULL, peaks BLOB NOT NULL, UNIQUE (type, id, version)) STRICT;
-    CREATE INDEX cortex_roots ON cortex_memories (root);
-    CREATE VIRTUAL TABLE cortex_words USING fts5 (words, content = '', tokenize = 'unicode61');
-    CREATE TRIGGER cortex_never_changes BEFORE UPDATE ON cortex_memories
-    BEGIN SELECT RAISE(ABORT, 'a version of a memory never changes'); END;
-    CREATE TRIGGER cortex_never_deletes BEFORE DELETE ON cortex_memories
-    BEGIN SELECT RAISE(ABORT, 'a version of a memory is never deleted'); END;
-    """,
-    # until: the seq of the mutation that replaced this version; nth, total: how many versions with words
-    # there are up to here, and how many words they have together, so that BM25's means are known at any size.
-    """
-    DROP TABLE cortex_words;
-    CREATE TABLE cortex_versions (
-        seq INTEGER PRIMARY KEY, type TEXT NOT NULL, importance REAL NOT NULL, words INTEGER NOT NULL,
-        nth INTEGER NOT NULL, total INTEGER NOT NULL, until INTEGER) STRICT;
-    CREATE INDEX cortex_best ON cortex_versions (importance DESC, seq DESC);
-    CREATE TABLE cortex_indexed (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL) STRICT;
-    INSERT INTO cortex_indexed VALUES (1, 0);
-    CREATE VIRTUAL TABLE cortex_words USING fts5
-        (words, content = '', tokenize = 'ascii', detail = 'none', columnsize = 0);
-    CREATE VIRTUAL TABLE cortex_terms USING fts5vocab ('cortex_words', 'instance');
-    """,
-)
-_BEHIND = "SELECT (SELECT seq FROM cortex_indexed), coalesce((SELECT max(seq) FROM cortex_memories), 0)"
-
-
-class Index:
-    """Writes what finding needs, inside a transaction."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        sql = "SELECT nth, total FROM cortex_versions ORDER BY seq DESC LIMIT 1"
-        last: tuple[int, int] | None = connection.execute(sql).fetchone()
-        self._nth, self._total = last or (0, 0)
-
-    def add(self, memory: Memory, words: list[str], before: int | None) -> None:
-        """Index one mutation. before: the seq of the version that it replaces."""
-        run = self._connection.execute
-        if before is not None:
-            run("UPDATE cortex_versions SET until = ? WHERE seq = ?", (memory.seq, before))
-        if not memory.forgotten:
-            self._nth, self._total = self._nth + 1, self._total + len(words)
-            row = (memory.seq, memory.type, memory.importance, len(words), self._nth, self._total)
-            run("INSERT INTO cortex_versions VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
-            text = " ".join(tokens(memory, words))
-            run("INSERT INTO cortex_words (rowid, words) VALUES (?, ?)", (memory.seq, text))
-        run("UPDATE cortex_indexed SET seq = ?", (memory.seq,))
-
-
-def bring_up(database: Database) -> None:
-    """Make the tables; index the memories that are not in the index yet. Raises HomeError."""
-    database.migrate("cortex", STEPS)
-    indexed, last = database.read(_BEHIND)[0]
-    if indexed < last:
-        with database.write() as connection:
-            _index_from(connection, connection.execute(_BEHIND).fetchone()[0])
-
-
-def index_again(database: Database) -> None:
-    """Make the index anew from the memories. Raises HomeError."""
-    with database.write() as connection:
-        for statement in (
-            "DELETE FROM cortex_versions",
-            "INSERT INTO cortex_words (cortex_words) VALUES ('delete-all')",
-            "INSERT OR REPLACE INTO cortex_indexed VALUES (1, 0)",
-        ):
-            connection.execute(statement)
-        _index_from(connection, 0)
-
-
-def _index_from(connection: sqlite3.Connection, seq: int) -> None:
-    index = Index(connection)
-    for memory, before in _with_former(connection, seq):
-        index.add(memory, searched_words(memory), before)
-
-
-def _with_former(connection: sqlite3.Connection, after: int) -> Iterator[tuple[Memory, int | None]]:
-    """Each mutation after `after` in order, with the seq of the version before it."""
-    rows = connection.execute(
-        "SELECT m.seq, m.document, (SELECT n.seq FROM cortex_memories n WHERE n.type = m.type "
-        "AND n.id = m.id AND n.version = m.version - 1) "
-        "FROM cortex_memories m WHERE m.seq > ? ORDER BY m.seq",
-        (after,),
-    )
-    for seq, document, before in rows:
-        yield Memory.of_stored(document, seq), before
-
+from mcl.memory.words import DOCUMENT, Memories, document_in, searched_words, stored, tokens
 
 NEVER_USED: Final = "0" * 64
 PUT, FORGET = "record.cortex.put", "record.cortex.forget"
-_RECORDS_AT_ONCE = 500
-_NEWEST = "SELECT seq, document FROM cortex_memories WHERE type = ? AND id = ? ORDER BY version DESC LIMIT 1"
+_RECORDS_AT_ONCE: Final = 500
+
+# seq: which mutation it is, from 1; record: the id of its record in the journal; root: over the documents up
+# to there; until: the mutation that replaced this version; nth, total: how many versions with words there are
+# up to here, and how many words they have together, so that BM25's means are known at any size. memory_tree:
+# the end of the tree over the documents, so that one more costs a dozen hashes and not a reading of them all.
+_TABLES: Final = """
+    CREATE TABLE memories (
+        seq INTEGER PRIMARY KEY, record TEXT NOT NULL, root BLOB NOT NULL, type TEXT NOT NULL,
+        id TEXT NOT NULL, version INTEGER NOT NULL, forgotten INTEGER NOT NULL, importance REAL NOT NULL,
+        words INTEGER NOT NULL, nth INTEGER NOT NULL, total INTEGER NOT NULL, until INTEGER) STRICT;
+    CREATE INDEX memories_versions ON memories (type, id, version);
+    CREATE INDEX memories_roots ON memories (root);
+    CREATE INDEX memories_best ON memories (importance DESC, seq DESC) WHERE forgotten = 0;
+    CREATE TABLE memory_tree (one INTEGER PRIMARY KEY CHECK (one = 1), size INTEGER NOT NULL,
+        peaks BLOB NOT NULL) STRICT;
+    CREATE VIRTUAL TABLE memory_words USING fts5
+        (words, content = '', tokenize = 'ascii', detail = 'none', columnsize = 0);
+    CREATE VIRTUAL TABLE memory_terms USING fts5vocab ('memory_words', 'instance');
+    """
+# Versions 1 and 2 kept every document, and its tree, a second time; all that they held is in the journal.
+_OLD: Final = ("cortex_memories", "cortex_versions", "cortex_indexed", "cortex_terms", "cortex_words")
+STEPS: Final = ("", "", "".join(f"DROP TABLE IF EXISTS {name};" for name in _OLD) + _TABLES)
+
+_RECORDS: Final = "SELECT id, wire FROM journal WHERE kind IN (?, ?) ORDER BY seq"
+
+
+class Index:
+    """Writes where memories are and which words they hold, inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._run = connection.execute
+        newest = "SELECT nth, total, root FROM memories ORDER BY seq DESC LIMIT 1"
+        last: tuple[int, int, bytes] | None = self._run(newest).fetchone()
+        self._nth, self._total, root = last or (0, 0, EMPTY_ROOT)
+        self.tree = Frontier.from_bytes(
+            *self._run("SELECT size, peaks FROM memory_tree").fetchone() or (0, b"")
+        )
+        if self.tree.root() != root:  # somebody else's doing: a root over it would be signed for good
+            raise CortexError(
+                "INDEX_MISMATCH",
+                "the index of the memories is not what they make of it",
+                place="mcl.db",
+                fix="mcl memory verify --reindex makes it anew",
+            )
+
+    def add(self, memory: Memory, record: str, document: bytes) -> bytes:
+        """Index one mutation, whose number is that after the last; gives the root with it."""
+        self.tree.append(leaf_hash(document))
+        words, root = searched_words(memory), self.tree.root()
+        if not memory.forgotten:
+            self._nth, self._total = self._nth + 1, self._total + len(words)
+            said = (memory.seq, " ".join(tokens(memory, words)))
+            self._run("INSERT INTO memory_words (rowid, words) VALUES (?, ?)", said)
+        name = (memory.type, memory.id)
+        replaced = "UPDATE memories SET until = ? WHERE type = ? AND id = ? AND until IS NULL"
+        self._run(replaced, (memory.seq, *name))
+        row = (memory.seq, record, root, *name, memory.version, memory.forgotten, memory.importance)
+        counts = (len(words), self._nth, self._total)
+        self._run("INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", (*row, *counts))
+        return root
+
+    def close(self) -> None:
+        """Keep where the next mutation goes on."""
+        self._run(
+            "INSERT OR REPLACE INTO memory_tree VALUES (1, ?, ?)", (self.tree.size, self.tree.to_bytes())
+        )
+
+
+def bring_up(database: Database) -> None:
+    """Make the tables, and the index where there is none yet. Raises HomeError."""
+    database.migrate("cortex", STEPS)
+    if not database.read("SELECT 1 FROM memory_tree"):
+        index_again(database)
+
+
+def index_again(database: Database) -> None:
+    """Make the index anew from the records of the journal. Raises HomeError."""
+    with database.derive("cortex") as connection:
+        for table in ("memories", "memory_tree"):
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608  # fixed texts
+        connection.execute("INSERT INTO memory_words (memory_words) VALUES ('delete-all')")
+        index = Index(connection)
+        for record, wire in connection.execute(_RECORDS, (PUT, FORGET)):
+            try:
+                document = document_in(wire)
+                memory = Memory.of_document(document, index.tree.size + 1)
+            except (CborError, CortexError):
+                continue  # `mcl memory verify` tells it
+            index.add(memory, record, document)
+        index.close()
 
 
 @dataclass(frozen=True)
@@ -131,30 +126,14 @@ class Cortex:
         self.home = home
         bring_up(home.db)
 
-    def put(
-        self,
-        type: str,
-        text: str,
-        *,
-        id: str = "",
-        tags: Sequence[str] = (),
-        edges: Sequence[tuple[str, str]] = (),
-        importance: float = 0.5,
-        confidence: float = 1.0,
-        source: str = "",
-        data: Sequence[tuple[str, str]] = (),
-        at: str = "",
-    ) -> Memory:
+    def put(self, type: str, text: str, *, edges: Sequence[tuple[str, str]] = (), **more: Any) -> Memory:
         """Remember `text`: a new memory, or the next version of the one with this type and id.
 
-        Saying what is already remembered changes nothing and returns it. An id is made from the text where
-        none is given. Secrets (keys, tokens, passwords in addresses) are taken out first. Raises CortexError
-        MEMORY_SHAPE, HomeError.
+        more: what else `new_memory` takes. Saying what is already remembered changes nothing and returns it.
+        An id is made from the text where none is given. Secrets (keys, tokens, passwords in addresses) are
+        taken out first. Raises CortexError MEMORY_SHAPE, HomeError.
         """
-        said = {
-            **{"type": type, "text": text, "id": id, "tags": tags, "edges": edges, "data": dict(data)},
-            **{"importance": importance, "confidence": confidence, "source": source, "at": at},
-        }
+        said = {"type": type, "text": text, "edges": edges, **more}
         return self.write([new_memory(said, at=self.home.clock.now())])[0]
 
     def forget(self, uri: str, *, at: str = "") -> Memory:
@@ -188,12 +167,8 @@ class Cortex:
 
     def snapshot(self, size: int | None = None) -> Snapshot:
         """The memories now, or as they were after `size` mutations. Raises CortexError SNAPSHOT_UNKNOWN."""
-        newest = (
-            "SELECT seq, root FROM cortex_memories WHERE ?1 IS NULL OR seq = ?1 ORDER BY seq DESC LIMIT 1"
-            if size is None
-            else "SELECT seq, root FROM cortex_memories WHERE seq = ?1"
-        )
-        rows = self.home.db.read(newest, (size,))
+        sql = "SELECT seq, root FROM memories WHERE ?1 IS NULL OR seq = ?1 ORDER BY seq DESC LIMIT 1"
+        rows = self.home.db.read(sql, (size,))
         if not rows and size:
             raise CortexError(
                 "SNAPSHOT_UNKNOWN", f"there never were {size} mutations", fix="use a smaller size"
@@ -204,12 +179,17 @@ class Cortex:
         """The snapshot with this root, or None where this home never had it."""
         if root in {"", NEVER_USED}:
             return Snapshot(0, NEVER_USED)
-        rows = self.home.db.read("SELECT seq FROM cortex_memories WHERE root = ?", (bytes.fromhex(root),))
+        rows = self.home.db.read("SELECT seq FROM memories WHERE root = ?", (bytes.fromhex(root),))
         return Snapshot(rows[0][0], root) if rows else None
 
     def memories(self, snapshot: Snapshot | None = None) -> Memories:
         """What is remembered in `snapshot` (default: now)."""
         return Memories(self.home.db, (snapshot or self.snapshot()).size)
+
+    def leaves(self, size: int) -> list[bytes]:
+        """The leaves of the tree over the first mutations, from their documents."""
+        rows = self.home.db.read(f"{DOCUMENT} WHERE m.seq <= ? ORDER BY m.seq", (size,))
+        return [leaf_hash(document_in(wire)) for _, wire in rows]
 
     def index_again(self) -> None:
         """Make the search index anew; what is remembered is not touched."""
@@ -220,62 +200,48 @@ class _Run:
     """One transaction's mutations."""
 
     def __init__(self, home: Home, connection: sqlite3.Connection) -> None:
-        self._home, self._connection = home, connection
-        last = connection.execute(
-            "SELECT seq, peaks FROM cortex_memories ORDER BY seq DESC LIMIT 1"
-        ).fetchone()
-        self._tree = Frontier.from_bytes(*(last or (0, b"")))
-        self._index = Index(connection)
         from executor.sandbox.redaction import Redactor  # only where something is written
 
-        self._redactor = Redactor()
-        self._records: list[Record] = []
-        self._signer = home.keyring.agent
+        self._home, self._index, self._redactor = home, Index(connection), Redactor()
+        self._told: list[Statement] = []
+        self._newest: dict[tuple[str, str], Memory] = {}  # of those that are not in the journal yet
 
     def append(self, memory: Memory) -> Memory:
         """Write one mutation, if it is one."""
         memory = self._without_secrets(memory)
-        newest = self._connection.execute(_NEWEST, (memory.type, memory.id)).fetchone()
-        before = None
-        if newest:
-            current = Memory.of_stored(newest[1], newest[0])
+        current = self._current(memory.type, memory.id)
+        if current is not None:
             if replace(memory, version=current.version, at=current.at, seq=current.seq) == current:
                 return current
-            memory, before = replace(memory, version=current.version + 1), current.seq
-        memory = replace(memory, seq=self._tree.size + 1)
-        document, words = memory.document(), searched_words(memory)
-        self._tree.append(leaf := leaf_hash(document))
-        root = self._tree.root()
-        key = (memory.seq, memory.type, memory.id, memory.version, memory.forgotten, len(words))
-        self._connection.execute(
-            "INSERT INTO cortex_memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*key, document, leaf, root, self._tree.to_bytes()),
-        )
-        self._index.add(memory, words, before)
-        self._record(memory, document, root)
+            memory = replace(memory, version=current.version + 1)
+        memory = replace(memory, seq=self._index.tree.size + 1)
+        document, record = memory.document(), self._home.clock.new_id()
+        root = self._index.add(memory, record, document)
+        body = {"uri": memory.uri, "document": document, "size": memory.seq, "root": root}
+        self._told.append(Statement(FORGET if memory.forgotten else PUT, body, at=memory.at, id=record))
+        self._newest[memory.type, memory.id] = memory
+        if len(self._told) >= _RECORDS_AT_ONCE:
+            self.flush()
         return memory
 
     def flush(self) -> None:
-        """Write the journal's records of what was written so far."""
-        self._home.journal.append_many(self._records)
-        self._records.clear()
+        """Tell the journal what was written so far."""
+        if self._told:
+            self._index.close()
+            self._home.journal.record_many(self._told)
+        self._told.clear()
+        self._newest.clear()
 
-    def _record(self, memory: Memory, document: bytes, root: bytes) -> None:
-        body = {"uri": memory.uri, "document": document, "size": memory.seq, "root": root}
-        kind, fresh = FORGET if memory.forgotten else PUT, self._home.clock.new_id()
-        self._records.append(seal_record(kind, body, id=fresh, at=memory.at, signer=self._signer))
-        if len(self._records) >= _RECORDS_AT_ONCE:
-            self.flush()
+    def _current(self, type: str, id: str) -> Memory | None:
+        if (told := self._newest.get((type, id))) is not None:
+            return told
+        newest = "WHERE m.type = ? AND m.id = ? ORDER BY m.version DESC LIMIT 1"
+        found = stored(self._home.db.read, newest, (type, id))
+        return found[0] if found else None
 
     def _without_secrets(self, memory: Memory) -> Memory:
         clean = self._redactor.text
-        told = (
-            memory.text,
-            memory.source,
-            *(uri for _, uri in memory.edges),
-            *(text for _, text in memory.data),
-        )
-        whole = "\n".join(told)
+        whole = "\n".join(memory.texts)
         if clean(whole) == whole:
             return memory
         return replace(

@@ -4,15 +4,18 @@ import heapq
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from executor.store.database import Database
+from ir import decode_cbor
 from mcl.core.errors import CortexError
 from mcl.language.bm25 import bound, rarity, share
 from mcl.memory.memory import TYPES, Memory, parse_uri
+
+Read: TypeAlias = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 
 _WORD = re.compile(r"[^\W_]+")
 _PLAIN = re.compile(r"[a-z0-9]+")
@@ -20,6 +23,18 @@ _PLAIN = re.compile(r"[a-z0-9]+")
 _TIMES, _TAG, _TYPE = "×", "÷", "¤"
 _MOST_TIMES = 9
 _LONGEST = 128  # characters of a word; FTS5 cuts what is much longer
+# A memory by its number and the record of the journal that tells it: the document is nowhere else.
+DOCUMENT: Final = "SELECT m.seq, j.wire FROM memories m JOIN journal j ON j.id = m.record"
+
+
+def document_in(wire: bytes) -> bytes:
+    """The document of a memory, in its record. Raises ir.CborError; CortexError MEMORY_DOCUMENT."""
+    said = decode_cbor(wire)
+    body = said.get(10) if isinstance(said, dict) else None
+    document = body.get("document") if isinstance(body, dict) else None
+    if type(document) is not bytes:
+        raise CortexError("MEMORY_DOCUMENT", "this record of the journal holds no memory")
+    return document
 
 
 def index_words(text: str) -> list[str]:
@@ -62,12 +77,17 @@ def tag_token(tag: str) -> str:
     return _TAG + "".join(c if _PLAIN.fullmatch(c) else f"{_TAG}{ord(c):x}{_TAG}" for c in tag)
 
 
+def stored(read: Read, where: str, values: Sequence[object]) -> list[Memory]:
+    """Memories as the journal has them. where: which, in which order."""
+    return [Memory.of_stored(document_in(wire), seq) for seq, wire in read(f"{DOCUMENT} {where}", values)]
+
+
 # ---- The best memories for some words, by BM25, as of any size of the log.
 
 _MOST_WORDS: Final = 64  # of a goal: its rarest
 _MOST_HOLDERS: Final = 2_000  # memories that are looked at for all words together, once enough are found
 _MOST_READ: Final = 64  # memories, beside those asked for, that are read for the words that are left
-_FROM: Final = "FROM cortex_words f JOIN cortex_versions v ON v.seq = f.rowid WHERE f.cortex_words MATCH ?"
+_FROM: Final = "FROM memory_words f JOIN memories v ON v.seq = f.rowid WHERE f.memory_words MATCH ?"
 _NOW: Final = "v.seq <= ? AND (v.until IS NULL OR v.until > ?)"
 
 
@@ -135,21 +155,22 @@ class Search:
         if tags := tuple(tags):
             sql = f"SELECT v.seq {_FROM} AND {_NOW}{page}"
             return [seq for (seq,) in self._read(sql, (_Only.of(types, tags, without).match(""), *values))]
-        where = f" AND v.type IN ({', '.join('?' * len(types))})" if types else ""
-        sql = f"SELECT v.seq FROM cortex_versions v WHERE {_NOW}{where}{page}"  # noqa: S608  # fixed texts
+        # `+`: the best are few, so the index by importance is gone through, and never that by type.
+        where = f" AND +v.type IN ({', '.join('?' * len(types))})" if types else ""
+        sql = f"SELECT v.seq FROM memories v WHERE v.forgotten = 0 AND {_NOW}{where}{page}"  # noqa: S608  # fixed texts
         return [seq for (seq,) in self._read(sql, (*values[:2], *types, *values[2:]))]
 
     def _count(self, word: str) -> int:
         """How many versions up to this size hold a word."""
         if word not in self._holding:
-            sql = "SELECT count(*) FROM cortex_words WHERE cortex_words MATCH ? AND rowid <= ?"
+            sql = "SELECT count(*) FROM memory_words WHERE memory_words MATCH ? AND rowid <= ?"
             self._holding[word] = self._read(sql, (_quoted(word), self._size))[0][0]
         return self._holding[word]
 
     def _statistics(self) -> tuple[int, float]:
         """How many versions there are up to this size, and their mean length in words."""
         if self._means is None:
-            sql = "SELECT nth, total FROM cortex_versions WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
+            sql = "SELECT nth, total FROM memories WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
             number, total = (self._read(sql, (self._size,)) or [(0, 0)])[0]
             self._means = number, (total / number if total else 1.0)
         return self._means
@@ -177,7 +198,7 @@ class Search:
 
     def _repeating(self, word: str, oldest: int) -> dict[int, int]:
         """How often versions from `oldest` on that hold a word several times do so."""
-        sql = "SELECT rowid FROM cortex_words WHERE cortex_words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
+        sql = "SELECT rowid FROM memory_words WHERE memory_words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
         tokens, often = repeated_tokens(word), dict[int, int]()
         any_of = " OR ".join(_quoted(token) for _, token in tokens)
         if self._read(sql, (any_of, oldest, self._size, 1)):
@@ -194,10 +215,9 @@ class Search:
         weights: Sequence[float],
     ) -> None:
         """Add to the scores of some memories what further words in them count."""
-        sql = "SELECT document FROM cortex_memories WHERE seq = ?"
         _, mean = self._statistics()
         for seq, length in lengths.items():
-            said = searched_words(Memory.of_stored(self._read(sql, (seq,))[0][0], seq))
+            said = searched_words(stored(self._read, "WHERE m.seq = ?", (seq,))[0])
             for word, weight in zip(words, weights, strict=True):
                 if times := counted(said, word):
                     scores[seq] += share(weight, times, length / mean)
@@ -281,36 +301,30 @@ class Memories:
     def version(self, uri: str) -> Memory | None:
         """The same, tombstones too."""
         type_, id_, version = parse_uri(uri)
-        rows = self._database.read(
-            "SELECT seq, document FROM cortex_memories WHERE type = ? AND id = ? AND seq <= ? "
-            "AND (? IS NULL OR version = ?) ORDER BY version DESC LIMIT 1",
-            (type_, id_, self.size, version, version),
-        )
-        return Memory.of_stored(rows[0][1], rows[0][0]) if rows else None
+        where = """WHERE m.type = ? AND m.id = ? AND m.seq <= ? AND (? IS NULL OR m.version = ?)
+            ORDER BY m.version DESC LIMIT 1"""
+        found = stored(self._database.read, where, (type_, id_, self.size, version, version))
+        return found[0] if found else None
 
     def history(self, uri: str, *, newest: int = -1) -> list[Memory]:
         """All versions of a memory, tombstones too, oldest first. newest: only so many. Raises CortexError
         MEMORY_ADDRESS."""
         type_, id_, _ = parse_uri(uri)
-        rows = self._database.read(
-            "SELECT seq, document FROM cortex_memories WHERE type = ? AND id = ? AND seq <= ? "
-            "ORDER BY version DESC LIMIT ?",
-            (type_, id_, self.size, newest),
-        )
-        return [Memory.of_stored(document, seq) for seq, document in reversed(rows)]
+        where = "WHERE m.type = ? AND m.id = ? AND m.seq <= ? ORDER BY m.version DESC LIMIT ?"
+        return stored(self._database.read, where, (type_, id_, self.size, newest))[::-1]
 
     def ids(self, type: str, begin: str) -> list[str]:
         """The ids of a type that begin so, each once, also of what is forgotten, in order."""
         rows = self._database.read(
-            "SELECT DISTINCT id FROM cortex_memories WHERE type = ? AND id >= ? AND id < ? AND seq <= ? "
-            "ORDER BY id",
+            "SELECT DISTINCT id FROM memories WHERE type = ? AND id >= ? AND id < ? AND seq <= ? ORDER BY id",
             (type, begin, f"{begin}\U0010ffff", self.size),
         )
         return [id_ for (id_,) in rows]
 
     def count(self) -> int:
         """How many memories are current."""
-        sql = "SELECT count(*) FROM cortex_versions WHERE seq <= ?1 AND (until IS NULL OR until > ?1)"
+        sql = """SELECT count(*) FROM memories
+            WHERE forgotten = 0 AND seq <= ?1 AND (until IS NULL OR until > ?1)"""
         return int(self._database.read(sql, (self.size,))[0][0])
 
     @cached_property
@@ -318,5 +332,4 @@ class Memories:
         return Search(self._database, self.size)
 
     def _read(self, seqs: Sequence[int]) -> list[Memory]:
-        sql = "SELECT document FROM cortex_memories WHERE seq = ?"
-        return [Memory.of_stored(self._database.read(sql, (seq,))[0][0], seq) for seq in seqs]
+        return [found for seq in seqs for found in stored(self._database.read, "WHERE m.seq = ?", (seq,))]

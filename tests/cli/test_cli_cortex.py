@@ -142,7 +142,7 @@ def test_the_whole_home_is_checked(office: Shell) -> None:
     import sqlite3
 
     connection = sqlite3.connect(office.home / "mcl.db")
-    connection.execute("DELETE FROM cortex_versions WHERE seq = 1")
+    connection.execute("DELETE FROM memories WHERE seq = 1")
     connection.commit()
     connection.close()
     bad = office("memory", "verify")
@@ -168,20 +168,20 @@ def test_a_secret_is_taken_out_and_told(mcl: Shell) -> None:
 @pytest.mark.parametrize(
     ("command", "code"),
     [
-        (("put", "Thing", "x"), "MEMORY_SHAPE"),
-        (("put", "Fact"), "USAGE"),
-        (("put", "Fact", "x", "--edge", "nothing"), "USAGE"),
-        (("put", "Fact", "x", "--edge", "REL=y"), "MEMORY_SHAPE"),
-        (("put", "Fact", "x", "--tag", "UPPER"), "MEMORY_SHAPE"),
-        (("put", "Fact", "x", "--importance", "2"), "USAGE"),
-        (("put", "Fact", "x", "--id", "../x"), "MEMORY_SHAPE"),
-        (("put", "Fact", "a\x07b"), "MEMORY_SHAPE"),
-        (("put", "--file", "absent.jsonl"), "SYSTEM"),
-        (("put", "Fact", "--file", "x"), "USAGE"),
+        (("add", "Thing", "x"), "MEMORY_SHAPE"),
+        (("add", "Fact"), "USAGE"),
+        (("add", "Fact", "x", "--edge", "nothing"), "USAGE"),
+        (("add", "Fact", "x", "--edge", "REL=y"), "MEMORY_SHAPE"),
+        (("add", "Fact", "x", "--tag", "UPPER"), "MEMORY_SHAPE"),
+        (("add", "Fact", "x", "--importance", "2"), "USAGE"),
+        (("add", "Fact", "x", "--id", "../x"), "MEMORY_SHAPE"),
+        (("add", "Fact", "a\x07b"), "MEMORY_SHAPE"),
+        (("add", "--file", "absent.jsonl"), "SYSTEM"),
+        (("add", "Fact", "--file", "x"), "USAGE"),
         (("show", "Fact/absent"), "MEMORY_UNKNOWN"),
         (("show", "Thing/a"), "MEMORY_ADDRESS"),
         (("show", "Fact/absent", "--history"), "MEMORY_UNKNOWN"),
-        (("forget", "Fact/absent"), "MEMORY_UNKNOWN"),
+        (("remove", "Fact/absent"), "MEMORY_UNKNOWN"),
         (("find", "x", "--type", "Fakt"), "MEMORY_TYPE"),
         (("list", "--at", "99"), "SNAPSHOT_UNKNOWN"),
         (("list", "--at", "zz"), "SNAPSHOT_UNKNOWN"),
@@ -193,7 +193,7 @@ def test_a_secret_is_taken_out_and_told(mcl: Shell) -> None:
     ],
 )
 def test_what_cannot_be_done_is_told_with_a_code(mcl: Shell, command: tuple[str, ...], code: str) -> None:
-    done = mcl("cortex", *command, "--json")
+    done = mcl("memory", *command, "--json")
     assert done.code in (2, 5, 6)
     error = json.loads(done.out)["error"]
     assert error["code"] == code

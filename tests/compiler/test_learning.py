@@ -237,12 +237,11 @@ def test_replay_proves_the_memories_that_an_intent_refers_to(
 
     item = told()
     assert (item.verdict, item.note) == ("same", "1 referred to and proved; 1 later changes were left out")
+    row = home.journal.rows(kind="record.cortex.put", limit=1)[0]
     with home.db.write() as connection:
-        connection.execute("DROP TRIGGER cortex_never_changes")
-        connection.execute(
-            "UPDATE cortex_memories SET document = CAST(replace(document, 'Acme', 'Bcme') AS BLOB) "
-            "WHERE seq = 1"
-        )
+        connection.execute("DROP TRIGGER journal_keeps")
+        changed = (row.wire.replace(b"Acme", b"Bcme"), row.seq)
+        connection.execute("UPDATE journal SET wire = ? WHERE seq = ?", changed)
     item = told()
     assert item.verdict == "different"
     assert memory.uri in item.note

@@ -125,19 +125,17 @@ def test_rows_can_neither_be_changed_nor_deleted_and_verify_names_a_forged_one(
 ) -> None:
     cortex.put("Fact", "one", id="a")
     cortex.put("Fact", "two", id="b")
-    for statement in ("UPDATE cortex_memories SET id = 'x'", "DELETE FROM cortex_memories"):
+    for statement in ("UPDATE journal SET id = 'x'", "DELETE FROM journal"):
         with pytest.raises(sqlite3.IntegrityError), home.db.write() as connection:
             connection.execute(statement)
     assert verify_home(home).ok
+    wire = home.journal.numbered(2).wire.replace(b"two", b"six")
     with home.db.write() as connection:
-        connection.execute("DROP TRIGGER cortex_never_changes")
-        connection.execute(
-            "UPDATE cortex_memories SET document = CAST(replace(document, 'two', 'six') AS BLOB) WHERE seq "
-            "= 2"
-        )
+        connection.execute("DROP TRIGGER journal_keeps")
+        connection.execute("UPDATE journal SET wire = ? WHERE seq = 2", (wire,))
     places = {flaw.place for flaw in verify_home(home).flaws}
-    assert "memory 2" in places
-    assert "memory 1" not in places
+    assert "journal 2" in places
+    assert not {"memory 1", "journal 1"} & places
 
 
 @pytest.mark.parametrize(

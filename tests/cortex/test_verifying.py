@@ -5,16 +5,20 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from executor import FixedClock, Home
 from executor.core.errors import HomeError
+from executor.store.journal.record import Record, seal_record
+from mcl.core.errors import CortexError
 from mcl.memory import Cortex
 from mcl.memory.memory import Memory
-from mcl.memory.store import STEPS
+from mcl.memory.proof import prove
 from mcl.memory.verification import CortexReport, verify_home
+from mcl.memory.words import document_in
 from tests.cortex.conftest import AT
 
 
@@ -34,7 +38,7 @@ def flaws(home: Home) -> set[tuple[str, str]]:
 def force(home: Home, *statements: str) -> None:
     """Do what the triggers forbid."""
     connection = sqlite3.connect(home.path / "mcl.db")
-    for name in ("cortex_never_changes", "cortex_never_deletes", "journal_keeps", "journal_stays"):
+    for name in ("journal_keeps", "journal_stays"):
         connection.execute(f"DROP TRIGGER IF EXISTS {name}")
     for statement in statements:
         connection.execute(statement)
@@ -57,34 +61,27 @@ def test_an_empty_home_has_nothing_wrong(home: Home) -> None:
 @pytest.mark.parametrize(
     ("statement", "found"),
     [
-        ("UPDATE cortex_memories SET type = 'Goal' WHERE seq = 4", ("COLUMN_MISMATCH", "memory 4")),
-        ("UPDATE cortex_memories SET id = 'zz' WHERE seq = 4", ("COLUMN_MISMATCH", "memory 4")),
-        ("UPDATE cortex_memories SET words = 99 WHERE seq = 4", ("COLUMN_MISMATCH", "memory 4")),
-        ("UPDATE cortex_memories SET forgotten = 1 WHERE seq = 4", ("COLUMN_MISMATCH", "memory 4")),
-        ("UPDATE cortex_memories SET version = 7 WHERE seq = 4", ("COLUMN_MISMATCH", "memory 4")),
-        ("UPDATE cortex_memories SET leaf = zeroblob(32) WHERE seq = 4", ("LEAF_MISMATCH", "memory 4")),
-        ("UPDATE cortex_memories SET root = zeroblob(32) WHERE seq = 4", ("ROOT_MISMATCH", "memory 4")),
-        ("UPDATE cortex_memories SET peaks = x'00' WHERE seq = 4", ("ROOT_MISMATCH", "memory 4")),
-        (
-            "UPDATE cortex_memories SET document = CAST(replace(document, 'paid', 'owed') AS BLOB) "
-            "WHERE seq = 4",
-            ("RECORD_MISMATCH", "memory 4"),
-        ),
-        ("UPDATE cortex_memories SET document = x'7b7d' WHERE seq = 4", ("MEMORY_DOCUMENT", "memory 4")),
-        ("UPDATE cortex_memories SET document = x'ff' WHERE seq = 4", ("MEMORY_DOCUMENT", "memory 4")),
-        ("DELETE FROM cortex_memories WHERE seq = 10", ("MEMORY_MISSING", "journal 10")),
-        ("DELETE FROM cortex_memories WHERE seq = 4", ("SEQUENCE", "memory 4")),
+        ("UPDATE memories SET type = 'Goal' WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
+        ("UPDATE memories SET id = 'zz' WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
+        ("UPDATE memories SET words = 99 WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
+        ("UPDATE memories SET forgotten = 1 WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
+        ("UPDATE memories SET version = 7 WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
+        ("UPDATE memories SET root = zeroblob(32) WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
+        ("UPDATE memories SET record = 'another' WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
+        ("UPDATE memory_tree SET peaks = x'00'", ("INDEX_MISMATCH", "index 0")),
+        ("UPDATE memory_tree SET size = 3", ("INDEX_MISMATCH", "index 0")),
+        ("DELETE FROM memories WHERE seq = 10", ("INDEX_MISMATCH", "index 10")),
+        ("DELETE FROM memories WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
         ("DELETE FROM journal WHERE seq = 10", ("RECORD_MISSING", "memory 10")),
+        ("DELETE FROM journal WHERE seq = 4", ("SEQUENCE", "memory 4")),
         (
             "UPDATE journal SET wire = CAST(substr(wire, 1, 200) || x'00' || substr(wire, 202) AS BLOB) "
             "WHERE seq = 4",
             ("BAD_SIGNATURE", "journal 4"),
         ),
-        ("UPDATE cortex_versions SET until = NULL WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
-        ("UPDATE cortex_versions SET importance = 1.0 WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
-        ("DELETE FROM cortex_versions WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
-        ("INSERT INTO cortex_words (rowid, words) VALUES (4, 'gold')", ("INDEX_MISMATCH", "index 4")),
-        ("UPDATE cortex_indexed SET seq = 3", ("INDEX_MISMATCH", "index 0")),
+        ("UPDATE memories SET until = NULL WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
+        ("UPDATE memories SET importance = 1.0 WHERE seq = 4", ("INDEX_MISMATCH", "index 4")),
+        ("INSERT INTO memory_words (rowid, words) VALUES (4, 'gold')", ("INDEX_MISMATCH", "index 4")),
     ],
 )
 def test_whatever_is_changed_is_told_with_its_place(
@@ -94,31 +91,51 @@ def test_whatever_is_changed_is_told_with_its_place(
     assert found in flaws(filled)
 
 
-def test_a_whole_history_that_was_written_anew_does_not_fit_the_journal(filled: Home) -> None:
-    """Leaf, root and peaks made right again: the signed record still says what was."""
-    from executor.store.journal.merkle import Frontier, leaf_hash
+def resign(home: Home, seq: int, **changed: object) -> None:
+    """Have the agent sign another body in a row, as a program that has the home's key could."""
+    row = home.journal.numbered(seq)
+    told = home.journal.open(row.wire)
+    assert isinstance(told, Record)
+    body = {**told.body, **changed}
+    made = seal_record(told.kind, body, id=told.id, at=told.at, signer=home.keyring.agent)
+    force(home)
+    with home.db.write() as connection:
+        connection.execute("UPDATE journal SET wire = ? WHERE seq = ?", (made.wire, seq))
 
-    force(filled)
-    rows = filled.db.read("SELECT seq, document FROM cortex_memories ORDER BY seq")
-    tree = Frontier()
-    for seq, document in rows:
-        document = document.replace(b"month 2 was paid", b"month 2 was owed")
-        tree.append(leaf_hash(document))
-        with filled.db.write() as connection:
-            connection.execute(
-                "UPDATE cortex_memories SET document = ?, leaf = ?, root = ?, peaks = ? WHERE seq = ?",
-                (document, leaf_hash(document), tree.root(), tree.to_bytes(), seq),
-            )
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"document": b"{}"}, "MEMORY_DOCUMENT"),
+        ({"document": b"\xff"}, "MEMORY_DOCUMENT"),
+        ({"size": 9}, "SEQUENCE"),
+        ({"root": bytes(32)}, "ROOT_MISMATCH"),
+        ({"uri": "matrix://cortex/Fact/m9@v1"}, "RECORD_MISMATCH"),
+        (
+            {"document": Memory("Fact", "m3", 7, AT, "signed anew").document()},
+            "VERSION_GAP",
+        ),
+    ],
+)
+def test_what_was_signed_anew_does_not_fit_the_rest(
+    filled: Home, changed: dict[str, object], code: str
+) -> None:
+    resign(filled, 4, **changed)
+    assert (code, "memory 4") in flaws(filled)
+
+
+def test_a_document_that_was_signed_anew_does_not_fit_the_roots(filled: Home) -> None:
+    """Even where the index is made right again: every later root still says what was."""
+    was = Memory.of_document(document_in(filled.journal.numbered(3).wire), 3)
+    resign(filled, 3, document=replace(was, text=was.text.replace("paid", "owed")).document())
     Cortex(filled).index_again()
-    assert ("RECORD_MISMATCH", "memory 3") in flaws(filled)
+    assert {("ROOT_MISMATCH", f"memory {seq}") for seq in range(3, 11)} <= flaws(filled)
 
 
 def test_a_broken_index_is_made_again_from_the_memories(filled: Home) -> None:
     cortex = Cortex(filled)
     before = cortex.memories().find(near="invoice month", limit=20)
-    force(
-        filled, "DELETE FROM cortex_versions", "INSERT INTO cortex_words (cortex_words) VALUES ('delete-all')"
-    )
+    force(filled, "DELETE FROM memories", "INSERT INTO memory_words (memory_words) VALUES ('delete-all')")
     assert not verify_home(filled).ok
     cortex.index_again()
     assert verify_home(filled).flaws == []
@@ -148,9 +165,9 @@ def logical(path: Path) -> object:
         return [
             connection.execute(sql).fetchall()
             for sql in (
-                "SELECT * FROM cortex_memories NOT INDEXED ORDER BY seq",
-                "SELECT * FROM cortex_versions NOT INDEXED ORDER BY seq",
-                "SELECT term, doc FROM cortex_terms ORDER BY term, doc",
+                "SELECT * FROM memories NOT INDEXED ORDER BY seq",
+                "SELECT * FROM memory_tree",
+                "SELECT term, doc FROM memory_terms ORDER BY term, doc",
                 "SELECT seq, wire FROM journal NOT INDEXED ORDER BY seq",
             )
         ]
@@ -194,23 +211,32 @@ def test_any_flipped_bit_of_the_file_is_told_unless_it_changes_nothing(whole: Pa
     assert told > 5
 
 
-def test_a_home_of_the_first_form_is_indexed_when_it_is_opened(home: Home) -> None:
-    home.db.migrate("cortex", STEPS[:1])
-    memories = [Memory("Fact", f"m{n}", 1, AT, f"old fact {n}", seq=n) for n in (1, 2)]
-    with home.db.write() as connection:
-        from executor.store.journal.merkle import Frontier, leaf_hash
+def test_a_home_of_before_gets_its_index_from_the_journal(filled: Home) -> None:
+    """Where memories and their tree lay in tables of their own."""
+    cortex = Cortex(filled)
+    before = cortex.snapshot(), cortex.memories().find(near="invoice month", limit=20)
+    proof = prove(cortex, "matrix://cortex/Fact/m3", since=cortex.snapshot(2))
+    with filled.db.write() as connection:
+        for table in ("memories", "memory_tree", "memory_terms", "memory_words"):
+            connection.execute(f"DROP TABLE {table}")
+        connection.execute("CREATE TABLE cortex_memories (seq INTEGER PRIMARY KEY)")
+        connection.execute("UPDATE components SET version = 2 WHERE name = 'cortex'")
+    path = filled.path
+    filled.close()
+    with Home.open(path, clock=FixedClock(AT)) as home:
+        cortex = Cortex(home)
+        assert (cortex.snapshot(), cortex.memories().find(near="invoice month", limit=20)) == before
+        assert verify_home(home).flaws == []
+        assert prove(cortex, "matrix://cortex/Fact/m3", since=cortex.snapshot(2)) == proof
+        assert home.db.read("SELECT name FROM sqlite_schema WHERE name LIKE 'cortex%'") == []
+        assert cortex.put("Fact", "new", id="m1").version == 2
 
-        tree = Frontier()
-        for one in memories:
-            tree.append(leaf_hash(one.document()))
-            row = (one.seq, one.type, one.id, 1, 0, 4, one.document(), leaf_hash(one.document()))
-            connection.execute(
-                "INSERT INTO cortex_memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*row, tree.root(), tree.to_bytes()),
-            )
-            body = {"uri": one.uri, "document": one.document(), "size": one.seq, "root": tree.root()}
-            home.journal.record("record.cortex.put", body)
-    cortex = Cortex(home)
-    assert [one.id for one in cortex.memories().find(near="old fact 2")] == ["m2", "m1"]
-    assert verify_home(home).flaws == []
-    assert cortex.put("Fact", "new", id="m1").version == 2
+
+def test_nothing_is_signed_over_an_index_that_was_changed(filled: Home) -> None:
+    force(filled, "DELETE FROM memories WHERE seq = 10")
+    with pytest.raises(CortexError) as caught:
+        Cortex(filled).put("Fact", "one more")
+    assert caught.value.code == "INDEX_MISMATCH"
+    Cortex(filled).index_again()
+    assert Cortex(filled).put("Fact", "one more").seq == 11
+    assert verify_home(filled).flaws == []

@@ -82,7 +82,7 @@ def test_states_are_what_they_were(home: Home, expected: dict[str, Any]) -> None
 
 def test_what_was_granted_and_used_up_still_counts(home: Home, expected: dict[str, Any]) -> None:
     told = subprocess.run(
-        [sys.executable, "-m", "mcl", "grants", "--json"],
+        [sys.executable, "-m", "mcl", "grant", "list", "--json"],
         env={**os.environ, "MCL_HOME": str(home.path)},
         capture_output=True,
         check=True,

@@ -151,7 +151,7 @@ def test_two_homes_remember_the_same(again: Again, root: Path, tmp_path: Path) -
 def test_secrets_of_documents_are_not_remembered(again: Again, root: Path, home: Home) -> None:
     (root / "README.md").write_text(f"# Deploy {KEY}\nUse http://u:hunter22@host and {KEY}.\n")
     again()
-    documents = repr(home.db.read("SELECT document FROM cortex_memories"))
+    documents = repr(home.db.read("SELECT wire FROM journal WHERE kind LIKE 'record.cortex.%'"))
     assert KEY not in documents
     assert "hunter22" not in documents
     assert "[redacted: " in documents

@@ -202,7 +202,7 @@ def test_secrets_are_in_neither_file_nor_memory(
         decision=f"the key is {KEY}",
         workspace=workspace,
     )
-    documents = home.db.read("SELECT document FROM cortex_memories")
+    documents = home.db.read("SELECT wire FROM journal WHERE kind LIKE 'record.cortex.%'")
     whole = (root / made.path).read_text() + made.path + repr(documents)
     assert KEY not in whole
     assert "hunter22" not in whole
@@ -231,7 +231,7 @@ def test_a_file_with_a_secret_is_taken_in_once_and_without_it(
     file.write_text(file.read_text().replace("Sign it.", f"Sign it with {KEY}."))
     assert [one.what for one in decisions.take_in(workspace)] == ["changed"]
     assert decisions.compare(workspace) == ()
-    assert KEY not in repr(home.db.read("SELECT document FROM cortex_memories"))
+    assert KEY not in repr(home.db.read("SELECT wire FROM journal WHERE kind LIKE 'record.cortex.%'"))
 
 
 @pytest.mark.parametrize(

@@ -274,7 +274,7 @@ def test_a_secret_is_kept_neither_from_the_words_nor_by_a_hash_that_can_be_guess
         assert maker.of_rule("a.py", one.rule, f'KEY = "{key}"', 1) == one.mark
         place = home.path / "keys" / "marking.json"
         assert place.stat().st_mode & 0o777 == 0o600
-        rows = home.db.read("SELECT document FROM cortex_memories")
+        rows = home.db.read("SELECT wire FROM journal WHERE kind LIKE 'record.cortex.%'")
         assert not any(json.loads(place.read_text())["secret"].encode() in row for (row,) in rows)
     with open_home(tmp_path / "another") as other:
         assert (

@@ -130,15 +130,15 @@ def test_nothing_leaves_this_machine_and_nothing_is_purged(
     for number in range(12):
         memories.history.record("a.py", findings=[finding(line=number)], mode="risk")
     assert memories.history.top("a.py")
-    for sql in ("DELETE FROM cortex_memories", "UPDATE cortex_memories SET version = 1"):
+    for sql in ("DELETE FROM journal", "UPDATE journal SET kind = 'x'"):
         with pytest.raises(sqlite3.IntegrityError), home.db.write() as connection:
             connection.execute(sql)
-    assert home.db.read("SELECT count(*) FROM cortex_memories") == [(12,)]
+    assert home.db.read("SELECT count(*) FROM memories") == [(12,)]
 
 
 def stored(home: Home) -> str:
-    rows = home.db.read("SELECT document FROM cortex_memories")
-    return "\n".join(document.decode() for (document,) in rows)
+    rows = home.db.read("SELECT wire FROM journal WHERE kind LIKE 'record.cortex.%'")
+    return "\n".join(wire.decode(errors="replace") for (wire,) in rows)
 
 
 def test_what_a_file_holds_is_not_kept_though_a_finding_quotes_it(

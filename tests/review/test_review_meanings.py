@@ -115,7 +115,7 @@ def test_secrets_and_what_is_not_seen_are_not_kept(meanings: Meanings, home: Hom
     told = meanings.remember(f"the key {KEY}\x1b[2J{hidden}\r\nnext", source="http://u:hunter22@host")
     assert told.text.startswith("the key [redacted: AWS access key]\\x1b[2J\\U000e006f")
     assert told.text.endswith("\nnext")
-    documents = repr(home.db.read("SELECT document FROM cortex_memories"))
+    documents = repr(home.db.read("SELECT wire FROM journal WHERE kind LIKE 'record.cortex.%'"))
     assert KEY not in documents
     assert "hunter22" not in documents
     assert chr(0xE006F) not in documents

@@ -73,7 +73,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path, writers: int,
     root = together(tmp_path, writers=writers, rounds=rounds)
     with Home.open(tmp_path / "home0") as home:
         memories = ReviewMemories(home, root)
-        shared = home.db.read("SELECT id, count(*) FROM cortex_memories WHERE type = 'Event' GROUP BY id")
+        shared = home.db.read("SELECT id, count(*) FROM memories WHERE type = 'Event' GROUP BY id")
         assert sorted(count for _, count in shared) == [rounds] * writers + [writers * rounds]
         for number in range(writers):
             told = memories.history.last(f"w{number}.py")
@@ -91,9 +91,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path, writers: int,
         titles = [f"w{number} decides {n}" for number in range(writers) for n in range(rounds)]
         assert sorted(one.title for one in decisions) == sorted([*titles, "all decide this"])
         forgotten = writers * (rounds // 2)
-        ids = home.db.read(
-            "SELECT id, max(version) FROM cortex_memories WHERE type = 'Constraint' GROUP BY id"
-        )
+        ids = home.db.read("SELECT id, max(version) FROM memories WHERE type = 'Constraint' GROUP BY id")
         assert len(ids) == len(titles) + 1 + forgotten
         assert Counter(version for _, version in ids) == {1: len(titles) + 1, 2: forgotten}
         numbers = sorted(int(id_.rpartition("-")[2]) for id_, _ in ids)
