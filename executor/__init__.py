@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from executor.walker.dispatch import Expansion, SubSkills
     from executor.walker.engine import Engine, LocalEngine, Work
     from executor.walker.listener import Listener, WalkEvent
-    from executor.walker.people import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, People
+    from executor.walker.questions import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, People
     from executor.walker.reasoner import Prompts, Reasoner
     from executor.walker.undo import Images, UndoReport
 
@@ -183,7 +183,7 @@ _HOMES = {
         "Listener",
         "WalkEvent",
     ),
-    "executor.walker.people": (
+    "executor.walker.questions": (
         "AlwaysApprove",
         "AlwaysDeny",
         "GateAnswer",

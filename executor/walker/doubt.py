@@ -25,7 +25,7 @@ async def settle(place: Place, run: Run) -> tuple[bool, Failure | None]:
         return False, None
     gate, decision = _decided(place, run)
     if not decision:
-        answer = await run.asking.ask(
+        answer = await run.questions.ask(
             "in_doubt",
             place.id,
             f"Node {place.id} ({what}) was running when its process ended: "

@@ -14,11 +14,11 @@ from executor.gate.mandate import Mandate
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.store.journal.record import Record
-from executor.walker.asking import Asking
 from executor.walker.external import external
 from executor.walker.ledger import ANSWERED, Ledger
 from executor.walker.outcome import Failure, FailureMode, FailureModes
 from executor.walker.predicates import Criterion, attested, delivered, unsupported
+from executor.walker.questions import Questions
 from executor.walker.run import Run
 from ir import (
     AttestationPredicate,
@@ -51,7 +51,7 @@ async def judge(context: Context, run: Run, home: Home) -> tuple[Criterion, ...]
         if isinstance(predicate, DeliveredPredicate):
             found.append(await _delivered(predicate, mandate, workspace))
         elif isinstance(predicate, SignedOffPredicate):
-            found.append(await _signed_off(predicate, mandate, home, run.asking))
+            found.append(await _signed_off(predicate, mandate, home, run.questions))
         elif isinstance(predicate, AttestationPredicate):
             found.append(attested(predicate, attestations(home)))
         elif isinstance(predicate, ExternalPredicate):
@@ -91,7 +91,7 @@ async def _delivered(predicate: DeliveredPredicate, mandate: Mandate, workspace:
 
 
 async def _signed_off(
-    predicate: SignedOffPredicate, mandate: Mandate, home: Home, asking: Asking
+    predicate: SignedOffPredicate, mandate: Mandate, home: Home, questions: Questions
 ) -> Criterion:
     who = predicate.by.removeprefix("matrix://user/") or mandate.accepted_by
     evidence: dict[str, object] = {"by": who}
@@ -99,7 +99,7 @@ async def _signed_off(
     if who != mandate.accepted_by and (key is None or key.role != "user" or key.revoked):
         why = f"{who} is no user whose signature counts here (mcl key trust … --role user)"
         return Criterion(predicate, False, why, evidence)
-    answer = await asking.ask(
+    answer = await questions.ask(
         "sign_off",
         "",
         f"The plan has run. Is this done: {mandate.intent.prose or mandate.intent.frame.verb}?",

@@ -18,21 +18,21 @@ from executor.gate.offer import Offer
 from executor.gate.references import typed_args
 from executor.gate.verdict import Ask, Deny
 from executor.sandbox.redaction import visible
-from executor.walker.asking import Asking
 from executor.walker.check import GRAMMAR, Check, parse_check
 from executor.walker.engine.protocol import Failure
 from executor.walker.predicates import Criterion
+from executor.walker.questions import Questions
 from executor.walker.run import Run
 from ir import ExternalPredicate, MclError
 
 # ---- Getting leave for one call: the gate is asked, and people where the gate wants them asked.
 
 
-async def get_leave(call: Call, context: Context, asking: Asking) -> tuple[Call, Allow] | Failure:
+async def get_leave(call: Call, context: Context, questions: Questions) -> tuple[Call, Allow] | Failure:
     """The call as it was allowed, with the leave to make it; else why there is none."""
     reply = decide(call, context)
     if isinstance(reply, Ask):
-        answer = await asking.ask(
+        answer = await questions.ask(
             "approval",
             call.node_id,
             reply.question,
@@ -120,7 +120,7 @@ async def _look(id: str, context: Context, run: Run) -> _Look:
     except UnresolvedError as problem:
         return _Look(reason=f"{problem.code}: {problem.message}")
     wanted = Call(planned.tool_ref, args, planned.side_effect_class, id)
-    allowed = await get_leave(wanted, context, run.asking)
+    allowed = await get_leave(wanted, context, run.questions)
     if not isinstance(allowed, tuple):
         return _unseen(allowed)
     call, leave = allowed

@@ -17,7 +17,6 @@ from executor.gate.offer import Offer
 from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.lifecycle.events import View
-from executor.walker.people import GateAnswer
 from ir import (
     Body,
     Envelope,
@@ -203,12 +202,11 @@ class Ledger:
         self._write()
         self._home.journal.record(ANSWERED, told, intent=self.intent_id)
 
-    def resolve(self, gate_id: str, given: GateAnswer, answer: str) -> None:
+    def resolve(self, gate_id: str, decision: str, answer: str, *, reason: str, unseen: bool) -> None:
         """A person's decision, given at this process and signed with the user's key. answer: the binding of
-        an approved call, or the option."""
+        an approved call, or the option. unseen: it is not known that anybody looked."""
         now = self._home.clock.now()
-        unseen = self._home.unseen(given.unseen)
-        body = PolicyGateResolveBody(gate_id, given.decision, now, answer, given.reason, unseen)
+        body = PolicyGateResolveBody(gate_id, decision, now, answer, reason, self._home.unseen(unseen))
         self._append("policy.gate.resolve", body)
 
     def take(self, envelope: Envelope) -> None:

@@ -18,12 +18,12 @@ from executor.store.lifecycle.view import View
 from executor.tools.manifest import Cost, Manifest
 from executor.tools.registry import Registry
 from executor.tools.tool import Progress, unwatched
-from executor.walker.asking import CORRECTED, Asking
 from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier
 from executor.walker.engine.protocol import Again, Failure, Turn
 from executor.walker.ledger import Ledger, Pause, Superseded
 from executor.walker.listener import Follower, Listener, WalkEvent
+from executor.walker.questions import CORRECTED, Questions
 from executor.walker.reasoner import Reasoner
 from executor.walker.tree import Place, Scope, Tree
 from executor.walker.undo.images import Images
@@ -63,7 +63,7 @@ class Run:
     scope: Scope
     ledger: Ledger
     registry: Registry
-    asking: Asking
+    questions: Questions
     listener: Listener
     redactor: Redactor
     earlier: Earlier

@@ -32,7 +32,6 @@ from executor.store.lifecycle.transitions import way_on
 from executor.tools.credentials import Credentials, credentials_of
 from executor.tools.registry import Registry
 from executor.walker.agents import Agents
-from executor.walker.asking import Asking
 from executor.walker.dispatch import SubSkills
 from executor.walker.earlier import Earlier, read_earlier
 from executor.walker.ending import close, judge, left_behind
@@ -42,9 +41,9 @@ from executor.walker.lease import lease
 from executor.walker.ledger import Ledger, Superseded
 from executor.walker.listener import Listener, Silent
 from executor.walker.outcome import Failure, FailureModes, Outcome
-from executor.walker.people import AlwaysDeny, People
 from executor.walker.predicates import Criterion
 from executor.walker.preflight import Verdict, preflight, skill_address
+from executor.walker.questions import AlwaysDeny, People, Questions
 from executor.walker.reasoner import Prompts, Reasoner
 from executor.walker.run import Run
 from executor.walker.tree import Scope
@@ -236,13 +235,13 @@ class Walker:
             return Outcome(intent, "denied", failure=refusal, verdicts=verdicts)
         context.pins.admit(self._registry.own)
         redactor = self._redactor.knowing(self._credentials.values(self._variables(plan)))
-        asking = Asking(ledger, self._people, clock, redactor)
+        questions = Questions(ledger, self._people, clock, redactor)
         run = Run(
             KINDS,
             Scope(context, self._prompts, (skill_address(plan),)),
             ledger,
             self._registry,
-            asking,
+            questions,
             self._listener,
             redactor,
             earlier,

@@ -1,6 +1,5 @@
 """`mcl accept` and `mcl cancel`: a person signs, or stops it."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -67,7 +66,10 @@ def accept_command(
     tell_unattended(home)
     if yes and refused:
         raise _would_be_refused(found.id, refused)
-    if not yes and not _agreed(refused=bool(refused)):
+    from mcl.cli.people import agreed
+
+    what = "It would be refused, as things are. " if refused else ""
+    if not yes and not agreed(f"{what}Sign this intent and this plan?"):
         note("not accepted; nothing was signed")
         return REFUSED
     seen_hash = plan_hash or (None if yes else found.view.plan_hash)
@@ -122,14 +124,3 @@ def _would_be_refused(id: str, refused: "Sequence[Verdict]") -> "GateError":
         place=id,
         fix=f"{first.reply.fix}; without --yes you are asked all the same",
     )
-
-
-def _agreed(*, refused: bool) -> bool:
-    """Whether the person says yes; end of input, nothing, or anything else is no."""
-    what = "It would be refused, as things are. " if refused else ""
-    sys.stderr.write(f"\n{what}Sign this intent and this plan? [y/N] ")
-    sys.stderr.flush()
-    answer = sys.stdin.readline()
-    if not answer.endswith("\n"):
-        sys.stderr.write("\n")
-    return answer.strip().lower() in ("y", "yes")

@@ -89,7 +89,10 @@ def correct_command(
             out.tell([plain(f"Runs again: {', '.join(proposal.again)}", "yellow")])
         out.tell(refusals_view(refused))
         out.tell(["", verdict_line(proposal.material)])
-    if not yes and not _agreed(material=proposal.material):
+    from mcl.cli.people import agreed
+
+    what = "It will stop until it is accepted again. " if proposal.material else ""
+    if not yes and not agreed(f"{what}Sign this correction?"):
         note("not corrected; nothing was signed")
         return REFUSED
     done = sign_correction(proposal, home=home, unseen=yes)
@@ -144,14 +147,3 @@ def _read(name: str) -> bytes:
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError("FILE_UNREADABLE", why, place=name, fix="name a file of RFC 6902 patches") from error
-
-
-def _agreed(*, material: bool) -> bool:
-    """Whether the person says yes; end of input, nothing, or anything else is no."""
-    what = "It will stop until it is accepted again. " if material else ""
-    sys.stderr.write(f"\n{what}Sign this correction? [y/N] ")
-    sys.stderr.flush()
-    answer = sys.stdin.readline()
-    if not answer.endswith("\n"):
-        sys.stderr.write("\n")
-    return answer.strip().lower() in ("y", "yes")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from executor.core.clock import SystemClock
 from executor.walker.listener import WalkEvent
-from executor.walker.people import GateAnswer, GateQuestion, People
+from executor.walker.questions import GateAnswer, GateQuestion, People
 from ir import PlanTree
 from mcl.cli.output import write_event
 from mcl.usecases.documents import of_event, of_question_asked

@@ -1,64 +1,105 @@
-"""Asking the person at the terminal: one line in, which is exactly one of the answers or is asked again."""
+"""The person at a terminal: one line in, which is exactly one of the answers or is asked again."""
 
 import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 
 from anyio import get_cancelled_exc_class, sleep_forever, wait_readable
 
-from executor.walker.people import GateAnswer, GateQuestion
+from executor.gate.approvals import DENY
+from executor.walker.questions import GateAnswer, GateQuestion
 from ir.shown import clear, of_value, quoted
+from mcl.cli.output import note
 from mcl.core.safe import safe
 
+TERMINAL = "/dev/tty"
+_YES = ("y", "yes", "j", "ja")
 _SHOWN = 2000  # characters of a question, and of each argument
 
 
+def says_yes(word: str) -> bool:
+    """Whether a word that is typed where yes or no is asked for is a yes, in letters of any size."""
+    return word.strip().casefold() in _YES
+
+
+def agreed(question: str) -> bool:
+    """Whether the person says yes; end of input, nothing, or anything else is no."""
+    from ir.characters import UNSEEN, written_out
+
+    sys.stderr.write(f"\n{written_out(question, UNSEEN, keep='')} [y/N] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        sys.stderr.write("\n")
+    return says_yes(answer)
+
+
 class AtTerminal:
-    """Puts questions on standard error and reads answers from standard input; its end answers nothing.
+    """Puts questions on a terminal and reads answers there; the end of input answers nothing.
 
     pause: called before a question with what to do while it is open (a live display is taken off the
-    terminal).
+    terminal). own: on the terminal that this process belongs to, as something else comes on standard input;
+    without one nobody agrees. Else on standard error, and answers come on standard input.
     """
 
-    def __init__(self, pause: Callable[[bool], None] = lambda asking: None) -> None:
+    def __init__(self, pause: Callable[[bool], None] = lambda asking: None, *, own: bool = False) -> None:
         self._pause = pause
+        self._own = own
         self._waiting = b""
 
     async def ask(self, gate: GateQuestion) -> GateAnswer | None:
         """Put one question."""
         self._pause(True)
         try:
-            self._forget_what_was_typed()
-            sys.stderr.write(question_text(gate))
-            sys.stderr.flush()
-            line = await self._line()
-        except get_cancelled_exc_class():
-            sys.stderr.write("\n  closed: decided elsewhere, out of time, or the run has ended\n")
-            sys.stderr.flush()
-            raise
+            if not self._own:
+                return await self._asked(gate, sys.stdin.fileno(), _to_standard_error)
+            try:
+                device = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+            except OSError:
+                note("there is no terminal to ask on, and nobody agrees unasked")
+                return GateAnswer(DENY, unseen=True)
+            try:
+                return await self._asked(gate, device, partial(_to_device, device))
+            finally:
+                os.close(device)
         finally:
             self._pause(False)
-        if line is None or not sys.stdin.isatty():  # a terminal shows the line end that was typed
-            sys.stderr.write("\n")  # what follows shall not stand behind the question
-        return None if line is None else GateAnswer(line.strip())
 
-    def _forget_what_was_typed(self) -> None:
+    async def _asked(
+        self, gate: GateQuestion, source: int, write: Callable[[str], None]
+    ) -> GateAnswer | None:
+        plain = gate.kind == "gate" and gate.offer.is_yes_no
+        try:
+            self._forget_what_was_typed(source)
+            write(_short_question(gate) if plain and self._own else question_text(gate))
+            line = await self._line(source)
+        except get_cancelled_exc_class():
+            write("\n  closed: decided elsewhere, out of time, or the run has ended\n")
+            raise
+        if line is None or not os.isatty(source):  # a terminal shows the line end that was typed
+            write("\n")  # what follows shall not stand behind the question
+        if line is None:
+            return None
+        word = line.strip()
+        return GateAnswer("yes" if plain and says_yes(word) else word)
+
+    def _forget_what_was_typed(self, source: int) -> None:
         """At a terminal an answer is typed after its question was shown; scripts may write ahead."""
-        if sys.stdin.isatty():
+        if os.isatty(source):
             import termios
 
             self._waiting = b""
             with suppress(termios.error):
-                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+                termios.tcflush(source, termios.TCIFLUSH)
 
-    async def _line(self) -> str | None:
-        """One line of standard input, or None at its end. Other tasks go on, and may end the wait."""
-        descriptor = sys.stdin.fileno()
+    async def _line(self, source: int) -> str | None:
+        """One line, or None at the end of input. Other tasks go on, and may end the wait."""
         while b"\n" not in self._waiting:
             with suppress(OSError):  # a plain file cannot be waited for, and never blocks
-                await wait_readable(descriptor)
-            piece = os.read(descriptor, 65536)
+                await wait_readable(source)
+            piece = os.read(source, 65536)
             if not piece:
                 return None
             self._waiting += piece
@@ -78,8 +119,7 @@ class Elsewhere:
     async def ask(self, gate: GateQuestion) -> GateAnswer | None:
         """Say which question waits; the run looks whether it was decided."""
         self._pause(True)
-        sys.stderr.write(f"{safe(gate.node_id) or 'the end'} waits: mcl gate show {gate.gate_id}\n")
-        sys.stderr.flush()
+        _to_standard_error(f"{safe(gate.node_id) or 'the end'} waits: mcl gate show {gate.gate_id}\n")
         self._pause(False)
         await sleep_forever()
         return None
@@ -105,6 +145,23 @@ def question_text(gate: GateQuestion) -> str:
     short = " (or y / n)" if gate.offer.is_yes_no else ""
     last = _short(gate.offer.words)
     return on_terminal([*again, *lines]) + f"  type {last}{short}; no answer refuses{until}: "
+
+
+def _short_question(gate: GateQuestion) -> str:
+    """A question of yes or no in a line, where the person has just said what is to be done."""
+    first, *more = gate.question.split("\n")
+    again = [f"  {clear(gate.again)}"] if gate.again else []
+    return on_terminal([*again, f"? {first}", *(f"  | {line}" for line in more)]).rstrip("\n") + " [y/n] "
+
+
+def _to_standard_error(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def _to_device(device: int, text: str) -> None:
+    with suppress(OSError):
+        os.write(device, text.encode())
 
 
 def on_terminal(lines: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from mcl.cli.output import Output, note
 if TYPE_CHECKING:
     from executor.store.home import Home
     from executor.walker.listener import Listener
-    from executor.walker.people import People
+    from executor.walker.questions import People
     from ir import PlanTree
     from mcl.usecases.show import Shown
 
@@ -131,7 +131,7 @@ def _display(
 
 
 def _people(listener: "Listener", *, yes: bool, no: bool, wait: bool) -> "People":
-    from executor.walker.people import AlwaysApprove, AlwaysDeny
+    from executor.walker.questions import AlwaysApprove, AlwaysDeny
     from mcl.cli.events import Events, ToldPeople
     from mcl.cli.people import AtTerminal, Elsewhere
     from mcl.cli.views.live import LiveTree

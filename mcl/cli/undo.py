@@ -1,6 +1,5 @@
 """`mcl undo`: put files back as they were."""
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -98,6 +97,7 @@ def _undo(
     yes: bool,
 ) -> int:
     from ir.errors import REFUSED
+    from mcl.cli.people import agreed
     from mcl.cli.views.undo import undo_view
     from mcl.usecases.undo import undo
 
@@ -108,20 +108,12 @@ def _undo(
         return REFUSED if seen.state == "changed" else 0
     if not (yes and seen.state == "ready"):
         out.tell(undo_view(seen))
-    if seen.state == "ready" and not yes and not _agreed(len(seen.restored) + len(seen.removed)):
+    count = len(seen.restored) + len(seen.removed)
+    what = "this file" if count == 1 else f"these {count} files"
+    if seen.state == "ready" and not yes and not agreed(f"Put {what} back?"):
         note("nothing was touched")
         return REFUSED
     done = undo(seen.intent, node=node, leave=leave, workspace=workspace, home=home)
     out.document(done.to_json())
     out.view(undo_view(done))
     return 0
-
-
-def _agreed(count: int) -> bool:
-    """Whether the person says yes; end of input, nothing, or anything else is no."""
-    sys.stderr.write(f"\nPut {'this file' if count == 1 else f'these {count} files'} back? [y/N] ")
-    sys.stderr.flush()
-    answer = sys.stdin.readline()
-    if not answer:
-        sys.stderr.write("\n")
-    return answer.strip().lower() in ("y", "yes")

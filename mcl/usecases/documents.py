@@ -8,7 +8,7 @@ from ir.document import Document
 
 if TYPE_CHECKING:
     from executor.walker.listener import WalkEvent
-    from executor.walker.people import GateQuestion
+    from executor.walker.questions import GateQuestion
     from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.compiler.stages.extract import Prompt
     from mcl.usecases.correct import Corrected

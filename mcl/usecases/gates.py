@@ -18,7 +18,7 @@ from executor.gate.approvals import APPROVE, DENY
 from executor.gate.claim import binding_hash
 from executor.gate.offer import Offer
 from executor.store.lifecycle.events import GateState
-from executor.walker.asking import listed
+from executor.walker.questions import listed
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.core.errors import InputError
 from mcl.core.home import open_home

@@ -29,7 +29,7 @@ from mcl.usecases.skills import installed, the_skill
 if TYPE_CHECKING:
     from executor.walker import Outcome
     from executor.walker.listener import Listener
-    from executor.walker.people import People
+    from executor.walker.questions import People
     from mcl.model import Model
 
 

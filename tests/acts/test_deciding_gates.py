@@ -16,7 +16,7 @@ from walks import Says, Walks, gate, sequence, tool
 
 from executor import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, Home, Outcome
 from executor.gate.offer import Offer
-from executor.walker.asking import TRIES
+from executor.walker.questions import TRIES
 from ir import PlanTree, PolicyGateBody, PolicyGateResolveBody, check_plan
 from ir.plan import NO, YES
 from mcl.cli.people import AtTerminal

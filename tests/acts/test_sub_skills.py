@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from executor import Home
-from executor.walker.people import AlwaysApprove
+from executor.walker.questions import AlwaysApprove
 from mcl.cli.views.plan import plan_view
 from mcl.compiler.compiler import Compiled
 from mcl.core.errors import SkillError

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from executor import Home, Walker
 from executor.core.errors import GateError, WalkError
-from executor.walker.people import GateQuestion
+from executor.walker.questions import GateQuestion
 from mcl.serve.exchange import Filled, Form
 from mcl.serve.questions.people import GatePeople
 from mcl.serve.questions.questions import MAX_OPEN, MAX_REFUSED, Approved, Pending

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from asking import Room, answering, room, says
 
-from executor.walker.people import GateQuestion
+from executor.walker.questions import GateQuestion
 from mcl.serve.exchange import Filled
 from mcl.serve.questions.people import GatePeople
 from mcl.usecases.gates import decide_gate, show_gate

@@ -55,5 +55,5 @@ def shop(
     monkeypatch.chdir(tmp_path / "shop")
     monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr("mcl.plugins.repo.cli.views.TERMINAL", str(tmp_path / "none"))
+    monkeypatch.setattr("mcl.cli.people.TERMINAL", str(tmp_path / "none"))
     return Shop(tmp_path / "shop", tmp_path / "home", capsys, monkeypatch)

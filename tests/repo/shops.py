@@ -130,7 +130,7 @@ class Shop:
 
         thread = threading.Thread(target=answer, daemon=True)
         with self.patch.context() as patch:
-            patch.setattr("mcl.plugins.repo.cli.views.TERMINAL", os.ttyname(slave))
+            patch.setattr("mcl.cli.people.TERMINAL", os.ttyname(slave))
             thread.start()
             yield shown
         os.close(slave)  # the reader's end: it has read all by then

@@ -16,7 +16,7 @@ from shops import asked, git
 from executor.gate.grants import Grants
 from executor.store.home import Home
 from executor.store.journal.record import Record
-from executor.walker.people import AlwaysApprove, GateAnswer, GateQuestion
+from executor.walker.questions import AlwaysApprove, GateAnswer, GateQuestion
 from mcl.core.errors import RepoError
 from mcl.core.repositories import Repositories
 from mcl.plugins.repo.contract import RepoIntent, read_contract

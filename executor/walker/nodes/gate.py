@@ -19,9 +19,9 @@ async def attempt(place: Place, run: Run) -> Failure | None:
     except UnresolvedError as problem:
         return run.failure(problem, place)
     run.begin(place)
-    state = run.asking.decided(place.id)
+    state = run.questions.decided(place.id)
     if state is None:
-        answer = await run.asking.ask(
+        answer = await run.questions.ask(
             "gate",
             place.id,
             question,

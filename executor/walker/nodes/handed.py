@@ -34,7 +34,7 @@ async def attempt(place: Place, run: Run) -> Failure | None:
     except MclError as problem:
         return replace(run.failure(problem, place), denied=True)
     assert intent is not None, "at run time every reference is resolved"
-    allowed = await get_leave(call, context, run.asking)
+    allowed = await get_leave(call, context, run.questions)
     if isinstance(allowed, Failure):
         return allowed
     try:

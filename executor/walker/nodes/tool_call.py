@@ -29,7 +29,7 @@ async def attempt(place: Place, run: Run) -> Failure | Again | None:
     except UnresolvedError as problem:
         return run.failure(problem, place)
     call = Call(planned.tool_ref, args, planned.side_effect_class, place.id, planned.timeout_ms)
-    allow = await get_leave(call, context, run.asking)
+    allow = await get_leave(call, context, run.questions)
     if isinstance(allow, Failure):
         return allow
     call, leave = allow

@@ -1,6 +1,5 @@
 """The argument and the question that the verbs of `mcl tool` share."""
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,18 +52,6 @@ ToolNames = Annotated[
         autocompletion=complete_tool,
     ),
 ]
-
-
-def agreed(question: str) -> bool:
-    """Whether the person says yes; end of input, nothing, or anything else is no."""
-    from ir.characters import UNSEEN, written_out
-
-    sys.stderr.write(f"\n{written_out(question, UNSEEN, keep='')} [y/N] ")
-    sys.stderr.flush()
-    answer = sys.stdin.readline()
-    if not answer.endswith("\n"):
-        sys.stderr.write("\n")
-    return answer.strip().lower() in ("y", "yes")
 
 
 def nothing_known(server: str, home: "Home") -> str:

@@ -8,10 +8,10 @@ import typer
 
 from mcl.cli.arguments import AsJson, Workspace, example
 from mcl.cli.output import Output, note
-from mcl.cli.tool.arguments import ToolName, agreed
+from mcl.cli.tool.arguments import ToolName
 
 if TYPE_CHECKING:
-    from executor.walker.people import People
+    from executor.walker.questions import People
     from mcl.usecases.call import Called
     from mcl.usecases.plan import Planned
 
@@ -87,6 +87,7 @@ def call_tool(
     Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
     """
     from mcl.cli.home import tell_unattended, use_home
+    from mcl.cli.people import agreed
     from mcl.cli.views.plan import plan_view
     from mcl.usecases import call as acts
 
@@ -175,7 +176,7 @@ def _read(place: Path) -> bytes:
 
 
 def _people(*, yes: bool, no: bool) -> "People":
-    from executor.walker.people import AlwaysApprove, AlwaysDeny
+    from executor.walker.questions import AlwaysApprove, AlwaysDeny
     from mcl.cli.people import AtTerminal
 
     return AlwaysApprove() if yes else AlwaysDeny() if no else AtTerminal()

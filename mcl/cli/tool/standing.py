@@ -9,7 +9,7 @@ import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
-from mcl.cli.tool.arguments import ToolName, ToolNames, agreed, nothing_known
+from mcl.cli.tool.arguments import ToolName, ToolNames, nothing_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +66,7 @@ def approve_tool(
     """
     from ir.errors import REFUSED, MclError
     from mcl.cli.home import use_home
+    from mcl.cli.people import agreed
     from mcl.usecases import tools as acts
 
     home, out = use_home(signs=True), Output(as_json)
@@ -240,6 +241,7 @@ def classify_tool(
     """
     from ir.errors import REFUSED
     from mcl.cli.home import use_home
+    from mcl.cli.people import agreed
     from mcl.usecases import classify as acts
 
     classes = [name.strip() for name in effects.split(",") if name.strip()]

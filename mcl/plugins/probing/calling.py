@@ -22,7 +22,7 @@ from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.registry import Registry
 from executor.walker import Walker
-from executor.walker.people import AlwaysApprove
+from executor.walker.questions import AlwaysApprove
 from ir import IntentAcceptBody, MclError
 from mcl.core.seal import sealed
 from mcl.plugins.probing.folder import Snapshot, changes, environment_of, look_at_home, moved, settle

@@ -36,7 +36,7 @@ from mcl.usecases.run import run
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
-    from executor.walker.people import People
+    from executor.walker.questions import People
     from mcl.model import Model
 
 

@@ -97,9 +97,9 @@ def _wanted(name: str) -> bool:
     """Whether the person says yes; where nobody can be asked, no."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    sys.stderr.write(f"Compile with {name} from now on? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    from mcl.cli.people import agreed
+
+    return agreed(f"Compile with {name} from now on?")
 
 
 @contextmanager

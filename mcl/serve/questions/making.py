@@ -18,7 +18,7 @@ from executor.core.hashing import json_size
 from executor.store.home import Home
 from executor.walker import Outcome, Walker
 from executor.walker.outcome import Failure
-from executor.walker.people import GateAnswer, GateQuestion
+from executor.walker.questions import GateAnswer, GateQuestion
 from ir import MclError
 from mcl.serve.exchange import Caller
 from mcl.usecases import decision

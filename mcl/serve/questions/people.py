@@ -12,7 +12,7 @@ import anyio
 from anyio import sleep_forever
 
 from executor.store.home import Home
-from executor.walker.people import GateAnswer, GateQuestion
+from executor.walker.questions import GateAnswer, GateQuestion
 from mcl.catalog.channels import Channel
 from mcl.serve.exchange import Caller, Filled, Form
 from mcl.serve.questions.shown import gate_form, read_gate

@@ -21,8 +21,7 @@ from executor.gate.approvals import APPROVE, DENY
 from executor.gate.examples import EXAMPLES
 from executor.gate.verdict import Ask, Deny
 from executor.store.home import Home
-from executor.walker.asking import TRIES
-from executor.walker.people import GateAnswer
+from executor.walker.questions import TRIES, GateAnswer
 from mcl.core.errors import McpError
 from mcl.serve.exchange import Caller, Wanted
 from mcl.serve.questions.making import WITHDRAWN, Made, States, consumed, make, note

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from executor.gate.approvals import APPROVE, DENY
-from executor.walker.people import GateAnswer, GateQuestion
+from executor.walker.questions import GateAnswer, GateQuestion
 from ir.characters import UNSEEN, written_out
 from ir.shown import beginning, bounded, clear, of_value, quoted
 from mcl.core.safe import one_line, safe, whole

@@ -77,7 +77,7 @@ def import_(
     """
     from ir.errors import REFUSED
     from mcl.cli.home import tell_unattended, use_home
-    from mcl.cli.tool.arguments import agreed
+    from mcl.cli.people import agreed
     from mcl.core.safe import safe
     from mcl.plugins.agents.usecases import import_work
 

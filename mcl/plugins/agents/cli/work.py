@@ -202,7 +202,7 @@ def complete(
 def _ask(question: "SignOff") -> "bool | None":
     """The person's answer; nothing leaves the question open, and so does what is no answer three times."""
     from executor.gate.offer import Offer
-    from executor.walker.asking import TRIES
+    from executor.walker.questions import TRIES
     from mcl.core.safe import safe
 
     said = f"\n  the agent {question.agent} says: {question.notes}" if question.notes else ""

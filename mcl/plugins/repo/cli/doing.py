@@ -51,8 +51,8 @@ def explained(asked: ContractRequest, home: "Home", *, as_json: bool) -> int:
 
 def done(asked: ContractRequest, home: "Home", *, unseen: bool, as_json: bool) -> int:
     """Do it and tell what came of it; the exit code. unseen: every question is agreed to."""
-    from executor.walker.people import AlwaysApprove, AlwaysDeny
-    from mcl.plugins.repo.cli.views import AtItsTerminal
+    from executor.walker.questions import AlwaysApprove, AlwaysDeny
+    from mcl.cli.people import AtTerminal
     from mcl.plugins.repo.usecases import run_contract
     from mcl.usecases.authority.door import may_answer
 
@@ -62,7 +62,7 @@ def done(asked: ContractRequest, home: "Home", *, unseen: bool, as_json: bool) -
             prose=asked.prose,
             home=home,
             here=Path.cwd(),
-            people=AlwaysApprove() if unseen else AtItsTerminal() if may_answer(home) else AlwaysDeny(),
+            people=AlwaysApprove() if unseen else AtTerminal(own=True) if may_answer(home) else AlwaysDeny(),
             began=_say_where,
             strict=asked.strict,
             every=asked.every,

@@ -47,7 +47,7 @@ def build_command(
     Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
     """
     from mcl.cli.home import use_home
-    from mcl.cli.tool.arguments import agreed
+    from mcl.cli.people import agreed
     from mcl.cli.tool.call import ended
     from mcl.cli.views.layout import plain, rows
     from mcl.cli.views.plan import plan_view

@@ -22,7 +22,7 @@ from mcl.plugins.review.release.report import ReleaseReport, release_rules
 from mcl.usecases.call import Called, call_tool
 
 if TYPE_CHECKING:
-    from executor.walker.people import People
+    from executor.walker.questions import People
     from mcl.usecases.plan import Planned
 
 _TOOL = "process/tests"
