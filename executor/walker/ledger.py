@@ -214,7 +214,7 @@ class Ledger:
         self._write()
         self._home.journal.receive(envelope)
 
-    def note(self, kind: str, body: dict[str, object]) -> None:
+    def note(self, kind: str, body: Mapping[str, object]) -> None:
         """A record of the gate: ``kind`` is asked, refused, timeout, in_doubt or looked (at an external
         criterion)."""
         self._write()
@@ -312,7 +312,7 @@ class Ledger:
                     raise
 
 
-def _cbor(body: dict[str, object]) -> dict[str, object]:
+def _cbor(body: Mapping[str, object]) -> dict[str, object]:
     """JSON values as the journal's records take them: sets of texts become lists."""
     return {
         name: list(value) if isinstance(value, tuple | set | frozenset) else value

@@ -43,7 +43,7 @@ from executor.walker.listener import Listener, Silent
 from executor.walker.outcome import Failure, FailureModes, Outcome
 from executor.walker.predicates import Criterion
 from executor.walker.preflight import Verdict, preflight, skill_address
-from executor.walker.questions import AlwaysDeny, People, Questions
+from executor.walker.questions import AlwaysDeny, People, Questions, first_error
 from executor.walker.reasoner import Prompts, Reasoner
 from executor.walker.run import Run
 from executor.walker.tree import Scope
@@ -306,7 +306,7 @@ class Walker:
                 criteria = await (left_behind(run) if failure else judge(run.scope.context, run, self._home))
                 tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            first = _first(group)
+            first = first_error(group)
             # Cancelled between a look at the journal and a write to it: the journal refused the write.
             if not (isinstance(first, LifecycleError) and first.state == "cancelled"):
                 raise first from group
@@ -351,12 +351,6 @@ class Walker:
         for call in (node.tool_call for node, _ in plan.root.walk() if node.tool_call):
             if manifest := self._registry.find(call.tool_ref):
                 yield from credentials_of(call.args, manifest).values()
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error that ended the tasks of a run; the others are its consequences, and stay as its cause."""
-    first = group.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 def _no_plan(intent: str) -> WalkError:

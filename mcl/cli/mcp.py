@@ -222,12 +222,9 @@ def _one_error() -> Iterator[None]:
     try:
         yield
     except BaseExceptionGroup as group:
-        raise _first(group) from group
+        from executor.walker.questions import first_error
 
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    found = group.exceptions[0]
-    return _first(found) if isinstance(found, BaseExceptionGroup) else found
+        raise first_error(group) from group
 
 
 def _started_in() -> Path:

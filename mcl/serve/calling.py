@@ -25,9 +25,9 @@ from mcl.catalog.declaration import ToolCallRequest, read_call
 from mcl.catalog.extras import require_extras
 from mcl.catalog.foreign.names import ToolName, parse_name
 from mcl.core.errors import McpError
+from mcl.serve.call_questions import Denied, Pending
 from mcl.serve.exchange import Caller, Json, Reply, refused, refused_at, refused_by
 from mcl.serve.governed import Judged, watched
-from mcl.serve.questions.questions import Denied, Pending
 from mcl.usecases.direct import NODE
 
 if TYPE_CHECKING:

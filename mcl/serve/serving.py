@@ -26,9 +26,9 @@ from mcl.catalog.tools import registry
 from mcl.catalog.tools.registry import COMMANDS
 from mcl.catalog.upstream import Upstreams
 from mcl.core.errors import McpError
+from mcl.serve.call_questions import CallQuestions
 from mcl.serve.face import Face
 from mcl.serve.offered.tools import OFFERED
-from mcl.serve.questions.questions import Questions
 from mcl.serve.service.runs import Runs
 from mcl.serve.service.service import Service
 
@@ -77,7 +77,7 @@ async def opened(home: Home, workspace: Path, compiling: Compiling, agent: str =
             Upstreams(servers, on_listing=on_listing, on_updated=on_updated)
         )
         outside.connect(upstreams)
-        questions = Questions(home)
+        questions = CallQuestions(home)
         stack.callback(questions.close)
         tasks = await stack.enter_async_context(create_task_group())
         stack.callback(tasks.cancel_scope.cancel)

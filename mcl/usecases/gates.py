@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from executor import GateError, Home, LifecycleError, Record, Row, View
 from executor.core.clock import instant
@@ -23,14 +23,19 @@ from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
 from mcl.core.seal import sealed
-from mcl.usecases import decision
-from mcl.usecases.asked_call import AskedCall, asked_call, asked_calls, declared_of, standing
+from mcl.usecases import call_question
+from mcl.usecases.call_question import (
+    ASKED,
+    EXACT_CALL,
+    MAX_REASON,
+    CallQuestion,
+    call_questions,
+    declared_of,
+    find_call_question,
+)
 from mcl.usecases.direct import NODE
 from mcl.usecases.tools import tools_of
 
-EXACT_CALL = "matrix://rule/exact-call"
-MAX_REASON = 1000  # characters
-_ASKED = "record.gate.asked"
 _LONGEST: Final = timedelta(minutes=1440)  # that a question about a call stays open
 
 
@@ -117,14 +122,10 @@ def open_gates(*, home: Home | None = None) -> tuple[OpenGate, ...]:
     Of a question that a resumed run has put again, the last.
     """
     home = home or open_home()
-    of_plans = [
-        _gate(home, row, envelope)
-        for row, envelope, state, view in _believed(home)
-        if _standing(home, row.id, state, view) == "open"
-    ]
     since = instant(datetime.fromisoformat(home.clock.now()) - _LONGEST)
-    of_calls = [_of_call(one) for one in asked_calls(home, since=since) if standing(home, one) == "open"]
-    return tuple(sorted([*of_plans, *of_calls], key=lambda gate: gate.asked_at))
+    found: list[_Question] = [*_of_plans(home), *_of_calls(home, since=since)]
+    open_now = (one.gate for one in found if one.standing == "open")
+    return tuple(sorted(open_now, key=lambda gate: gate.asked_at))
 
 
 def show_gate(gate: str, *, home: Home | None = None) -> ShownGate:
@@ -132,32 +133,7 @@ def show_gate(gate: str, *, home: Home | None = None) -> ShownGate:
 
     gate: its id or a unique beginning of it. Raises InputError GATE_UNKNOWN.
     """
-    home = home or open_home()
-    named = _named(home, gate)
-    if isinstance(named, AskedCall):
-        return _show_call(home, named)
-    row, envelope, state, view = named
-    found = _gate(home, row, envelope)
-    asked = _asked(home, row, found.node_id) if found.binding else {}
-    args: Any = json.loads(str(asked.get("args_json", "{}")))
-    bound = {**asked.get("bound", {}), "args": json_hash(args)} if asked else {}
-    return ShownGate(
-        **vars(found),
-        goal=view.draft.prose if view.draft else "",
-        state=view.state,
-        standing=_standing(home, row.id, state, view),
-        decision=state.decision,
-        reason=state.why if state.why != found.binding else "",
-        by=state.by,
-        decided_at=state.at,
-        unseen=state.unseen,
-        tool=str(asked.get("tool", "")),
-        declared=str(asked.get("declared", "")),
-        args=args,
-        why=tuple(map(str, asked.get("why", ()))),
-        bound=bound,
-        holds=not found.binding or binding_hash(bound) == found.binding,
-    )
+    return _named(home or open_home(), gate).shown()
 
 
 def decide_gate(
@@ -178,34 +154,8 @@ def decide_gate(
             gone), APPROVAL_MISMATCH (what can be shown is not what an approval would be bound to),
             TOOL_CHANGED (of a call over MCP: the tool is not what it was).
     """
-    home = home or open_home()
-    named = _named(home, gate)
-    if isinstance(named, AskedCall):
-        return _decide_call(home, named, decision, reason, approves)
-    row, envelope, state, view = named
-    found = _gate(home, row, envelope)
-    decision = _checked(found, decision, reason, approves)
-    _require_open(home, row.id, state, view)
-    at = home.clock.now()
-    bound = bool(found.binding) and found.offer.approves(decision)
-    if bound and not show_gate(found.id, home=home).holds:
-        raise GateError(
-            "APPROVAL_MISMATCH",
-            "what can be shown of this call is not what was asked about",
-            place=found.id,
-            fix="deny it, and look at who writes to this journal: mcl log verify",
-        )
-    answer = found.binding if bound else listed(decision, found.options)
-    body = PolicyGateResolveBody(found.id, decision, at, answer, reason, home.unseen())
-    signed = sealed(home, "policy.gate.resolve", body, intent=found.intent_id, at=at, causation=found.id)
-    try:
-        home.journal.append_many([signed])
-    except LifecycleError as problem:
-        # Somebody was first after all, or it ended meanwhile: the journal says which.
-        view = home.journal.view(found.intent_id)
-        _require_open(home, row.id, view.gates.get(row.id, state), view)
-        raise problem
-    return Decided(found, decision, reason, signed.from_, at, signed.id)
+    question = _named(home or open_home(), gate)
+    return question.decide(_checked(question.gate, decision, reason, approves), reason)
 
 
 def _checked(gate: OpenGate, text: str, reason: str, approves: bool | None) -> str:
@@ -226,108 +176,199 @@ def _checked(gate: OpenGate, text: str, reason: str, approves: bool | None) -> s
     return decision
 
 
-def _decide_call(home: Home, asked: AskedCall, answer: str, reason: str, approves: bool | None) -> Decided:
-    answer = _checked(_of_call(asked), answer, reason, approves)
-    decision.require_open(home, asked)
-    if answer == APPROVE:
-        decision.require_same(home, asked, tools_of(home))
-    done = (decision.approve if answer == APPROVE else decision.deny)(home, asked, reason=reason)
-    return Decided(_of_call(asked), answer, reason, done.by, done.at, done.envelope)
+@dataclass(frozen=True)
+class _PlanQuestion:
+    """A question of a plan that runs, or ran: a policy.gate of the journal whose row can be believed."""
 
+    home: Home
+    row: Row
+    envelope: Envelope
+    state: GateState
+    view: View
 
-def _of_call(asked: AskedCall) -> OpenGate:
-    return OpenGate(
-        asked.id,
-        asked.intent.id,
-        NODE,
-        asked.question,
-        (APPROVE, DENY),
-        asked.expires_at,
-        asked.at,
-        asked.binding,
-        asked.name,
-        (DENY,),
-    )
+    @property
+    def gate(self) -> OpenGate:
+        body: Any = self.envelope.body
+        assert isinstance(body, PolicyGateBody), "the journal checks bodies by kind"
+        return OpenGate(
+            self.row.id,
+            self.row.intent or "",
+            body.node_id,
+            body.question,
+            body.options,
+            body.expires_at,
+            self.row.at,
+            str(self._asked(body).get("binding", "")),
+            refuses=body.refuses,
+        )
 
+    @property
+    def standing(self) -> str:
+        if self.state.decision:
+            return "decided"
+        if self.view.terminal:
+            return "closed"
+        gates = self.view.gates.items()
+        if any(one.node_id == self.state.node_id and id > self.row.id for id, one in gates):
+            return "asked again"
+        late = self.state.expires_at and self.state.expires_at < self.home.clock.now()
+        return "expired" if late else "open"
 
-def _show_call(home: Home, asked: AskedCall) -> ShownGate:
-    view = home.journal.view(asked.intent.id)
-    now = standing(home, asked, view)
-    was = decision.decided(home, asked, view) if now == "decided" else None
-    tools, flaw = tools_of(home), ""
-    try:
-        args = decision.require_same(home, asked, tools)
-    except GateError as problem:
-        args, flaw = dict(asked.texts(tools.find(asked.call.tool_ref))), problem.message
-    return ShownGate(
-        **vars(_of_call(asked)),
-        goal=asked.intent.prose,
-        state="not begun" if view.state == "new" else view.state,
-        standing=now,
-        decision=was.decision if was else "",
-        reason=was.reason if was else "",
-        by=was.by if was else "",
-        decided_at=was.at if was else "",
-        unseen=was is not None and was.unseen,
-        tool=asked.call.tool_ref,
-        declared=asked.call.side_effect_class,
-        args=args,
-        why=asked.why,
-        bound=asked.bound,
-        holds=not flaw or now != "open",
-        server=asked.server,
-        trusted=asked.trusted,
-        operation=asked.operation,
-        effects=asked.effects,
-        said=declared_of(asked),
-        flaw=flaw if now == "open" else "",
-    )
+    def shown(self) -> ShownGate:
+        found, state = self.gate, self.state
+        asked = self._asked(self.envelope.body) if found.binding else {}
+        args: Any = json.loads(str(asked.get("args_json", "{}")))
+        bound = {**asked.get("bound", {}), "args": json_hash(args)} if asked else {}
+        return ShownGate(
+            **vars(found),
+            goal=self.view.draft.prose if self.view.draft else "",
+            state=self.view.state,
+            standing=self.standing,
+            decision=state.decision,
+            reason=state.why if state.why != found.binding else "",
+            by=state.by,
+            decided_at=state.at,
+            unseen=state.unseen,
+            tool=str(asked.get("tool", "")),
+            declared=str(asked.get("declared", "")),
+            args=args,
+            why=tuple(map(str, asked.get("why", ()))),
+            bound=bound,
+            holds=not found.binding or binding_hash(bound) == found.binding,
+        )
 
-
-def _require_open(home: Home, gate: str, state: GateState, view: View) -> None:
-    match _standing(home, gate, state, view):
-        case "decided":
+    def decide(self, decision: str, reason: str) -> Decided:
+        home, found = self.home, self.gate
+        self._require_open()
+        at = home.clock.now()
+        bound = bool(found.binding) and found.offer.approves(decision)
+        if bound and not self.shown().holds:
             raise GateError(
-                "GATE_RESOLVED",
-                f"the question was decided at {state.at} by {state.by}: {state.decision}",
-                place=gate,
-                fix=f"the first decision counts; mcl gate show {gate}",
-                data={"decision": state.decision, "by": state.by, "at": state.at},
+                "APPROVAL_MISMATCH",
+                "what can be shown of this call is not what was asked about",
+                place=found.id,
+                fix="deny it, and look at who writes to this journal: mcl log verify",
             )
-        case "expired":
-            message = f"the question closed at {state.expires_at}"
-            fix = (
-                f"mcl run {_intent(view)} --resume asks again"
-                if not view.terminal
-                else "state the goal again"
-            )
-            raise GateError("GATE_EXPIRED", message, place=gate, fix=fix)
-        case "closed":
-            message, fix = f"the intent is {view.state}", "there is nothing to decide any more"
-            raise GateError("GATE_CLOSED", message, place=gate, fix=fix)
-        case "asked again":
-            raise GateError(
-                "GATE_CLOSED", "a resumed run has put the question again", place=gate, fix="mcl gate list"
-            )
+        answer = found.binding if bound else listed(decision, found.options)
+        body = PolicyGateResolveBody(found.id, decision, at, answer, reason, home.unseen())
+        signed = sealed(home, "policy.gate.resolve", body, intent=found.intent_id, at=at, causation=found.id)
+        try:
+            home.journal.append_many([signed])
+        except LifecycleError:
+            # Somebody was first after all, or it ended meanwhile: the journal says which.
+            view = home.journal.view(found.intent_id)
+            now = view.gates.get(found.id, self.state)
+            _PlanQuestion(home, self.row, self.envelope, now, view)._require_open()
+            raise
+        return Decided(found, decision, reason, signed.from_, at, signed.id)
+
+    def _asked(self, body: Any) -> Mapping[str, Any]:
+        """What the gate recorded about an exact call when it asked; nothing of another question."""
+        if body.rule_ref != EXACT_CALL:
+            return {}
+        for row in reversed(self.home.journal.rows(self.row.intent, kind=ASKED)):
+            record = self.home.journal.open(row.wire)
+            if (
+                row.seq < self.row.seq
+                and isinstance(record, Record)
+                and record.body.get("node") == body.node_id
+            ):
+                return record.body
+        return {}
+
+    def _require_open(self) -> None:
+        state, id = self.state, self.row.id
+        match self.standing:
+            case "decided":
+                raise call_question.resolved(id, state.decision, state.by, state.at)
+            case "expired":
+                intent = self.view.intent.id if self.view.intent else ""
+                fix = f"mcl run {intent} --resume asks again"
+                message = f"the question closed at {state.expires_at}"
+                raise GateError("GATE_EXPIRED", message, place=id, fix=fix)
+            case "closed":
+                message, fix = f"the intent is {self.view.state}", "there is nothing to decide any more"
+                raise GateError("GATE_CLOSED", message, place=id, fix=fix)
+            case "asked again":
+                message = "a resumed run has put the question again"
+                raise GateError("GATE_CLOSED", message, place=id, fix="mcl gate list")
 
 
-def _intent(view: View) -> str:
-    return view.intent.id if view.intent else ""
+@dataclass(frozen=True)
+class _CallOverMcp:
+    """A question about a call that no plan holds."""
+
+    home: Home
+    asked: CallQuestion
+
+    @property
+    def gate(self) -> OpenGate:
+        asked = self.asked
+        return OpenGate(
+            asked.id,
+            asked.intent.id,
+            NODE,
+            asked.question,
+            (APPROVE, DENY),
+            asked.expires_at,
+            asked.at,
+            asked.binding,
+            asked.name,
+            (DENY,),
+        )
+
+    @property
+    def standing(self) -> str:
+        return call_question.standing(self.home, self.asked)
+
+    def shown(self) -> ShownGate:
+        home, asked = self.home, self.asked
+        view, now = home.journal.view(asked.intent.id), self.standing
+        was = call_question.decided(home, asked, view) if now == "decided" else None
+        tools, flaw = tools_of(home), ""
+        try:
+            args = call_question.require_same(home, asked, tools)
+        except GateError as problem:
+            args, flaw = dict(asked.texts(tools.find(asked.call.tool_ref))), problem.message
+        return ShownGate(
+            **vars(self.gate),
+            goal=asked.intent.prose,
+            state="not begun" if view.state == "new" else view.state,
+            standing=now,
+            decision=was.decision if was else "",
+            reason=was.reason if was else "",
+            by=was.by if was else "",
+            decided_at=was.at if was else "",
+            unseen=was is not None and was.unseen,
+            tool=asked.call.tool_ref,
+            declared=asked.call.side_effect_class,
+            args=args,
+            why=asked.why,
+            bound=asked.bound,
+            holds=not flaw or now != "open",
+            server=asked.server,
+            trusted=asked.trusted,
+            operation=asked.operation,
+            effects=asked.effects,
+            said=declared_of(asked),
+            flaw=flaw if now == "open" else "",
+        )
+
+    def decide(self, decision: str, reason: str) -> Decided:
+        home, asked = self.home, self.asked
+        call_question.require_open(home, asked)
+        if decision == APPROVE:
+            call_question.require_same(home, asked, tools_of(home))
+        end = call_question.approve if decision == APPROVE else call_question.deny
+        done = end(home, asked, reason=reason)
+        return Decided(self.gate, decision, reason, done.by, done.at, done.envelope)
 
 
-def _standing(home: Home, gate: str, state: GateState, view: View) -> str:
-    if state.decision:
-        return "decided"
-    if view.terminal:
-        return "closed"
-    later = [id for id, one in view.gates.items() if one.node_id == state.node_id and id > gate]
-    if later:
-        return "asked again"
-    return "expired" if state.expires_at and state.expires_at < home.clock.now() else "open"
+_Question: TypeAlias = _PlanQuestion | _CallOverMcp
 
 
-def _believed(home: Home, prefix: str = "") -> Iterator[tuple[Row, Envelope, GateState, View]]:
-    """The gates whose rows can be believed, oldest first."""
+def _of_plans(home: Home, prefix: str = "") -> Iterator[_PlanQuestion]:
+    """The questions of plans whose rows can be believed, oldest first."""
     for row in home.journal.rows(kind="policy.gate"):
         if not row.id.startswith(prefix) or row.intent is None:
             continue
@@ -337,56 +378,32 @@ def _believed(home: Home, prefix: str = "") -> Iterator[tuple[Row, Envelope, Gat
             continue
         state = view.gates.get(row.id)
         if isinstance(envelope, Envelope) and state is not None:
-            yield row, envelope, state, view
+            yield _PlanQuestion(home, row, envelope, state, view)
 
 
-def _named(home: Home, text: str) -> tuple[Row, Envelope, GateState, View] | AskedCall:
-    """The gate that a text names: of several that fit, the only open one."""
-    calls = list(asked_calls(home, text.upper()))
-    found: list[tuple[Row, Envelope, GateState, View] | AskedCall] = [*_believed(home, text.upper()), *calls]
-    fitting = [one for one in found if _is_open(home, one)]
+def _of_calls(home: Home, prefix: str = "", *, since: str = "") -> Iterator[_CallOverMcp]:
+    return (_CallOverMcp(home, one) for one in call_questions(home, prefix, since=since))
+
+
+def _named(home: Home, text: str) -> _Question:
+    """The question that a text names: of several that fit, the only open one."""
+    found: list[_Question] = [
+        *_of_plans(home, text.upper()),
+        *_of_calls(home, text.upper()),
+    ]
+    fitting = [one for one in found if one.standing == "open"]
     if len(found) > 1 and len(fitting) == 1:
         return fitting[0]
     if len(found) == 1:
-        return _question(home, found[0])
+        return _first_asked(home, found[0])
     waiting = ", ".join(gate.id for gate in open_gates(home=home)) or "none"
     many = f"{text} begins the ids of {len(found)} gates" if found else f"no gate's id begins with {text}"
     raise InputError("GATE_UNKNOWN", many, place="gate", fix=f"open: {waiting}")
 
 
-def _is_open(home: Home, one: tuple[Row, Envelope, GateState, View] | AskedCall) -> bool:
-    if isinstance(one, AskedCall):
-        return standing(home, one) == "open"
-    row, _, state, view = one
-    return _standing(home, row.id, state, view) == "open"
-
-
-def _question(
-    home: Home, one: tuple[Row, Envelope, GateState, View] | AskedCall
-) -> tuple[Row, Envelope, GateState, View] | AskedCall:
+def _first_asked(home: Home, one: _Question) -> _Question:
     """Of the gate in an approved call's intent, the question that a person was asked."""
-    if isinstance(one, AskedCall) or not one[1].causation_id:
+    if isinstance(one, _CallOverMcp) or not one.envelope.causation_id:
         return one
-    asked = asked_call(home, one[1].causation_id)
-    return asked if asked is not None and asked.intent.id == one[0].intent else one
-
-
-def _gate(home: Home, row: Row, envelope: Envelope) -> OpenGate:
-    body: Any = envelope.body
-    assert isinstance(body, PolicyGateBody), "the journal checks bodies by kind"
-    exact = body.rule_ref == EXACT_CALL
-    binding = str(_asked(home, row, body.node_id).get("binding", "")) if exact else ""
-    intent = row.intent or ""
-    return OpenGate(
-        row.id, intent, body.node_id, body.question, body.options, body.expires_at, row.at, binding,
-        refuses=body.refuses,
-    )  # fmt: skip
-
-
-def _asked(home: Home, gate: Row, node_id: str) -> Mapping[str, Any]:
-    """What the gate recorded about this call when it asked."""
-    for row in reversed(home.journal.rows(gate.intent, kind=_ASKED)):
-        record = home.journal.open(row.wire)
-        if row.seq < gate.seq and isinstance(record, Record) and record.body.get("node") == node_id:
-            return record.body
-    return {}
+    asked = find_call_question(home, one.envelope.causation_id)
+    return _CallOverMcp(home, asked) if asked is not None and asked.intent.id == one.row.intent else one

@@ -22,7 +22,7 @@ from ir.plan import NO, YES
 from mcl.cli.people import AtTerminal
 from mcl.core.errors import InputError
 from mcl.serve.exchange import Filled
-from mcl.serve.questions.shown import gate_form, read_gate
+from mcl.serve.forms import gate_form, read_form
 from mcl.usecases.gates import decide_gate, open_gates, show_gate
 
 WORDS = {"options": ["send", "later", "drop it", "nein"], "refuses": ["drop it", "nein"]}
@@ -58,9 +58,10 @@ class Form:
         self.said = said
 
     async def ask(self, question: GateQuestion) -> GateAnswer | None:
-        assert gate_form(question).schema["properties"]["decision"]["enum"]  # type: ignore[index]
+        form = gate_form(question)
+        assert form.schema["properties"]["decision"]["enum"]  # type: ignore[index]
         filled = Filled("accept", {"decision": self.said.pop(0)}) if self.said else Filled("cancel")
-        return read_gate(question, filled)
+        return read_form(form, filled)
 
 
 def by_form(walks: Walks, intent: str, said: list[str]) -> Outcome:

@@ -259,9 +259,9 @@ def test_a_question_whose_record_says_other_arguments_is_not_shown_as_sound(
     id = waiting(mcl, accepted)
     from mcl.usecases import gates
 
-    true = gates._asked
+    true = gates._PlanQuestion._asked
     altered = json.dumps({"path": "b.txt", "content": "harmless"})
-    monkeypatch.setattr(gates, "_asked", lambda *given: {**true(*given), "args_json": altered})
+    monkeypatch.setattr(gates._PlanQuestion, "_asked", lambda *given: {**true(*given), "args_json": altered})
     assert mcl("gate", "show", id, "--json").document["holds"] is False
     assert "do not approve this" in mcl("gate", "show", id).out
     refused = mcl("gate", "approve", id)

@@ -22,8 +22,8 @@ from executor.tools.registry import Registry
 from mcl.catalog.channels import Channels
 from mcl.catalog.declaration import read_call
 from mcl.catalog.tools.registry import shipped_tools
+from mcl.serve.call_questions import Approved, CallQuestions, Denied, Pending, Settled
 from mcl.serve.exchange import Caller, Filled, Form
-from mcl.serve.questions.questions import Approved, Denied, Pending, Questions, Settled
 from mcl.serve.session import Session
 
 
@@ -60,7 +60,7 @@ class Room:
     line: Line = field(default_factory=Line)
 
     def __post_init__(self) -> None:
-        self.questions = Questions(self.home)
+        self.questions = CallQuestions(self.home)
         self.session = self.another()
 
     def another(self) -> Session:

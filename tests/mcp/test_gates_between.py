@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from executor import Home, Walker
 from executor.core.errors import GateError, WalkError
 from executor.walker.questions import GateQuestion
+from mcl.serve.call_questions import MAX_OPEN, MAX_REFUSED, Approved, Pending
 from mcl.serve.exchange import Filled, Form
-from mcl.serve.questions.people import GatePeople
-from mcl.serve.questions.questions import MAX_OPEN, MAX_REFUSED, Approved, Pending
-from mcl.usecases import decision as deciding
-from mcl.usecases.asked_call import AskedCall, asked_calls
+from mcl.serve.forms import plan_people
+from mcl.usecases import call_question as deciding
+from mcl.usecases.call_question import CallQuestion, call_questions
 from mcl.usecases.gates import decide_gate
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
@@ -32,8 +32,8 @@ def here(tmp_path: Path) -> Iterator[Room]:
         yield opened
 
 
-def the_question(here: Room, id: str = "") -> AskedCall:
-    [asked] = asked_calls(here.home, id)
+def the_question(here: Room, id: str = "") -> CallQuestion:
+    [asked] = call_questions(here.home, id)
     return asked
 
 
@@ -267,7 +267,7 @@ def test_the_gates_of_a_plan_are_asked_in_the_client_that_runs_it(
     here: Room, options: Any, filled: Filled, decision: str | None
 ) -> None:
     seen: list[Form] = []
-    people = GatePeople(here.session, here.caller(elicit=answering(filled, seen=seen)))
+    people = plan_people(here.session, here.caller(elicit=answering(filled, seen=seen)))
     answer = anyio.run(people.ask, gate(options=options))
     assert (answer.decision if answer else None) == decision
     assert seen[0].schema["properties"]["decision"]["enum"][0] == "deny"  # type: ignore[index]

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from executor.core.clock import instant
 from executor.core.errors import GateError
 from executor.store.journal.record import Record
+from mcl.serve.call_questions import Approved, CallQuestions, Pending
 from mcl.serve.exchange import Caller, Filled, Form
-from mcl.serve.questions.making import States
-from mcl.serve.questions.questions import Approved, Pending, Questions
-from mcl.usecases.asked_call import AskedCall, asked_calls
+from mcl.serve.forms import States
+from mcl.usecases.call_question import CallQuestion, call_questions
 from mcl.usecases.gates import decide_gate, open_gates
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
@@ -35,8 +35,8 @@ def here(tmp_path: Path) -> Iterator[Room]:
         yield opened
 
 
-def the_question(here: Room, id: str = "") -> AskedCall:
-    [asked] = asked_calls(here.home, id)
+def the_question(here: Room, id: str = "") -> CallQuestion:
+    [asked] = call_questions(here.home, id)
     return asked
 
 
@@ -313,7 +313,7 @@ def test_a_state_that_was_not_given_out_says_nothing(state: str) -> None:
 def test_what_another_process_gave_out_is_refused(here: Room) -> None:
     call = here.overwrite()
     state = here.pending(call).wanted.state
-    here.questions = Questions(here.home)
+    here.questions = CallQuestions(here.home)
     assert code_of(here.back(call, state)[0]) == "APPROVAL_MISMATCH"
     assert code_of(here.back(call, state[:-8] + "AAAAAAA=")[0]) == "APPROVAL_MISMATCH"
     assert here.text() == "old"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from executor.core.errors import GateError
 from mcl.serve.exchange import Filled, Form
-from mcl.serve.questions.shown import call_form, read_answer
-from mcl.usecases.asked_call import AskedCall, asked_calls
+from mcl.serve.forms import call_form, read_form
+from mcl.usecases.call_question import CallQuestion, call_questions
 from mcl.usecases.gates import decide_gate, open_gates, show_gate
 
 texts = st.text(st.characters(codec="utf-8"), max_size=60)
@@ -42,15 +42,20 @@ def test_what_the_person_sees_says_what_is_ours_and_what_is_not(here: Room) -> N
     assert "  - It is destructive (write), which no verb and no plan covers." in lines
 
 
-def page(args: Any, **said: Any) -> list[str]:
-    """The lines of a form about a call."""
+def form_of(args: Any = (), *, here: bool = True, **said: Any) -> Form:
+    """A form about a call."""
     plain: dict[str, Any] = {
         **dict.fromkeys(("id", "at", "intent", "plan", "version", "variant", "question", "binding"), "x"),
         **{"name": "a:b", "server": "a", "trusted": False, "operation": "write", "effects": ("network",)},
         **{"why": (), "client": "x", "operation_type": "write", "data_sensitivity": "unknown", "reason": "x"},
         **{"expires_at": "2026-11-22T00:00:00.000Z", "bound": {}},
     }
-    return call_form(AskedCall(**{**plain, **said}), args, here=True).message.split("\n")
+    return call_form(CallQuestion(**{**plain, **said}), dict(args), here=here)
+
+
+def page(args: Any, **said: Any) -> list[str]:
+    """The lines of a form about a call."""
+    return form_of(args, **said).message.split("\n")
 
 
 @given(
@@ -71,7 +76,8 @@ def test_no_text_of_others_passes_for_a_line_of_ours(
 @given(st.one_of(st.none(), st.booleans(), st.integers(), texts, st.lists(texts, max_size=3)))
 def test_only_the_exact_word_that_was_offered_approves(decision: Any) -> None:
     for here in (True, False):
-        answer = read_answer(Filled("accept", {"decision": decision}), here=here)
+        answer = read_form(form_of(here=here), Filled("accept", {"decision": decision}))
+        assert answer is not None
         assert (answer.decision == "approve") == (here and decision == "approve")
 
 
@@ -86,7 +92,7 @@ def test_arguments_are_shown_whole(here: Room) -> None:
 def test_a_question_whose_record_shows_another_call_than_it_binds_cannot_be_approved(here: Room) -> None:
     here.pending(here.overwrite("harmless"))
     here.pending(here.overwrite("harmful"))
-    harmless, harmful = asked_calls(here.home)
+    harmless, harmful = call_questions(here.home)
     other = harmful.body()
     for changed in (
         {"bound": other["bound"], "binding": other["binding"]},
@@ -106,7 +112,7 @@ def test_a_question_whose_record_shows_another_call_than_it_binds_cannot_be_appr
 
 def test_a_record_that_is_no_question_is_none(here: Room) -> None:
     here.pending(here.overwrite())
-    [true] = asked_calls(here.home)
+    [true] = call_questions(here.home)
     body = true.body()
     for changed in (
         {"plan_json": b"{}"},
@@ -117,7 +123,7 @@ def test_a_record_that_is_no_question_is_none(here: Room) -> None:
         {"plan_json": 5},
     ):
         here.home.journal.record("record.gate.asked", {**body, **changed})
-    assert len(list(asked_calls(here.home))) == 1
+    assert len(list(call_questions(here.home))) == 1
     assert len(open_gates(home=here.home)) == 1
 
 

@@ -467,7 +467,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
         *("mcl.usecases.answer", "mcl.usecases.compile", "mcl.usecases.direct", "mcl.usecases.run"),
         *(
             "mcl.usecases",
-            "mcl.usecases.asked_call",
+            "mcl.usecases.call_question",
             "mcl.usecases.documents",
             "mcl.usecases.show",
             "mcl.usecases.skills",

@@ -13,7 +13,7 @@ from asking import Room, answering, room, says
 
 from executor.walker.questions import GateQuestion
 from mcl.serve.exchange import Filled
-from mcl.serve.questions.people import GatePeople
+from mcl.serve.forms import plan_people
 from mcl.usecases.gates import decide_gate, show_gate
 
 pytestmark = pytest.mark.attended
@@ -58,7 +58,7 @@ def test_a_call_that_is_decided_beside_the_client_was_seen(here: Room, decision:
 @pytest.mark.parametrize("filled", [says("approve"), says("deny", reason="no"), Filled("decline"), says("?")])
 def test_gates_of_plans_too(here: Room, filled: Any) -> None:
     question = GateQuestion("0" * 26, "1" * 26, "n1", "gate", "Go on?")
-    people = GatePeople(here.session, here.caller(elicit=answering(filled)))
+    people = plan_people(here.session, here.caller(elicit=answering(filled)))
     answer = anyio.run(people.ask, question)
     assert answer is not None
     assert answer.unseen

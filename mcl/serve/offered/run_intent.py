@@ -112,7 +112,7 @@ async def _shown(run: Run, form: Form, caller: Caller) -> bool:
 
 
 def _begin(session: Service, found: Shown, caller: Caller, *, resume: bool) -> Run:
-    from mcl.serve.questions.people import GatePeople
+    from mcl.serve.forms import plan_people
     from mcl.usecases.run import walk_plan
 
     made = session.compiling
@@ -125,7 +125,7 @@ def _begin(session: Service, found: Shown, caller: Caller, *, resume: bool) -> R
                 found.id,
                 tools=session.registry,
                 workspace=session.workspace.root,
-                people=GatePeople(session, asks),
+                people=plan_people(session, asks),
                 listener=run,
                 resume=resume,
                 model=made.model,

@@ -24,7 +24,7 @@ from mcl.serve.session import Session
 
 if TYPE_CHECKING:
     from mcl.compiler.outcome import Outcome
-    from mcl.serve.questions.questions import Questions
+    from mcl.serve.call_questions import CallQuestions
     from mcl.serve.service.runs import Runs
 
 # ---- Calls that are refused again and again: an agent that repeats itself is told so.
@@ -93,7 +93,7 @@ class Service(Session):
         home: Home,
         workspace: Path,
         *,
-        questions: Questions,
+        questions: CallQuestions,
         runs: Runs,
         compiling: Compiling,
         **session: Any,
