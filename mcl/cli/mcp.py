@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
     group.command(
         "install",
         epilog=example(
-            "mcl mcp install", "mcl mcp install --host claude-code", "mcl mcp install --host zed --write"
+            "mcl mcp install", "mcl mcp install --host claude-code", "mcl mcp install --host cursor --write"
         ),
     )(install_command)
     app.add_typer(group)
@@ -100,7 +100,8 @@ def install_command(
         str, typer.Option("--name", metavar="NAME", help="What the server is called there.")
     ] = "mcl",
     write: Annotated[
-        bool, typer.Option("--write", help="Write it into the file, keeping what is there; shows the change.")
+        bool,
+        typer.Option("--write", help="Write it where the file is plain JSON; shows the change."),
     ] = False,
     as_json: AsJson = False,
 ) -> int:

@@ -43,12 +43,12 @@ def test_installing_keeps_other_hooks_and_replaces_older_ones_of_ours(capsys, mo
     place = tmp_path / ".gemini/settings.json"
     place.parent.mkdir()
     theirs = '"BeforeTool": [{"hooks": [{"command": "theirs"}]}]'
-    theirs = f'{{\n  // mine\n  "theme": "dark",\n  "hooks": {{{theirs}}}\n}}\n'
+    theirs = f'{{\n  "theme": "dark",\n  "hooks": {{{theirs}}}\n}}\n'
     place.write_text(theirs)
     for agent in ("first", "second"):
         assert main(["hook", "install", "gemini-cli", "--agent", agent, "--write", "--json"]) == 0
     text = place.read_text()
-    assert "// mine" in text
+    assert json.loads(text)["theme"] == "dark"
     assert "--agent first" not in text
     assert text.count("--agent second") == 2
     assert '"command": "theirs"' in text
@@ -93,7 +93,7 @@ def test_hooks_in_the_other_settings_too_are_told_of(capsys, monkeypatch, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "said", ["null", "[]", '{"hooks": null}', '{"hooks": []}', '{"hooks": {"PreToolUse": 1}}']
+    "said", ["{ // mine\n}", "null", "[]", '{"hooks": null}', '{"hooks": []}', '{"hooks": {"PreToolUse": 1}}']
 )
 def test_settings_that_are_none_are_left_as_they_are(capsys, monkeypatch, tmp_path, said):
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mcl.core.errors import InputError, McpError
 from mcl.serve.install import HOSTS, Host, change_of, entry_for, host_named, write
-from mcl.serve.install.jsonc import NotJsonError, read, with_entry
+from mcl.serve.install.changes import changed, read_object
 
 
 def entry(host: str, **environment: str) -> Any:
@@ -86,16 +86,20 @@ def test_the_command_prints_and_writes_only_when_it_is_told_to(desk: Desk) -> No
 # ---- what is written ----
 
 KEPT = """{
-    // the theme of the month
-    "theme": "One", /* not Two */
+    "theme": "One",
     "context_servers": {
-        "other": {"command": "other", "env": {"TOKEN": "very-secret"}},
-    },
+        "other": {
+            "command": "other",
+            "env": {
+                "TOKEN": "very-secret"
+            }
+        }
+    }
 }
 """
 
 
-def test_remarks_and_other_servers_stay_as_they_are(tmp_path: Path) -> None:
+def test_other_settings_and_servers_stay_as_they_are(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text(KEPT)
     file.chmod(0o640)
@@ -103,27 +107,43 @@ def test_remarks_and_other_servers_stay_as_they_are(tmp_path: Path) -> None:
     assert "very-secret" not in change.diff
     write(change)
     said = file.read_text()
-    for line in KEPT.splitlines():
-        assert line in said.splitlines()
-    assert read(said)["context_servers"]["mcl"]["args"] == ["mcp", "serve", "--workspace", "/project"]
+    assert all(line in said.replace("},", "}").splitlines() for line in KEPT.replace("},", "}").splitlines())
+    assert json.loads(said)["context_servers"]["mcl"]["args"] == ["mcp", "serve", "--workspace", "/project"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert [one.name for one in tmp_path.iterdir()] == ["settings.json"]
 
 
+def test_what_a_file_of_one_line_says_besides_is_not_shown(tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"other": {"env": {"TOKEN": "very-secret"}}}}')
+    change = change_of(entry("cursor"), file)
+    assert "mcl" in change.diff
+    assert "very-secret" not in change.diff
+
+
 def test_an_entry_of_an_earlier_time_is_replaced_and_nothing_else(tmp_path: Path) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text(
-        'model = "o"  # mine\n\n[mcp_servers.mcl]\ncommand = "old"\n\n[mcp_servers.mcl.env]\nA = "1"\n\n'
-        '[mcp_servers.mcl2]\ncommand = "two"\n'
-    )
-    write(change_of(entry("codex", MCL_HOME="/h"), file))
-    said = tomllib.loads(file.read_text())
-    assert said["mcp_servers"] == {"mcl": entry("codex", MCL_HOME="/h").value, "mcl2": {"command": "two"}}
-    assert 'model = "o"  # mine' in file.read_text()
-    before = '{"mcpServers": {"mcl": {"command": "old"}, "b": 1}}'
-    assert read(with_entry(before, "mcpServers", "mcl", {"command": "new"})) == {
-        "mcpServers": {"mcl": {"command": "new"}, "b": 1}
-    }
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"mcl": {"command": "old"}, "b": 1}}')
+    write(change_of(entry("cursor"), file))
+    assert json.loads(file.read_text()) == {"mcpServers": {"mcl": entry("cursor").value, "b": 1}}
+
+
+@pytest.mark.parametrize("text", ['{\n  // mine\n  "theme": "dark"\n}', '{"theme": "dark",}', "/* */ {}"])
+def test_a_file_with_remarks_is_left_alone_and_it_is_said_what_to_do(desk: Desk, text: str) -> None:
+    file = Path(desk.environment["HOME"]) / ".gemini" / "settings.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    told = desk("mcp", "install", "--host", "gemini-cli", "--write", expect=2).err
+    assert "CONFIG_NOT_UNDERSTOOD" in told
+    assert "mcl mcp install --host gemini-cli prints what goes into it" in told
+    assert file.read_text() == text
+
+
+def test_a_file_that_is_no_json_is_not_written_and_the_program_s_own_command_is_told(tmp_path: Path) -> None:
+    with pytest.raises(McpError) as caught:
+        change_of(entry("codex"), tmp_path / "config.toml")
+    assert caught.value.code == "CONFIG_NOT_UNDERSTOOD"
+    assert "codex mcp add mcl -- " in caught.value.fix
 
 
 @pytest.mark.parametrize(
@@ -146,14 +166,6 @@ def test_a_file_that_cannot_be_changed_safely_is_left_alone(tmp_path: Path, text
     assert caught.value.code == "CONFIG_NOT_UNDERSTOOD"
     assert "mcl mcp install --host cursor" in caught.value.fix
     assert file.read_text() == text
-
-
-def test_a_table_that_is_written_otherwise_is_left_alone(tmp_path: Path) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text('mcp_servers = {mcl = {command = "x"}}\n')
-    with pytest.raises(McpError) as caught:
-        change_of(entry("codex"), file)
-    assert caught.value.code == "CONFIG_NOT_UNDERSTOOD"
 
 
 def test_a_file_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
@@ -202,21 +214,30 @@ VALUES = st.recursive(
     st.text(alphabet='mclz"\\{}/*,é ', min_size=1, max_size=5),
 )
 def test_whatever_is_in_a_file_stays_and_the_entry_is_there(
-    others: dict[str, object], servers: dict[str, object] | None, indent: Any, name: str
+    tmp_path_factory: pytest.TempPathFactory,
+    others: dict[str, object],
+    servers: dict[str, object] | None,
+    indent: Any,
+    name: str,
 ) -> None:
     whole = dict(others) | ({"servers": servers} if servers is not None else {})
     if not isinstance(whole.get("servers", {}), dict):
         return
-    text = json.dumps(whole, indent=indent, ensure_ascii=False)
-    said = read(with_entry(text, "servers", name, {"command": "mcl"}))
+    file = tmp_path_factory.mktemp("installing") / "mcp.json"
+    file.write_text(json.dumps(whole, indent=indent, ensure_ascii=False))
+
+    def edited(said: dict[str, Any]) -> dict[str, Any]:
+        return {**said, "servers": {**said.get("servers", {}), name: {"command": "mcl"}}}
+
+    said = json.loads(changed(file, edited, by_hand="").after)
     assert said == {**whole, "servers": {**whole.get("servers", {}), name: {"command": "mcl"}}}  # type: ignore[dict-item]
 
 
 @given(st.text(alphabet='{}[]",:/*\n ab1', max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        read(text)
-    except NotJsonError:
+        read_object(text)
+    except ValueError:
         return
 
 

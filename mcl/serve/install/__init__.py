@@ -1,7 +1,6 @@
 """`mcl mcp install`: how other programs are told to use mcl as a server."""
 
-from mcl.serve.install.entry import Entry, entry_for
-from mcl.serve.install.hosts import HOSTS, Host, host_named
-from mcl.serve.install.writing import Change, change_of, write
+from mcl.serve.install.changes import Change, change_of, write
+from mcl.serve.install.hosts import HOSTS, Entry, Host, entry_for, host_named
 
 __all__ = ["HOSTS", "Change", "Entry", "Host", "change_of", "entry_for", "host_named", "write"]

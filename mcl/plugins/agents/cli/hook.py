@@ -89,7 +89,7 @@ def install(
     from mcl.core.home import locate, open_home
     from mcl.plugins.agents.hook.install import change_of, names_in, settings_for
     from mcl.plugins.agents.hosts.host import host_named
-    from mcl.serve.install.writing import write as write_change
+    from mcl.serve.install.changes import write as write_change
 
     out, known = Output(as_json), host_named(host)
     if not as_json and (locate() / "mcl.db").exists():

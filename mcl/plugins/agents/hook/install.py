@@ -11,9 +11,8 @@ from typing import Any, Final
 from mcl.core.agent_name import agent_name
 from mcl.core.environment import HOME
 from mcl.plugins.agents.hosts.host import Host
-from mcl.serve.install.entry import command_of_mcl
-from mcl.serve.install.jsonc import read, with_entry
-from mcl.serve.install.writing import Change, changed
+from mcl.serve.install.changes import Change, changed, read_object
+from mcl.serve.install.hosts import command_of_mcl
 
 _OURS: Final = ("hook pre-tool-use", "hook post-tool-use")
 
@@ -42,17 +41,17 @@ def change_of(host: Host, settings: Mapping[str, Any], place: Path) -> Change:
     Raises McpError CONFIG_UNREADABLE, CONFIG_NOT_UNDERSTOOD. Nothing was written then.
     """
 
-    def edited(text: str) -> str:
+    def edited(said: dict[str, Any]) -> dict[str, Any]:
+        hooks = _hooks_in(said)
         for event in host.events:
-            there = _hooks_in(text).get(event, [])
+            there = hooks.get(event, [])
             if not isinstance(there, list):
                 raise ValueError(f"hooks.{event} is no list")
-            wanted = [*(one for one in there if not _is_ours(one)), *settings["hooks"][event]]
-            if there != wanted:
-                text = with_entry(text, "hooks", event, wanted)
-        return text
+            others = [one for one in there if not _is_ours(one)]
+            hooks = {**hooks, event: [*others, *settings["hooks"][event]]}
+        return {**said, "hooks": hooks}
 
-    return changed(place, edited, by_hand=f"mcl hook install {host.name}")
+    return changed(place, edited, by_hand=f"mcl hook install {host.name} prints what goes into it")
 
 
 def names_in(host: Host, place: Path) -> tuple[str, ...]:
@@ -61,7 +60,7 @@ def names_in(host: Host, place: Path) -> tuple[str, ...]:
     Nothing of a file that cannot be read, or is none.
     """
     try:
-        groups = _hooks_in(place.read_text("utf-8")).get(host.pre, [])
+        groups = _hooks_in(read_object(place.read_text("utf-8"))).get(host.pre, [])
     except (OSError, ValueError):
         return ()
     ours = [one for one in groups if _is_ours(one)] if isinstance(groups, list) else []
@@ -76,12 +75,11 @@ def _name_in(command: str) -> str:
     return next((after for word, after in pairwise(words) if word == "--agent"), "")
 
 
-def _hooks_in(text: str) -> dict[str, Any]:
-    """What a file says under `hooks`. Raises ValueError where that is no object, or the file is none."""
-    said = read(text) if text.strip() else {}
-    hooks = said.get("hooks", {}) if isinstance(said, dict) else None
+def _hooks_in(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says under `hooks`. Raises ValueError where that is no object."""
+    hooks = said.get("hooks", {})
     if not isinstance(hooks, dict):
-        raise ValueError("hooks is no object" if isinstance(said, dict) else "it is no object")
+        raise ValueError("hooks is no object")
     return hooks
 
 
