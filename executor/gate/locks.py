@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from secrets import token_hex
 from typing import Final, TypeAlias
 
 from executor.core.errors import ScopeError
+from executor.core.files import locked, take
 from executor.store.database import explain_os
 from executor.tools.manifest import Mode
 
@@ -41,7 +40,6 @@ def clash(one: Place, other: Place) -> bool:
 _MUTEX: Final = "mutex"
 _FLAGS: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 _PATIENCE: Final = 5.0  # seconds; the mutex is held for less than a millisecond
-_PAUSE: Final = 0.001
 
 
 class SharedLocks:
@@ -114,9 +112,9 @@ class SharedLocks:
             except FileNotFoundError:  # given back meanwhile
                 continue
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                (self._folder / name).unlink(missing_ok=True)  # its process is gone
-            except BlockingIOError:
+                if take(descriptor, wait=False):
+                    (self._folder / name).unlink(missing_ok=True)  # its process is gone
+                    continue
                 told = json.loads(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
                 yield told["who"], [(tuple(path), mode) for path, mode in told["places"]]
             finally:
@@ -126,7 +124,7 @@ class SharedLocks:
         if self._own is None:
             file = self._folder / token_hex(16)
             descriptor = os.open(file, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            take(descriptor)
             self._own = descriptor, file
         told = {"who": self._who, "places": [(self._base + path, mode) for path, mode in held]}
         data = json.dumps(told).encode(errors="surrogateescape")
@@ -136,32 +134,19 @@ class SharedLocks:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep all others out of the folder for a moment."""
+        busy = ScopeError(
+            "SCOPE_CONTENTION",
+            "another process keeps the locks of this home to itself",
+            place=str(self._folder),
+            fix="end it, or try again",
+        )
         try:
             with suppress(FileExistsError):
                 self._folder.mkdir(mode=0o700)
-            mutex = os.open(self._folder / _MUTEX, _FLAGS | os.O_CREAT, 0o600)
+            with locked(self._folder / _MUTEX, busy=busy, patience_s=_PATIENCE):
+                yield
         except OSError as problem:
             raise explain_os(problem, self._folder) from problem
-        try:
-            until = time.monotonic() + _PATIENCE
-            while True:
-                try:
-                    fcntl.flock(mutex, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > until:
-                        raise ScopeError(
-                            "SCOPE_CONTENTION",
-                            "another process keeps the locks of this home to itself",
-                            place=str(self._folder),
-                            fix="end it, or try again",
-                        ) from None
-                    time.sleep(_PAUSE)
-            yield
-        except OSError as problem:
-            raise explain_os(problem, self._folder) from problem
-        finally:
-            os.close(mutex)
 
 
 class Locks:

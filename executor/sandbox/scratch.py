@@ -6,7 +6,6 @@ comes. What nobody holds any more is removed by the next process that makes one.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import stat
@@ -16,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+
+from executor.core.files import FOLDER, take
 
 PREFIX: Final = "mcl-"
 _HELD: Final = ".held"  # made once the lock is there: a folder without it may be about to get one
@@ -27,8 +28,8 @@ def make(kind: str = "") -> tuple[Path, int]:
     """A new folder of ours among the temporary ones, and the descriptor that holds it. Blocks."""
     _sweep_once(tempfile.gettempdir())
     place = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{kind}"))
-    held = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    fcntl.flock(held, fcntl.LOCK_EX)
+    held = os.open(place, FOLDER)
+    take(held)
     (place / _HELD).touch()
     return place, held
 
@@ -64,12 +65,12 @@ def _sweep_once(folder: str) -> None:
 
 
 def _remove_left(place: Path) -> None:
-    held = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    held = os.open(place, FOLDER | os.O_NOFOLLOW)
     try:
         status = os.fstat(held)
-        if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+        theirs = status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077
+        if theirs or not take(held, wait=False):
             return
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if (place / _HELD).exists():
             for one in place.iterdir():  # the mark last: what cannot be removed now is tried again
                 if one.name != _HELD:

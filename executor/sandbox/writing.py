@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import stat
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import IO
+from functools import partial
 
 from executor.core.errors import ScopeError
+from executor.core.files import FOLDER, locked, whole_file
 from executor.sandbox.files import digest_of, open_plain, refuse_existing, status_of
 
 _TAIL = 4096  # bytes at the end of a file that tell how its lines end
 _NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
 _PATIENCE = 20.0  # seconds to wait for another writer
-_PAUSE = 0.005  # seconds between two tries
 
 
 @contextmanager
@@ -32,33 +30,15 @@ def alone(folder: int, path: str, check: Callable[[], None]) -> Iterator[None]:
     Raises:
         ScopeError: BUSY.
     """
-    # Opened anew: a lock belongs to the opening, and threads share those of the workspace.
-    lock = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
-    try:
-        until = time.monotonic() + _PATIENCE
-        while not _taken(lock):
-            if time.monotonic() > until:
-                raise ScopeError(
-                    "BUSY",
-                    f"another program keeps the folder of {path!r} to itself",
-                    place=path,
-                    fix="try again when it is done",
-                )
-            check()
-            time.sleep(_PAUSE)
+    busy = ScopeError(
+        "BUSY",
+        f"another program keeps the folder of {path!r} to itself",
+        place=path,
+        fix="try again when it is done",
+    )
+    # A file system without locks is as good as it gets.
+    with locked(".", FOLDER, folder=folder, busy=busy, patience_s=_PATIENCE, check=check, needed=False):
         yield
-    finally:
-        os.close(lock)
-
-
-def _taken(lock: int) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks: as good as it gets
-        return True
-    return True
 
 
 def tidy(folder: int, name: str) -> None:
@@ -115,7 +95,9 @@ def put(
         )
     if there is None and (unnamed := _unnamed(folder)) is not None:
         with os.fdopen(unnamed, "wb") as file:
-            _fill(file, data)
+            file.write(data)
+            file.flush()
+            os.fsync(unnamed)
             try:
                 # A name for what has none: at no moment does the file have two, as with link and unlink.
                 os.link(f"/proc/self/fd/{unnamed}", name, dst_dir_fd=folder)
@@ -124,25 +106,17 @@ def put(
         os.fsync(folder)
         return True
     spare = _spare(name)
-    mode = stat.S_IMODE(there.st_mode) & 0o777 if there is not None else 0o666
-    descriptor = os.open(
-        spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder
-    )
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            if there is not None:
-                os.fchmod(file.fileno(), mode)  # the umask has no say in what was there before
-            _fill(file, data)
-        if there is not None:
-            os.rename(spare, name, src_dir_fd=folder, dst_dir_fd=folder)
-        else:
-            place_new(spare, name, folder, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(spare, dir_fd=folder)
-        raise
-    os.fsync(folder)
-    return there is None
+    if there is None:
+        new = partial(place_new, name=name, folder=folder, path=path)
+        with whole_file(name, folder=folder, spare=spare, mode=0o666, place=new) as file:
+            file.write(data)
+        os.fsync(folder)
+        return True
+    mode = stat.S_IMODE(there.st_mode) & 0o777
+    with whole_file(name, folder=folder, spare=spare, mode=mode) as file:
+        os.fchmod(file.fileno(), mode)  # the umask has no say in what was there before
+        file.write(data)
+    return False
 
 
 def _unnamed(folder: int) -> int | None:
@@ -155,12 +129,6 @@ def _unnamed(folder: int) -> int | None:
         if problem.errno not in _NO_UNNAMED:
             raise
         return None
-
-
-def _fill(file: IO[bytes], data: bytes) -> None:
-    file.write(data)
-    file.flush()
-    os.fsync(file.fileno())
 
 
 def place_new(spare: str, name: str, folder: int, path: str) -> None:

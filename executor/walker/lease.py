@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from executor.core.errors import WalkError
+from executor.core.files import locked
 from executor.store.database import explain_os
 from ir.scalars import ULID_PATTERN
 
@@ -30,21 +29,16 @@ def lease(home: Path, intent_id: str) -> Iterator[None]:
             "UNKNOWN_INTENT", "this is no id of an intent", place=intent_id, fix="mcl list shows them"
         )
     folder = home / "leases"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        descriptor = os.open(folder / intent_id, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as problem:
-        raise explain_os(problem, folder) from problem
-    try:
+    busy = WalkError(
+        "ALREADY_RUNNING",
+        "another process runs this intent",
+        place=intent_id,
+        fix="let it finish, or end it and run again with --resume",
+    )
+    with ExitStack() as held:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise WalkError(
-                "ALREADY_RUNNING",
-                "another process runs this intent",
-                place=intent_id,
-                fix="let it finish, or end it and run again with --resume",
-            ) from None
+            folder.mkdir(mode=0o700, exist_ok=True)
+            held.enter_context(locked(folder / intent_id, busy=busy))
+        except OSError as problem:
+            raise explain_os(problem, folder) from problem
         yield
-    finally:
-        os.close(descriptor)

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from executor.core.files import whole_file
 from executor.store.keys.keyfile import marking_secret
 from ir.errors import MclError
 
@@ -24,14 +25,8 @@ def write_own(path: Path, data: bytes) -> None:
     """
     data = seal(path, data) + data
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = Path(f"{path}.{os.getpid()}")
-    try:
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path, durable=False) as file:
+        file.write(data)
 
 
 def read_own(path: str) -> bytes:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from executor.core.errors import ScopeError
+from executor.core.files import whole_file
 from executor.sandbox.known import KEY
 from mcl.core.errors import RepoError
-from mcl.core.replacing import replacing
 
 REPOS: Final = "repos.json"  # key -> absolute path
 STATE: Final = "state.json"  # {"active": key}
@@ -294,7 +294,7 @@ class Repositories:
         if len(data) > _MAX_FILE:
             raise _bad(place, "it would become larger than 1 MiB")
         try:
-            with replacing(place) as file:
+            with whole_file(place) as file:
                 file.write(data)
         except OSError as problem:
             raise explain_os(problem, place) from problem

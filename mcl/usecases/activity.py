@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from executor import Home, JournalError, Row
+from executor.core.files import whole_file
 from ir.errors import FAILED, MclError
 from mcl.catalog.activity.export import FORMATS, watch, written
 from mcl.catalog.activity.filters import Filters, parse_filters
@@ -15,7 +16,6 @@ from mcl.catalog.activity.record import CallRecord
 from mcl.catalog.activity.stats import ActivityStats, stats
 from mcl.core.errors import McpError
 from mcl.core.home import open_home
-from mcl.core.replacing import replacing
 
 Given = Mapping[str, object]
 
@@ -158,7 +158,7 @@ def _write_whole(path: Path, pieces: Iterator[str]) -> None:
                 fix="name a file, or leave --output out and redirect",
                 exit=FAILED,
             )
-        with replacing(path) as file:
+        with whole_file(path) as file:
             for piece in pieces:
                 file.write(piece.encode())
     except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle

@@ -11,7 +11,6 @@ were and where they stand, and whoever can write here writes with the person's r
 
 from __future__ import annotations
 
-import fcntl
 import json
 import mmap
 import os
@@ -20,6 +19,8 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
+
+from executor.core.files import locked, whole_file
 
 _LEAF: Final = 32
 _ROW: Final = _LEAF + 16
@@ -125,7 +126,7 @@ class Witness:
     def add(self, first: int, rows: Iterable[tuple[bytes, bytes]]) -> None:
         """Rows (leaf and subject) that were committed, from row `first` on; those seen already are passed
         over, and nothing is kept where rows before them were not seen."""
-        with self._held(fcntl.LOCK_EX) as file:
+        with self._held(shared=False) as file:
             size = _size(file)
             new = b"".join(leaf + what for leaf, what in list(rows)[max(0, size + 1 - first) :])
             if size + 1 >= first and new:
@@ -133,17 +134,14 @@ class Witness:
 
     def forget(self, size: int = 0) -> None:
         """Keep the first rows only, because a person said that the others are not meant."""
-        with self._held(fcntl.LOCK_EX) as file:
+        with self._held(shared=False) as file:
             os.ftruncate(file, size * _ROW)
         self._head.unlink(missing_ok=True)
 
     def keep_head(self, document: dict[str, object]) -> None:
         """Keep a signed head instead of the one before; where that cannot be, the rows say it too."""
-        draft = self._head.with_suffix(f".{os.getpid()}")
-        with suppress(OSError):
-            draft.write_text(json.dumps(document))
-            draft.chmod(0o600)
-            draft.replace(self._head)
+        with suppress(OSError), whole_file(self._head, durable=False) as file:
+            file.write(json.dumps(document).encode())
 
     def head(self) -> dict[str, object] | None:
         """The signed head that was kept last, as it was told; None where there is none that can be read."""
@@ -154,13 +152,9 @@ class Witness:
         return found if isinstance(found, dict) else None
 
     @contextmanager
-    def _held(self, how: int = fcntl.LOCK_SH) -> Iterator[int]:
-        file = os.open(self._rows, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(file, how)
+    def _held(self, *, shared: bool = True) -> Iterator[int]:
+        with locked(self._rows, shared=shared) as file:
             yield file
-        finally:
-            os.close(file)
 
 
 def _size(file: int) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +16,7 @@ from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey
 
 from executor.core.errors import KeyringError
+from executor.core.files import locked, whole_file
 from executor.store.database import explain_os
 from ir import did_of, key_of
 
@@ -142,19 +142,10 @@ def read_document(path: Path) -> dict[str, Any]:
 
 def write_document(path: Path, document: dict[str, Any]) -> None:
     """Replace `path` as a whole: what stood there stays until the new bytes are on disk. Raises HomeError."""
-    draft = path.with_name(f".{path.name}.new")
     try:
-        with os.fdopen(
-            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb"
-        ) as file:
+        with whole_file(path, spare=f".{path.name}.new") as file:  # whoever writes one holds the folder
             file.write(json.dumps(document, indent=1).encode())
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-        _sync_folder(path.parent)
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
         raise explain_os(error, path) from error
 
 
@@ -162,22 +153,10 @@ def write_document(path: Path, document: dict[str, Any]) -> None:
 def exclusive(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder between processes; a process that dies lets go of it. Raises HomeError."""
     try:
-        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with locked(folder / ".lock"):
+            yield
     except OSError as error:
         raise explain_os(error, folder) from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _corrupt(path: Path, error: Exception) -> KeyringError:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 from executor.core.errors import UndoError
+from executor.core.files import FOLDER, locked, sync_folder, whole_file
 from executor.sandbox.files import digest_of
 from executor.store.database import explain_os
 from executor.store.home import Home
@@ -130,67 +130,50 @@ class ImageStore:
     @contextmanager
     def together(self) -> Iterator[None]:
         """Keep contents: several processes may, and none that removes them meanwhile."""
-        with self._locked(fcntl.LOCK_SH):
+        with self._locked(shared=True):
             yield
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Remove contents: nobody keeps one meanwhile."""
-        with self._locked(fcntl.LOCK_EX):
+        with self._locked():
             yield
 
     @contextmanager
-    def _locked(self, how: int) -> Iterator[None]:
-        try:
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-            lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError as problem:
-            raise explain_os(problem, self.folder) from problem
-        try:
-            fcntl.flock(lock, how)
+    def _locked(self, *, shared: bool = False) -> Iterator[None]:
+        with ExitStack() as held:
+            try:
+                self.folder.mkdir(mode=0o700, exist_ok=True)
+                held.enter_context(locked(self.folder, FOLDER, shared=shared))
+            except OSError as problem:
+                raise explain_os(problem, self.folder) from problem
             yield
-        finally:
-            os.close(lock)
 
     def _place(self, digest: str) -> Path:
         return self.folder / digest[:2] / digest
 
     def _write(self, pieces: Iterable[bytes]) -> tuple[str, int, bool]:
-        spare = self.folder / f"{secrets.token_hex(8)}.part"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         total, size = hashlib.sha256(), 0
+
+        def place(part: str) -> None:
+            # Named by the bytes that were written: the file may have changed since it was hashed.
+            named = self._place(total.hexdigest())
+            with suppress(FileExistsError):
+                named.parent.mkdir(mode=0o700)
+                sync_folder(self.folder)
+            os.rename(part, named)  # noqa: PTH104
+            sync_folder(named.parent)
+
         try:
-            try:
-                with os.fdopen(os.open(spare, flags, 0o600), "wb") as file:
-                    for piece in pieces:
-                        total.update(piece)
-                        size += len(piece)
-                        file.write(piece)
-                    file.flush()
-                    os.fsync(file.fileno())
-                # Named by the bytes that were written: the file may have changed since it was hashed.
-                place = self._place(total.hexdigest())
-                try:
-                    place.parent.mkdir(mode=0o700)
-                    _sync(self.folder)
-                except FileExistsError:
-                    pass
-                spare.rename(place)
-                _sync(place.parent)
-            except BaseException:
-                spare.unlink(missing_ok=True)
-                raise
+            spare = f"{secrets.token_hex(8)}.part"
+            with whole_file(self.folder / spare, spare=spare, place=place) as file:
+                for piece in pieces:
+                    total.update(piece)
+                    size += len(piece)
+                    file.write(piece)
         except OSError as problem:
             raise explain_os(problem, self.folder) from problem
-        return place.name, size, True
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        return total.hexdigest(), size, True
 
 
 # ---- How many bytes the store of before-images holds, without looking at each of its contents again.

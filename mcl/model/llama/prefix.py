@@ -11,13 +11,13 @@ import contextlib
 import hashlib
 import hmac
 import os
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from stat import S_ISREG
 
+from executor.core.files import whole_file
 from mcl.core.kept import seal
 from mcl.model.llama.context import Context, digest_of_tokens
 
@@ -88,7 +88,8 @@ class Prefixes:
         with contextlib.suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = self._folder / f"{key}.kv"
-            write_whole(file, seal(file, state) + state)
+            with whole_file(file, durable=False) as new:
+                new.write(seal(file, state) + state)
             _sweep(self._folder)
 
 
@@ -134,15 +135,3 @@ def _sweep(folder: Path) -> None:
         if room < 0:
             with contextlib.suppress(OSError):
                 os.unlink(path)  # noqa: PTH108
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that others see the old bytes or the new ones, never a part. Raises OSError."""
-    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from executor.core.errors import ManifestError
+from executor.core.files import whole_file
 from executor.tools.manifest import Manifest
 from mcl.catalog.contracts import (
     JSON_FILE,
@@ -21,7 +22,6 @@ from mcl.catalog.contracts.registered import registered_drift
 from mcl.catalog.tools.registry import registry
 from mcl.core.awaiting import outside_loop
 from mcl.core.errors import InputError
-from mcl.core.replacing import replacing
 from mcl.plugins.probing.judging import Probed, State, unprobed, unshown
 from mcl.plugins.probing.probing import SOURCE, Progress, probe
 
@@ -70,7 +70,7 @@ def write_contracts(folder: Path) -> tuple[Path, ...]:
         for name, text in texts.items():
             place = (folder / name).resolve()
             like = place.stat() if place.exists() else None
-            with replacing(place, like=like) as file:
+            with whole_file(place, like=like) as file:
                 file.write(text.encode())
             if like is None:
                 place.chmod(0o644)

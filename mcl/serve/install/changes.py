@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from executor.core.files import whole_file
 from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
 from mcl.core.errors import McpError
-from mcl.core.replacing import replacing
 from mcl.serve.install.hosts import Entry
 
 _MOST: Final = 64 << 20  # bytes; Claude Code keeps its history in the same file
@@ -165,7 +165,7 @@ def write(change: Change) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         like = target.stat() if change.before is not None else None
-        with replacing(target, like=like, last=unchanged) as file:
+        with whole_file(target, like=like, last=unchanged) as file:
             file.write(change.after.encode())
     except OSError as problem:
         raise McpError(

@@ -1,6 +1,5 @@
 """A whole batch: goals from a file of JSON lines, results into another, in the same order."""
 
-import fcntl
 import json
 import os
 import stat
@@ -13,6 +12,7 @@ from os import fstat
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from executor.core.files import take
 from executor.store.home import Home
 from ir.errors import FAILED
 from mcl.core.errors import BatchError
@@ -100,12 +100,10 @@ class OutFile:
             os.close(self._handle)
 
     def _lock(self) -> None:
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        if not take(self._handle, wait=False, needed=False):
             os.close(self._handle)
             fix = "wait for it, or name another --out"
-            raise BatchError("OUT_BUSY", "another batch is writing it", place=self.place, fix=fix) from error
+            raise BatchError("OUT_BUSY", "another batch is writing it", place=self.place, fix=fix)
 
     def _check(self, data: bytes, number: int, line: Line, settings: str) -> str:
         try:

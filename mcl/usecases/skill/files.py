@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from executor.core.files import whole_file
 from mcl.core.errors import SkillError
-from mcl.core.replacing import replacing
 from mcl.language.mtx.files import invalid, read_bytes
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def replace_file(path: Path, data: bytes) -> None:
     """
     try:
         path = path.resolve(strict=True)
-        with replacing(path, like=path.stat()) as file:
+        with whole_file(path, like=path.stat()) as file:
             file.write(data)
     except OSError as error:
         message = f"cannot write it: {error.strerror or error}"

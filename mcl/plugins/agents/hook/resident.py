@@ -7,7 +7,6 @@ its socket is another's, or when it hangs. Whoever gets no answer from it decide
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import os
 import socket
@@ -20,6 +19,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
+from executor.core.files import LOCK_FILE, take
 from executor.store.home import Home
 from ir import MclError
 from mcl.core.errors import HookError
@@ -53,11 +53,9 @@ class Resident:
         with ExitStack() as held:
             folder = opened_folder(self._place, make=True)
             held.callback(os.close, folder)
-            lock = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+            lock = os.open(LOCK, LOCK_FILE, 0o600, dir_fd=folder)
             held.callback(os.close, lock)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not take(lock, wait=False):
                 return 0
             self._listen(folder)
         return 0

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from executor.core.files import LOCK_FILE, take
 from mcl.plugins.agents.hook.request import FOLDER, LOCK, code_place
 
 # -I: no variables of Python's, no folder of the current user's or of whoever starts it.
@@ -44,23 +45,18 @@ def start(place: Path) -> bool:
 
 def is_running(place: Path) -> bool:
     """Whether a process holds the lock of a home's resident one. Raises OSError where it cannot be told."""
-    import fcntl
-
     try:
         folder = opened_folder(place)
     except FileNotFoundError:
         return False
     try:
-        lock = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+        lock = os.open(LOCK, LOCK_FILE, 0o600, dir_fd=folder)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+            return not take(lock, wait=False)
         finally:
             os.close(lock)
     finally:
         os.close(folder)
-    return False
 
 
 def opened_folder(place: Path, *, make: bool = False) -> int:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -14,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from executor.core.files import take, whole_file
 from executor.core.hashing import json_bytes
 from executor.sandbox.files import explain, read_up_to, require_plain
 from ir import DocumentError, is_instant, is_ulid, parse_json
@@ -212,7 +211,7 @@ def opened_trace(folder: int) -> Iterator[int]:
     """The trace, to be read and added to by this process alone while this lasts; made where it is missing."""
     descriptor = open_file(folder, TRACE, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        take(descriptor)
         yield descriptor
     finally:
         os.close(descriptor)
@@ -259,15 +258,8 @@ def write_map(folder: int, pairs: Iterable[tuple[str, str]]) -> None:
         known.setdefault(path, set()).add(label)
     told = {"schema": SCHEMA, "files": {path: sorted(known[path]) for path in sorted(known)}}
     data = json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n"
-    spare = f".{MAP}.{secrets.token_hex(8)}"
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(spare, flags, 0o644, dir_fd=folder), "wb") as file:
+        with whole_file(MAP, folder=folder, mode=0o644) as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(spare, MAP, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError as problem:
-        with suppress(OSError):
-            os.unlink(spare, dir_fd=folder)
         explain(problem, f"{NAME}/{MAP}")

@@ -7,7 +7,6 @@ it can travel with the repository; lines of other people's homes may stand among
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from executor.core.errors import ScopeError
+from executor.core.files import take
 from executor.sandbox.files import explain
 from executor.store.home import Home
 from executor.store.journal.record import Record
@@ -313,5 +313,5 @@ def _opened(root: Path) -> Iterator[Iterable[bytes]]:
         yield ()
         return
     with os.fdopen(file, "rb") as lines:
-        fcntl.flock(file, fcntl.LOCK_SH)
+        take(file, shared=True)
         yield iter(lambda: lines.readline(LONGEST + 1), b"")

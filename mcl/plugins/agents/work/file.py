@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 from executor.core.errors import ScopeError
+from executor.core.files import locked, whole_file
 from executor.sandbox.files import explain, open_plain, out_of_scope, read_up_to
 from ir import MclError
 from mcl.core.errors import WorkError
-from mcl.core.replacing import replacing
 from mcl.plugins.agents.file import NAME as FILE
 from mcl.plugins.agents.file import Document, edit_status, read_file
 from mcl.plugins.agents.file.rules import Status
@@ -80,7 +79,7 @@ def write_bytes(root: Path, data: bytes, *, overwrite: bool = False) -> Path:
         if status is not None and not overwrite:
             raise WorkError("FILE_EXISTS", "there is a file already", place=FILE, fix="say --overwrite")
         try:
-            with replacing(root / FILE, like=status) as file:
+            with whole_file(root / FILE, like=status) as file:
                 file.write(data)
             if status is None:
                 (root / FILE).chmod(0o644)  # a team's file, in their repository
@@ -116,7 +115,7 @@ def _exchanged(root: Path, after: bytes, status: os.stat_result) -> bool:
             raise Saved
 
     try:
-        with replacing(root / FILE, like=status, last=last) as file:
+        with whole_file(root / FILE, like=status, last=last) as file:
             file.write(after)
     except Saved:
         return False
@@ -127,17 +126,14 @@ def _exchanged(root: Path, after: bytes, status: os.stat_result) -> bool:
 
 @contextmanager
 def _locked(root: Path) -> Iterator[None]:
-    try:
-        folder = os.open(root / _IN, _FOLDER)
-    except OSError as problem:
-        if problem.errno in (errno.ELOOP, errno.ENOTDIR):
-            out_of_scope(_IN, "it is no folder of its own")
-        raise _unreadable(root, problem) from problem
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(root / _IN, _FOLDER))
+        except OSError as problem:
+            if problem.errno in (errno.ELOOP, errno.ENOTDIR):
+                out_of_scope(_IN, "it is no folder of its own")
+            raise _unreadable(root, problem) from problem
         yield
-    finally:
-        os.close(folder)
 
 
 def _unreadable(root: Path, problem: OSError) -> WorkError:

@@ -5,7 +5,6 @@ The operating system frees the lock, so a file that can be locked belongs to nob
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from secrets import token_hex
 from typing import Final
 
 from executor.core.errors import ScopeError
+from executor.core.files import take
 from executor.sandbox.paths import Workspace
 from executor.store.database import explain_os
 from executor.store.home import Home
@@ -61,13 +61,12 @@ class Callers:
         except OSError as problem:
             raise explain_os(problem, self._folder) from problem
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            (self._folder / name).unlink(missing_ok=True)
-        except BlockingIOError:
-            return True
+            dead = take(lock, wait=False)
+            if dead:
+                (self._folder / name).unlink(missing_ok=True)
         finally:
             os.close(lock)
-        return False
+        return not dead
 
     def close(self) -> None:
         """Make no more calls under this name."""
@@ -83,7 +82,7 @@ class Callers:
         place = Path(self._folder / name)
         lock = os.open(place, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            take(lock)
             held = place.exists() and os.stat(place).st_ino == os.fstat(lock).st_ino  # noqa: PTH116
         except BaseException:
             os.close(lock)

@@ -229,13 +229,13 @@ def _write_sarif(result: "ReviewRun | Unchanged", sarif: str) -> None:
     if sarif == STANDARD:
         write_text(text)
         return
+    from executor.core.files import whole_file
     from ir.errors import FAILED
     from mcl.core.errors import ReviewError
-    from mcl.core.replacing import replacing
 
     try:
         place = Path(sarif).resolve()
-        with replacing(place, like=place.stat() if place.is_file() else None) as file:
+        with whole_file(place, like=place.stat() if place.is_file() else None) as file:
             file.write(text.encode())
     except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
         said = getattr(error, "strerror", None) or str(error)
