@@ -149,7 +149,7 @@ def _floor(model_path: Path | None, runs: int, now: Timer) -> float | None:
     from mcl.model import form as shape
     from mcl.model import load_model
     from mcl.model.protocol import Candidate, ExtractForm, SlotForm
-    from mcl.model.tags.tags import TagModel
+    from mcl.model.tags import TagModel
     from mcl.usecases.skills import installed
 
     model = load_model(model_path, home_path=None)

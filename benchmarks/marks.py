@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mcl.model import Choice, Model, load_model
-from mcl.model.writing import Writer
+from mcl.model.protocol import Writer
 from mcl.plugins.review.contracts import contract
 from mcl.plugins.review.findings import read_findings
 from mcl.plugins.review.passes.marks import candidates, is_marked, marking

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mcl.model.llama.context import Context, ContextSize
-from mcl.model.llama.decode import Decoder
-from mcl.model.llama.grammar import Grammars
-from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.decoder import Decoder
+from mcl.model.llama.vocabulary import Grammars, Vocabulary
 from mcl.model.llama.weights import Weights, library
 from mcl.model.opening import load_model
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
@@ -100,7 +99,7 @@ class Peer(Protocol):
 
 
 class Ours:
-    """The decode loop of `mcl/model/llama/decode.py`. weigh: with a probability for every token."""
+    """The decode loop of `mcl/model/llama/decoder.py`. weigh: with a probability for every token."""
 
     def __init__(self, path: Path, *, weigh: bool = False) -> None:
         self.name = "ours, with probabilities" if weigh else "ours"

@@ -111,7 +111,7 @@ def write_card(asker: Asker, data: Path, gguf: Path, measured: Measured, made: M
         f"embeddings, linear decay, averaged weights, seed {SEED}; first {EASY_STEPS} steps with fewer "
         "candidates; embeddings begin from counts (see embedding.py)",
         f"- behind the tensors {made.member:,} bytes of a linear member for skills taught by name,"
-        " mcl/model/tags/familiar.py, trained by training/familiar.py on the same data",
+        " mcl/model/familiar.py, trained by training/familiar.py on the same data",
         f"- calibration: {made.fitted}",
         f"- llama.cpp against PyTorch: {found.texts:,} texts tokenised, {found.differing} differently; "
         f"largest difference of a logit {found.logit:.1e} (f32), of a probability {found.probability:.1e}",

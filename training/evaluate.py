@@ -20,7 +20,7 @@ import torch
 
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm, Span
-from mcl.model.tags.tags import best_of_each
+from mcl.model.tags import best_of_each
 from mcl.plugins.train.tuner import corpora
 from mcl.plugins.train.tuner.asking import Asker
 from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance

@@ -1,4 +1,4 @@
-"""Train the linear member (mcl/model/tags/familiar.py) and put it behind the tensors of a GGUF: two minutes.
+"""Train the linear member (mcl/model/familiar.py) and put it behind the tensors of a GGUF: two minutes.
 
 python -m training.familiar --data ../shared/data --into mcl/model/data/mcl-tags.gguf
 
@@ -25,8 +25,8 @@ import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
 from mcl.language.skills import find_skills, skill_folders
+from mcl.model.familiar import RARITY_UNIT, SIZE_KEY, ZERO, buckets_of, key_of, packed
 from mcl.model.form import plain
-from mcl.model.tags.familiar import RARITY_UNIT, SIZE_KEY, ZERO, buckets_of, key_of, packed
 from mcl.plugins.train.tuner import corpora, written
 from mcl.plugins.train.tuner.corpora import Utterance
 

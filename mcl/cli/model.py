@@ -56,8 +56,7 @@ def model_info(
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import plain, rows
     from mcl.core.safe import one_line
-    from mcl.model.files.file import file_digest
-    from mcl.model.files.gguf import read_header
+    from mcl.model.files import file_digest, read_header
     from mcl.usecases.models import Models
 
     named = Path(model)

@@ -26,7 +26,7 @@ from mcl.language.plans.binding import Bindings
 from mcl.language.plans.planner import Tools, make_plan
 from mcl.language.skills import Skill, Skills, mtx_digest
 from mcl.memory import Bundle, Cortex, Memories, Snapshot
-from mcl.model.matcher.cues import with_cues
+from mcl.model.cues import with_cues
 from mcl.model.protocol import Model, plan_writer
 
 if TYPE_CHECKING:  # a compile that has no plan written pays for none of it

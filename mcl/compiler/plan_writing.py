@@ -25,7 +25,7 @@ from mcl.language.plans.document import Steps, YamlFile
 from mcl.language.plans.planner import make_plan
 from mcl.language.plans.template import Case, PlanTemplate, Shape, slot_place
 from mcl.language.skills import Skill
-from mcl.model.chat.plan_answers import GOAL, read_plan
+from mcl.model.plan_answers import GOAL, read_plan
 from mcl.model.protocol import (
     From,
     PlanArgument,

@@ -17,7 +17,7 @@ def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = Fals
     Raises ModelError: MODEL_MISSING, MODEL_NOT_GGUF, MODEL_VERSION, MODEL_TRUNCATED, MODEL_BROKEN,
     MODEL_ARCHITECTURE, MODEL_KIND, MODEL_FORM, MODEL_LIBRARY; each says what to do, `--no-ai` included.
     """
-    from mcl.model.files.file import open_model_file
+    from mcl.model.files import open_model_file
     from mcl.model.llama.weights import NO_AI, Weights
 
     file = open_model_file(path or bundled_path(), home_path=home_path)
@@ -26,7 +26,7 @@ def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = Fals
     spoken = weights.meta(_FORM_KEY)
     # Each kind of model is imported when it is asked for: a cold start pays for one of them only.
     if spoken is None:
-        from mcl.model.chat.chat import ChatModel
+        from mcl.model.chat import ChatModel
 
         return ChatModel(weights, digest=file.digest, cache=cache, spaced=spaced)
     if spoken != FORM:
@@ -36,7 +36,7 @@ def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = Fals
             place=str(file.path),
             fix=NO_AI,
         )
-    from mcl.model.tags.tags import TagModel
+    from mcl.model.tags import TagModel
 
     return TagModel(weights, digest=file.digest, cache=cache)
 

@@ -60,7 +60,7 @@ class Models:
         name: the file's own by default. spaced: it writes JSON better with a blank behind `,` and `:` (for a
         model without a form of its own). Raises ModelError, MODEL_NAME among them.
         """
-        from mcl.model.files.file import open_model_file
+        from mcl.model.files import open_model_file
 
         name = _usable(name or path.stem)
         file = open_model_file(path, home_path=self._home.path)
@@ -132,7 +132,7 @@ class Models:
         used = BUNDLED if path or not ai else self._used()
         if not ai or used == NO_AI:
             from mcl.language.mtx.core import core_of
-            from mcl.model.matcher.matcher import Matcher
+            from mcl.model.matcher import Matcher
 
             return Matcher(core or core_of(self._home.path))
         from mcl.model.opening import load_model
@@ -152,7 +152,7 @@ class Models:
         if path is None and self._used() == NO_AI:
             return self.open()
         from mcl.compiler.tape import Unloaded
-        from mcl.model.files.file import open_model_file
+        from mcl.model.files import open_model_file
         from mcl.model.opening import bundled_path
 
         file, spaced = self._file(path)
@@ -191,7 +191,7 @@ class Models:
 
     def _checked(self, model: KnownModel) -> None:
         """Raise ModelError where a model's file is not the one that was added."""
-        from mcl.model.files.file import open_model_file
+        from mcl.model.files import open_model_file
 
         if model.path is None:
             return
@@ -209,8 +209,8 @@ class Models:
         return str(rows[0][0]) if rows else BUNDLED
 
     def _known(self) -> Iterator[KnownModel]:
-        from mcl.model.files.file import open_model_file
-        from mcl.model.matcher.cues import load_cues
+        from mcl.model.cues import load_cues
+        from mcl.model.files import open_model_file
         from mcl.model.opening import bundled_path
 
         try:

@@ -22,7 +22,7 @@ from mcl.language.plans.binding import Bindings
 from mcl.language.plans.planner import make_plan
 from mcl.language.skills import Skill, Skills, mtx_digest
 from mcl.memory import Cortex, Snapshot
-from mcl.model.matcher.cues import with_cues
+from mcl.model.cues import with_cues
 from mcl.model.protocol import plan_writer
 from mcl.usecases.compile import open_model
 from mcl.usecases.ids import find_intent

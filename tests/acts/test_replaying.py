@@ -12,7 +12,7 @@ import skills as shipped
 from mcl import compile_goal, open_home, replay
 from mcl.core.errors import InputError
 from mcl.memory import Cortex
-from mcl.model.matcher.cues import load_cues
+from mcl.model.cues import load_cues
 from mcl.usecases.models import Models
 
 SLOTS = {"text": "invoice", "folder": "notes", "pattern": "*"}
@@ -113,7 +113,7 @@ def test_tables_of_patterns_that_read_otherwise_now_are_told(home, monkeypatch):
     id = compiled(home, ai=True)
     assert replay(id, home=home).same
     table = load_cues()
-    monkeypatch.setattr("mcl.model.matcher.cues.load_cues", lambda: replace(table, digest="0" * 64))
+    monkeypatch.setattr("mcl.model.cues.load_cues", lambda: replace(table, digest="0" * 64))
     assert verdicts(replay(id, home=home))["grammar"] == "different"
 
 

@@ -19,7 +19,7 @@ from mcl.core.errors import CortexError, InputError
 from mcl.language.mtx.core import Core
 from mcl.language.skills import Skills, find_skills, skill_folders
 from mcl.memory import Cortex
-from mcl.model.matcher.matcher import Matcher
+from mcl.model.matcher import Matcher
 from mcl.model.protocol import Model
 from tests.compiler.conftest import Scripted
 

@@ -12,7 +12,7 @@ from mcl.core.errors import InputError
 from mcl.language.mtx.core import Core
 from mcl.language.skills import find_skills
 from mcl.memory import Cortex
-from mcl.model.matcher.cues import load_cues
+from mcl.model.cues import load_cues
 from mcl.model.protocol import Span
 from tests.compiler.conftest import AT, LOOK, ORDER, Compile, Scripted
 

@@ -22,7 +22,7 @@ from mcl.core.errors import SkillError
 from mcl.language.mtx.core import Core, CoreModule, core_of, load_core
 from mcl.language.skills import Skills, find_skills, mtx_digest
 from mcl.memory import Cortex
-from mcl.model.matcher.matcher import Matcher
+from mcl.model.matcher import Matcher
 from mcl.model.protocol import Span
 from tests.compiler.conftest import AT, LOOK, ORDER, Scripted
 

@@ -13,7 +13,7 @@ from ir import Intent
 from mcl.compiler.compiler import Refused, compile_goal
 from mcl.language.mtx.core import Core
 from mcl.language.skills import Skills, find_skills, skill_folders
-from mcl.model.matcher.matcher import Matcher
+from mcl.model.matcher import Matcher
 from mcl.model.opening import load_model
 from mcl.model.protocol import Model
 

@@ -19,7 +19,7 @@ from mcl.compiler.plan_writing import Origin, plan_form, write_plan
 from mcl.language.mtx.core import Core
 from mcl.language.skills import Skill, find_skills, load_skill
 from mcl.model import load_model
-from mcl.model.chat.chat import ChatModel
+from mcl.model.chat import ChatModel
 from mcl.model.protocol import PlanForm
 from tests.compiler.conftest import AT, Scripted
 from tests.model.random_gguf import small_words, write_gguf

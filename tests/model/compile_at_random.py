@@ -21,9 +21,9 @@ from mcl.core.errors import InputError, ModelError
 from mcl.language.mtx.ast import File, Prompt, Section, Setting, Slot, SlotType, Text
 from mcl.language.mtx.core import load_core
 from mcl.language.skills import Skill, Skills
-from mcl.model.chat.chat import ChatModel
-from mcl.model.files.file import open_model_file
-from mcl.model.llama.decode import Answer, Decoder
+from mcl.model.chat import ChatModel
+from mcl.model.files import open_model_file
+from mcl.model.llama.decoder import Answer, Decoder
 from mcl.model.llama.weights import Weights
 
 CLEAR = (

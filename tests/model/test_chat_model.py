@@ -13,7 +13,7 @@ from valid_answers import check_choice, check_spans
 import grammars
 from mcl.core.errors import ModelError
 from mcl.model import ExtractForm, SlotForm, load_model
-from mcl.model.chat.chat import ChatModel
+from mcl.model.chat import ChatModel
 from mcl.model.llama.weights import Weights
 from mcl.values.slots import read_slot
 

@@ -7,7 +7,7 @@ from valid_answers import check_choice
 
 from mcl.core.errors import ModelError
 from mcl.model import load_model
-from mcl.model.chat.chat import ChatTemplate
+from mcl.model.chat import ChatTemplate
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.llama.weights import Weights
 

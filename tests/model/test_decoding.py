@@ -6,9 +6,8 @@ import pytest
 
 from mcl.core.errors import ModelError
 from mcl.model.llama.context import Context, ContextSize
-from mcl.model.llama.decode import Decoder
-from mcl.model.llama.grammar import Grammars
-from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.decoder import Decoder
+from mcl.model.llama.vocabulary import Grammars, Vocabulary
 from mcl.model.llama.weights import Weights
 
 

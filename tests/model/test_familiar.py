@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mcl.core.errors import ModelError
 from mcl.language.skills import find_skills, skill_folders
+from mcl.model.familiar import MAGIC, RARITY_UNIT, ZERO, Familiar, buckets_of, features, packed
 from mcl.model.opening import bundled_path, load_model
 from mcl.model.protocol import Acquainted, Candidate
-from mcl.model.tags.familiar import MAGIC, RARITY_UNIT, ZERO, Familiar, buckets_of, features, packed
 
 BUCKETS = 64
 ALARM, BALANCE, ORDER = "set an alarm at seven", "what is my balance", "order some paper"

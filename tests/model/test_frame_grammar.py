@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grammars
-from mcl.model.chat.answers import frame_rules, separators, shown
-from mcl.model.llama.grammar import Grammars
-from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.answers import frame_rules, separators, shown
+from mcl.model.llama.vocabulary import Grammars, Vocabulary
 from mcl.model.llama.weights import Weights
 from mcl.model.protocol import SlotForm
 

@@ -18,8 +18,7 @@ from random_gguf import small_words, write_gguf
 from mcl.core.errors import ModelError
 from mcl.core.kept import read_own
 from mcl.model import load_model
-from mcl.model.files.file import open_model_file
-from mcl.model.files.gguf import read_header
+from mcl.model.files import open_model_file, read_header
 
 
 def refused(path: Path, home: Path | None = None) -> ModelError:
@@ -125,7 +124,7 @@ def test_a_process_with_a_bad_model_ends_with_the_error_alone(tags_path, tmp_pat
         path.write_text("not a model")
     elif damage == "cut":
         path.write_bytes(tags_path.read_bytes()[:5000])
-    trial = [sys.executable, "-m", "mcl.model.files.trial", str(path)]
+    trial = [sys.executable, "-m", "mcl.model.trial", str(path)]
     done = subprocess.run(trial, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert json.loads(done.stdout)["code"].startswith("MODEL_")
@@ -137,7 +136,7 @@ def test_a_checked_file_is_remembered_until_it_changes(tags_path, tmp_path, monk
     shutil.copy(tags_path, path)
     home = tmp_path / "home"
     first = open_model_file(path, home_path=home)
-    monkeypatch.setattr("mcl.model.files.file.file_digest", lambda _: pytest.fail("hashed again"))
+    monkeypatch.setattr("mcl.model.files.file_digest", lambda _: pytest.fail("hashed again"))
     assert open_model_file(path, home_path=home) == first
     monkeypatch.undo()
     with path.open("ab") as file:
@@ -172,5 +171,5 @@ def test_a_published_digest_spares_the_trial(tags_path, tmp_path, monkeypatch):
     shutil.copy(tags_path, path)
     digest = open_model_file(tags_path, home_path=None).digest
     path.with_name("model.gguf.sha256").write_text(f"{digest}  model.gguf\n")
-    monkeypatch.setattr("mcl.model.files.file._load_apart", lambda _: pytest.fail("loaded in a child"))
+    monkeypatch.setattr("mcl.model.files._load_apart", lambda _: pytest.fail("loaded in a child"))
     assert open_model_file(path, home_path=None).digest == digest

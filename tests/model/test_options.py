@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.model.matcher.patterns import places_of
+from mcl.model.cues import places_of
 from mcl.model.protocol import SlotForm
 
 

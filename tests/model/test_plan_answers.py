@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mcl.core.errors import ModelError
 from mcl.model import load_model
-from mcl.model.chat.plan_answers import plan_sizes, read_plan
+from mcl.model.plan_answers import plan_sizes, read_plan
 from mcl.model.protocol import From, PlanArgument, PlanForm, PlanTool, plan_writer
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10)

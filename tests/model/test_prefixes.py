@@ -9,9 +9,8 @@ import pytest
 from model_requests import CANDIDATES, FORM, GOAL
 
 from mcl.model import load_model
-from mcl.model.llama import prefix
-from mcl.model.llama.context import Context, ContextSize
-from mcl.model.llama.prefix import Prefixes
+from mcl.model.llama import context as prefix
+from mcl.model.llama.context import Context, ContextSize, Prefixes
 from mcl.model.llama.weights import Weights
 
 TOKENS = list(range(40, 90))

@@ -132,14 +132,14 @@ def test_kept_headers_take_no_more_room_than_they_may(tags_path, tmp_path, monke
     load_model(tags_path, home_path=tmp_path).extract(GOAL, FORM)
     (first,) = folder.iterdir()
     room = first.stat().st_size * 2.5
-    monkeypatch.setattr("mcl.model.llama.prefix.BYTES_IN_MEMORY", room)
-    monkeypatch.setattr("mcl.model.llama.prefix.BYTES_ON_DISK", room)
+    monkeypatch.setattr("mcl.model.llama.context.BYTES_IN_MEMORY", room)
+    monkeypatch.setattr("mcl.model.llama.context.BYTES_ON_DISK", room)
     model = load_model(tags_path, home_path=tmp_path)
     for times in range(5):
         model.extract(GOAL, replace(FORM, description=f"{FORM.description} {times}"))
         assert sum(file.stat().st_size for file in folder.iterdir()) <= room
     assert sum(map(len, model._prefixes._states.values())) <= room
-    monkeypatch.setattr("mcl.model.llama.prefix.BYTES_ON_DISK", 1)
+    monkeypatch.setattr("mcl.model.llama.context.BYTES_ON_DISK", 1)
     expected = model.extract(GOAL, FORM)  # larger than all that may be kept: not kept
     assert load_model(tags_path, home_path=None).extract(GOAL, FORM) == expected
 

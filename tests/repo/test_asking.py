@@ -18,8 +18,8 @@ from llguidance import LLMatcher, LLTokenizer
 import grammars
 from mcl.core.errors import ModelError
 from mcl.model import Candidate, Choice, ExtractForm, Span, load_model
-from mcl.model.chat.answers import separators, shown
-from mcl.model.writing import Request, Writer, Written
+from mcl.model.answers import separators, shown
+from mcl.model.protocol import Writer, WritingRequest, WrittenText
 from mcl.plugins.repo.asking import (
     GRAMMAR,
     SURE,
@@ -96,9 +96,9 @@ class Wanderer(Tagger):
     rng: random.Random = field(default_factory=lambda: random.Random(1))
     chance: float = 1.0
     sentence: str = ""
-    requests: list[Request] = field(default_factory=list)
+    requests: list[WritingRequest] = field(default_factory=list)
 
-    def write(self, request: Request) -> Written:
+    def write(self, request: WritingRequest) -> WrittenText:
         self.requests.append(request)
         matcher, said = held("", rules=request.rules), bytearray()
         while not (matcher.is_accepting() and matcher.is_stopped()):
@@ -113,7 +113,7 @@ class Wanderer(Tagger):
             assert matcher.consume_tokens([token])
             assert len(said) <= request.most
         parts = tuple((bytes([byte]), self.chance) for byte in said)
-        return Written(said.decode(), parts)
+        return WrittenText(said.decode(), parts)
 
 
 def sentence(intent: str, *args: str, repo: str | None = None, command: str | None = None) -> str:
@@ -260,13 +260,13 @@ def test_what_runs_something_needs_a_surer_model_than_what_reads(intent, chance,
     start, end = text.index('"intent"'), text.index('"message"')
 
     class Doubting(Wanderer):
-        def write(self, request: Request) -> Written:
+        def write(self, request: WritingRequest) -> WrittenText:
             parts = (
                 (text[:start].encode(), 1.0),
                 (text[start:end].encode(), chance),
                 (text[end:].encode(), 0.1),
             )
-            return Written(text, parts)
+            return WrittenText(text, parts)
 
     answer = ask(Doubting(), "whatever", KEYS)
     assert answer.sure == sure

@@ -7,11 +7,11 @@ import time
 
 from scripted import Scripted
 
-from mcl.model.writing import Request
+from mcl.model.protocol import WritingRequest
 from mcl.plugins.review.usecases.run import review_code
 
 
-def hang(request: Request) -> str:
+def hang(request: WritingRequest) -> str:
     """Say that the model was asked, and answer nothing."""
     print("asked", flush=True)
     time.sleep(600)

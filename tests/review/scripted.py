@@ -14,14 +14,14 @@ from llguidance import LLMatcher, LLTokenizer
 import grammars
 from mcl.core.errors import ModelError
 from mcl.model import Candidate, Choice, ExtractForm, Span
-from mcl.model.chat.answers import separators
-from mcl.model.writing import Request, Written
+from mcl.model.answers import separators
+from mcl.model.protocol import WritingRequest, WrittenText
 from mcl.plugins.review.contracts import contract
 
 BYTES = LLTokenizer("byte")
 
 
-def held(request: Request) -> LLMatcher:
+def held(request: WritingRequest) -> LLMatcher:
     """The grammar of one request, over single bytes."""
     lark = f"{grammars.load(request.grammar).text}\n{separators(False)}{request.rules}"
     matcher = LLMatcher(BYTES, LLMatcher.grammar_from_lark(lark), log_level=0)
@@ -29,7 +29,7 @@ def held(request: Request) -> LLMatcher:
     return matcher
 
 
-def says(request: Request, text: str) -> bool:
+def says(request: WritingRequest, text: str) -> bool:
     """Whether a text is a whole sentence of a request's grammar, however many tokens it has."""
     uncounted = replace(request, rules=re.sub(r"\[max_tokens=[0-9]+\]", "", request.rules))
     matcher, data = held(uncounted), list(text.encode())
@@ -38,7 +38,7 @@ def says(request: Request, text: str) -> bool:
     )
 
 
-def lines_of(request: Request) -> list[int]:
+def lines_of(request: WritingRequest) -> list[int]:
     """The lines that can be found at."""
     rule = request.rules.split("LINE: ")[1].split("\n")[0]
     return [int(part.strip('"')) for part in rule.split(" | ")]
@@ -48,19 +48,19 @@ def lines_of(request: Request) -> list[int]:
 class Scripted:
     """A model that answers with what `answer` makes of a request. room: characters of its context."""
 
-    answer: Callable[[Request], str]
+    answer: Callable[[WritingRequest], str]
     room: int = 10**9
     digest: str = ""
     version: str = "scripted/1"
     grammar: str = "scripted"
-    requests: list[Request] = field(default_factory=list)
+    requests: list[WritingRequest] = field(default_factory=list)
 
-    def write(self, request: Request) -> Written:
+    def write(self, request: WritingRequest) -> WrittenText:
         said = len(request.system) + len(request.fixed) + len(request.user)
         if said + 4 * request.most > self.room:
             raise ModelError("MODEL_CONTEXT", "it does not fit")
         self.requests.append(request)
-        return Written(self.answer(request), ())
+        return WrittenText(self.answer(request), ())
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         raise AssertionError("a model that writes is asked to write")
@@ -79,7 +79,7 @@ class Wanderer(Scripted):
     rng: random.Random = field(default_factory=lambda: random.Random(1))
     longest: int = 0
 
-    def write(self, request: Request) -> Written:
+    def write(self, request: WritingRequest) -> WrittenText:
         self.requests.append(request)
         matcher, said = held(request), bytearray()
         while not matcher.is_stopped():
@@ -96,7 +96,7 @@ class Wanderer(Scripted):
         assert matcher.is_accepting(), bytes(said)
         self.longest = max(self.longest, len(said))
         assert len(said) <= request.most
-        return Written(said.decode("utf-8", "replace"), ())
+        return WrittenText(said.decode("utf-8", "replace"), ())
 
 
 @dataclass

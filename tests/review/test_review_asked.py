@@ -11,7 +11,7 @@ from scripted import Scripted, Tagger, Wanderer
 from yards import APP, Yard
 
 from mcl.core.errors import ModelError, ReviewError
-from mcl.model.writing import Request
+from mcl.model.protocol import WritingRequest
 from mcl.plugins.review.cli.file import tell
 from mcl.plugins.review.contracts import contract
 from mcl.plugins.review.memory import ReviewMemories
@@ -21,7 +21,9 @@ from tests.model.random_gguf import small_words, write_gguf
 SCAN = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
 
 
-def asked(yard: Yard, answer: Callable[[Request], str], target: str = "app.py", **more: object) -> ReviewRun:
+def asked(
+    yard: Yard, answer: Callable[[WritingRequest], str], target: str = "app.py", **more: object
+) -> ReviewRun:
     with yard.opened() as home:
         return review_code(target, model=Scripted(answer), home=home, **more)  # type: ignore[arg-type]
 
@@ -82,7 +84,7 @@ def test_only_what_changed_is_put_to_it(yard: Yard) -> None:
 
 
 def test_deep_asks_three_times_and_tells_each_pass_what_was_found_before(yard: Yard) -> None:
-    def answer(request: Request) -> str:
+    def answer(request: WritingRequest) -> str:
         if "three parts" in request.user:
             return "Responsibility: sums.\nPatterns: none.\nHotspots: line 6."
         if "words and code agree" in request.system:
@@ -172,7 +174,7 @@ def test_a_file_that_is_no_model_is_refused_before_anything_is_signed(yard: Yard
 
 
 def test_a_failing_model_fails_the_run_and_nothing_is_remembered(yard: Yard) -> None:
-    def answer(request: Request) -> str:
+    def answer(request: WritingRequest) -> str:
         raise ModelError("MODEL_BROKEN", "it broke", fix="use another")
 
     result = asked(yard, answer)

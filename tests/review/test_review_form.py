@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scripted import Wanderer, says
 
-from mcl.model.writing import Request
+from mcl.model.protocol import WritingRequest
 from mcl.plugins.review.contracts import MODES, contract
 from mcl.plugins.review.findings import read_findings
 from mcl.plugins.review.passes.prompts import GRAMMAR, findings_form, structure_form
@@ -19,7 +19,7 @@ ROOM = 2048
 
 def asked(mode="risk", path="src/a.py", lines=range(1, 30), tokens=ROOM):
     form = findings_form(contract(mode), path, lines, tokens)
-    return Request(GRAMMAR, form.rules, "", "", "", form.most)
+    return WritingRequest(GRAMMAR, form.rules, "", "", "", form.most)
 
 
 PATHS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
@@ -122,7 +122,7 @@ def test_the_longest_answer_is_within_the_budget(tokens, path):
 @given(st.integers())
 def test_a_structure_has_its_three_parts(seed):
     form = structure_form(400)
-    request = Request(GRAMMAR, form.rules, "", "", "", form.most)
+    request = WritingRequest(GRAMMAR, form.rules, "", "", "", form.most)
     said = Wanderer(lambda _: "", rng=random.Random(seed)).write(request).text
     assert [line.partition(":")[0] for line in said.split("\n")] == ["Responsibility", "Patterns", "Hotspots"]
     assert not read_findings(said).findings

@@ -7,7 +7,7 @@ from scripted import inputs, piece, says
 
 from mcl.core.errors import ModelError
 from mcl.model import load_model
-from mcl.model.writing import Request, Written
+from mcl.model.protocol import WritingRequest, WrittenText
 from mcl.plugins.review.contracts import MODES, contract
 from mcl.plugins.review.findings import read_findings
 from mcl.plugins.review.passes.question import PASSES, read_question, the_pass
@@ -31,7 +31,7 @@ class Watched:
     def __init__(self, path):
         self._model = load_model(path, home_path=None)
         self.version, self.grammar, self.digest = self._model.version, self._model.grammar, ""
-        self.said: list[tuple[Request, Written]] = []
+        self.said: list[tuple[WritingRequest, WrittenText]] = []
 
     def write(self, request):
         written = self._model.write(request)

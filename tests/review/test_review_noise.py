@@ -8,7 +8,7 @@ import pytest
 from scripted import Scripted
 from yards import Yard
 
-from mcl.model.files.gguf import Header, read_header
+from mcl.model.files import Header, read_header
 from mcl.model.opening import bundled_path
 from mcl.plugins.review.passes.noise import bound, noise_note
 from mcl.plugins.review.usecases.draft import draft_review

@@ -6,7 +6,7 @@ import pytest
 from scripted import Scripted, Tagger, Wanderer, inputs, lines_of, piece, says
 
 from mcl.core.errors import ReviewError
-from mcl.model.writing import Writer
+from mcl.model.protocol import Writer
 from mcl.plugins.review.contracts import MODES, contract, guides_for
 from mcl.plugins.review.findings import read_findings
 from mcl.plugins.review.passes.prompts import LONGEST_CONTEXT

@@ -11,22 +11,22 @@ from scripted import Scripted
 from yards import Yard
 
 from mcl.core.errors import ModelError
-from mcl.model.writing import Request
+from mcl.model.protocol import WritingRequest
 from mcl.plugins.review.usecases.run import ReviewRun, review_code
 
 SHELL = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
 
 
-def numbers(request: Request) -> str:
+def numbers(request: WritingRequest) -> str:
     raise ModelError("MODEL_NUMBERS", "the model gave what is no number", fix="try another file")
 
 
-def crash(request: Request) -> str:
+def crash(request: WritingRequest) -> str:
     raise RuntimeError("decode failed")
 
 
 def reviewed(
-    yard: Yard, answer: Callable[[Request], str], text: str = SHELL, *, deep: bool = False
+    yard: Yard, answer: Callable[[WritingRequest], str], text: str = SHELL, *, deep: bool = False
 ) -> ReviewRun:
     yard.write("a.py", text)
     model = Scripted(answer, digest="0" * 64)
@@ -35,7 +35,7 @@ def reviewed(
 
 @pytest.mark.parametrize(("answer", "code"), [(numbers, "MODEL_NUMBERS"), (crash, "MODEL_CRASHED")])
 def test_what_the_rules_found_is_told_where_the_model_failed(
-    yard: Yard, answer: Callable[[Request], str], code: str
+    yard: Yard, answer: Callable[[WritingRequest], str], code: str
 ) -> None:
     done = reviewed(yard, answer)
     assert (done.exit, done.whole, done.outcome.state) == (5, False, "failed")
@@ -73,7 +73,7 @@ def test_nothing_found_by_then_is_not_no_findings(yard: Yard) -> None:
 
 
 def test_what_an_earlier_pass_of_the_model_said_is_told_too(yard: Yard) -> None:
-    def answer(request: Request) -> str:
+    def answer(request: WritingRequest) -> str:
         if request.system.startswith("You check"):
             raise ModelError("MODEL_NUMBERS", "no number")
         if request.system.startswith("You prepare"):

@@ -15,10 +15,9 @@ pytest.importorskip("torch", reason="training needs torch")
 
 from mcl.language.skills import find_skills, skill_folders
 from mcl.model import Candidate, bundled_path
-from mcl.model.files.file import file_digest
-from mcl.model.files.gguf import read_header
+from mcl.model.familiar import RARITY_UNIT, SIZE_KEY, Familiar, key_of, packed
+from mcl.model.files import file_digest, read_header
 from mcl.model.opening import load_model
-from mcl.model.tags.familiar import RARITY_UNIT, SIZE_KEY, Familiar, key_of, packed
 from mcl.plugins.train.lessons import Lesson, lessons_of
 from mcl.plugins.train.tuner.acquaint import SOURCE, teach
 from mcl.plugins.train.tuner.tune import known, tune

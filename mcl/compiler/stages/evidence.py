@@ -8,10 +8,13 @@ from dataclasses import replace
 
 from mcl.compiler.stages.constraints import FIELDS
 from mcl.compiler.stages.rules import Rules
-from mcl.model.matcher.cues import Cues, Place, free, load_cues
-from mcl.model.matcher.patterns import (
+from mcl.model.cues import (
+    Cues,
+    Place,
     belongs_elsewhere,
+    free,
     is_numeric,
+    load_cues,
     pattern_spans,
     place_of,
     places_of,

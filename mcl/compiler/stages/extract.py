@@ -26,8 +26,7 @@ from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
 from mcl.language.skills import Skill, Slot
 from mcl.memory import Bundle
-from mcl.model.matcher.cues import free
-from mcl.model.matcher.patterns import place_of
+from mcl.model.cues import free, place_of
 from mcl.model.protocol import REST, ExtractForm, Model, SlotForm, Span
 from mcl.values.slots import is_memory, read_slot
 

@@ -11,7 +11,7 @@ from mcl.compiler.stages.constraints import ASKED, LIMITS, SIGNS
 from mcl.language.mtx.core import Core, CoreModule
 from mcl.language.mtx.procedure import interpret
 from mcl.language.mtx.source import nearest
-from mcl.model.matcher.matcher import Lexicon
+from mcl.model.matcher import Lexicon
 
 Route: TypeAlias = Literal["compiled", "review", "clarify"]
 # What may follow when one of these happens.

@@ -7,10 +7,18 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcl.model.chat.answers import place_of, shown, span_rules
-from mcl.model.protocol import Candidate, Choice, ExtractForm, Model, SlotForm
-from mcl.model.tags.familiar import features
-from mcl.model.writing import Request, Writer, literal
+from mcl.model.answers import place_of, shown, span_rules
+from mcl.model.familiar import features
+from mcl.model.protocol import (
+    Candidate,
+    Choice,
+    ExtractForm,
+    Model,
+    SlotForm,
+    Writer,
+    WritingRequest,
+    literal,
+)
 from mcl.plugins.repo.contract import (
     COMMANDS,
     REFUSE,
@@ -234,7 +242,7 @@ def _with_own_words(contract: RepoIntent, prompt: str) -> RepoIntent:
 def _written(model: Writer, prompt: str, keys: Sequence[str]) -> tuple[str, float]:
     text = shown(prompt)
     span = min(len(text), _LONGEST_SPAN)
-    request = Request(
+    request = WritingRequest(
         grammar=GRAMMAR,
         rules=contract_rules(text, keys),
         system=_SYSTEM,

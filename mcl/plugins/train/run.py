@@ -26,8 +26,7 @@ from mcl.core.home import open_home
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core, core_of
 from mcl.language.skills import Skill, Skills, find_skills, skill_folders
-from mcl.model.files.file import file_digest
-from mcl.model.files.gguf import read_header
+from mcl.model.files import file_digest, read_header
 from mcl.model.form import FORM
 from mcl.model.opening import load_model
 from mcl.plugins.train.lessons import Lesson, lessons_of

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from mcl.core.errors import ModelError
-from mcl.model.writing import Request, Writer
+from mcl.model.protocol import Writer, WritingRequest
 from mcl.plugins.review.findings import (
     NO_FINDINGS,
     ReviewFinding,
@@ -162,7 +162,7 @@ def _asked(
     yield answer
 
 
-def _request(question: ReviewQuestion, piece: FilePiece, window: PieceWindow, level: int) -> Request:
+def _request(question: ReviewQuestion, piece: FilePiece, window: PieceWindow, level: int) -> WritingRequest:
     room = ROOMS[level]
     if level == len(ROOMS) - 1:
         window = window.narrow()
@@ -171,7 +171,7 @@ def _request(question: ReviewQuestion, piece: FilePiece, window: PieceWindow, le
         form = structure_form(tokens)
     else:
         form = findings_form(question.contract, piece.path, window.judged, tokens)
-    return Request(
+    return WritingRequest(
         grammar=GRAMMAR,
         rules=form.rules,
         system=system_of(question),

@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcl.model.files.gguf import Header
+from mcl.model.files import Header
 
 _FILE = Path(__file__).with_name("noise.toml")
 _FORM = "mcl.form"  # of a model that only chooses, such as the bundled one

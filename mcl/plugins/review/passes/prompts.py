@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ir.characters import LINE_ENDS, Kinds, without
-from mcl.model.writing import literal
+from mcl.model.protocol import literal
 from mcl.plugins.review.contracts import ReviewContract, guides_for
 from mcl.plugins.review.contracts.contract import GRAMMAR as GRAMMAR
 from mcl.plugins.review.findings import ReviewFinding, read_findings, write_finding, write_findings

@@ -7,8 +7,7 @@ from anyio import to_thread
 
 from mcl.core.errors import ReviewError
 from mcl.model.form import FORM
-from mcl.model.protocol import Model
-from mcl.model.writing import Writer
+from mcl.model.protocol import Model, Writer
 from mcl.plugins.review.passes.question import ReviewQuestion, read_question
 
 _CHOOSES = f"{FORM} "  # the grammar of models of the bundled one's form

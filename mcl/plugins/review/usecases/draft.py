@@ -213,7 +213,7 @@ def _noise(home: Home, model: "Path | Model | None", digest: str) -> str:
         path = next((one.path for one in Models(home).list() if one.digest == digest), None)
     if path is None:
         return ""
-    from mcl.model.files.gguf import read_header
+    from mcl.model.files import read_header
     from mcl.plugins.review.passes.noise import noise_note
 
     said = noise_note(read_header(path))

@@ -1,4 +1,4 @@
-"""Teach the linear member of a model file (mcl/model/tags/familiar.py) further skills; seconds.
+"""Teach the linear member of a model file (mcl/model/familiar.py) further skills; seconds.
 
 Each skill against the others that are taught and against strangers, as familiar.py learns the first ones: a
 support vector machine with squared hinge loss. What the member knew stays as it was, byte for byte.
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mcl.model.tags.familiar import MAGIC, ZERO, buckets_of, key_of, packed
+from mcl.model.familiar import MAGIC, ZERO, buckets_of, key_of, packed
 
 SOURCE = "mine"
 COST = 1.5  # of the machine: how dear a goal on the wrong side is

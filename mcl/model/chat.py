@@ -21,7 +21,7 @@ from llguidance import LLMatcher
 
 import grammars
 from mcl.core.errors import ModelError
-from mcl.model.chat.answers import (
+from mcl.model.answers import (
     CONSTRAINT_VALUES,
     frame_rules,
     marks,
@@ -31,16 +31,23 @@ from mcl.model.chat.answers import (
     shown,
     span_rules,
 )
-from mcl.model.chat.plan_answers import SYSTEM, plan_prompt, plan_rules, plan_sizes
 from mcl.model.form import VERBS
-from mcl.model.llama.context import Context, ContextSize
-from mcl.model.llama.decode import Decoder
-from mcl.model.llama.grammar import Grammars
-from mcl.model.llama.prefix import Prefixes
-from mcl.model.llama.vocabulary import Vocabulary
+from mcl.model.llama.context import Context, ContextSize, Prefixes
+from mcl.model.llama.decoder import Decoder
+from mcl.model.llama.vocabulary import Grammars, Vocabulary
 from mcl.model.llama.weights import NO_AI, Weights
-from mcl.model.protocol import Candidate, Choice, ExtractForm, PlanForm, SlotForm, Span
-from mcl.model.writing import Request, Written, literal
+from mcl.model.plan_answers import SYSTEM, plan_prompt, plan_rules, plan_sizes
+from mcl.model.protocol import (
+    Candidate,
+    Choice,
+    ExtractForm,
+    PlanForm,
+    SlotForm,
+    Span,
+    WritingRequest,
+    WrittenText,
+    literal,
+)
 
 # ---- A model's chat template, rendered in a sandbox, with the contents kept apart from the template's own
 # marks.
@@ -276,7 +283,7 @@ class ChatModel:
         answer = self._decoder.answer(rest, matcher, budget=room, weigh=False)
         return self._vocabulary.text(answer.tokens)
 
-    def write(self, request: Request) -> Written:
+    def write(self, request: WritingRequest) -> WrittenText:
         """Whatever the request's grammar allows. Raises LookupError for a grammar that is not shipped,
         ModelError MODEL_CONTEXT where the longest answer does not fit."""
         if request.grammar not in self._texts:
@@ -287,7 +294,7 @@ class ChatModel:
         answer = self._decoder.answer(rest, matcher, budget=request.most + 1, weigh=True)
         pieces = (self._vocabulary.pieces[token] for token in answer.tokens)
         parts = tuple(zip(pieces, answer.probabilities, strict=True))
-        return Written(self._vocabulary.text(answer.tokens), parts)
+        return WrittenText(self._vocabulary.text(answer.tokens), parts)
 
     def _hold(self, system: str, fixed: str, user: str, start: str, *, most: int = 1) -> list[int]:
         """Make the context hold what does not change; the tokens of what does. most: tokens of the answer

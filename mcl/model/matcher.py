@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from ir.frame import valid_verb
 from mcl.language.bm25 import Bm25, stems
 from mcl.language.mtx.core import load_core
+from mcl.model.cues import Place, free, load_cues, pattern_spans, span_at, typed, words_of
 from mcl.model.form import VERBS
-from mcl.model.matcher.cues import Place, free, load_cues
-from mcl.model.matcher.patterns import pattern_spans, span_at, typed, words_of
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Span
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from mcl.core.errors import ModelError
 from mcl.model import form as shape
-from mcl.model.llama.context import Context, ContextSize
-from mcl.model.llama.prefix import Prefixes
+from mcl.model.familiar import SIZE_KEY, Familiar
+from mcl.model.llama.context import Context, ContextSize, Prefixes
 from mcl.model.llama.weights import NO_AI, Weights
 from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
-from mcl.model.tags.familiar import SIZE_KEY, Familiar
 
 _LONGEST_CONTEXT = 4096
 _HEADERS_KEPT = 64

@@ -1,4 +1,4 @@
-"""`python -m mcl.model.files.trial FILE`: load a model, evaluate one token and render its chat template, in a
+"""`python -m mcl.model.trial FILE`: load a model, evaluate one token and render its chat template, in a
 process of its own.
 
 Exits 0 when that works; else 2 with the error as JSON on stdout. Where llama.cpp aborts, it aborts only this.
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from mcl.core.errors import ModelError
-from mcl.model.chat.chat import ChatTemplate
+from mcl.model.chat import ChatTemplate
 from mcl.model.llama.context import Context, ContextSize
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.llama.weights import Weights

@@ -11,9 +11,17 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from mcl.model.chat.answers import place_of, shown
-from mcl.model.protocol import From, PlanArgument, PlanForm, PlanTool, Value, WrittenNode, WrittenPlan
-from mcl.model.writing import literal
+from mcl.model.answers import place_of, shown
+from mcl.model.protocol import (
+    From,
+    PlanArgument,
+    PlanForm,
+    PlanTool,
+    Value,
+    WrittenNode,
+    WrittenPlan,
+    literal,
+)
 
 LONGEST_LIST: Final = 4
 MOST_INPUTS: Final = 3

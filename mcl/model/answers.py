@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mcl.model.form import Unit, words
-from mcl.model.llama.decode import Answer
+from mcl.model.llama.decoder import Answer
 from mcl.model.llama.vocabulary import Vocabulary
-from mcl.model.protocol import ExtractForm, SlotForm, Span
-from mcl.model.writing import literal
+from mcl.model.protocol import ExtractForm, SlotForm, Span, literal
 from mcl.values.slots import read_slot
 
 # ---- Which runs of words of a goal are of a slot's type, where code can tell: a number, an amount, an

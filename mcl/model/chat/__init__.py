@@ -1,1 +1,0 @@
-"""Any other GGUF, asked through its chat template."""

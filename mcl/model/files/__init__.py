@@ -1,1 +1,0 @@
-"""Model files that may be opened."""

@@ -1,1 +1,0 @@
-"""What answers without a model; its patterns also count beside the others."""
