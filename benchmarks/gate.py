@@ -29,8 +29,8 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.registry import Registry
 from executor.tools.tool import Bench, Tool
-from mcl.catalog.declaration import read_call
-from mcl.catalog.foreign.manifest import manifest_of
+from mcl.catalog.calls import read_call
+from mcl.catalog.manifests import manifest_of
 
 SCHEMA = {
     "type": "object",

@@ -52,8 +52,8 @@ def environment(folder: Path) -> dict[str, str]:
 def prepare(folder: Path, name: str, *command: str) -> None:
     """Enter a server and approve its tools, as a person does."""
     from executor.gate.pins import Pins
-    from mcl.catalog.foreign.definitions import Definitions
-    from mcl.catalog.foreign.outside import Outside
+    from mcl.catalog.definitions import Definitions
+    from mcl.catalog.outside import OutsideTools
     from mcl.catalog.servers import Servers
     from mcl.catalog.upstream import Upstreams
     from mcl.core.home import open_home
@@ -65,7 +65,7 @@ def prepare(folder: Path, name: str, *command: str) -> None:
         servers.trust(name)
 
         async def look() -> None:
-            async with Upstreams(servers, on_listing=Outside(definitions).heard) as upstreams:
+            async with Upstreams(servers, on_listing=OutsideTools(definitions).heard) as upstreams:
                 await upstreams.start(name)
 
         asyncio.run(look())
@@ -249,12 +249,12 @@ def _committing(place: Path) -> Callable[[], Awaitable[None]]:
 
 async def finding(folder: Path, mode: str, tools: int, rounds: int) -> dict[str, float]:
     """Retrieving from many tools, ms a question: asked over MCP, and the index by itself."""
-    from mcl.serve.finding.retrieval import Entry, Index
+    from mcl.serve.finding.retrieval import ToolIndex, ToolText
 
     said = "compare list find show count the invoice calendar weather customer photo parcel recipe of a day"
     words = said.split()
     entries = [
-        Entry(
+        ToolText(
             f"many:{words[n % 5]}_{words[6 + n % 7]}_{n}",
             " ".join(words[(n * k) % len(words)] for k in range(1, 12)) + f" number {n}",
             ("day", words[6 + n % 7], f"limit_{n % 13}"),
@@ -262,7 +262,7 @@ async def finding(folder: Path, mode: str, tools: int, rounds: int) -> dict[str,
         for n in range(tools)
     ]
     started = time.perf_counter()
-    index = Index(entries)
+    index = ToolIndex(entries)
     built = (time.perf_counter() - started) * 1000
     questions = [" ".join(words[n % 5 : n % 5 + 1] + words[6 + n % 7 : 9 + n % 7]) for n in range(35)]
     alone = [_ms(lambda: index.find(question, 5)) for _ in range(rounds) for question in questions]  # noqa: B023

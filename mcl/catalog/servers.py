@@ -18,8 +18,8 @@ from executor.core.errors import ScopeError
 from executor.sandbox.origin import parse_url
 from executor.store.home import Home
 from executor.store.journal.tables import COMPONENT as STATED
+from executor.tools.names import OURSELVES, is_server
 from ir import canonical_bytes, find_secret, parse_json
-from mcl.catalog.foreign.names import check_server
 from mcl.core.errors import McpError
 
 Transport = Literal["stdio", "http"]
@@ -227,6 +227,24 @@ class Servers:
                 name: value for name, value in server.to_json().items() if name not in ("trusted", "since")
             }
         self.home.journal.record(f"record.server.{what}", told)
+
+
+def check_server(text: str) -> str:
+    """The name of a server that may be added.
+
+    Raises:
+        McpError: BAD_SERVER_NAME.
+    """
+    if not is_server(text) or text == OURSELVES:
+        why = "is mcl itself" if text == OURSELVES else "is no server's name"
+        raise McpError(
+            "BAD_SERVER_NAME",
+            f"{text[:80]!a} {why}",
+            place="name",
+            fix="1 to 32 of a-z, 0-9 and -, beginning with a letter; not mcl",
+            example="github",
+        )
+    return text
 
 
 def unknown(name: str, known: Sequence[str]) -> McpError:

@@ -47,7 +47,7 @@ class Stream:
         await self.aclose()
 
 
-class Reading(Stream):
+class MessageReader(Stream):
     """A stream that is read message by message until it ends."""
 
     async def receive(self) -> SessionMessage | Exception:
@@ -79,7 +79,7 @@ class Overlong:
         return int(found[1]) if found[1] else found[2].decode("utf-8", "replace")
 
 
-class Lines:
+class LineSplitter:
     """Cuts what comes into lines. Between two calls it holds at most ``limit`` bytes."""
 
     def __init__(self, limit: int = MAX_LINE) -> None:
@@ -133,7 +133,7 @@ class LineReader:
 
     def __init__(self, descriptor: int, limit: int = MAX_LINE) -> None:
         self._descriptor = descriptor
-        self._lines = Lines(limit)
+        self._lines = LineSplitter(limit)
         self._waiting: deque[bytes | Overlong] = deque()
         self.rest = b""  # at the end: a last line that nobody ended
 

@@ -21,9 +21,8 @@ from executor.tools.names import OURSELVES, short_name
 from executor.walker.engine.protocol import Failure
 from ir import MclError
 from mcl.catalog.activity import Entry
-from mcl.catalog.declaration import ToolCallRequest, read_call
+from mcl.catalog.calls import ToolCallRequest, ToolName, parse_name, read_call
 from mcl.catalog.extras import require_extras
-from mcl.catalog.foreign.names import ToolName, parse_name
 from mcl.core.errors import McpError
 from mcl.serve.call_questions import Denied, Pending
 from mcl.serve.exchange import Caller, Json, Reply, refused, refused_at, refused_by

@@ -19,8 +19,8 @@ from executor.core.errors import KeyringError
 from ir import MclError
 from mcl.catalog.activity import Activity
 from mcl.catalog.channels import Channels
-from mcl.catalog.foreign.definitions import Definitions
-from mcl.catalog.foreign.outside import Outside
+from mcl.catalog.definitions import Definitions
+from mcl.catalog.outside import OutsideTools
 from mcl.catalog.servers import Servers
 from mcl.catalog.tools import registry
 from mcl.catalog.tools.registry import COMMANDS
@@ -59,7 +59,7 @@ async def opened(home: Home, workspace: Path, compiling: Compiling, agent: str =
     _require_signing(home)
     home.db.make_room(_COMMITS)
     channels, definitions, servers = Channels(), Definitions(home), Servers(home)
-    outside = Outside(definitions, channels=channels)
+    outside = OutsideTools(definitions, channels=channels)
     heard: list[Kind] = []
 
     def on_listing(server: str, kind: Kind, items: Sequence[dict[str, object]]) -> None:

@@ -25,14 +25,14 @@ from executor.tools.credentials import Credentials
 from executor.tools.manifest import Manifest
 from executor.tools.names import SCHEME, outside_uri, short_name
 from executor.tools.registry import Registry
-from mcl.catalog.foreign.names import ToolName
+from mcl.catalog.calls import ToolName
 from mcl.serve.governed import Judged, folders_of, judged_as
 
 if TYPE_CHECKING:
     from executor.call import Call
     from mcl.catalog.activity import Activity
     from mcl.catalog.channels import Channels
-    from mcl.catalog.foreign.definitions import Definitions
+    from mcl.catalog.definitions import Definitions
     from mcl.catalog.upstream import Upstreams
     from mcl.serve.exchange import Caller
 

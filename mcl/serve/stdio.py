@@ -20,7 +20,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from mcl.catalog.streams import Reading, Stream
+from mcl.catalog.streams import MessageReader, Stream
 
 LONGEST: Final = 16 << 20  # bytes of a message
 _CHUNK: Final = 1 << 16
@@ -77,7 +77,7 @@ class Outgoing(Stream):
             raise BrokenResourceError from problem
 
 
-class Incoming(Reading):
+class Incoming(MessageReader):
     """Where messages come from, until the input ends."""
 
     def __init__(self, lines: asyncio.StreamReader, answers: Outgoing) -> None:

@@ -11,7 +11,7 @@ from executor.gate.effects import need_of
 from executor.gate.pins import Pins
 from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
-from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.definitions import Definitions
 from mcl.core.errors import InputError, McpError
 from mcl.core.home import open_home
 

@@ -17,8 +17,8 @@ from mcl.core.errors import McpError
 from mcl.core.home import open_home
 
 if TYPE_CHECKING:
-    from mcl.catalog.foreign.definitions import Definitions, Known
-    from mcl.catalog.suspicion import Finding
+    from mcl.catalog.definitions import Definitions, DescribedTool
+    from mcl.catalog.suspicion import Suspicion
     from mcl.catalog.upstream import Status, Upstreams
 
 # What most programs need to find others and their own settings; everything else is named by the person.
@@ -32,7 +32,7 @@ class Shown:
     these tools that the agent was not granted; calls of them are denied until it is."""
 
     server: Server
-    tools: tuple[Known, ...]
+    tools: tuple[DescribedTool, ...]
     needs: tuple[str, ...] = ()
 
 
@@ -59,7 +59,7 @@ class Checked:
     back: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    suspicions: tuple[Finding, ...] = ()
+    suspicions: tuple[Suspicion, ...] = ()
 
     @property
     def up(self) -> bool:
@@ -107,7 +107,7 @@ def list_servers(home: Home | None = None) -> tuple[Server, ...]:
 
 def show_server(name: str, home: Home | None = None) -> Shown:
     """A server and its tools. Raises McpError SERVER_UNKNOWN."""
-    from mcl.catalog.foreign.definitions import Definitions
+    from mcl.catalog.definitions import Definitions
 
     home = home or open_home()
     server = Servers(home).require(name)
@@ -146,15 +146,15 @@ def check_servers(*names: str, home: Home | None = None) -> tuple[Checked, ...]:
 async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
     import anyio
 
-    from mcl.catalog.foreign.definitions import Definitions, Observed
-    from mcl.catalog.foreign.outside import Outside
+    from mcl.catalog.definitions import Definitions, Observed
+    from mcl.catalog.outside import OutsideTools
     from mcl.catalog.suspicion import examine_server
     from mcl.catalog.upstream import Upstreams
 
     servers = Servers(home)
     entries = {name: servers.require(name) for name in dict.fromkeys(names)}
     said: dict[str, list[Observed]] = {name: [] for name in entries}
-    outside = Outside(Definitions(home), told=lambda server, observed: said[server].append(observed))
+    outside = OutsideTools(Definitions(home), told=lambda server, observed: said[server].append(observed))
     found: dict[str, Checked] = {}
 
     async def check(server: Server) -> None:
@@ -207,7 +207,7 @@ async def _offers(
     return offers, flaws, bad
 
 
-def _needs(home: Home, tools: Sequence[Known]) -> tuple[str, ...]:
+def _needs(home: Home, tools: Sequence[DescribedTool]) -> tuple[str, ...]:
     agent = home.keyring.agent.did
     grants = Grants(home)
     wanted = {effect for one in tools if one.standing != "gone" for effect in one.manifest.effects}

@@ -17,8 +17,8 @@ from mcl.core.errors import InputError
 from mcl.core.home import open_home
 
 if TYPE_CHECKING:
-    from mcl.catalog.foreign.definitions import Definitions, Known
-    from mcl.catalog.suspicion import Finding
+    from mcl.catalog.definitions import Definitions, DescribedTool
+    from mcl.catalog.suspicion import Suspicion
 
 Standing = Literal["new", "approved", "changed", "quarantined", "rejected", "gone"]
 
@@ -54,7 +54,7 @@ class KnownTool:
     since: str = ""
     approved_pin: str = ""
     changes: tuple[Change, ...] = ()
-    outside: "Known | None" = None
+    outside: "DescribedTool | None" = None
     classified: Effect | None = None
 
     @property
@@ -73,7 +73,7 @@ class KnownTool:
         return self.manifest.name if self.manifest.outside else short_name(self.manifest.uri)
 
     @property
-    def suspicions(self) -> "tuple[Finding, ...]":
+    def suspicions(self) -> "tuple[Suspicion, ...]":
         """What is suspicious in what another server says of its tool; looked for when asked."""
         return self.outside.suspicions if self.outside else ()
 
@@ -167,7 +167,7 @@ def approve_tool(
     home = home or open_home()
     found = find_tool(name, home=home)
     if found.outside is not None:
-        from mcl.catalog.foreign import approval
+        from mcl.catalog import approval
 
         definitions = _definitions(home)
         approval.approve(definitions, found.name, pin=pin, despite_warnings=despite_warnings, unseen=unseen)
@@ -202,7 +202,7 @@ def reject_tool(name: str, *, pin: str = "", reason: str = "", home: Home | None
             place="tool",
             fix=f"close it: mcl tool quarantine {found.name}",
         )
-    from mcl.catalog.foreign import approval
+    from mcl.catalog import approval
 
     approval.reject(_definitions(home), found.name, pin=pin, reason=reason)
     return find_tool(found.manifest.uri, home=home)
@@ -213,7 +213,7 @@ def quarantine_tool(name: str, *, reason: str = "", home: Home | None = None) ->
     home = home or open_home()
     found = find_tool(name, home=home)
     if found.outside is not None:
-        from mcl.catalog.foreign import approval
+        from mcl.catalog import approval
 
         approval.quarantine(_definitions(home), found.name, reason=reason)
         return find_tool(found.manifest.uri, home=home)
@@ -232,7 +232,7 @@ def tools_of(home: Home) -> Registry:
     return all_tools(home)
 
 
-def foreign_tools(home: Home) -> "tuple[Known, ...]":
+def foreign_tools(home: Home) -> "tuple[DescribedTool, ...]":
     """What is known of tools of other servers; without any nothing of it is loaded."""
     return Foreign(home).known()
 
@@ -294,7 +294,7 @@ def _classified(home: Home) -> dict[tuple[str, str], Effect]:
     return {(one.uri, one.pin): Effect(frozenset(one.effects), one.operation) for one in said}
 
 
-def _foreign(known: "Known", policy: Policy, said: Mapping[tuple[str, str], Effect]) -> KnownTool:
+def _foreign(known: "DescribedTool", policy: Policy, said: Mapping[tuple[str, str], Effect]) -> KnownTool:
     one, approved = known.manifest, known.approved
     since, pin = (approved.since, approved.pin) if approved else ("", "")
     changes = _changed(approved, one) if approved else ()
@@ -302,7 +302,7 @@ def _foreign(known: "Known", policy: Policy, said: Mapping[tuple[str, str], Effe
     return KnownTool(one, known.standing, policy.denies(one), since, pin, changes, known, does)
 
 
-def _of_outside(known: "Known") -> dict[str, object]:
+def _of_outside(known: "DescribedTool") -> dict[str, object]:
     """What is told of another server's tool besides: whose it is, what is said of it, what is suspicious."""
     return {
         "server": known.server,
@@ -314,7 +314,7 @@ def _of_outside(known: "Known") -> dict[str, object]:
 
 
 def _definitions(home: Home) -> "Definitions":
-    from mcl.catalog.foreign.definitions import Definitions
+    from mcl.catalog.definitions import Definitions
 
     return Definitions(home)
 

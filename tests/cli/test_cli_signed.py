@@ -15,7 +15,7 @@ from walks import Walks, gate, sequence, tool
 from executor import GateQuestion, Home
 from ir.characters import HIDDEN, kind_of
 from ir.shown import bounded, clear, lines_of, of_value, quoted
-from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.cli.people import question_text
 from mcl.cli.views.exact import MARK, cut_rows

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from executor import Home
-from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from tests.cli.conftest import Shell
 

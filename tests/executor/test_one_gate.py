@@ -72,17 +72,17 @@ DECLARED: Final = {
     ("executor/tools/process/commands.py", "another tool's run"),  # its adapter for declared commands
     ("mcl/catalog/tools/registry.py", "holds Tool"),
     ("mcl/catalog/tools/foreign.py", "holds Tool"),
-    ("mcl/catalog/foreign/outside.py", "holds Tool"),
+    ("mcl/catalog/outside.py", "holds Tool"),
     ("mcl/catalog/tools/registry.py", "holds builtin_tools"),
     ("mcl/catalog/tools/registry.py", "holds declared_commands"),
     ("mcl/catalog/tools/registry.py", "a tool's module"),
     ("executor/tools/builtin.py", "by name"),  # adapters
     ("mcl/catalog/tools/registry.py", "by name"),  # adapters
     # The adapter of other servers' tools, what it does its work with, and the one connection below.
-    ("mcl/catalog/foreign/outside.py", "perform"),
-    ("mcl/catalog/foreign/pseudo.py", "read_resource"),
-    ("mcl/catalog/foreign/pseudo.py", "get_prompt"),
-    ("mcl/catalog/foreign/pseudo.py", "upstreams.call"),
+    ("mcl/catalog/outside.py", "perform"),
+    ("mcl/catalog/outside.py", "read_resource"),
+    ("mcl/catalog/outside.py", "get_prompt"),
+    ("mcl/catalog/outside.py", "upstreams.call"),
     ("mcl/catalog/upstream/connection.py", "send_request"),
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
     ("mcl/serve/proxy/handlers.py", "upstreams.complete"),
@@ -277,7 +277,7 @@ BYPASSES: Final = {
     "a resource of another server": ("mcl/usecases/run.py", "f = lambda ups: ups.read_resource('s', 'u')"),
     "what the adapter does its work with": (
         "mcl/usecases/run.py",
-        "from mcl.catalog.foreign.pseudo import perform as f",
+        "from mcl.catalog.outside import perform as f",
     ),
     "a client of one's own": ("mcl/usecases/run.py", "from mcp.client.session import ClientSession"),
     "another client of one's own": ("mcl/usecases/run.py", "from mcp import Client"),

@@ -19,8 +19,8 @@ from executor.core.clock import instant
 from executor.gate.decide import decide
 from executor.gate.verdict import Ask
 from executor.tools.registry import Registry
+from mcl.catalog.calls import read_call
 from mcl.catalog.channels import Channels
-from mcl.catalog.declaration import read_call
 from mcl.catalog.tools.registry import shipped_tools
 from mcl.serve.call_questions import Approved, CallQuestions, Denied, Pending, Settled
 from mcl.serve.exchange import Caller, Filled, Form

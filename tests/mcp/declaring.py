@@ -21,8 +21,8 @@ from executor import (
     Workspace,
 )
 from executor.gate.locks import Locks
-from mcl.catalog.declaration import read_call
-from mcl.catalog.foreign.manifest import manifest_of
+from mcl.catalog.calls import read_call
+from mcl.catalog.manifests import manifest_of
 from mcl.catalog.tools.registry import shipped_tools
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"repo": {"type": "string"}}, "required": ["repo"]}

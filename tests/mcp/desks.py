@@ -22,9 +22,9 @@ import anyio
 
 from executor import Home
 from executor.gate.pins import Pins
-from mcl.catalog.foreign.definitions import Definitions
-from mcl.catalog.foreign.outside import Outside
-from mcl.catalog.foreign.pseudo import is_pseudo
+from mcl.catalog.definitions import Definitions
+from mcl.catalog.manifests import is_pseudo
+from mcl.catalog.outside import OutsideTools
 from mcl.catalog.servers import Servers
 from mcl.catalog.upstream import Upstreams
 from mcl.core.home import open_home
@@ -209,7 +209,7 @@ class Desk:
 
 async def _seen(home: Home, name: str) -> None:
     """Connect to a server once, so that its tools are known."""
-    outside = Outside(Definitions(home))
+    outside = OutsideTools(Definitions(home))
     async with Upstreams(Servers(home), on_listing=outside.heard) as upstreams:
         (status,) = await upstreams.start(name)
         assert status.state == "up", status

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from executor import Home, Pins
-from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.errors import InputError, McpError
 from mcl.usecases.tools import approve_tool, find_tool, list_tools, quarantine_tool, reject_tool, verify_tools

@@ -11,7 +11,7 @@ import pytest
 from declaring import Declaring
 
 from executor import Allow, Ask, Call, Declaration, Deny, Home, Manifest, Policy, PolicyError, decide
-from mcl.catalog.declaration import read_call
+from mcl.catalog.calls import read_call
 from mcl.core.errors import McpError
 
 

@@ -11,7 +11,7 @@ from declaring import Declaring
 from executor import Allow, Ask, Deny, Home, decide
 from executor.core.globs import Scope
 from executor.gate.checkout import Checkout
-from mcl.catalog.foreign.manifest import call_with
+from mcl.catalog.manifests import call_with
 
 # What a server says of its tool: RO readOnlyHint, D destructiveHint, I idempotentHint, O openWorldHint; small
 # letters: the hint is false. none: no annotations at all; empty: an object without hints.

@@ -20,7 +20,7 @@ from mcp.types import ElicitResult, ResourceTemplateReference
 from executor import Home
 from executor.gate.grants import Grants
 from executor.gate.pins import Pins
-from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.serve.offered.describe_tool import sample_args
 from mcl.serve.service.service import Compiling

@@ -252,7 +252,7 @@ def test_a_tool_whose_server_says_otherwise_meanwhile_is_not_called(
             described = f"Say it louder, {mode}."
             assert code(await calls(other, "changing:rewrite", {"described": described})) == ""
             with open_home(desk.home) as home:
-                from mcl.catalog.foreign.definitions import Definitions
+                from mcl.catalog.definitions import Definitions
 
                 while not any(one.standing == "changed" for one in Definitions(home).known()):
                     await anyio.sleep(0.05)

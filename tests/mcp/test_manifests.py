@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from executor import Manifest
 from executor.gate.references import typed_args
 from executor.tools.tool import Tool
-from mcl.catalog.foreign.manifest import OUTPUT, Hints, judge, manifest_of, read_hints
+from mcl.catalog.manifests import OUTPUT, Hints, judge, manifest_of, read_hints
 from mcl.catalog.tools import registry
 from mcl.cli.tool.shelf import example_call
 from mcl.core.errors import McpError

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from executor.tools.names import OURSELVES, is_tool, outside_uri, slug
 from ir import is_pinned
-from mcl.catalog.foreign.names import ToolName, check_server, parse_name
+from mcl.catalog.calls import ToolName, parse_name
+from mcl.catalog.servers import check_server
 from mcl.core.errors import McpError
 
 ADDRESS = re.compile(r"matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+")

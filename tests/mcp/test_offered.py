@@ -26,7 +26,7 @@ from mcp.shared.message import SessionMessage
 from executor import Home
 from executor.gate.grants import Grants
 from mcl import serve
-from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.serve.exchange import Reply
@@ -462,7 +462,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
         for node in ast.walk(ast.parse(file.read_text()))
     ]
     acts = {str(node.module) for _, node in nodes if isinstance(node, ast.ImportFrom)}
-    assert "mcl.catalog.foreign.approval" not in acts
+    assert "mcl.catalog.approval" not in acts
     assert {name for name in acts if name.startswith("mcl.usecases")} <= {
         *("mcl.usecases.answer", "mcl.usecases.compile", "mcl.usecases.direct", "mcl.usecases.run"),
         *(

@@ -16,8 +16,8 @@ import pytest
 from desks import Desk, Peers, surroundings, talk
 
 from executor import AlwaysApprove, Home, Outcome
-from mcl.catalog.foreign.definitions import Definitions, Observed
-from mcl.catalog.foreign.outside import Outside
+from mcl.catalog.definitions import Definitions, Observed
+from mcl.catalog.outside import OutsideTools
 from mcl.catalog.servers import Servers
 from mcl.catalog.upstream import Upstreams
 from mcl.core.home import open_home
@@ -124,14 +124,14 @@ def test_tools_that_come_go_and_return_while_a_server_runs_stand_as_a_person_lef
     home: Home, enter: Entering, era: str
 ) -> None:
     enter("changing", "--era", era)
-    outside = Outside.of(home)
+    outside = OutsideTools.of(home)
     seen: list[tuple[str, ...]] = []
 
     def told(server: str, observed: Observed) -> None:
         seen.append((*observed.new, *observed.changed, *observed.gone))
 
     async def whole() -> None:
-        outside = Outside(Definitions(home), told=told)
+        outside = OutsideTools(Definitions(home), told=told)
         async with Upstreams(Servers(home), on_listing=outside.heard) as upstreams:
 
             async def after(tool: str, **arguments: str) -> dict[str, str]:
@@ -250,7 +250,7 @@ def test_the_plan_of_a_skill_is_checked_against_the_tools_of_other_servers_too(
 def test_nothing_of_other_servers_is_loaded_in_a_home_without_any(desk: Desk) -> None:
     look = (
         "import sys; from mcl.usecases.tools import list_tools; list_tools();"
-        " heavy = ('mcp', 'mcl.catalog.foreign.definitions', 'mcl.catalog.foreign.outside');"
+        " heavy = ('mcp', 'mcl.catalog.definitions', 'mcl.catalog.outside');"
         " print([name for name in sys.modules if name in heavy])"
     )
     done = subprocess.run(

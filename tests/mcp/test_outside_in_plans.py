@@ -14,7 +14,7 @@ from executor import Bench, Call, Deny, Home, Manifest, Pins, Tool, decide
 from executor.gate.mandate import parse_portion
 from executor.gate.taint import taints
 from ir import PlanTree
-from mcl.catalog.foreign.manifest import manifest_of
+from mcl.catalog.manifests import manifest_of
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from executor import Home, Manifest, Policy, PolicyError, decide
 from executor.gate.policy import PolicyFile
 from executor.gate.verdict import Deny
-from mcl.catalog.foreign.definitions import Definitions
-from mcl.catalog.foreign.pseudo import is_pseudo, pseudo_definitions
+from mcl.catalog.definitions import Definitions
+from mcl.catalog.manifests import is_pseudo, pseudo_definitions
 from mcl.catalog.servers import Servers
 from mcl.catalog.tools.foreign import all_tools
 from mcl.core.home import open_home

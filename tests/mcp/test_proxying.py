@@ -26,7 +26,7 @@ from mcp.types import (
 from executor import Home
 from executor.gate.pins import Pins
 from mcl.catalog.activity import CallRecord, Filters, Reader
-from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.serve.proxy import LEFT_OUT, REFUSED

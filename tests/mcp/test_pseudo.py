@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcl.catalog.foreign.manifest import manifest_of
-from mcl.catalog.foreign.pseudo import GET, READ, is_pseudo, pseudo_definitions, without_pseudo
+from mcl.catalog.manifests import GET, READ, is_pseudo, manifest_of, pseudo_definitions, without_pseudo
 
 
 def test_a_server_has_those_that_it_needs() -> None:

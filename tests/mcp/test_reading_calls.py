@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import Declaration
-from mcl.catalog.declaration import VARIANTS, read_call
+from executor.gate.guards.three_keys import VARIANTS
+from mcl.catalog.calls import read_call
 from mcl.core.errors import McpError
 
 NAME = {"name": "github:create_issue"}

@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.serve.finding.retrieval import Entry, Index, Weights, entry_of, words
+from mcl.serve.finding.retrieval import FieldWeights, ToolIndex, ToolText, entry_of, words
 
 LABELLED = Path(__file__).with_name("retrieval")
 FEW = (
-    Entry("github:create_issue", "Opens a new issue in a repository", ("owner", "repo", "title")),
-    Entry("git:log", "Shows the commits of a branch", ("max_count",)),
-    Entry("files:readTextFile", "Gives the contents of a file", ("path", "encoding")),
+    ToolText("github:create_issue", "Opens a new issue in a repository", ("owner", "repo", "title")),
+    ToolText("git:log", "Shows the commits of a branch", ("max_count",)),
+    ToolText("files:readTextFile", "Gives the contents of a file", ("path", "encoding")),
 )
 
 
-def _tools() -> list[Entry]:
+def _tools() -> list[ToolText]:
     servers = tomllib.loads((LABELLED / "tools.toml").read_text())
     return [
-        Entry(f"{server}:{tool}", told["says"], tuple(told["takes"]))
+        ToolText(f"{server}:{tool}", told["says"], tuple(told["takes"]))
         for server, tools in servers.items()
         for tool, told in tools.items()
     ]
@@ -37,16 +37,16 @@ def _questions() -> list[tuple[str, list[str]]]:
     ]
 
 
-def _recall(questions: list[tuple[str, list[str]]], weights: Weights | None = None) -> float:
+def _recall(questions: list[tuple[str, list[str]]], weights: FieldWeights | None = None) -> float:
     tools = _tools()
-    index = Index(tools, weights)
+    index = ToolIndex(tools, weights)
     hits = sum(
         any(tools[found.place].name in right for found in index.find(asked, 5)) for asked, right in questions
     )
     return hits / len(questions)
 
 
-def _names(index: Index, query: str, limit: int = 5) -> list[str]:
+def _names(index: ToolIndex, query: str, limit: int = 5) -> list[str]:
     return [index.entries[found.place].name for found in index.find(query, limit)]
 
 
@@ -65,7 +65,7 @@ def test_of_ten_plain_questions_eight_find_their_tool_among_the_first_five() -> 
 
 
 def test_each_field_finds_tools() -> None:
-    index = Index(FEW)
+    index = ToolIndex(FEW)
     assert _names(index, "create") == ["github:create_issue"]
     assert _names(index, "contents") == ["files:readTextFile"]
     assert _names(index, "encoding") == ["files:readTextFile"]
@@ -92,14 +92,14 @@ def test_a_word_in_another_form_is_the_same_word() -> None:
 
 
 def test_words_that_say_nothing_find_nothing() -> None:
-    index = Index(FEW)
+    index = ToolIndex(FEW)
     for query in ("", "  ", "the of and", "?!", "🦆", "\x00", "zzz"):
         assert index.find(query) == []
 
 
 def test_a_question_may_be_in_any_script() -> None:
-    index = Index(
-        [*FEW, Entry("wetter:heute", "天気を調べる", ()), Entry("x:y", "Прогноз погоды на завтра", ())]
+    index = ToolIndex(
+        [*FEW, ToolText("wetter:heute", "天気を調べる", ()), ToolText("x:y", "Прогноз погоды на завтра", ())]
     )
     assert _names(index, "今日の天気") == ["wetter:heute"]
     assert _names(index, "погоды?") == ["x:y"]
@@ -107,20 +107,20 @@ def test_a_question_may_be_in_any_script() -> None:
 
 
 def test_scores_lie_between_0_and_1_and_tell_how_much_of_a_question_is_met() -> None:
-    index = Index(_tools())
+    index = ToolIndex(_tools())
     (whole, *_), (half, *_) = index.find("commit log"), index.find("commit log zebra giraffe")
     assert 0 < half.score < whole.score <= 1
     assert (whole.place, whole.score) == (index.find("Log, COMMIT!")[0].place, whole.score)
 
 
 def test_equal_scores_are_told_in_the_order_of_the_tools() -> None:
-    same = [Entry(f"s{n}:tool", "does it") for n in range(20)]
-    assert [found.place for found in Index(same).find("tool", 20)] == list(range(20))
-    assert [found.place for found in Index(same).find("tool", 3)] == [0, 1, 2]
+    same = [ToolText(f"s{n}:tool", "does it") for n in range(20)]
+    assert [found.place for found in ToolIndex(same).find("tool", 20)] == list(range(20))
+    assert [found.place for found in ToolIndex(same).find("tool", 3)] == [0, 1, 2]
 
 
 def test_only_tools_that_may_be_told_are_told() -> None:
-    index = Index(_tools())
+    index = ToolIndex(_tools())
     found = index.find("commit", 50, among=lambda place: index.entries[place].name.startswith("git:"))
     assert found
     assert all(index.entries[one.place].name.startswith("git:") for one in found)
@@ -129,33 +129,33 @@ def test_only_tools_that_may_be_told_are_told() -> None:
 
 
 def test_nothing_can_be_found_where_there_is_nothing() -> None:
-    assert Index([]).find("file") == []
-    assert Index([Entry("", "", ())]).find("file") == []
+    assert ToolIndex([]).find("file") == []
+    assert ToolIndex([ToolText("", "", ())]).find("file") == []
 
 
 def test_a_hostile_definition_is_searched_as_far_as_it_is_one() -> None:
-    assert entry_of("s:t", {"name": 3, "description": ["x"], "inputSchema": "no"}) == Entry("s:t", "", ())
-    long = Entry("s:long", "word " * 1_000_000, ("a" * 100_000,))
-    assert _names(Index([*FEW, long]), "word") == ["s:long"]
+    assert entry_of("s:t", {"name": 3, "description": ["x"], "inputSchema": "no"}) == ToolText("s:t", "", ())
+    long = ToolText("s:long", "word " * 1_000_000, ("a" * 100_000,))
+    assert _names(ToolIndex([*FEW, long]), "word") == ["s:long"]
 
 
 @given(st.text(max_size=200), st.integers(0, 10))
 def test_any_text_is_a_question(query: str, limit: int) -> None:
-    found = Index(FEW).find(query, limit)
+    found = ToolIndex(FEW).find(query, limit)
     assert len(found) <= limit
     assert all(0 < one.score <= 1 for one in found)
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=5), st.text(max_size=50))
 def test_any_text_is_a_description(texts: list[str], query: str) -> None:
-    Index([Entry(text, text, (text,)) for text in texts]).find(query)
+    ToolIndex([ToolText(text, text, (text,)) for text in texts]).find(query)
 
 
 def test_two_processes_tell_the_same() -> None:
     code = (
         "from mcl.serve.finding.retrieval import *\n"
-        "tools = [Entry(f's:{n % 7}-{n}', 'reads or writes files', (f'a{n % 3}',)) for n in range(60)]\n"
-        "print(Index(tools).find('read the file a1 5', 60))"
+        "tools = [ToolText(f's:{n % 7}-{n}', 'reads or writes files', (f'a{n % 3}',)) for n in range(60)]\n"
+        "print(ToolIndex(tools).find('read the file a1 5', 60))"
     )
     told = {
         subprocess.run(
@@ -168,9 +168,9 @@ def test_two_processes_tell_the_same() -> None:
         for seed in ("1", "2")
     }
     assert len(told) == 1
-    assert "Found" in told.pop()
+    assert "Hit" in told.pop()
 
 
-@pytest.mark.parametrize("weights", [Weights(1, 1, 1), Weights(4, 1, 0)])
-def test_weights_change_what_counts(weights: Weights) -> None:
+@pytest.mark.parametrize("weights", [FieldWeights(1, 1, 1), FieldWeights(4, 1, 0)])
+def test_weights_change_what_counts(weights: FieldWeights) -> None:
     assert _recall(_questions(), weights) > 0.7

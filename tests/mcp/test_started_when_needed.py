@@ -14,8 +14,8 @@ from desks import Peers, surroundings
 from mcp import Client
 
 from executor import Grants, Home
-from mcl.catalog.foreign import approval
-from mcl.catalog.foreign.definitions import Definitions
+from mcl.catalog import approval
+from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.serve.service.service import Compiling

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from mcl.catalog.streams import Lines, Overlong
+from mcl.catalog.streams import LineSplitter, Overlong
 from mcl.catalog.upstream.bounds import BURST, MOST_EXCESS, Watch
 from mcl.catalog.upstream.faults import FaultError, all_pages
 from mcl.catalog.upstream.transports import parse_message
@@ -33,7 +33,7 @@ def test_lines_are_the_same_however_they_come(pieces: list[bytes], limit: int) -
             wanted.append(line)
     if len(rest) > limit:
         wanted.append(Overlong(rest[:512]))
-    lines = Lines(limit)
+    lines = LineSplitter(limit)
     found = [line for piece in pieces for line in lines.feed(piece)]
     # The head of a line that is too long ends where it became so.
     assert len(found) == len(wanted)
@@ -47,7 +47,7 @@ def test_lines_are_the_same_however_they_come(pieces: list[bytes], limit: int) -
 
 @given(st.lists(st.binary(max_size=64), max_size=30), st.integers(1, 16))
 def test_no_more_than_the_limit_is_held(pieces: list[bytes], limit: int) -> None:
-    lines = Lines(limit)
+    lines = LineSplitter(limit)
     for piece in pieces:
         lines.feed(piece)
         assert sum(map(len, lines._held)) <= limit

@@ -20,7 +20,7 @@ import ir
 from executor import Bench, Home, Manifest, Registry
 from executor.gate.references import typed_args
 from ir.json_text import place_in_json
-from mcl.catalog.foreign.manifest import manifest_of
+from mcl.catalog.manifests import manifest_of
 from mcl.catalog.tools.registry import shipped_tools
 from mcl.core.errors import SkillError
 from mcl.language.plans.planner import make_plan

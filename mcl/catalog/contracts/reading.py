@@ -16,7 +16,7 @@ from executor.core.errors import ManifestError
 from executor.gate.roots import outside_modes
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
-from mcl.catalog.foreign.manifest import hints_of
+from mcl.catalog.manifests import hints_of
 
 # ---- The contract of a tool: all that its manifest promises, said in the words that callers ask in.
 

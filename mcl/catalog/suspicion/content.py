@@ -10,9 +10,8 @@ from html import unescape
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from mcl.catalog.suspicion.finding import Mark
-from mcl.catalog.suspicion.hidden import hidden, revealed
-from mcl.catalog.suspicion.texts import Text, excerpt
+from mcl.catalog.suspicion.rules import Mark
+from mcl.catalog.suspicion.texts import PlacedText, excerpt, hidden, revealed
 
 LONG: Final = 4_000  # characters
 VERY_LONG: Final = 10_000
@@ -46,7 +45,7 @@ _GAP: Final = re.compile(
 )
 
 
-def marks(one: Text) -> Iterator[Mark]:
+def marks(one: PlacedText) -> Iterator[Mark]:
     """What is suspicious in one text, each rule once."""
     told: set[str] = set()
     for rule, start, end in _found(one):
@@ -59,7 +58,7 @@ def marks(one: Text) -> Iterator[Mark]:
             )
 
 
-def _found(one: Text) -> Iterator[tuple[str, int, int]]:
+def _found(one: PlacedText) -> Iterator[tuple[str, int, int]]:
     text = one.text
     yield from hidden(text)
     if found := _GAP.search(text):

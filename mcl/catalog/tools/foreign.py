@@ -20,8 +20,8 @@ from ir import MclError
 from mcl.catalog.tools.registry import registry
 
 if TYPE_CHECKING:
-    from mcl.catalog.foreign.definitions import Known
-    from mcl.catalog.foreign.outside import Outside
+    from mcl.catalog.definitions import DescribedTool
+    from mcl.catalog.outside import OutsideTools
     from mcl.catalog.upstream import Upstreams
 
 
@@ -35,11 +35,11 @@ class Foreign:
         self._home, self._opening = home, opening
 
     @cached_property
-    def outside(self) -> Outside:
+    def outside(self) -> OutsideTools:
         """What makes them."""
-        from mcl.catalog.foreign.outside import Outside
+        from mcl.catalog.outside import OutsideTools
 
-        made = Outside.of(self._home)
+        made = OutsideTools.of(self._home)
         if self._opening is not None:
             made.connect_by(self._opening)
         return made
@@ -58,7 +58,7 @@ class Foreign:
             return ()
         return self.outside.servers()
 
-    def known(self) -> tuple[Known, ...]:
+    def known(self) -> tuple[DescribedTool, ...]:
         """What is known of each, those that are gone too."""
         return self.outside.definitions.known() if self._some else ()
 

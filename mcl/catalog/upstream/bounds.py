@@ -13,7 +13,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
-from mcl.catalog.streams import Reading, Stream
+from mcl.catalog.streams import MessageReader, Stream
 from mcl.catalog.upstream.faults import Fault, down, lied
 
 BURST: Final = 1000  # messages of a server that nobody asked for, at once
@@ -114,7 +114,7 @@ class _Sink(Protocol):
     async def aclose(self) -> None: ...
 
 
-class BoundedReading(Reading):
+class BoundedReading(MessageReader):
     """What a server says, as far as its watch lets it through. size: gives the bytes of the last message."""
 
     def __init__(self, inner: _Source, watch: Watch, size: Callable[[], int] = lambda: 0) -> None:

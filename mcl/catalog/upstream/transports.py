@@ -30,7 +30,7 @@ from mcp_types import (
 )
 from pydantic_core import from_json
 
-from mcl.catalog.streams import ENDLESS, MAX_LINE, LineReader, LineWriter, Overlong, Reading
+from mcl.catalog.streams import ENDLESS, MAX_LINE, LineReader, LineWriter, MessageReader, Overlong
 from mcl.catalog.upstream.bounds import BoundedReading, BoundedWriting, Watch
 from mcl.catalog.upstream.faults import Fault, FaultError, down, lied, slow, too_large
 from mcl.catalog.upstream.process import ServerProcess
@@ -79,7 +79,7 @@ async def over_stdio(
             tasks.cancel_scope.cancel()
 
 
-class _Messages(Reading):
+class _Messages(MessageReader):
     """The lines of a process as messages. size: bytes of the last one."""
 
     def __init__(self, process: ServerProcess, watch: Watch) -> None:

@@ -12,7 +12,7 @@ import anyio
 from executor.tools.foreign import ForeignChecker
 from mcl.catalog.servers import Server
 from mcl.catalog.upstream.faults import KINDS, Fault, FaultError, Kind, down, slow
-from mcl.catalog.upstream.watching import Watching
+from mcl.catalog.upstream.subscriptions import Watching
 
 if TYPE_CHECKING:
     from mcl.catalog.upstream.connection import Connection

@@ -13,7 +13,7 @@ from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, ro
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from mcl.catalog.suspicion import Finding
+    from mcl.catalog.suspicion import Suspicion
     from mcl.usecases.tools import Change, KnownTool
 
 _MOST = 400  # lines of one value; more are told to be there
@@ -42,7 +42,7 @@ def definition_view(tool: "KnownTool") -> "Iterator[RenderableType]":
             yield from (_indented(line) for line in _cut(_lines(said[part])))
 
 
-def findings_view(findings: "Iterable[Finding]") -> "Iterator[RenderableType]":
+def findings_view(findings: "Iterable[Suspicion]") -> "Iterator[RenderableType]":
     """What is suspicious: the rule, the reason, the place and the words."""
     for one in findings:
         yield joined(((f"  {one.level}", _LEVELS[one.level]), (one.reason, ""), (f"[{one.rule}]", DIM)))

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from mcl.cli.views.layout import DIM, GOOD, STRONG, joined, listing, plain
 
 if TYPE_CHECKING:
-    from mcl.serve.install import Change, Host
+    from mcl.serve.install import ConfigChange, Host
 
 
 def hosts_view(hosts: "Sequence[tuple[Host, Path]]") -> Iterator[RenderableType]:
@@ -18,12 +18,12 @@ def hosts_view(hosts: "Sequence[tuple[Host, Path]]") -> Iterator[RenderableType]
     yield listing(("name", "program", "file"), lines)
 
 
-def changed_view(host: "Host", change: "Change") -> Iterator[RenderableType]:
+def changed_view(host: "Host", change: "ConfigChange") -> Iterator[RenderableType]:
     """What was written for a host."""
     return written_view(host.title, host.docs, change)
 
 
-def written_view(title: str, docs: str, change: "Change") -> Iterator[RenderableType]:
+def written_view(title: str, docs: str, change: "ConfigChange") -> Iterator[RenderableType]:
     """What was written into a program's file. docs: where its form is described."""
     if not change.needed:
         yield joined(((title, STRONG), ("it is there already", DIM)))

@@ -31,7 +31,7 @@ _LEFT_OVER: Final = re.compile(r"(?<=...)(?:[iy]|(?<=([a-z]))\1)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ToolText:
     """What is searched of one tool: full name (``server:tool``), title and description, argument names."""
 
     name: str
@@ -40,7 +40,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class FieldWeights:
     """How often a word counts that stands in the name, the description, the argument names."""
 
     name: int = 2
@@ -49,18 +49,18 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Hit:
     """A tool that fits: its place in what was indexed, and how well (0..1)."""
 
     place: int
     score: float
 
 
-def entry_of(name: str, definition: Mapping[str, object]) -> Entry:
+def entry_of(name: str, definition: Mapping[str, object]) -> ToolText:
     """What is searched of a tool, of its definition as its server gave it."""
     title, said, schema = (definition.get(key) for key in ("title", "description", "inputSchema"))
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    return Entry(
+    return ToolText(
         name,
         " ".join(text for text in (title, said) if isinstance(text, str)),
         tuple(str(key) for key in properties) if isinstance(properties, Mapping) else (),
@@ -73,7 +73,7 @@ def words(text: str) -> list[str]:
     return [_LEFT_OVER.sub("", stem) for stem in stems(text)]
 
 
-class Index:
+class ToolIndex:
     """Tools that can be asked for. Nothing in it changes.
 
     Args:
@@ -81,13 +81,13 @@ class Index:
         weights: how much each field counts.
     """
 
-    def __init__(self, entries: Sequence[Entry], weights: Weights | None = None) -> None:
+    def __init__(self, entries: Sequence[ToolText], weights: FieldWeights | None = None) -> None:
         self.entries = tuple(entries)
-        self._bm25 = Bm25([_counts(entry, weights or Weights()) for entry in self.entries])
+        self._bm25 = Bm25([_counts(entry, weights or FieldWeights()) for entry in self.entries])
 
     def find(
         self, query: str, limit: int = 5, *, among: Callable[[int], bool] = lambda place: True
-    ) -> list[Found]:
+    ) -> list[Hit]:
         """The tools that fit a question best, best first; those that share no word with it are left out.
 
         The score is the BM25 score divided by the most that any tool could get for this question: 1 would
@@ -105,10 +105,10 @@ class Index:
             (place for place, score in enumerate(scores) if score), key=lambda place: (-scores[place], place)
         )
         fitting = islice((place for place in places if among(place)), max(0, limit))
-        return [Found(place, round(min(1.0, scores[place] / bound), 4)) for place in fitting]
+        return [Hit(place, round(min(1.0, scores[place] / bound), 4)) for place in fitting]
 
 
-def _counts(entry: Entry, weights: Weights) -> Counter[str]:
+def _counts(entry: ToolText, weights: FieldWeights) -> Counter[str]:
     said = words(entry.name) * weights.name
     said += words(entry.description[:_MAX_TEXT]) * weights.description
     said += words(" ".join(entry.arguments)[:_MAX_TEXT]) * weights.arguments

@@ -11,13 +11,13 @@ from executor.call import Operation
 from executor.gate.context import Context
 from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES
-from mcl.catalog.foreign.manifest import call_with, hints_of
-from mcl.catalog.foreign.names import parse_name
-from mcl.catalog.suspicion.hidden import revealed
-from mcl.serve.finding.retrieval import Index, entry_of
+from mcl.catalog.calls import parse_name
+from mcl.catalog.manifests import call_with, hints_of
+from mcl.catalog.suspicion.texts import revealed
+from mcl.serve.finding.retrieval import ToolIndex, entry_of
 
 if TYPE_CHECKING:
-    from mcl.catalog.foreign.definitions import Definitions, Known
+    from mcl.catalog.definitions import Definitions, DescribedTool
     from mcl.serve.session import Session
 
 APPROVED: Final = "approved"
@@ -36,7 +36,7 @@ class Shelved:
     manifest: Manifest
     operation: Operation
     standing: str
-    known: Known | None = None
+    known: DescribedTool | None = None
 
     @property
     def name(self) -> str:
@@ -90,13 +90,13 @@ class Shelf:
         self._named = {tool.name: tool for tool in self.tools}
         self._told = [(tool.name, tool.manifest.pin) for tool in self.tools]
         same = before is not None and before._told == self._told
-        self._index: Index | None = before._index if same and before is not None else None
+        self._index: ToolIndex | None = before._index if same and before is not None else None
 
     @property
-    def index(self) -> Index:
+    def index(self) -> ToolIndex:
         """What they are found by; made when it is first asked for."""
         if self._index is None:
-            self._index = Index([entry_of(tool.name, tool.definition) for tool in self.tools])
+            self._index = ToolIndex([entry_of(tool.name, tool.definition) for tool in self.tools])
         return self._index
 
     def find(self, name: str) -> Shelved | None:

@@ -18,7 +18,7 @@ from executor.core.files import whole_file
 from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
 from mcl.core.errors import McpError
-from mcl.serve.install.hosts import Entry
+from mcl.serve.install.hosts import HostEntry
 
 _MOST: Final = 64 << 20  # bytes; Claude Code keeps its history in the same file
 _LINE: Final = 400  # characters of a line that are shown
@@ -26,7 +26,7 @@ _INDENT: Final = re.compile(r"\{\r?\n([ \t]+)\"")  # of the first member
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigChange:
     """What would be written. before: None where there is no file yet."""
 
     place: Path
@@ -52,7 +52,7 @@ class Change:
         return "".join(f"{line}\n" for line in lines)
 
 
-def change_of(entry: Entry, place: Path) -> Change:
+def change_of(entry: HostEntry, place: Path) -> ConfigChange:
     """What entering mcl would change in a file.
 
     Raises:
@@ -74,7 +74,9 @@ def change_of(entry: Entry, place: Path) -> Change:
     return changed(place, edited, by_hand=by_hand)
 
 
-def changed(place: Path, edited: Callable[[dict[str, Any]], Mapping[str, Any]], *, by_hand: str) -> Change:
+def changed(
+    place: Path, edited: Callable[[dict[str, Any]], Mapping[str, Any]], *, by_hand: str
+) -> ConfigChange:
     """What an edit would change in a program's file of plain JSON.
 
     edited: what the file is to say, of what it says ({} where there is none yet); ValueError where it
@@ -90,7 +92,7 @@ def changed(place: Path, edited: Callable[[dict[str, Any]], Mapping[str, Any]], 
         after = before if before is not None and wanted == said else _written(wanted, before or "")
     except ValueError as problem:
         raise _not_understood(place, str(problem), by_hand) from problem
-    return Change(place, before, after)
+    return ConfigChange(place, before, after)
 
 
 def read_object(text: str) -> dict[str, Any]:
@@ -145,7 +147,7 @@ def _not_understood(place: Path, why: str, by_hand: str) -> McpError:
     )
 
 
-def write(change: Change) -> None:
+def write(change: ConfigChange) -> None:
     """Write it: a new file takes the place of the old one, with its owner and permissions.
 
     Raises:

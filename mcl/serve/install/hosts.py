@@ -179,7 +179,7 @@ def host_named(name: str) -> Host:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HostEntry:
     """The entry of one server in one program. name: what it is called there."""
 
     host: Host
@@ -222,7 +222,7 @@ class Entry:
         return self.host.add.format(name=self.name, command=shlex.join((self.command, *self.args)))
 
 
-def entry_for(host: Host, name: str, *, workspace: Path | None, environment: Mapping[str, str]) -> Entry:
+def entry_for(host: Host, name: str, *, workspace: Path | None, environment: Mapping[str, str]) -> HostEntry:
     """The entry for a program.
 
     Args:
@@ -243,7 +243,7 @@ def entry_for(host: Host, name: str, *, workspace: Path | None, environment: Map
         args += ["--workspace", host.variable]
     home = environment.get(HOME)
     env = {HOME: str(Path(home).expanduser().absolute())} if home else {}
-    return Entry(host, name, command, tuple(args), env)
+    return HostEntry(host, name, command, tuple(args), env)
 
 
 def command_of_mcl() -> list[str]:

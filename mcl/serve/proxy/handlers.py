@@ -19,9 +19,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from executor.core.hashing import json_size
 from ir import MclError
 from mcl.catalog.activity import Entry
-from mcl.catalog.declaration import ToolCallRequest
-from mcl.catalog.foreign.names import ToolName
-from mcl.catalog.foreign.pseudo import GET, READ
+from mcl.catalog.calls import ToolCallRequest, ToolName
+from mcl.catalog.manifests import GET, READ
 from mcl.serve.caller import caller_of, connection_of, interim
 from mcl.serve.calling import make
 from mcl.serve.exchange import Caller, Reply, refused_by

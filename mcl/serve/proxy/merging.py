@@ -30,8 +30,8 @@ from executor.gate.decide import foresee
 from executor.gate.verdict import Deny
 from executor.tools.names import OURSELVES, is_server
 from ir import MclError
-from mcl.catalog.foreign.names import ToolName
-from mcl.catalog.foreign.pseudo import GET, READ
+from mcl.catalog.calls import ToolName
+from mcl.catalog.manifests import GET, READ
 from mcl.core.errors import McpError
 from mcl.serve.finding.shelf import shown
 

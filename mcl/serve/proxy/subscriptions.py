@@ -14,7 +14,7 @@ import anyio
 import mcp_types as types
 
 from ir import MclError
-from mcl.catalog.foreign.pseudo import READ
+from mcl.catalog.manifests import READ
 from mcl.core.errors import McpError
 from mcl.serve.proxy.merging import Merged, ours, parse_uri
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from mcl.core.agent_name import agent_name
 from mcl.core.environment import HOME
 from mcl.plugins.agents.hosts.host import Host
-from mcl.serve.install.changes import Change, changed, read_object
+from mcl.serve.install.changes import ConfigChange, changed, read_object
 from mcl.serve.install.hosts import command_of_mcl
 
 _OURS: Final = ("hook pre-tool-use", "hook post-tool-use")
@@ -35,7 +35,7 @@ def settings_for(host: Host, agent: str, environment: Mapping[str, str]) -> dict
     return {"hooks": {event: hook(verb, behind.get(verb, "")) for event, verb in host.events.items()}}
 
 
-def change_of(host: Host, settings: Mapping[str, Any], place: Path) -> Change:
+def change_of(host: Host, settings: Mapping[str, Any], place: Path) -> ConfigChange:
     """What entering the hooks would change in a file; other hooks stay, older ones of ours are replaced.
 
     Raises McpError CONFIG_UNREADABLE, CONFIG_NOT_UNDERSTOOD. Nothing was written then.

@@ -31,7 +31,7 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judgement:
     """What a tool counts as. annotated: does its server's word decide it?"""
 
     operation: Operation
@@ -63,22 +63,22 @@ def read_hints(annotations: object, place: str = "") -> Hints:
     return Hints(title or "", *(annotations.get(name) for name in _HINTS))
 
 
-def judge(hints: Hints, *, trusted: bool) -> Judged:
+def judge(hints: Hints, *, trusted: bool) -> Judgement:
     """What a tool with these hints counts as; see the table above.
 
     trusted: has a person said that this server's word is good?
     """
     if not trusted:
-        return Judged("destructive", ("network",), idempotent=False, annotated=hints.destructive is True)
+        return Judgement("destructive", ("network",), idempotent=False, annotated=hints.destructive is True)
     closed = hints.open_world is False
     # What only looks may be asked again, unless its server says otherwise.
     again = hints.idempotent is True
     if hints.destructive:
-        return Judged("destructive", ("read", "write") if closed else ("network",), again, annotated=True)
+        return Judgement("destructive", ("read", "write") if closed else ("network",), again, annotated=True)
     if hints.read_only:
         again = hints.idempotent is not False
-        return Judged("read", ("read",) if closed else ("network",), again, annotated=True)
-    return Judged("write", ("read", "write") if closed else ("network",), again, annotated=True)
+        return Judgement("read", ("read",) if closed else ("network",), again, annotated=True)
+    return Judgement("write", ("read", "write") if closed else ("network",), again, annotated=True)
 
 
 def hints_of(manifest: Manifest) -> dict[str, bool]:
@@ -108,7 +108,6 @@ MAX_OUTPUT: Final = 1 << 20  # bytes
 _DEPTH: Final = 48  # lists and objects inside one another
 _SAID: Final = 1000  # characters of a description that a manifest holds; the definition has it whole
 _KEPT: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
-_FIX: Final = "its author can repair it; other tools of the server are not concerned"
 
 # What every call of another server's tool gives, whatever its own schema says.
 OUTPUT: Final[Mapping[str, object]] = {
@@ -136,21 +135,19 @@ def manifest_of(server: str, definition: Mapping[str, object], *, trusted: bool)
     tool = kept.get("name")
     # Nobody else's tools are called mcl:…
     if not is_server(server) or server == OURSELVES or not isinstance(tool, str) or not is_tool(tool):
-        raise _bad_of_manifest(f"{server[:40]}:{ascii(tool)[:150]}", "its name is no name of a tool")
+        raise _bad(f"{server[:40]}:{ascii(tool)[:150]}", "its name is no name of a tool")
     place = f"{server}:{tool}"
     # Depth first: what is too deep cannot be written either.
     if not is_shallow(kept, _DEPTH) or (size := json_size(kept)) is None:
-        raise _bad_of_manifest(place, f"its definition is no JSON of at most {_DEPTH} levels")
+        raise _bad(place, f"its definition is no JSON of at most {_DEPTH} levels")
     if size > MAX_DEFINITION:
-        raise _bad_of_manifest(
-            place, f"its definition has {size:,} bytes; at most {MAX_DEFINITION:,} are read"
-        )
+        raise _bad(place, f"its definition has {size:,} bytes; at most {MAX_DEFINITION:,} are read")
     for name in ("title", "description"):
         if not isinstance(kept.get(name, ""), str):
-            raise _bad_of_manifest(place, f"its {name} is no text")
+            raise _bad(place, f"its {name} is no text")
     for name in ("inputSchema", "outputSchema"):
         if flaw := _flaw(kept.get(name, {"type": "object"} if name == "outputSchema" else None)):
-            raise _bad_of_manifest(place, f"its {name} {flaw}")
+            raise _bad(place, f"its {name} {flaw}")
     judged = judge(read_hints(kept.get("annotations"), place), trusted=trusted)
     said = str(kept.get("description", "")).strip() or str(kept.get("title", "")).strip()
     try:
@@ -172,7 +169,7 @@ def manifest_of(server: str, definition: Mapping[str, object], *, trusted: bool)
             }
         )
     except ValidationError as problem:
-        raise _bad_of_manifest(place, str(problem.errors()[0]["msg"])[:200]) from problem
+        raise _bad(place, str(problem.errors()[0]["msg"])[:200]) from problem
 
 
 def _flaw(schema: object) -> str:
@@ -195,5 +192,71 @@ def _safety(effects: Iterable[str], operation: str) -> str:
     return "A" if operation == "read" else "C"
 
 
-def _bad_of_manifest(place: str, why: str) -> McpError:
-    return McpError("BAD_DEFINITION", why, place=place, fix=_FIX)
+# ---- Reading a server's resource and getting one of its prompts, as two tools that the gate knows like any
+# other. The protocol has methods of their own for these, and the gate knows tools only. So each server that
+# has resources (or templates of them) has the tool ``server:resources/read``, and each that has prompts
+# ``server:prompts/get``: quarantined until approved, declared, judged, recorded. What they do is never what a
+# server says that a tool of this name does: a tool that a server itself offers under one of these names is
+# left out (``without_pseudo``).
+#
+# That they only read is believed of a trusted server. Of another one they count as the worst, as all its
+# tools do: what it does when it is asked for a resource nobody can say.
+
+READ: Final = "resources/read"
+GET: Final = "prompts/get"
+_PSEUDO_HINTS: Final = {
+    "readOnlyHint": True,
+    "destructiveHint": False,
+    "idempotentHint": True,
+    "openWorldHint": False,
+}
+_PSEUDO: Final[Mapping[str, Mapping[str, object]]] = {
+    READ: {
+        "name": READ,
+        "title": "Read a resource",
+        "description": "Reads one resource of this server by its own address, as resources/list and the"
+        " templates give it (there as mcl://SERVER/ADDRESS).",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"uri": {"type": "string", "description": "the server's own address of it"}},
+            "required": ["uri"],
+            "additionalProperties": False,
+        },
+        "annotations": _PSEUDO_HINTS,
+    },
+    GET: {
+        "name": GET,
+        "title": "Get a prompt",
+        "description": "Gets one prompt of this server with its arguments filled in, as prompts/list gives it"
+        " (there as SERVER:NAME).",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "the server's own name of it"},
+                "arguments": {"type": "object", "additionalProperties": {"type": "string"}},
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+        "annotations": _PSEUDO_HINTS,
+    },
+}
+# What a server lists, and the tool that it makes useful.
+_KINDS: Final[Mapping[str, str]] = {"resources": READ, "templates": READ, "prompts": GET}
+
+
+def is_pseudo(tool: str) -> bool:
+    """Is this the name of one of the two?"""
+    return tool in _PSEUDO
+
+
+def pseudo_definitions(kinds: Iterable[str]) -> tuple[Mapping[str, object], ...]:
+    """The definitions of those that a server has: kinds are what it offers (resources, templates,
+    prompts)."""
+    wanted = {_KINDS[kind] for kind in kinds if kind in _KINDS}
+    return tuple(definition for name, definition in _PSEUDO.items() if name in wanted)
+
+
+def without_pseudo(definitions: Iterable[Mapping[str, object]]) -> tuple[Mapping[str, object], ...]:
+    """A server's own tools without any that takes the name of one of the two."""
+    return tuple(one for one in definitions if not is_pseudo(str(one.get("name", ""))))

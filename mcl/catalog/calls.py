@@ -1,6 +1,8 @@
-"""Arguments of call_tool_read, call_tool_write and call_tool_destructive, read into a declared call.
+"""A call as an agent makes it: the tool by its name over MCP, ``server:tool``, and the arguments of
+call_tool_read, call_tool_write and call_tool_destructive, read into a declared call.
 
 What is read here is only understood, not judged: whether the declaration holds is for the gate's guard 6.
+What the address of a tool is, and how people may name it besides, is for ``executor.tools.names``.
 """
 
 from __future__ import annotations
@@ -12,12 +14,58 @@ from typing import Final
 
 from executor.call import Call, Declaration
 from executor.core.hashing import is_shallow, json_size
-from executor.gate.guards.three_keys import MAX_REASON, SENSITIVITIES, VARIANTS
+from executor.gate.guards.three_keys import VARIANTS
+from executor.tools.names import MAX_TOOL, OURSELVES, is_server, is_tool
 from ir import DocumentError, parse_json
-from mcl.catalog.foreign.names import ToolName, parse_name
 from mcl.core.errors import McpError
 
-__all__ = ["MAX_REASON", "SENSITIVITIES", "VARIANTS", "ToolCallRequest", "read_call"]
+_FORM: Final = "write server:tool, as retrieve_tools gives it"
+_NAME_EXAMPLE: Final = 'name = "github:create_issue"'
+
+
+@dataclass(frozen=True, slots=True)
+class ToolName:
+    """A tool as agents name it. tool: the server's own name of it; of ourselves ``fs/read`` or
+    ``fs/read@1.0.0``."""
+
+    server: str
+    tool: str
+
+    @property
+    def own(self) -> bool:
+        """Is it one of mcl's tools?"""
+        return self.server == OURSELVES
+
+    def __str__(self) -> str:
+        return f"{self.server}:{self.tool}"
+
+
+def parse_name(text: object) -> ToolName:
+    """Read ``server:tool``.
+
+    Raises:
+        McpError: BAD_TOOL_NAME.
+    """
+    if not isinstance(text, str):
+        raise _bad_name("name is missing" if text is None else f"name is {_kind(text)}, not a text")
+    if not text:
+        raise _bad_name("name is empty")
+    server, colon, tool = text.partition(":")
+    shown = ascii(text[:80])
+    if not colon:
+        raise _bad_name(f"{shown} names no server")
+    if not is_server(server):
+        raise _bad_name(f"{server[:80]!a} is no server's name")
+    if not is_tool(tool):
+        raise _bad_name(f"{shown} names no tool: a name has 1 to {MAX_TOOL} printable characters")
+    return ToolName(server, tool)
+
+
+def _bad_name(why: str) -> McpError:
+    return McpError("BAD_TOOL_NAME", why, place="name", fix=_FORM, example=_NAME_EXAMPLE)
+
+
+# ---- Its arguments.
 
 MAX_ARGS: Final = 32 << 20  # characters of args_json
 _DEPTH: Final = 64  # lists and objects inside one another

@@ -14,9 +14,8 @@ from typing import Any, Final
 
 from executor.tools.names import OURSELVES
 from mcl.catalog.suspicion import content
-from mcl.catalog.suspicion.finding import Finding, Mark, rules
-from mcl.catalog.suspicion.hidden import revealed
-from mcl.catalog.suspicion.texts import Read, Text, excerpt, read, texts
+from mcl.catalog.suspicion.rules import Mark, Suspicion, rules
+from mcl.catalog.suspicion.texts import PlacedText, PlainText, excerpt, read, revealed, texts
 
 # ---- What else there is: a name can only look like one that is known.
 
@@ -134,7 +133,7 @@ _BLANKS: Final = re.compile(r"[ \t\v\f\x1c-\x1f]+")
 _LINES: Final = re.compile(r" ?[\n\r][\n\r ]*")
 
 
-def marks(one: Text) -> Iterator[Mark]:
+def marks(one: PlacedText) -> Iterator[Mark]:
     """Each rule that one of its patterns fits, once a text."""
     for rule, start, end in _found(one.text):
         yield Mark(rule, one.place, excerpt(one.text, start, end))
@@ -145,7 +144,7 @@ def _found(text: str) -> tuple[tuple[str, int, int], ...]:
     if len(text) < _LEAST:
         return ()
     quick = _quick(text) if text.isascii() else None
-    ways: list[Read] = []
+    ways: list[PlainText] = []
     found: list[tuple[str, int, int]] = []
     for rule in rules().values():
         if quick is not None and not any(pattern.search(quick) for pattern in rule.patterns):
@@ -163,7 +162,7 @@ def _quick(text: str) -> str:
     return _LINES.sub("\n", _BLANKS.sub(" ", text.lower()))
 
 
-def _place(pattern: re.Pattern[str], way: Read) -> tuple[int, int] | None:
+def _place(pattern: re.Pattern[str], way: PlainText) -> tuple[int, int] | None:
     """Where a pattern fits, as places of the text as it was written."""
     hit = pattern.search(way.text)
     if hit is None or hit.start() == hit.end():
@@ -213,7 +212,7 @@ def of_server(server: str, near: Neighbours) -> Iterator[Mark]:
             return
 
 
-def of_shadowing(server: str, one: Text, near: Neighbours) -> Iterator[Mark]:
+def of_shadowing(server: str, one: PlacedText, near: Neighbours) -> Iterator[Mark]:
     """Does a text speak of a tool that another server has, or that is mcl's own?"""
     for found in _SPOKEN.finditer(one.text):
         said = found[0].rstrip("./-").lower()
@@ -337,7 +336,7 @@ MOST_FINDINGS: Final = 50
 _NOBODY: Final = Neighbours()
 
 
-def examine(server: str, definition: object, near: Neighbours = _NOBODY) -> tuple[Finding, ...]:
+def examine(server: str, definition: object, near: Neighbours = _NOBODY) -> tuple[Suspicion, ...]:
     """What is suspicious in the definition of a server's tool, warnings first.
 
     Args:
@@ -360,17 +359,17 @@ def examine(server: str, definition: object, near: Neighbours = _NOBODY) -> tupl
     return _told(found())
 
 
-def examine_server(server: str, instructions: str = "", near: Neighbours = _NOBODY) -> tuple[Finding, ...]:
+def examine_server(server: str, instructions: str = "", near: Neighbours = _NOBODY) -> tuple[Suspicion, ...]:
     """The same of a server itself: its name, and the instructions that it gives to models."""
 
     def found() -> Iterator[Mark]:
         yield from of_server(server, near)
-        yield from _of_texts(server, [Text("instructions", instructions)], near)
+        yield from _of_texts(server, [PlacedText("instructions", instructions)], near)
 
     return _told(found())
 
 
-def _of_texts(server: str, said: Iterable[Text], near: Neighbours) -> Iterator[Mark]:
+def _of_texts(server: str, said: Iterable[PlacedText], near: Neighbours) -> Iterator[Mark]:
     for one in said:
         yield from content.marks(one)
         yield from marks(one)
@@ -378,12 +377,12 @@ def _of_texts(server: str, said: Iterable[Text], near: Neighbours) -> Iterator[M
             yield from of_shadowing(server, one, near)
 
 
-def _told(found: Iterable[Mark]) -> tuple[Finding, ...]:
+def _told(found: Iterable[Mark]) -> tuple[Suspicion, ...]:
     table = rules()
     order = {rule: place for place, rule in enumerate(table)}
     once = dict.fromkeys(found)
     ordered = sorted(once, key=lambda mark: (table[mark.rule].level != "warning", order[mark.rule]))
     return tuple(
-        Finding(mark.rule, table[mark.rule].level, table[mark.rule].reason, mark.place, mark.excerpt)
+        Suspicion(mark.rule, table[mark.rule].level, table[mark.rule].reason, mark.place, mark.excerpt)
         for mark in ordered[:MOST_FINDINGS]
     )

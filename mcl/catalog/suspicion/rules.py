@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
@@ -16,7 +16,7 @@ _RULES: Final = "rules.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SuspicionRule:
     """One thing that is looked for.
 
     level: a warning is approved in so many words only; a notice is shown and no more. reason: what is
@@ -30,11 +30,12 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Suspicion:
     """What is suspicious in a definition.
 
-    rule, level, reason: as of ``Rule``. place: a JSON path (``inputSchema.properties.path.description``).
-    excerpt: the words, with everything written out that cannot be seen.
+    rule, level, reason: as of ``SuspicionRule``. place: a JSON path
+    (``inputSchema.properties.path.description``). excerpt: the words, with everything written out that cannot
+    be seen.
     """
 
     rule: str
@@ -44,14 +45,8 @@ class Finding:
     excerpt: str
 
     def to_json(self) -> dict[str, object]:
-        """The finding as a JSON object."""
-        return {
-            "rule": self.rule,
-            "level": self.level,
-            "reason": self.reason,
-            "place": self.place,
-            "excerpt": self.excerpt,
-        }
+        """It as a JSON object."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +59,11 @@ class Mark:
 
 
 @cache
-def rules() -> Mapping[str, Rule]:
+def rules() -> Mapping[str, SuspicionRule]:
     """All rules by their ids, in the order in which they are told."""
     table = tomllib.loads((Path(__file__).parent / _RULES).read_text(encoding="utf-8"))
     return {
-        one["id"]: Rule(
+        one["id"]: SuspicionRule(
             one["id"],
             one["level"],
             one["reason"],

@@ -18,10 +18,9 @@ from executor.core.hashing import json_bytes
 from executor.gate.pins import Approved, Pins
 from executor.store.home import Home
 from executor.tools.manifest import Manifest
-from mcl.catalog.foreign.manifest import manifest_of
-from mcl.catalog.foreign.pseudo import is_pseudo
+from mcl.catalog.manifests import is_pseudo, manifest_of
 from mcl.catalog.servers import Servers
-from mcl.catalog.suspicion import Finding, Neighbours, examine
+from mcl.catalog.suspicion import Neighbours, Suspicion, examine
 from mcl.core.errors import McpError
 
 Standing: TypeAlias = Literal["new", "approved", "changed", "quarantined", "rejected", "gone"]
@@ -61,7 +60,7 @@ _TOLD: Final = 200  # names in a record
 
 
 @dataclass(frozen=True)
-class Known:
+class DescribedTool:
     """A tool of another server as it was last described.
 
     manifest: what it counts as now, by its server's trust. since: when it was described so first. approved:
@@ -88,7 +87,7 @@ class Known:
         return self.name.partition(":")[2]
 
     @cached_property
-    def suspicions(self) -> tuple[Finding, ...]:
+    def suspicions(self) -> tuple[Suspicion, ...]:
         """What is suspicious in what its server says, looked for when asked (``mcl.catalog.suspicion``)."""
         outside = self.manifest.outside
         if outside is None or is_pseudo(self.tool):  # these two are described by mcl itself
@@ -96,7 +95,7 @@ class Known:
         return examine(self.server, outside.definition, self._near())
 
     @property
-    def warnings(self) -> tuple[Finding, ...]:
+    def warnings(self) -> tuple[Suspicion, ...]:
         """Those that an approval has to name."""
         return tuple(one for one in self.suspicions if one.level == "warning")
 
@@ -129,7 +128,7 @@ class Definitions:
         self._made: dict[tuple[str, bool], Manifest] = {}  # by pin and trust: a pin says all else
         self._heard: dict[str, _Heard] = {}  # by server: what it listed last, and what that was read as
         self._seen: int | None = None
-        self._known: tuple[Known, ...] = ()
+        self._known: tuple[DescribedTool, ...] = ()
 
     def observe(
         self,
@@ -198,14 +197,14 @@ class Definitions:
                 home.journal.record("record.tool.observed", _told(server, new, changed, gone, read))
         return said
 
-    def known(self) -> tuple[Known, ...]:
+    def known(self) -> tuple[DescribedTool, ...]:
         """All tools of servers that are entered, by name; those that are gone too."""
         stamp = self.stamp()
         if stamp != self._seen:
             self._known, self._seen = self._all(), stamp
         return self._known
 
-    def find(self, name: str) -> Known | None:
+    def find(self, name: str) -> DescribedTool | None:
         """The tool of this name (``server:tool``), None where there is none."""
         return next((one for one in self.known() if one.name == name), None)
 
@@ -273,7 +272,7 @@ class Definitions:
             bad.append(_shared(f"{server}:{tool}"))
         return {tool: one for tool, one in made if names[tool] == 1 and places[one.uri] == 1}, tuple(bad)
 
-    def _all(self) -> tuple[Known, ...]:
+    def _all(self) -> tuple[DescribedTool, ...]:
         rows = self.home.journal.tables.read(_ROWS)
         needed = {(pin, bool(trusted)) for _, _, _, pin, _, _, trusted in rows}
         texts: dict[str, str] = {}
@@ -302,7 +301,9 @@ class Definitions:
             before, reason = approved.get(uri), rejected.get((uri, pin))
             standing = _standing(bool(gone), before, pin, reason)
             found.append(
-                Known(f"{server}:{tool}", manifest, standing, since, before, reason or "", near.neighbours)
+                DescribedTool(
+                    f"{server}:{tool}", manifest, standing, since, before, reason or "", near.neighbours
+                )
             )
         self._made = {pair: one for pair, one in self._made.items() if pair in needed}
         return tuple(found)

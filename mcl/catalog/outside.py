@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from anyio import CancelScope
 
@@ -17,9 +17,9 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import is_outside
 from executor.tools.tool import Bench, Tool
 from ir import is_ulid
-from mcl.catalog.channels import Channels
-from mcl.catalog.foreign.definitions import Definitions, Observed
-from mcl.catalog.foreign.pseudo import GET, READ, is_pseudo, perform, pseudo_definitions
+from mcl.catalog.channels import Channel, Channels
+from mcl.catalog.definitions import Definitions, Observed
+from mcl.catalog.manifests import GET, READ, is_pseudo, pseudo_definitions
 from mcl.catalog.suspicion import revealed
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _LONGEST_S: Final = 7200.0
 _SAID: Final = 1000  # characters of what a tool says went wrong
 
 
-class Outside:
+class OutsideTools:
     """The tools of other servers.
 
     Args:
@@ -58,7 +58,7 @@ class Outside:
         self._running: dict[tuple[str, str], set[CancelScope]] = {}
 
     @classmethod
-    def of(cls, home: Home) -> Outside:
+    def of(cls, home: Home) -> OutsideTools:
         """Those that a home knows."""
         return cls(Definitions(home))
 
@@ -198,3 +198,34 @@ def _words(answer: Mapping[str, Any]) -> str:
     texts = [str(one.get("text", "")) for one in answer["content"] if one.get("type") == "text"]
     text = " ".join(" ".join(texts).split()) or "it failed and does not say why"
     return revealed(text if len(text) <= _SAID else f"{text[: _SAID - 1]}…")
+
+
+async def perform(
+    upstreams: Upstreams,
+    server: str,
+    tool: str,
+    arguments: Mapping[str, object],
+    *,
+    channel: Channel,
+    timeout_s: float,
+) -> dict[str, Any]:
+    """Do what a tool of a server does, be it one of the two or the server's own.
+
+    Returns: content, structured, is_error as ``Upstreams.call``; of the two ``structured`` is the whole
+    result as the protocol has it (contents; description and messages), and there is no content.
+
+    Raises:
+        McpError: as ``Upstreams.call``.
+    """
+    if tool == READ:
+        said = await upstreams.read_resource(
+            server, str(arguments["uri"]), channel=channel, timeout_s=timeout_s
+        )
+    elif tool == GET:
+        filled = cast("Mapping[str, str]", arguments.get("arguments") or {})
+        said = await upstreams.get_prompt(
+            server, str(arguments["name"]), filled, channel=channel, timeout_s=timeout_s
+        )
+    else:
+        return {**await upstreams.call(server, tool, arguments, channel=channel, timeout_s=timeout_s)}
+    return {"content": [], "structured": dict(said), "is_error": False}

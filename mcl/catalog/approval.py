@@ -6,11 +6,11 @@ from shlex import quote
 
 from executor.gate.pins import Pins
 from ir.errors import REFUSED
-from mcl.catalog.foreign.definitions import Definitions, Known
+from mcl.catalog.definitions import Definitions, DescribedTool
 from mcl.core.errors import McpError
 
 
-def require(definitions: Definitions, name: str) -> Known:
+def require(definitions: Definitions, name: str) -> DescribedTool:
     """The tool of this name.
 
     Raises:
@@ -34,7 +34,7 @@ def approve(
     pin: str = "",
     despite_warnings: bool = False,
     unseen: bool = False,
-) -> Known:
+) -> DescribedTool:
     """Approve a tool as it is described now; kept in the journal.
 
     Args:
@@ -78,7 +78,7 @@ def approve(
     return require(definitions, name)
 
 
-def reject(definitions: Definitions, name: str, *, pin: str = "", reason: str = "") -> Known:
+def reject(definitions: Definitions, name: str, *, pin: str = "", reason: str = "") -> DescribedTool:
     """Refuse a tool as it is described now, until it is approved; kept in the journal. What it says otherwise
     later waits for a person again.
 
@@ -102,7 +102,7 @@ def reject(definitions: Definitions, name: str, *, pin: str = "", reason: str = 
     return require(definitions, name)
 
 
-def quarantine(definitions: Definitions, name: str, *, reason: str = "") -> Known:
+def quarantine(definitions: Definitions, name: str, *, reason: str = "") -> DescribedTool:
     """Close a tool until it is approved again, whatever it says meanwhile; kept in the journal. One that
     nobody approved is rejected.
 
@@ -120,7 +120,7 @@ def quarantine(definitions: Definitions, name: str, *, reason: str = "") -> Know
     return require(definitions, name)
 
 
-def suspicious(known: Known) -> McpError:
+def suspicious(known: DescribedTool) -> McpError:
     """What keeps a tool from being approved without more ado."""
     warnings = known.warnings
     first = warnings[0]
@@ -136,7 +136,7 @@ def suspicious(known: Known) -> McpError:
     )
 
 
-def _require_pin(known: Known, pin: str) -> None:
+def _require_pin(known: DescribedTool, pin: str) -> None:
     """Raise where a tool is not what was looked at."""
     if pin and pin != known.manifest.pin:
         raise McpError(
