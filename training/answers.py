@@ -1,13 +1,69 @@
-"""What a measured thing answered to goals beside what was wanted, and the figures that follow from many."""
+"""Counting values that were found against those that were wanted."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from training.scores import Scores
+# ---- Counting values that were found against those that were wanted.
+
+Value = tuple[str, Hashable]  # (field, value)
+
+
+@dataclass
+class Count:
+    """right, found, wanted: numbers of values."""
+
+    right: int = 0
+    found: int = 0
+    wanted: int = 0
+
+    def add(self, want: set[Value], got: set[Value]) -> None:
+        """Count one frame."""
+        self.right += len(want & got)
+        self.found += len(got)
+        self.wanted += len(want)
+
+    @property
+    def precision(self) -> float:
+        """Share of the found that is right."""
+        return self.right / max(1, self.found)
+
+    @property
+    def recall(self) -> float:
+        """Share of the wanted that was found."""
+        return self.right / max(1, self.wanted)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of both."""
+        return 2 * self.right / max(1, self.found + self.wanted)
+
+
+@dataclass
+class Scores:
+    """Over all values, by field, and how many frames were wholly right."""
+
+    total: Count = field(default_factory=Count)
+    fields: dict[str, Count] = field(default_factory=lambda: defaultdict(Count))
+    frames: int = 0
+    exact: int = 0
+
+    def add(self, want: set[Value], got: set[Value]) -> None:
+        """Count one frame."""
+        self.total.add(want, got)
+        for name in {name for name, _ in want | got}:
+            self.fields[name].add({v for v in want if v[0] == name}, {v for v in got if v[0] == name})
+        self.frames += 1
+        self.exact += want == got
+
+    @property
+    def macro(self) -> float:
+        """Mean F1 of the fields."""
+        return sum(count.f1 for count in self.fields.values()) / max(1, len(self.fields))
+
 
 Figures = dict[str, Any]
 SURE = 0.9

@@ -15,9 +15,9 @@ from pathlib import Path
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm
 from mcl.plugins.train.tuner import corpora, development
-from mcl.plugins.train.tuner.asking import Asker
-from mcl.plugins.train.tuner.bodies import tags_of
 from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.network import Asker
+from mcl.plugins.train.tuner.rows import tags_of
 from mcl.plugins.train.tuner.variation import Variant
 from training.evaluate import OUT_OF_SCOPE, candidate, extract_form
 from training.stock import alike

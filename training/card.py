@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcl.plugins.train.tuner import corpora, development, written
-from mcl.plugins.train.tuner.asking import Asker
+from mcl.plugins.train.tuner import corpora, development, handwritten
 from mcl.plugins.train.tuner.generator.skills import SKILLS
-from mcl.plugins.train.tuner.learner import EMBEDDING_RATE, MUON_RATE
+from mcl.plugins.train.tuner.network import EMBEDDING_RATE, MUON_RATE, Asker
 from training.check import Difference
 from training.report import CHOOSING, OWN, VALUES, Measured, by_row, percent, table, targets
 from training.train import EASY_STEPS, ROW_TOKENS, ROWS, SEED
@@ -39,7 +38,7 @@ def _data(data: Path) -> list[str]:
         [name, SOURCES[name][0], SOURCES[name][1], f"{train[name]:,}", f"{dev[name]:,}"]
         for name in corpora.NAMES
     ]
-    goals, kept = written.load(), development.load()
+    goals, kept = handwritten.load(), development.load()
     marks = sum(len(goal.marks) for goal in goals)
     return [
         *table(["set", "source", "licence", "train", "development"], rows),

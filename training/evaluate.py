@@ -22,8 +22,8 @@ from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm, Span
 from mcl.model.tags import best_of_each
 from mcl.plugins.train.tuner import corpora
-from mcl.plugins.train.tuner.asking import Asker
 from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.network import Asker
 from training.answers import NONE, Answer, Figures, Found, confusions, figures_of
 
 OUT_OF_SCOPE = "oos"

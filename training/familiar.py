@@ -27,7 +27,7 @@ from sklearn.svm import LinearSVC
 from mcl.language.skills import find_skills, skill_folders
 from mcl.model.familiar import RARITY_UNIT, SIZE_KEY, ZERO, buckets_of, key_of, packed
 from mcl.model.form import plain
-from mcl.plugins.train.tuner import corpora, written
+from mcl.plugins.train.tuner import corpora, handwritten
 from mcl.plugins.train.tuner.corpora import Utterance
 
 BUCKETS = 1 << 14
@@ -117,16 +117,16 @@ def shipped(goal: Utterance) -> str:
 def sources(data: Path) -> dict[str, Source]:
     """What each machine learns from."""
     r = random.Random(SEED)
-    corpus, goals = corpora.load(data), written.load()
+    corpus, goals = corpora.load(data), handwritten.load()
     said: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for one in corpus.train:
         if one.opens and one.skill[0] in SOURCES:
             said[one.skill[0]].append((one.text, "" if one.skill[1] == "oos" else merged(one)))
-    said["own"] = [(one.text, shipped(one)) for one in goals if one.skill != written.NOBODY]
+    said["own"] = [(one.text, shipped(one)) for one in goals if one.skill != handwritten.NOBODY]
     for one in find_skills(skill_folders(None)):
         said["own"] += [(text, one.id) for text in one.examples] * SHOWN
     said["open"] = [(text, "") for text in corpora.open_texts(data)]
-    nobodys = [one.text for one in goals if one.skill == written.NOBODY]
+    nobodys = [one.text for one in goals if one.skill == handwritten.NOBODY]
     for rows in said.values():
         r.shuffle(rows)
     found = {}
@@ -169,7 +169,7 @@ def named(data: Path) -> dict[tuple[str, str], tuple[set[str], set[str]]]:
         names, told = found[source, plain(name) if source == "sgd" else name]
         names.add(key_of(name))
         told.add(key_of(skill.description))
-    other = written.descriptions()
+    other = handwritten.descriptions()
     for skill in find_skills(skill_folders(None)):
         names, told = found["own", skill.id]
         names.add(key_of(skill.id))

@@ -14,8 +14,8 @@ import torch
 
 from mcl.model.opening import load_model
 from mcl.plugins.train.tuner import corpora
-from mcl.plugins.train.tuner.asking import Asker
 from mcl.plugins.train.tuner.export import export
+from mcl.plugins.train.tuner.network import Asker
 from training import familiar, own, whole
 from training.calibrate import fit, told
 from training.card import Made, note_run, write_card

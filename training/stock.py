@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from mcl.model import form
-from mcl.plugins.train.tuner import written
+from mcl.plugins.train.tuner import handwritten
 from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, SKILLS, utter
@@ -60,11 +60,11 @@ class Stock:
         self, corpus: Corpus, texts: Sequence[str], vocabulary: Vocabulary, seed: int, width: int
     ) -> None:
         """texts: requests without labels. width: tokens of an ordinary row."""
-        goals = written.load()
+        goals = handwritten.load()
         self.random = random.Random(seed)
         self.vocabulary, self.width, self.texts = vocabulary, width, list(texts)
         self.skills: dict[tuple[str, str], Skill] = (
-            {k: s for k, s in corpus.skills.items() if s.name != "oos"} | SKILLS | written.skills()
+            {k: s for k, s in corpus.skills.items() if s.name != "oos"} | SKILLS | handwritten.skills()
         )
         self.variation = Variation(
             [*corpus.train, *goals], [s for s in self.skills.values() if s.source != "banking77"], self.random
@@ -83,13 +83,13 @@ class Stock:
         # Requests to a shell are about files: beside skills for files they are not for a general skill.
         self.requests = [text for text in texts if "file" not in text and "director" not in text]
         self.talk = [u.text for u in corpus.train if not u.verb and u.skill[1] != "oos"] + self.outside
-        self.talk += [u.text for u in self.written[written.NOBODY]] * 2
+        self.talk += [u.text for u in self.written[handwritten.NOBODY]] * 2
         self.catalogue: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for key in self.opening:
             self.catalogue[key[0]].append(key)
         self.catalogue["own"] = [("own", family.name) for family in FAMILIES]
         self.catalogue["written"] = [
-            key for key in self.written if key[0] == "written" and key != written.NOBODY
+            key for key in self.written if key[0] == "written" and key != handwritten.NOBODY
         ]
         self.near = {key: self._neighbours(key) for keys in self.catalogue.values() for key in keys}
 

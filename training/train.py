@@ -21,13 +21,11 @@ import torch
 from torch import nn
 
 from mcl.model.form import FIELDS, SPECIALS, VERBS
-from mcl.plugins.train.tuner import corpora, vocabulary, written
-from mcl.plugins.train.tuner.bodies import OPTION_WEIGHT
+from mcl.plugins.train.tuner import corpora, handwritten, vocabulary
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
-from mcl.plugins.train.tuner.learner import Learner
-from mcl.plugins.train.tuner.network import Network, Shape, inputs
-from mcl.plugins.train.tuner.rows import Batch, Row, collate
+from mcl.plugins.train.tuner.network import Learner, Network, Shape, inputs
+from mcl.plugins.train.tuner.rows import OPTION_WEIGHT, Batch, Row, collate
 from mcl.plugins.train.tuner.vocabulary import Vocabulary
 from training.embedding import first_embeddings
 from training.sampling import Sampler
@@ -50,7 +48,7 @@ def vocabulary_texts(corpus: corpora.Corpus, texts: list[str]) -> list[str]:
         + " ".join(f"{slot.name} {slot.hint} {' '.join(slot.options)}" for slot in skill.slots)
         for skill in corpus.skills.values()
     ]
-    own += [goal.text for goal in written.load()] * 3
+    own += [goal.text for goal in handwritten.load()] * 3
     return [u.text for u in corpus.train] + texts + own + [n.replace("_", " ").lower() for n in names] * 4
 
 

@@ -20,8 +20,7 @@ from typing import Any
 from mcl.plugins.train.tuner import corpora
 from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
 from mcl.usecases.batch import compile_batch
-from training.answers import SURE, calibration_error
-from training.scores import Scores
+from training.answers import SURE, Scores, calibration_error
 from training.shelves import (
     OUT_OF_SCOPE,
     examples_of,

@@ -19,8 +19,7 @@ from mcl.core.errors import InputError, ModelError
 from mcl.core.home import open_home
 from mcl.language.skills import Skill, find_skills, load_skill
 from mcl.model import bundled_path
-from mcl.plugins.train.lessons import Lesson, Value, lessons_of, read_lessons
-from mcl.plugins.train.measure import Figures, without
+from mcl.plugins.train.lessons import Figures, Lesson, Value, lessons_of, read_lessons, without
 from mcl.plugins.train.run import tune
 from mcl.usecases.models import Models
 

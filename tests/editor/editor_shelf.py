@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mcl.plugins.editor.catalogue import Offer
+from mcl.plugins.editor.names import Offer
 
 READ, WRITE = "matrix://tool/fs/read@1.0.0", "matrix://tool/fs/write@1.0.0"
 OTHER = "matrix://skill/other@2.0.0"

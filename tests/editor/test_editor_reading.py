@@ -15,9 +15,8 @@ from mcl.language.mtx.lexer import legal_word, lexer
 from mcl.language.mtx.parser import findings_of, parse
 from mcl.plugins.editor import words
 from mcl.plugins.editor.document import Document, read
-from mcl.plugins.editor.hover import hover
-from mcl.plugins.editor.outline import outline, walk
-from mcl.plugins.editor.place import tokens
+from mcl.plugins.editor.names import hover
+from mcl.plugins.editor.outline import outline, tokens, walk
 from mcl.plugins.editor.session import define, define_in_plan, fixes, layout, symbols
 
 

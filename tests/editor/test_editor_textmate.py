@@ -17,7 +17,7 @@ from mcl.language.mtx.ast import SCALAR_TYPES, SECTIONS
 from mcl.language.mtx.lexer import lexer
 from mcl.language.mtx.parser import parse
 from mcl.language.mtx.procedure_checks import PLAIN_NAMES
-from mcl.plugins.editor.place import tokens
+from mcl.plugins.editor.outline import tokens
 
 # what a terminal's characters are painted as; the first scope that is said decides
 SCOPES = {

@@ -89,7 +89,7 @@ DECLARED: Final = {
     # Whether a package is there at all.
     ("mcl/core/distribution.py", "by name"),
     ("mcl/catalog/extras.py", "by name"),
-    ("mcl/plugins/train/tuner/asking.py", "by name"),  # the eval of a network of torch
+    ("mcl/plugins/train/tuner/network.py", "by name"),  # the eval of a network of torch
     ("mcl/catalog/upstream/upstreams.py", "by name"),
     ("mcl/cli/mcp.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.

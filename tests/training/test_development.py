@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from mcl.model import form
-from mcl.plugins.train.tuner import development, written
+from mcl.plugins.train.tuner import development, handwritten
 from mcl.plugins.train.tuner.corpora import Utterance
 from mcl.plugins.train.tuner.development import NOBODY
-from mcl.plugins.train.tuner.generator import clauses, things
+from mcl.plugins.train.tuner.generator import goals as things
+from mcl.plugins.train.tuner.generator import phrases as clauses
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
 
@@ -76,7 +77,7 @@ def test_all_verbs_constraints_skills_and_their_verbs_and_slots_occur(goals: lis
 
 
 def test_no_goal_is_among_those_written_for_training_nor_nearly_so(goals: list[Utterance]) -> None:
-    trained = (goal.text for goal in written.load())
+    trained = (goal.text for goal in handwritten.load())
     assert list(alike((goal.text for goal in goals), trained)) == []
 
 

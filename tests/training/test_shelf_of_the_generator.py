@@ -7,7 +7,7 @@ import random
 import pytest
 
 from mcl.plugins.train.tuner import development
-from mcl.plugins.train.tuner.generator.families import Family
+from mcl.plugins.train.tuner.generator.phrases import Family
 from mcl.plugins.train.tuner.generator.shelf import SHIPPED
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
 

@@ -19,8 +19,7 @@ from mcl.model.familiar import RARITY_UNIT, SIZE_KEY, Familiar, key_of, packed
 from mcl.model.files import file_digest, read_header
 from mcl.model.opening import load_model
 from mcl.plugins.train.lessons import Lesson, lessons_of
-from mcl.plugins.train.tuner.acquaint import SOURCE, teach
-from mcl.plugins.train.tuner.tune import known, tune
+from mcl.plugins.train.tuner.tune import SOURCE, known, teach, tune
 from mcl.plugins.train.tuner.weights import read
 
 SKILL = """§SKILL

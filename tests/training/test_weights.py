@@ -9,13 +9,13 @@ pytest.importorskip("torch", reason="training needs torch")
 from mcl.model import bundled_path, form
 from mcl.model.llama.weights import Weights
 from mcl.model.protocol import ExtractForm, SlotForm
-from mcl.plugins.train.tuner import written
-from mcl.plugins.train.tuner.asking import Asker
+from mcl.plugins.train.tuner import handwritten
 from mcl.plugins.train.tuner.export import export, tensors
+from mcl.plugins.train.tuner.network import Asker
 from mcl.plugins.train.tuner.weights import WeightsError, read, rewrite, unpack
 from training.check import Llama, compare
 
-GOALS = [goal.text for goal in written.load()[::97]]
+GOALS = [goal.text for goal in handwritten.load()[::97]]
 FORM = ExtractForm("files", "Searches files", (SlotForm("folder", "string", "where to look"),))
 
 

@@ -13,8 +13,8 @@ import pytest
 from mcl.model import form
 from mcl.plugins.train.tuner import development
 from mcl.plugins.train.tuner.corpora import Mark, Utterance
+from mcl.plugins.train.tuner.handwritten import FOLDER, NOBODY, WrittenError, load, parse, skills
 from mcl.plugins.train.tuner.variation import Variation
-from mcl.plugins.train.tuner.written import FOLDER, NOBODY, WrittenError, load, parse, skills
 
 COMMON = frozenset(
     re.findall(

@@ -11,11 +11,19 @@ from mcl.core.words import CORTEX_CALLS, MEMORY_TYPES
 from mcl.language.mtx.ast import SECTIONS, File
 from mcl.language.mtx.lexer import legal_word
 from mcl.plugins.editor import words
-from mcl.plugins.editor.catalogue import Catalogue
 from mcl.plugins.editor.document import Span
-from mcl.plugins.editor.outline import outline, walk
-from mcl.plugins.editor.place import Here, here
-from mcl.plugins.editor.values import LISTS, of_slot, paths, places, slot_named, types, values, verbs
+from mcl.plugins.editor.names import (
+    LISTS,
+    Catalogue,
+    of_slot,
+    paths,
+    places,
+    slot_named,
+    types,
+    values,
+    verbs,
+)
+from mcl.plugins.editor.outline import Here, here, outline, walk
 
 Kind: TypeAlias = Literal["section", "keyword", "key", "value", "type", "slot", "reference", "call"]
 _COMPARISONS = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least", "==": "exactly"}

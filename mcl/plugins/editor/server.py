@@ -15,9 +15,9 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
-from mcl.plugins.editor.catalogue import Installed
 from mcl.plugins.editor.completion import Completion
 from mcl.plugins.editor.document import Document, Encoding, Problem, Span
+from mcl.plugins.editor.names import Installed
 from mcl.plugins.editor.session import Open, Session, Symbol, sibling
 
 DEBOUNCE = 0.15  # seconds without typing before a text is checked

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from mcl.language.mtx.ast import File
 from mcl.language.mtx.layout import format_file
 from mcl.language.mtx.parser import Parsed
-from mcl.plugins.editor.catalogue import Catalogue
 from mcl.plugins.editor.completion import Completion, complete
 from mcl.plugins.editor.document import (
     BOM,
@@ -29,10 +28,8 @@ from mcl.plugins.editor.document import (
     read,
     rows,
 )
-from mcl.plugins.editor.hover import Hover, hover
-from mcl.plugins.editor.name import name_at
+from mcl.plugins.editor.names import Catalogue, Hover, hover, name_at, slot_named
 from mcl.plugins.editor.outline import Part, outline
-from mcl.plugins.editor.values import slot_named
 
 if TYPE_CHECKING:
     from mcl.language.plans.checks import Tools

@@ -12,8 +12,7 @@ import torch
 from gguf import GGMLQuantizationType, TokenType
 
 from mcl.model import form
-from mcl.plugins.train.tuner.asking import Asker
-from mcl.plugins.train.tuner.network import Shape
+from mcl.plugins.train.tuner.network import Asker, Shape
 
 NAME, VERSION = "mcl-tags", "1"
 CONTEXT = 2048

@@ -11,12 +11,11 @@ from pathlib import Path
 
 from mcl.model import form
 from mcl.model.protocol import ExtractForm, SlotForm
-from mcl.plugins.train.tuner import written
+from mcl.plugins.train.tuner import handwritten
 from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
 from mcl.plugins.train.tuner.generator import fillers
-from mcl.plugins.train.tuner.generator.clauses import clauses
 from mcl.plugins.train.tuner.generator.goals import CONTEXTS
-from mcl.plugins.train.tuner.generator.phrases import Filler, Phrase
+from mcl.plugins.train.tuner.generator.phrases import Filler, Phrase, clauses
 from mcl.plugins.train.tuner.generator.skills import (
     FAMILIES,
     GENERAL_DESCRIPTIONS,
@@ -84,8 +83,8 @@ class Variation:
         self, utterances: Sequence[Utterance], skills: Sequence[Skill], source: random.Random
     ) -> None:
         self.random = source
-        self.synonyms, self.written_names = synonyms(), written.names()
-        self.descriptions = _DESCRIPTIONS | written.descriptions()
+        self.synonyms, self.written_names = synonyms(), handwritten.names()
+        self.descriptions = _DESCRIPTIONS | handwritten.descriptions()
         pools: dict[tuple[str, str], set[str]] = defaultdict(set)
         for utterance in utterances:
             for mark in utterance.marks:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import random
 
 from mcl.plugins.train.tuner.generator import fillers
-from mcl.plugins.train.tuner.generator.families import Family, said, slot
-from mcl.plugins.train.tuner.generator.things import GOODS, TOPICS, thing
+from mcl.plugins.train.tuner.generator.goals import GOODS, TOPICS, thing
+from mcl.plugins.train.tuner.generator.phrases import Family, said, slot
 
 # fmt: off
 

@@ -8,12 +8,9 @@ from collections.abc import Callable
 
 from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
 from mcl.plugins.train.tuner.generator import fillers
-from mcl.plugins.train.tuner.generator.clauses import clauses
-from mcl.plugins.train.tuner.generator.families import Family, said, slot
-from mcl.plugins.train.tuner.generator.goals import dressed
-from mcl.plugins.train.tuner.generator.phrases import Filler, Phrase, expand
+from mcl.plugins.train.tuner.generator.goals import GOODS, TOPICS, dressed, host, thing
+from mcl.plugins.train.tuner.generator.phrases import Family, Filler, Phrase, clauses, expand, said, slot
 from mcl.plugins.train.tuner.generator.shelf import SHIPPED
-from mcl.plugins.train.tuner.generator.things import GOODS, TOPICS, host, thing
 
 
 def _topic(r: random.Random) -> str:
