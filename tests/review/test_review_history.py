@@ -14,6 +14,7 @@ from executor import FixedClock, Home
 from ir.characters import written_out
 from mcl.core.errors import ReviewError
 from mcl.memory import Cortex
+from mcl.memory.words import document_in
 from mcl.plugins.review.findings import SEVERITIES, ReviewFinding, in_order
 from mcl.plugins.review.memory import ReviewMemories
 from mcl.plugins.review.memory.history import LEFT_OUT, without_quotes
@@ -138,7 +139,7 @@ def test_nothing_leaves_this_machine_and_nothing_is_purged(
 
 def stored(home: Home) -> str:
     rows = home.db.read("SELECT wire FROM journal WHERE kind LIKE 'record.cortex.%'")
-    return "\n".join(wire.decode(errors="replace") for (wire,) in rows)
+    return "\n".join(document_in(wire).decode() for (wire,) in rows)
 
 
 def test_what_a_file_holds_is_not_kept_though_a_finding_quotes_it(
