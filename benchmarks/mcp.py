@@ -185,7 +185,7 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     from executor.call import Call, Declaration
     from executor.gate.decide import decide
     from executor.tools.names import outside_uri
-    from mcl.catalog.activity import Activity, Entry
+    from mcl.catalog.activity import Activity, CallRecord
     from mcl.catalog.channels import SILENT
     from mcl.core.home import open_home
     from mcl.serve.calling import call
@@ -197,7 +197,7 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     caller = Caller("bench", "1", "handshake", "1", can_elicit=False, channel=SILENT)
     declared = Declaration("read", "unknown", "", "call_tool_read", name="bench:echo")
     wanted = Call(outside_uri("bench", "echo"), {"token": "t"}, "", declaration=declared)
-    kept = Entry(
+    kept = CallRecord(
         "bench", "echo", "allowed", variant="call_tool_read", operation_type="read", args=said["args"]
     )
     with open_home(folder / "home") as home:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from executor import Home, Outcome, UndoReport
     from ir import Envelope, Frame, Intent, MclError, PlanTree
-    from mcl.catalog.activity.reading import ActivityPage
+    from mcl.catalog.activity.index import ActivityPage
     from mcl.catalog.activity.record import CallRecord
     from mcl.catalog.activity.stats import ActivityStats
     from mcl.compiler.compiler import Clarify, Compiled, Refused
@@ -349,7 +349,7 @@ _HOMES = {
         "Refused",
     ),
     "mcl.core.home": ("open_home",),
-    "mcl.catalog.activity.reading": ("ActivityPage",),
+    "mcl.catalog.activity.index": ("ActivityPage",),
     "mcl.catalog.activity.record": ("CallRecord",),
     "mcl.catalog.activity.stats": ("ActivityStats",),
     "mcl.language.mtx.source": ("Finding",),

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -12,99 +12,45 @@ import typer
 from mcl.cli.arguments import AsJson, AsJsonLines, example
 from mcl.cli.output import Output, hush, note
 
-_OPERATIONS = ("read", "write", "destructive", "none")
-_SENSITIVITIES = ("public", "internal", "private", "unknown")
-_VERDICTS = ("allowed", "asked", "denied", "failed")
+_SEVERAL = {  # each filter that may be given several times: metavar, help, and the words that it may be
+    "server": ("NAME", "Of this server (mcl: our own tools); may be given several times.", ()),
+    "tool": ("TOOL", "Of this tool: its name, or server:tool; several times.", ()),
+    "operation": ("WORD", "Declared as {words}; several times.", ("read", "write", "destructive", "none")),
+    "sensitivity": (
+        *("WORD", "Declared as {words}; several times."),
+        ("public", "internal", "private", "unknown"),
+    ),
+    "status": (
+        *("WORD", "What was said to it: {words}; several times."),
+        ("allowed", "asked", "denied", "failed"),
+    ),
+    "code": ("CODE", "Refused or failed with this code; several times.", ()),
+    "intent": ("INTENT", "Of this intent: its id or how it begins; several times.", ()),
+    "agent": ("DID", "By this agent: its DID or how it begins; several times.", ()),
+    "client": ("NAME", "From a client that calls itself so; several times.", ()),
+}
+_ONCE = {
+    "since": ("WHEN", "From then on: 2026-11-21, 2026-11-21T10:00Z, 2h, 3d."),
+    "until": ("WHEN", "Before then; as --since."),
+    "text": ("WORDS", "With these words in it, whatever their case."),
+}
 
 
-def _completes(words: Sequence[str]) -> Callable[[str], list[str]]:
+def _option(name: str, metavar: str, help: str, words: tuple[str, ...]) -> Any:
     def complete(incomplete: str) -> list[str]:
         return [word for word in words if word.startswith(incomplete)]
 
-    return complete
+    told = help.format(words=", ".join(words))
+    return typer.Option(f"--{name}", metavar=metavar, help=told, autocompletion=complete if words else None)
 
 
-Server = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--server", metavar="NAME", help="Of this server (mcl: our own tools); may be given several times."
-    ),
-]
-Tool = Annotated[
-    list[str] | None,
-    typer.Option("--tool", metavar="TOOL", help="Of this tool: its name, or server:tool; several times."),
-]
-Operation = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--operation",
-        metavar="WORD",
-        help=f"Declared as {', '.join(_OPERATIONS)}; several times.",
-        autocompletion=_completes(_OPERATIONS),
-    ),
-]
-Sensitivity = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--sensitivity",
-        metavar="WORD",
-        help=f"Declared as {', '.join(_SENSITIVITIES)}; several times.",
-        autocompletion=_completes(_SENSITIVITIES),
-    ),
-]
-Status = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--status",
-        metavar="WORD",
-        help=f"What was said to it: {', '.join(_VERDICTS)}; several times.",
-        autocompletion=_completes(_VERDICTS),
-    ),
-]
-Code = Annotated[
-    list[str] | None,
-    typer.Option("--code", metavar="CODE", help="Refused or failed with this code; several times."),
-]
-OfIntent = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--intent", metavar="INTENT", help="Of this intent: its id or how it begins; several times."
-    ),
-]
-Agent = Annotated[
-    list[str] | None,
-    typer.Option("--agent", metavar="DID", help="By this agent: its DID or how it begins; several times."),
-]
-Client = Annotated[
-    list[str] | None,
-    typer.Option("--client", metavar="NAME", help="From a client that calls itself so; several times."),
-]
-Since = Annotated[
-    str | None,
-    typer.Option("--since", metavar="WHEN", help="From then on: 2026-11-21, 2026-11-21T10:00Z, 2h, 3d."),
-]
-Until = Annotated[str | None, typer.Option("--until", metavar="WHEN", help="Before then; as --since.")]
-Text = Annotated[
-    str | None,
-    typer.Option("--text", metavar="WORDS", help="With these words in it, whatever their case."),
-]
+_FILTERS: Final[dict[str, Any]] = {
+    **{name: Annotated[list[str] | None, _option(name, *said)] for name, said in _SEVERAL.items()},
+    **{name: Annotated[str | None, _option(name, *said, ())] for name, said in _ONCE.items()},
+}
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Check every record again first, and make the index anew.")
 ]
-_FILTERS: Final[dict[str, Any]] = {
-    "server": Server,
-    "tool": Tool,
-    "operation": Operation,
-    "sensitivity": Sensitivity,
-    "status": Status,
-    "code": Code,
-    "intent": OfIntent,
-    "agent": Agent,
-    "client": Client,
-    "since": Since,
-    "until": Until,
-    "text": Text,
-}
 
 
 def filtered(command: Callable[..., int]) -> Callable[..., int]:
@@ -125,20 +71,6 @@ def filtered(command: Callable[..., int]) -> Callable[..., int]:
     run.__signature__ = said.replace(parameters=[*options, *own])  # type: ignore[attr-defined]  # what Typer reads
     run.__annotations__ = {one.name: one.annotation for one in (*options, *own)}
     return run
-
-
-# ---- `mcl activity export`: calls for other programs.
-
-
-def _add_export(activity: typer.Typer) -> None:
-    """Add this verb."""
-    activity.command(
-        "export",
-        epilog=example(
-            "mcl activity export --since 1d > today.jsonl",
-            "mcl activity export --format csv --output calls.csv",
-        ),
-    )(export_calls)
 
 
 @filtered
@@ -183,21 +115,6 @@ def export_calls(
     return UNVERIFIED if done.flaws else 0
 
 
-# ---- `mcl activity list`: what was called, newest first.
-
-
-def _add_list(activity: typer.Typer) -> None:
-    """Add this verb."""
-    activity.command(
-        "list",
-        epilog=example(
-            "mcl activity list",
-            "mcl activity list --status denied --status failed --since 2h",
-            "mcl activity list --server github --operation destructive --json",
-        ),
-    )(list_calls)
-
-
 @filtered
 def list_calls(
     filters: Mapping[str, object],
@@ -231,16 +148,6 @@ def list_calls(
     return UNVERIFIED if page.flaws else 0
 
 
-# ---- `mcl activity show`: one call with all that is kept of it.
-
-
-def _add_show(activity: typer.Typer) -> None:
-    """Add this verb."""
-    activity.command("show", epilog=example("mcl activity show @last", "mcl activity show 17 --json"))(
-        show_call
-    )
-
-
 def show_call(
     record: Annotated[
         str,
@@ -262,16 +169,6 @@ def show_call(
     shown, out = show_activity(record, home=use_home()), Output(as_json)
     out.document(shown.to_json())
     out.view(call_view(shown))
-
-
-# ---- `mcl activity stats`: how often, how long, how much.
-
-
-def _add_stats(activity: typer.Typer) -> None:
-    """Add this verb."""
-    activity.command(
-        "stats", epilog=example("mcl activity stats --since 1d", "mcl activity stats --server github --json")
-    )(count_calls)
 
 
 @filtered
@@ -306,13 +203,6 @@ def count_calls(
 _BETWEEN = 0.2  # seconds between two looks at the journal
 
 
-def _add_watch(activity: typer.Typer) -> None:
-    """Add this verb."""
-    activity.command(
-        "watch", epilog=example("mcl activity watch", "mcl activity watch --status denied --json")
-    )(watch_calls)
-
-
 @filtered
 def watch_calls(
     filters: Mapping[str, object],
@@ -339,15 +229,14 @@ def watch_calls(
 def _line(found: object, *, as_json: bool) -> str:
     import json
 
-    from mcl.catalog.activity.reading import Flaw
-    from mcl.catalog.activity.record import CallRecord
+    from mcl.catalog.activity import ActivityFlaw, CallRecord
     from mcl.cli.views.activity import call_line
     from mcl.core.safe import safe_json
 
-    assert isinstance(found, CallRecord | Flaw)
+    assert isinstance(found, CallRecord | ActivityFlaw)
     if not as_json:
         return call_line(found)
-    document = {"flaw": found.to_json()} if isinstance(found, Flaw) else found.to_json()
+    document = {"flaw": found.to_json()} if isinstance(found, ActivityFlaw) else found.to_json()
     return safe_json(json.dumps(document, ensure_ascii=False))
 
 
@@ -376,6 +265,22 @@ def register(app: typer.Typer) -> None:
         epilog=example("mcl activity list --since 2h --status denied", "mcl activity show @last"),
         rich_markup_mode=None,
     )
-    for add in (_add_list, _add_show, _add_export, _add_stats, _add_watch):
-        add(activity)
+    examples: tuple[str, ...] = (
+        "mcl activity list",
+        "mcl activity list --status denied --status failed --since 2h",
+        "mcl activity list --server github --operation destructive --json",
+    )
+    activity.command("list", epilog=example(*examples))(list_calls)
+    activity.command("show", epilog=example("mcl activity show @last", "mcl activity show 17 --json"))(
+        show_call
+    )
+    examples = (
+        "mcl activity export --since 1d > today.jsonl",
+        "mcl activity export --format csv --output calls.csv",
+    )
+    activity.command("export", epilog=example(*examples))(export_calls)
+    examples = ("mcl activity stats --since 1d", "mcl activity stats --server github --json")
+    activity.command("stats", epilog=example(*examples))(count_calls)
+    examples = ("mcl activity watch", "mcl activity watch --status denied --json")
+    activity.command("watch", epilog=example(*examples))(watch_calls)
     app.add_typer(activity)

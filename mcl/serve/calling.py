@@ -20,7 +20,7 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES, short_name
 from executor.walker.engine.protocol import Failure
 from ir import MclError
-from mcl.catalog.activity import Entry
+from mcl.catalog.activity import CallRecord
 from mcl.catalog.calls import ToolCallRequest, ToolName, parse_name, read_call
 from mcl.catalog.extras import require_extras
 from mcl.core.errors import McpError
@@ -200,9 +200,9 @@ def _answered(manifest: Manifest, answer: Mapping[str, object], told: _Told) -> 
     )
 
 
-def _entry(request: ToolCallRequest, told: _Told, caller: Caller) -> Entry:
+def _entry(request: ToolCallRequest, told: _Told, caller: Caller) -> CallRecord:
     said = request.declaration
-    return Entry(
+    return CallRecord(
         server=request.name.server,
         tool=request.name.tool,
         verdict=told.verdict,
@@ -214,7 +214,7 @@ def _entry(request: ToolCallRequest, told: _Told, caller: Caller) -> Entry:
         args=request.args,
         upstream_ms=told.upstream_ms,
         request_id=caller.request_id,
-        client_name=caller.client,
+        client=caller.client,
         client_version=caller.version,
         intent_id=told.intent_id,
         gate_id=told.gate_id,
@@ -232,10 +232,10 @@ def _named(arguments: Json) -> ToolName | None:
 
 def _entry_of_none(
     variant: str, name: ToolName | None, arguments: Json, told: _Told, caller: Caller
-) -> Entry:
+) -> CallRecord:
     """Of arguments that cannot be understood all is kept as it came, as a call of the tool that was named;
     where none was, of the variant itself."""
-    return Entry(
+    return CallRecord(
         server=name.server if name else OURSELVES,
         tool=name.tool if name else variant,
         verdict=told.verdict,
@@ -243,12 +243,12 @@ def _entry_of_none(
         code=told.code,
         args=arguments,
         request_id=caller.request_id,
-        client_name=caller.client,
+        client=caller.client,
         client_version=caller.version,
     )
 
 
-async def _keep(session: Service, entry: Entry, reply: Reply, began: float) -> Reply:
+async def _keep(session: Service, entry: CallRecord, reply: Reply, began: float) -> Reply:
     """Write the record of a call; where that cannot be, its answer is that, and nothing else."""
     size = 0 if reply.wanted is not None else json_size([reply.structured, reply.content]) or 0
     ms = (perf_counter() - began) * 1000

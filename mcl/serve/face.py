@@ -19,7 +19,7 @@ from mcp.server.lowlevel.server import NotificationOptions, Server
 from executor.core.hashing import json_size
 from executor.tools.names import OURSELVES
 from ir import MclError
-from mcl.catalog.activity import Entry
+from mcl.catalog.activity import CallRecord
 from mcl.core.version import VERSION
 from mcl.serve.caller import Changes, caller_of, interim, set_level, wanted_level
 from mcl.serve.exchange import Caller, Json, Reply, error_text, refused, refused_by
@@ -142,7 +142,7 @@ class Face:
             code = str(said.get("code", ""))
             verdict = "denied" if code in _DENIED else "failed"
         intent = said.get("id", "")
-        entry = Entry(
+        entry = CallRecord(
             server=OURSELVES,
             tool=name,
             verdict=verdict,
@@ -151,7 +151,7 @@ class Face:
             result_bytes=json_size(said) or 0,
             latency_ms=(perf_counter() - began) * 1000,
             request_id=caller.request_id,
-            client_name=caller.client,
+            client=caller.client,
             client_version=caller.version,
             intent_id=intent if isinstance(intent, str) else "",
         )

@@ -9,9 +9,9 @@ from typing import TextIO
 from executor import Home, JournalError, Row
 from executor.core.files import whole_file
 from ir.errors import FAILED, MclError
-from mcl.catalog.activity.export import FORMATS, watch, written
+from mcl.catalog.activity.export import FORMATS, written
 from mcl.catalog.activity.filters import Filters, parse_filters
-from mcl.catalog.activity.reading import ActivityPage, Flaw, Found, Reader
+from mcl.catalog.activity.index import ActivityFlaw, ActivityPage, Found, Reader, watch
 from mcl.catalog.activity.record import CallRecord
 from mcl.catalog.activity.stats import ActivityStats, stats
 from mcl.core.errors import McpError
@@ -47,7 +47,7 @@ class ActivityExport:
     """What was written. flaws: rows that do not verify; they were left out."""
 
     calls: int
-    flaws: tuple[Flaw, ...]
+    flaws: tuple[ActivityFlaw, ...]
 
 
 def list_activity(
@@ -106,12 +106,12 @@ def export_activity(
         raise McpError("BAD_FORMAT", f"{form[:80]!a} is no format", place="format", fix=f"one of {allowed}")
     home = home or open_home()
     found = Reader(home, fresh=fresh).oldest(_filters(home, filters))
-    calls, flaws = 0, list[Flaw]()
+    calls, flaws = 0, list[ActivityFlaw]()
 
     def counted() -> Iterator[Found]:
         nonlocal calls
         for one in found:
-            calls += not isinstance(one, Flaw)
+            calls += not isinstance(one, ActivityFlaw)
             yield one
 
     pieces = written(counted(), form, flaws)

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from executor import Home
-from mcl.catalog.activity import OPERATIONS, SENSITIVITIES, VERDICTS, Activity, Entry
+from mcl.catalog.activity import OPERATIONS, SENSITIVITIES, VERDICTS, Activity, CallRecord
 from mcl.cli.main import main
 from mcl.core.home import open_home
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.attended  # no command of a person is given, and rows a
 ROOT = Path(__file__).resolve().parents[2]
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\uff1d1", "|calc")
 CALLS = (
-    Entry(
+    CallRecord(
         "github",
         "delete_repo",
         "denied",
@@ -44,13 +44,15 @@ CALLS = (
         args={"name": "old\x1b]0;x\x07"},
         latency_ms=12.5,
         upstream_ms=10.0,
-        client_name="inspector",
+        client="inspector",
         warnings=("hidden \U000e0041",),
         gate_id="01M7Y6X000000000000000000A",
         intent_id="01M7Y6X0000000000000000009",
     ),
-    Entry("files", "read\x9b31m", "allowed", operation_type="read", variant="call_tool_read", result_bytes=9),
-    Entry("mcl", "retrieve_tools", "allowed", reason='=HYPERLINK("http://x")'),
+    CallRecord(
+        "files", "read\x9b31m", "allowed", operation_type="read", variant="call_tool_read", result_bytes=9
+    ),
+    CallRecord("mcl", "retrieve_tools", "allowed", reason='=HYPERLINK("http://x")'),
 )
 
 
@@ -70,7 +72,7 @@ class Said:
 Run = Callable[..., Said]
 
 
-def keep(home: Home, *told: Entry) -> None:
+def keep(home: Home, *told: CallRecord) -> None:
     async def talk() -> None:
         activity = Activity(home)
         for entry in told:
@@ -174,8 +176,8 @@ def test_a_bad_filter_is_refused_by_every_verb(run: Run, verb: str) -> None:
 def test_the_words_that_are_completed_are_those_that_are_read() -> None:
     from mcl.cli import activity as arguments
 
-    offered = (arguments._OPERATIONS, arguments._SENSITIVITIES, arguments._VERDICTS)
-    assert offered == (OPERATIONS, SENSITIVITIES, VERDICTS)
+    offered = [arguments._SEVERAL[name][2] for name in ("operation", "sensitivity", "status")]
+    assert offered == [OPERATIONS, SENSITIVITIES, VERDICTS]
 
 
 def test_a_call_is_shown_whole_with_its_row_intent_and_gate(run: Run) -> None:
@@ -230,7 +232,7 @@ def test_every_format_tells_the_same_calls_oldest_first(run: Run) -> None:
 
 def test_no_cell_of_a_csv_is_a_formula(run: Run, tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as home:
-        keep(home, *(Entry("s", "t", "allowed", reason=text, client_name=text) for text in FORMULAS))
+        keep(home, *(CallRecord("s", "t", "allowed", reason=text, client=text) for text in FORMULAS))
     table = list(csv.reader(io.StringIO(run("export", "--format", "csv").out, newline="")))
     for row in table:
         for cell in row:
@@ -256,7 +258,7 @@ def test_an_export_that_fails_halfway_leaves_the_old_file(run: Run, tmp_path: Pa
     out = tmp_path / "calls.csv"
     out.write_text("old")
     with open_home(tmp_path / "home") as home:
-        keep(home, *[Entry("s", "t", "allowed", args={"text": "x" * 4000})] * 20)
+        keep(home, *[CallRecord("s", "t", "allowed", args={"text": "x" * 4000})] * 20)
     done = subprocess.run(
         [sys.executable, "-m", "mcl", "activity", "export", "--format", "csv", "--output", str(out)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -321,7 +323,7 @@ def watching(run: Run) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.communicate()
 
 
-def told_until(process: subprocess.Popen[str], home: Home, entries: Sequence[Entry]) -> str:
+def told_until(process: subprocess.Popen[str], home: Home, entries: Sequence[CallRecord]) -> str:
     """The first line that a watching process says; entries are kept until it says one."""
     assert process.stdout is not None
     for _ in range(200):

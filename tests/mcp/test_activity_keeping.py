@@ -22,18 +22,18 @@ from hypothesis import strategies as st
 from executor import Home, HomeError
 from executor.core.hashing import json_hash
 from executor.sandbox.redaction import Redactor
-from mcl.catalog.activity import Activity, Entry, Reader
-from mcl.catalog.activity.keeping import body_of
+from mcl.catalog.activity import Activity, CallRecord, Reader
+from mcl.catalog.activity.writer import body_of
 from mcl.core.home import open_home
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "ghp_" + "a1B2" * 9
-CALL = Entry("github", "create_issue", "allowed", args={"title": "A bug"})
+CALL = CallRecord("github", "create_issue", "allowed", args={"title": "A bug"})
 
 
-def kept(home: Home, *entries: Entry, **of_activity: Any) -> list[Any]:
+def kept(home: Home, *entries: CallRecord, **of_activity: Any) -> list[Any]:
     """The entries, kept one after the other, as they are read back."""
 
     async def talk() -> None:
@@ -72,7 +72,7 @@ def test_a_record_is_on_disk_and_signed_when_keep_returns(home: Home) -> None:
 
 
 def test_everything_that_was_told_is_read_back_with_the_seeds_metadata(home: Home) -> None:
-    entry = Entry(
+    entry = CallRecord(
         server="github",
         tool="delete_repo",
         verdict="denied",
@@ -87,7 +87,7 @@ def test_everything_that_was_told_is_read_back_with_the_seeds_metadata(home: Hom
         latency_ms=2.25,
         request_id=7,
         agent="did:key:z6Mkother",
-        client_name="inspector",
+        client="inspector",
         client_version="2.0",
         intent_id="matrix://intent/01M7Y6X0000000000000000009",
         gate_id="01M7Y6X000000000000000000A",
@@ -131,17 +131,17 @@ def test_everything_that_was_told_is_read_back_with_the_seeds_metadata(home: Hom
 
 
 def test_a_call_that_declared_nothing_has_no_intent_and_is_the_homes_own_agents(home: Home) -> None:
-    (call,) = kept(home, Entry("mcl", "read_activity", "allowed"))
+    (call,) = kept(home, CallRecord("mcl", "read_activity", "allowed"))
     assert call.to_json()["metadata"] == {}
     assert (call.operation, call.data_sensitivity) == ("none", "unknown")
     assert call.agent == home.keyring.agent.did
-    assert call.upstream_us is None
+    assert call.upstream_ms is None
 
 
 def test_callers_at_once_share_one_commit_and_none_is_crossed(home: Home) -> None:
     async def work(activity: Activity) -> list[tuple[int, int]]:
         async def one(number: int) -> tuple[int, int]:
-            done = await activity.keep(Entry("s", f"tool{number}", "allowed"))
+            done = await activity.keep(CallRecord("s", f"tool{number}", "allowed"))
             return number, done.seq
 
         before = home.db.stamp("journal")[1]
@@ -171,7 +171,7 @@ def test_a_commit_that_fails_fails_every_call_of_it_and_keeps_nothing(home: Home
         await activity.keep(CALL)
         ((pages,),) = home.db.read("PRAGMA page_count")
         home.db.read(f"PRAGMA max_page_count = {pages}")  # a disk with no room left
-        large = Entry("s", "t", "allowed", args={"text": "x" * 4000})
+        large = CallRecord("s", "t", "allowed", args={"text": "x" * 4000})
         ended = await asyncio.gather(*(activity.keep(large) for _ in range(40)), return_exceptions=True)
         assert [type(one) for one in ended] == [HomeError] * 40
         assert {one.code for one in ended if isinstance(one, HomeError)} == {"DISK_FULL"}
@@ -225,7 +225,7 @@ def test_a_record_that_was_handed_in_is_kept_though_the_program_ends(home: Home)
 
 def test_secrets_are_taken_out_wherever_they_stand(home: Home) -> None:
     hidden = "correct horse battery"
-    entry = Entry(
+    entry = CallRecord(
         server="s",
         tool="t",
         verdict="failed",
@@ -234,7 +234,7 @@ def test_secrets_are_taken_out_wherever_they_stand(home: Home) -> None:
         reason=f"with {hidden}",
         args={"a": [{"b": TOKEN}], hidden: 1, "cut": f"x {TOKEN[:20]}"},
         request_id=TOKEN,
-        client_name=hidden,
+        client=hidden,
         warnings=(f"saw {TOKEN}",),
     )
     (call,) = kept(home, entry, redactor=Redactor(credentials=[hidden]))
@@ -253,9 +253,9 @@ def test_a_secret_of_large_arguments_is_taken_out_too_also_where_it_is_cut(home:
     padded = "x" * 4080
     calls = kept(
         home,
-        Entry("s", "t", "allowed", args={"text": "y" * 200_000, "a": TOKEN}),
-        Entry("s", "t", "allowed", args={"text": f"{padded} {TOKEN}"}),
-        Entry("s", "t", "allowed", args={"text": "z" * 8180 + " " + TOKEN + "z" * 100_000}),
+        CallRecord("s", "t", "allowed", args={"text": "y" * 200_000, "a": TOKEN}),
+        CallRecord("s", "t", "allowed", args={"text": f"{padded} {TOKEN}"}),
+        CallRecord("s", "t", "allowed", args={"text": "z" * 8180 + " " + TOKEN + "z" * 100_000}),
     )
     for call in calls:
         assert TOKEN[:16] not in call.args
@@ -264,7 +264,7 @@ def test_a_secret_of_large_arguments_is_taken_out_too_also_where_it_is_cut(home:
 @pytest.mark.parametrize("size", [4000, 4086, 4087, 5000, 3_000_000])
 def test_arguments_that_are_too_long_are_cut_with_a_mark_and_hashed_whole(home: Home, size: int) -> None:
     args = {"text": "é" + "x" * (size - 2)}  # {"text":"…"} are eleven bytes
-    (call,) = kept(home, Entry("s", "t", "allowed", args=args))
+    (call,) = kept(home, CallRecord("s", "t", "allowed", args=args))
     fits = size + 11 <= 4096
     assert call.args_bytes == size + 11
     assert call.args_hash == json_hash(args)
@@ -279,13 +279,15 @@ def test_nothing_that_an_agent_can_send_keeps_its_record_from_being_kept(home: H
         deep = {"a": deep}
     calls = kept(
         home,
-        Entry("s", "t", "denied", args={"deep": deep}),
-        Entry("s", "t", "denied", args={"half": "\ud800", "\udfff": 1}),
-        Entry("s", "t", "denied", args={"n": math.nan, "i": math.inf, "big": 10**5000}),
-        Entry("s" * 10**6, "\ud800", "denied", code="\x00", reason="r" * 10**6, request_id="\udc00" * 999),
-        Entry("s", "t", "denied", result_bytes=10**30, latency_ms=math.nan, upstream_ms=-math.inf),
-        Entry("s", "t", "denied", warnings=("w" * 10**5,) * 100, at="yesterday"),
-        Entry("s", "t", "denied", args={str(n): n for n in range(100_000)}),
+        CallRecord("s", "t", "denied", args={"deep": deep}),
+        CallRecord("s", "t", "denied", args={"half": "\ud800", "\udfff": 1}),
+        CallRecord("s", "t", "denied", args={"n": math.nan, "i": math.inf, "big": 10**5000}),
+        CallRecord(
+            "s" * 10**6, "\ud800", "denied", "", "\x00", reason="r" * 10**6, request_id="\udc00" * 999
+        ),
+        CallRecord("s", "t", "denied", result_bytes=10**30, latency_ms=math.nan, upstream_ms=-math.inf),
+        CallRecord("s", "t", "denied", warnings=("w" * 10**5,) * 100, at="yesterday"),
+        CallRecord("s", "t", "denied", args={str(n): n for n in range(100_000)}),
     )
     assert all(call.verdict == "denied" for call in calls)
     assert all(len(row.wire) < 16_000 for row in home.journal.rows())
@@ -311,7 +313,7 @@ def test_any_entry_becomes_a_record_that_can_be_written_and_read(
     from ir import decode_cbor, encode_cbor
     from mcl.catalog.activity.record import call_of
 
-    entry = Entry(*texts[:8], args=args, latency_ms=ms, upstream_ms=ms, warnings=(texts[8],))
+    entry = CallRecord(*texts[:8], args=args, latency_ms=ms, upstream_ms=ms, warnings=(texts[8],))
     body = body_of(entry, Redactor(), "did:key:z6Mk")
     again = decode_cbor(encode_cbor(body))
     assert again == body
@@ -323,13 +325,13 @@ KEEPER = """
 import asyncio, sys
 from pathlib import Path
 from mcl.core.home import open_home
-from mcl.catalog.activity import Activity, Entry
+from mcl.catalog.activity import Activity, CallRecord
 
 async def main():
     activity = Activity(open_home(Path(sys.argv[1])))
     async def caller(name):
         for number in range(int(sys.argv[2])):
-            done = await activity.keep(Entry("s", f"{sys.argv[3]}-{name}-{number}", "allowed"))
+            done = await activity.keep(CallRecord("s", f"{sys.argv[3]}-{name}-{number}", "allowed"))
             print(done.id, flush=True)
     await asyncio.gather(*(caller(name) for name in range(4)))
 

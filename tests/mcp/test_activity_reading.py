@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from executor import Home
 from executor.core.clock import FixedClock
 from ir import MclError
-from mcl.catalog.activity import NAMES, Activity, CallRecord, Entry, Filters, Flaw, Reader, parse_filters
+from mcl.catalog.activity import NAMES, Activity, ActivityFlaw, CallRecord, Filters, Reader, parse_filters
 from mcl.catalog.activity.stats import GROUPS, stats
 from mcl.core.errors import McpError
 from mcl.core.home import open_home
@@ -52,7 +52,7 @@ def moment(text: str) -> datetime:
     return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
-def wanted(entry: Entry, asked: Mapping[str, Any]) -> bool:
+def wanted(entry: CallRecord, asked: Mapping[str, Any]) -> bool:
     """The plain meaning of the filters, over what was told."""
 
     def any_of(name: str) -> list[str]:
@@ -65,7 +65,7 @@ def wanted(entry: Entry, asked: Mapping[str, Any]) -> bool:
         "sensitivity": entry.data_sensitivity or "unknown",
         "status": entry.verdict,
         "code": entry.code,
-        "client": entry.client_name,
+        "client": entry.client,
     }
     for name in asked:
         if name in said and said[name] not in any_of(name):
@@ -87,15 +87,14 @@ def wanted(entry: Entry, asked: Mapping[str, Any]) -> bool:
         shown = (f"{entry.server}:{entry.tool}", entry.reason, f'{{"q":"{entry.args["q"]}"}}', entry.code)
         needle = " ".join(asked["text"].casefold().split())
         return any(
-            needle in " ".join(text.casefold().split())
-            for text in (*shown, entry.client_name, *entry.warnings)
+            needle in " ".join(text.casefold().split()) for text in (*shown, entry.client, *entry.warnings)
         )
     return True
 
 
 moments = st.integers(-4 * 86400, 0).map(lambda seconds: NOON + timedelta(seconds=seconds))
 entries = st.builds(
-    Entry,
+    CallRecord,
     server=st.sampled_from(SEVERAL["server"]),
     tool=st.sampled_from(("read", "create_issue", "a b")),
     verdict=st.sampled_from(SEVERAL["status"]),
@@ -105,7 +104,7 @@ entries = st.builds(
     reason=st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join),
     args=st.sampled_from(("fox", "Straße", "x")).map(lambda word: {"q": word}),
     agent=st.sampled_from(("did:key:z6MkA", "did:key:z6MkB")),
-    client_name=st.sampled_from(("", *SEVERAL["client"])),
+    client=st.sampled_from(("", *SEVERAL["client"])),
     intent_id=st.sampled_from(INTENTS),
     warnings=st.lists(st.sampled_from(("policy", "Fox")), max_size=2).map(tuple),
     at=moments.map(lambda at: at.isoformat(timespec="milliseconds").replace("+00:00", "Z")),
@@ -131,7 +130,7 @@ asked_for = st.fixed_dictionaries(
 )
 
 
-def keep(home: Home, told: Sequence[Entry]) -> None:
+def keep(home: Home, told: Sequence[CallRecord]) -> None:
     async def talk() -> None:
         activity = Activity(home)
         await asyncio.gather(*(activity.keep(entry) for entry in told))
@@ -145,7 +144,7 @@ def filters(**asked: Any) -> Filters:
 
 def calls(home: Home, **asked: Any) -> list[CallRecord]:
     found = list(Reader(home).oldest(filters(**asked)))
-    assert not [one for one in found if isinstance(one, Flaw)]
+    assert not [one for one in found if isinstance(one, ActivityFlaw)]
     return [one for one in found if isinstance(one, CallRecord)]
 
 
@@ -164,7 +163,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Home]]:
 @given(told=st.lists(entries, max_size=12), asked=asked_for, limit=st.integers(1, 5))
 @example(told=[], asked={}, limit=1)
 def test_pages_hold_exactly_what_was_asked_for_newest_first(
-    shelf: list[Home], told: list[Entry], asked: dict[str, Any], limit: int
+    shelf: list[Home], told: list[CallRecord], asked: dict[str, Any], limit: int
 ) -> None:
     home = shelf[0]
     before = home.journal.size()
@@ -189,7 +188,7 @@ def test_pages_hold_exactly_what_was_asked_for_newest_first(
 @settings(max_examples=25)
 @given(told=st.lists(entries, max_size=12), asked=asked_for)
 def test_the_numbers_are_those_of_the_calls_that_were_asked_for(
-    tmp_path_factory: pytest.TempPathFactory, told: list[Entry], asked: dict[str, Any]
+    tmp_path_factory: pytest.TempPathFactory, told: list[CallRecord], asked: dict[str, Any]
 ) -> None:
     from dataclasses import replace
 
@@ -215,7 +214,7 @@ def test_the_numbers_are_those_of_the_calls_that_were_asked_for(
             check_count(count, [one for one in mine if key(one) == count.name])
 
 
-def check_count(count: Any, mine: Sequence[Entry]) -> None:
+def check_count(count: Any, mine: Sequence[CallRecord]) -> None:
     latencies = sorted(one.latency_ms for one in mine)
     assert count.calls == len(mine)
     assert count.result_bytes == sum(one.result_bytes for one in mine)
@@ -314,7 +313,7 @@ def test_any_filters_are_read_or_refused_as_bad(asked: dict[str, Any]) -> None:
     "cursor", ["7", "7-0000000", "0-00000000", "7-00000000", "x", "-", "٣-00000000", None, 7]
 )
 def test_a_cursor_that_is_not_of_these_filters_is_refused(home: Home, cursor: Any) -> None:
-    keep(home, [Entry("s", "t", "allowed")] * 3)
+    keep(home, [CallRecord("s", "t", "allowed")] * 3)
     with pytest.raises(McpError, match="cursor"):
         Reader(home).page(filters(), cursor=cursor)
     other = Reader(home).page(filters(server="s"), limit=1).next
@@ -329,7 +328,7 @@ def test_a_limit_beyond_what_a_page_holds_is_refused(home: Home, limit: Any) -> 
 
 
 def test_a_page_ends_where_its_bytes_end_and_goes_on_there(home: Home) -> None:
-    keep(home, [Entry("s", f"t{n}", "allowed", args={"text": "x" * 3000}) for n in range(9)])
+    keep(home, [CallRecord("s", f"t{n}", "allowed", args={"text": "x" * 3000}) for n in range(9)])
     reader, found, cursor = Reader(home), list[str](), ""
     while True:
         page = reader.page(filters(), limit=50, cursor=cursor, max_bytes=9000)
@@ -347,7 +346,7 @@ def test_calls_are_told_apart_by_the_moment_whatever_its_digits(home: Home) -> N
         "2026-11-21T10:00:00.5Z",
         "2026-11-21T10:00:01Z",
     )
-    keep(home, [Entry("s", "t", "allowed", at=at) for at in told])
+    keep(home, [CallRecord("s", "t", "allowed", at=at) for at in told])
     found = calls(home, since="2026-11-21T10:00:00.5Z", until="2026-11-21T10:00:01Z")
     assert [call.seq for call in found] == [3]
 
@@ -366,7 +365,7 @@ def as_intruder(home: Home) -> Iterator[sqlite3.Connection]:
 
 @pytest.fixture
 def three(home: Home) -> Home:
-    keep(home, [Entry("s", f"t{n}", "denied", reason="harmless") for n in (1, 2, 3)])
+    keep(home, [CallRecord("s", f"t{n}", "denied", reason="harmless") for n in (1, 2, 3)])
     return home
 
 
@@ -441,7 +440,7 @@ def test_a_record_is_found_by_row_id_beginning_and_as_the_last(tmp_path: Path) -
     from executor import Home as Whole
 
     with Whole.open(tmp_path / "home", clock=FixedClock(NOW)) as home:
-        keep(home, [Entry("s", f"t{n}", "allowed") for n in (1, 2)])
+        keep(home, [CallRecord("s", f"t{n}", "allowed") for n in (1, 2)])
         home.journal.record("record.other", {})
         reader = Reader(home)
         ids = [row.id for row in home.journal.rows()]

@@ -12,7 +12,7 @@ from walks import Walks, gate, sequence
 
 import mcl
 from executor import GateAnswer, GateQuestion, Home
-from mcl.catalog.activity import Activity, Entry
+from mcl.catalog.activity import Activity, CallRecord
 from mcl.core.home import open_home
 
 # Cut in two, so that this file is no hit of a search for keys itself.
@@ -42,7 +42,7 @@ def quarantined(home: Home, text: str) -> None:
 def called(home: Home, text: str) -> None:
     async def talk() -> None:
         args = {"q": text, "deep": [{"x": text}]}
-        await Activity(home).keep(Entry("shop", "search", "allowed", reason=text, args=args))
+        await Activity(home).keep(CallRecord("shop", "search", "allowed", reason=text, args=args))
 
     asyncio.run(talk())
 

@@ -1,10 +1,9 @@
-"""What was called over MCP: kept in the journal, listed, filtered, counted, exported, watched."""
+"""What was called over MCP: written to the journal, listed, filtered, counted, exported, watched."""
 
-from mcl.catalog.activity.entry import KIND, OPERATIONS, SENSITIVITIES, VERDICTS, Entry
 from mcl.catalog.activity.filters import NAMES, Filters, bad_filter, parse_filters
-from mcl.catalog.activity.keeping import Activity, Kept
-from mcl.catalog.activity.reading import ActivityPage, Flaw, Reader
-from mcl.catalog.activity.record import CallRecord
+from mcl.catalog.activity.index import ActivityFlaw, ActivityPage, Reader
+from mcl.catalog.activity.record import KIND, OPERATIONS, SENSITIVITIES, VERDICTS, CallRecord
+from mcl.catalog.activity.writer import Activity, KeptCall
 
 __all__ = [
     "KIND",
@@ -13,12 +12,11 @@ __all__ = [
     "SENSITIVITIES",
     "VERDICTS",
     "Activity",
+    "ActivityFlaw",
     "ActivityPage",
     "CallRecord",
-    "Entry",
     "Filters",
-    "Flaw",
-    "Kept",
+    "KeptCall",
     "Reader",
     "bad_filter",
     "parse_filters",

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
-from executor.core.errors import JournalError
 from executor.core.hashing import json_bytes
-from executor.store.home import Home
-from executor.store.journal.record import Record
-from executor.store.journal.rows import COLUMNS, Row
 from executor.tools.names import is_server
-from ir.errors import MclError
-from mcl.catalog.activity.entry import KIND, OPERATIONS, SENSITIVITIES, VERDICTS
-from mcl.catalog.activity.record import CallRecord, call_of, milliseconds
+from mcl.catalog.activity.record import OPERATIONS, SENSITIVITIES, VERDICTS, CallRecord, milliseconds
 from mcl.core.errors import McpError
 
 _LONGEST: Final = 200  # characters of a filter
@@ -34,22 +27,37 @@ _AGENT: Final = re.compile(r"did:[ -~]+", re.ASCII)
 _MOMENTS: Final = "2026-11-21, 2026-11-21T10:00Z, or ago: 90s, 30m, 2h, 3d, 1w"
 
 Given: TypeAlias = Mapping[str, object]
-_Check: TypeAlias = Callable[[str], bool]
 
-# Each filter of which several values may be given: what a value must be, and what is allowed in words.
-_VALUES: Final[Mapping[str, tuple[_Check, str]]] = {
-    "server": (is_server, "the name of a server, as mcl server list shows it; mcl is mcl itself"),
-    "tool": (lambda text: text.isprintable(), "the name of a tool, or server:tool"),
-    "operation": (OPERATIONS.__contains__, ", ".join(OPERATIONS)),
-    "sensitivity": (SENSITIVITIES.__contains__, ", ".join(SENSITIVITIES)),
-    "status": (VERDICTS.__contains__, ", ".join(VERDICTS)),
-    "code": (lambda text: _CODE.fullmatch(text) is not None, "a code such as SERVER_MISMATCH"),
-    "intent": (lambda text: _INTENT.fullmatch(text) is not None, "the id of an intent, or how it begins"),
-    "agent": (lambda text: _AGENT.fullmatch(text) is not None, "a DID, or how it begins: did:key:z6Mk"),
-    "client": (lambda text: text.isprintable(), "what the client calls itself"),
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter of which several values may be given.
+
+    field: the field of a call that it is held against, which is also what the column of its name in the index
+    holds. allowed: in words, what a value may be; right: whether it is that. begins: the beginning will do.
+    """
+
+    field: str
+    allowed: str
+    right: Callable[[str], object]
+    begins: bool = False
+
+
+FILTERS: Final[Mapping[str, Filter]] = {
+    "server": Filter(
+        "server", "the name of a server, as mcl server list shows it; mcl is mcl itself", is_server
+    ),
+    "tool": Filter("tool", "the name of a tool, or server:tool", str.isprintable),
+    "operation": Filter("operation", ", ".join(OPERATIONS), OPERATIONS.__contains__),
+    "sensitivity": Filter("data_sensitivity", ", ".join(SENSITIVITIES), SENSITIVITIES.__contains__),
+    "status": Filter("verdict", ", ".join(VERDICTS), VERDICTS.__contains__),
+    "code": Filter("code", "a code such as SERVER_MISMATCH", _CODE.fullmatch),
+    "intent": Filter("intent_id", "the id of an intent, or how it begins", _INTENT.fullmatch, begins=True),
+    "agent": Filter("agent", "a DID, or how it begins: did:key:z6Mk", _AGENT.fullmatch, begins=True),
+    "client": Filter("client", "what the client calls itself", str.isprintable),
 }
 _ONE: Final = ("since", "until", "text")
-NAMES: Final = (*_VALUES, *_ONE)
+NAMES: Final = (*FILTERS, *_ONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,7 @@ class Filters:
             return False
         if self.until is not None and call.at_ms >= self.until:
             return False
-        if any(not _MATCH[name](call, wanted) for name, wanted in self.values.items()):
+        if not all(_matches(name, call, wanted) for name, wanted in self.values.items()):
             return False
         return not self.text or self.text in words_of(call)
 
@@ -80,9 +88,11 @@ class Filters:
         """The same as SQL over the index (`a`), with its parameters."""
         parts, parameters = list[str](), list[object]()
         for name, wanted in self.values.items():
-            one, of = _SQL[name]
+            one = f"substr(a.{name}, 1, length(?)) = ?" if FILTERS[name].begins else f"a.{name} = ?"
+            if name == "tool":
+                one = f"{one} OR a.server || ':' || a.tool = ?"
             parts.append("(" + " OR ".join([one] * len(wanted)) + ")")
-            parameters += [value for text in wanted for value in of(text)]
+            parameters += [text for text in wanted for _ in range(one.count("?"))]
         if self.since is not None:
             parts.append("a.at_ms >= ?")
             parameters.append(self.since)
@@ -105,7 +115,7 @@ def parse_filters(given: Given, *, now: str) -> Filters:
             raise _unknown(name)
     found = {
         name: tuple(_value(name, text) for text in _list(name, given[name]))
-        for name in _VALUES
+        for name in FILTERS
         if name in given
     }
     since, until = (_moment(name, given[name], now) if name in given else None for name in ("since", "until"))
@@ -128,7 +138,7 @@ def bad_filter(name: str, why: str, allowed: str) -> McpError:
 
 def words_of(call: CallRecord) -> str:
     """What a text is looked for in: the fields that are shown, folded, none running into the next."""
-    fields = (call.name, call.reason, call.args, call.code, call.client, *call.warnings)
+    fields = (call.name, call.reason, call.kept_args, call.code, call.client, *call.warnings)
     return "\x1f".join([fold(text) for text in fields])
 
 
@@ -155,13 +165,13 @@ def _list(name: str, value: object) -> Sequence[object]:
         return (value,)
     if isinstance(value, list | tuple) and 0 < len(value) <= _LONGEST:
         return value
-    raise bad_filter(name, "is neither a text nor a list of texts", _VALUES[name][1])
+    raise bad_filter(name, "is neither a text nor a list of texts", FILTERS[name].allowed)
 
 
 def _value(name: str, value: object) -> str:
-    check, allowed = _VALUES[name]
+    allowed = FILTERS[name].allowed
     text = _text(name, value, _LONGEST, allowed)
-    if not check(text):
+    if not FILTERS[name].right(text):
         raise bad_filter(name, f"cannot be {text!a}", allowed)
     return text.removeprefix("matrix://intent/") if name == "intent" else text
 
@@ -193,134 +203,8 @@ def _moment(name: str, value: object, now: str) -> int:
         raise bad_filter(name, f"is no moment: {text!a} ({error})", _MOMENTS) from error
 
 
-def _tool(call: CallRecord, wanted: tuple[str, ...]) -> bool:
-    return call.tool in wanted or call.name in wanted
-
-
-def _begins(text: str, wanted: tuple[str, ...]) -> bool:
-    return any(text.startswith(one) for one in wanted)
-
-
-_MATCH: Final[Mapping[str, Callable[[CallRecord, tuple[str, ...]], bool]]] = {
-    "server": lambda call, wanted: call.server in wanted,
-    "tool": _tool,
-    "operation": lambda call, wanted: call.operation in wanted,
-    "sensitivity": lambda call, wanted: call.data_sensitivity in wanted,
-    "status": lambda call, wanted: call.verdict in wanted,
-    "code": lambda call, wanted: call.code in wanted,
-    "intent": lambda call, wanted: _begins(call.intent_id, wanted),
-    "agent": lambda call, wanted: _begins(call.agent, wanted),
-    "client": lambda call, wanted: call.client in wanted,
-}
-_SQL: Final[Mapping[str, tuple[str, Callable[[str], tuple[object, ...]]]]] = {
-    **{
-        name: (f"a.{name} = ?", lambda text: (text,))
-        for name in ("server", "operation", "sensitivity", "status", "code", "client")
-    },
-    "tool": ("(a.tool = ? OR a.server || ':' || a.tool = ?)", lambda text: (text, text)),
-    **{name: (f"substr(a.{name}, 1, ?) = ?", lambda text: (len(text), text)) for name in ("intent", "agent")},
-}
-
-
-# ---- A table of what the records say, to find them by. It is made of the journal, and can be made again:
-# what is shown of a call always comes from the signed bytes of its row.
-
-# flaw: why a row was not believed when it was read; nothing else is known of it then. `activity_read`: all
-# rows up to there are in the table.
-STEPS: Final = (
-    """
-    CREATE TABLE activity (
-        seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, server TEXT NOT NULL, tool TEXT NOT NULL,
-        operation TEXT NOT NULL, sensitivity TEXT NOT NULL, status TEXT NOT NULL, code TEXT NOT NULL,
-        intent TEXT NOT NULL, agent TEXT NOT NULL, client TEXT NOT NULL, latency_us INTEGER NOT NULL,
-        result_bytes INTEGER NOT NULL, flaw TEXT NOT NULL) STRICT;
-    CREATE TABLE activity_words (seq INTEGER PRIMARY KEY, words TEXT NOT NULL) STRICT;
-    CREATE TABLE activity_read (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL) STRICT;
-    INSERT INTO activity_read VALUES (1, 0);
-    """,
-)
-_ADD: Final = "INSERT OR REPLACE INTO activity VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,'')"
-_ADD_WORDS: Final = "INSERT OR REPLACE INTO activity_words VALUES (?, ?)"
-_ADD_FLAW: Final = "INSERT OR REPLACE INTO activity VALUES (?,0,'','','','','','','','','',0,0,?)"
-_PORTION: Final = 1000  # rows that are read before the database is written to, which others wait for
-_MISSING: Final = f"""
-    SELECT {COLUMNS} FROM journal j
-    WHERE j.seq > ? AND j.kind = ? AND NOT EXISTS (SELECT 1 FROM activity a WHERE a.seq = j.seq)
-    ORDER BY j.seq LIMIT ?"""  # noqa: S608  # fixed texts
-
-
-class Index:
-    """The table of a home. Its methods raise HomeError."""
-
-    def __init__(self, home: Home) -> None:
-        self._home = home
-        home.db.migrate("activity", STEPS)
-
-    def add(self, connection: sqlite3.Connection, calls: Sequence[CallRecord]) -> None:
-        """Enter calls whose rows are written in the same commit."""
-        connection.executemany(_ADD, [_columns(call) for call in calls])
-        connection.executemany(_ADD_WORDS, [(call.seq, words_of(call)) for call in calls])
-
-    def catch_up(self, *, fresh: bool = False) -> None:
-        """Enter all rows that are missing, each after its signature was checked. fresh: all rows anew."""
-        db, size = self._home.db, self._home.journal.size()
-        read = int(db.read("SELECT seq FROM activity_read")[0][0])
-        if fresh or read > size:  # a journal that became shorter is another one
-            with db.derive("activity") as connection:
-                for table in ("activity", "activity_words"):
-                    connection.execute(f"DELETE FROM {table}")  # noqa: S608  # fixed texts
-                connection.execute("UPDATE activity_read SET seq = 0")
-            read = 0
-        while rows := [Row(*found) for found in db.read(_MISSING, (read, KIND, _PORTION))]:
-            read = rows[-1].seq
-            self._enter(rows, read)
-        if size - read > _PORTION:  # so that the same rows are not gone through again each time
-            self._enter((), size)
-
-    def _enter(self, rows: Sequence[Row], read: int) -> None:
-        calls, flaws = list[CallRecord](), list[tuple[int, str]]()
-        for row in rows:
-            try:
-                calls.append(believed(self._home, row))
-            except MclError as problem:
-                flaws.append((row.seq, problem.code))
-        with self._home.db.derive("activity") as connection:
-            self.add(connection, calls)
-            connection.executemany(_ADD_FLAW, flaws)
-            connection.execute("UPDATE activity_read SET seq = max(seq, ?)", (read,))
-
-
-def believed(home: Home, row: Row) -> CallRecord:
-    """The call that a row tells of, from its signed bytes.
-
-    Raises what Journal.open raises; JournalError COLUMN_MISMATCH, ACTIVITY_SHAPE.
-    """
-    message = home.journal.open(row.wire)
-    said = (message.kind, message.id, message.at, message.self_hash)
-    if said != (row.kind, row.id, row.at, row.self_hash) or row.kind != KIND:
-        raise JournalError(
-            "COLUMN_MISMATCH",
-            "the row does not say what its signed bytes say",
-            place=row.id,
-            fix="run mcl log verify",
-        )
-    assert isinstance(message, Record)
-    return call_of(message.body, seq=row.seq, id=row.id, at=row.at)
-
-
-def _columns(call: CallRecord) -> tuple[object, ...]:
-    return (
-        call.seq,
-        call.at_ms,
-        call.server,
-        call.tool,
-        call.operation,
-        call.data_sensitivity,
-        call.verdict,
-        call.code,
-        call.intent_id,
-        call.agent,
-        call.client,
-        call.latency_us,
-        call.result_bytes,
-    )
+def _matches(name: str, call: CallRecord, wanted: tuple[str, ...]) -> bool:
+    said = getattr(call, FILTERS[name].field)
+    if FILTERS[name].begins:
+        return any(said.startswith(one) for one in wanted)
+    return said in wanted or (name == "tool" and call.name in wanted)

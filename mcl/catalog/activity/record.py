@@ -1,4 +1,4 @@
-"""A record of a call as it is read back from its signed bytes."""
+"""One call over MCP: who asked which server's tool for what, what was said to it, what came of it."""
 
 from __future__ import annotations
 
@@ -6,42 +6,59 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from executor.core.errors import JournalError
+from executor.gate.effects import RANK
+from executor.gate.guards.three_keys import SENSITIVITIES as SENSITIVITIES
+
+KIND: Final = "record.mcp.call"
+VERDICTS: Final = ("allowed", "asked", "denied", "failed")
+OPERATIONS: Final = (*RANK, "none")  # none: nothing of the kind was declared
+_MAX_NUMBER: Final = (1 << 63) - 1
+INTENT: Final = ("operation_type", "data_sensitivity", "reason")
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One call. seq: its row in the journal; id, at: of its record. args: JSON, or the beginning of it and a
-    `…`; args_bytes: how long it was. latency_us, upstream_us: whole microseconds, upstream None where no
-    server was asked. declared: whether anything of an intent was given. The rest is as in `Entry`."""
+    """What is told of one call before its answer goes out, and what is read back of it.
 
-    seq: int
-    id: str
-    at: str
+    server, tool: as in ``server:tool``; of ours the server is "mcl". variant: ``call_tool_read`` and so on,
+    "" where it was none of these. verdict: one of VERDICTS; code: of the refusal or the failure.
+    operation_type, data_sensitivity, reason: as declared, whether that was right or not; declared: whether
+    anything was. args: as given; read back they are JSON, or the beginning of it and a `…`. args_bytes: how
+    long that JSON was. args_hash: hex sha256 of it, where the caller knows it already. result_bytes: of the
+    answer as JSON. upstream_ms: how long the server took; None where it was not asked. latency_ms: of the
+    whole call. agent: a DID ("": this home's agent). client: what the client calls itself. intent_id,
+    gate_id: of the intent and the gate that were made of it. at: when the call came in, ISO 8601 in UTC ("":
+    now). seq, id: the row in the journal and its record, once it is kept.
+    """
+
     server: str
     tool: str
-    variant: str
-    operation_type: str
-    data_sensitivity: str
-    reason: str
-    declared: bool
     verdict: str
-    code: str
-    args: str = field(repr=False)
-    args_bytes: int
-    args_hash: str
-    result_bytes: int
-    upstream_us: int | None
-    latency_us: int
-    request_id: str
-    agent: str
-    client: str
-    client_version: str
-    intent_id: str
-    gate_id: str
-    warnings: tuple[str, ...]
+    variant: str = ""
+    code: str = ""
+    operation_type: str = ""
+    data_sensitivity: str = ""
+    reason: str = ""
+    args: Mapping[str, Any] | str = field(default_factory=dict, repr=False)
+    args_bytes: int = 0
+    args_hash: str = ""
+    result_bytes: int = 0
+    upstream_ms: float | None = None
+    latency_ms: float = 0.0
+    request_id: str | int = ""
+    agent: str = ""
+    client: str = ""
+    client_version: str = ""
+    intent_id: str = ""
+    gate_id: str = ""
+    warnings: tuple[str, ...] = ()
+    at: str = ""
+    id: str = ""
+    seq: int = 0
+    declared: bool = False
 
     @property
     def name(self) -> str:
@@ -62,86 +79,77 @@ class CallRecord:
     def given_args(self) -> object:
         """The arguments as a JSON value; text where they were cut."""
         try:
-            value = json.loads(self.args)
+            value = json.loads(self.kept_args)
         except ValueError:
             return self.args
         return value if isinstance(value, dict) else self.args
 
+    @property
+    def kept_args(self) -> str:
+        """The arguments as text: JSON, or the beginning of it."""
+        return self.args if isinstance(self.args, str) else json.dumps(dict(self.args))
+
     def flat(self) -> dict[str, object]:
-        """The fields side by side, as a table has them; times in milliseconds, warnings on lines."""
-        return {
-            "row": self.seq,
-            "id": self.id,
-            "at": self.at,
-            "server": self.server,
-            "tool": self.tool,
-            "tool_variant": self.variant,
-            "operation_type": self.operation_type,
-            "data_sensitivity": self.data_sensitivity,
-            "reason": self.reason,
-            "verdict": self.verdict,
-            "code": self.code,
-            "args": self.args,
-            "args_bytes": self.args_bytes,
-            "args_hash": self.args_hash,
-            "result_bytes": self.result_bytes,
-            "latency_ms": self.latency_us / 1000,
-            "upstream_ms": None if self.upstream_us is None else self.upstream_us / 1000,
-            "request_id": self.request_id,
-            "agent": self.agent,
-            "client_name": self.client,
-            "client_version": self.client_version,
-            "intent_id": self.intent_id,
-            "gate_id": self.gate_id,
-            "warnings": "\n".join(self.warnings),
-        }
+        """The fields side by side, as a table has them; warnings on lines."""
+        told = {column: getattr(self, name) for column, name in COLUMNS.items()}
+        return {**told, "warnings": "\n".join(self.warnings)}
 
     def to_json(self) -> dict[str, object]:
         """The record as a JSON object: the flat fields, and `metadata` with the declared intent."""
         metadata: dict[str, object] = {}
         if self.declared:
-            metadata["intent"] = {
-                "operation_type": self.operation_type,
-                "data_sensitivity": self.data_sensitivity,
-                "reason": self.reason,
-            }
+            metadata["intent"] = {name: getattr(self, name) for name in INTENT}
         if self.variant:
             metadata["tool_variant"] = self.variant
         values = {"args": self.given_args, "warnings": list(self.warnings), "metadata": metadata}
         return {**self.flat(), **values}
 
 
+# What is shown and exported, in this order: the name of each column, and the field that it holds.
+COLUMNS: Final[Mapping[str, str]] = {
+    "row": "seq",
+    **{name: name for name in ("id", "at", "server", "tool")},
+    "tool_variant": "variant",
+    **{name: name for name in (*INTENT, "verdict", "code", "args", "args_bytes", "args_hash")},
+    **{name: name for name in ("result_bytes", "latency_ms", "upstream_ms", "request_id", "agent")},
+    "client_name": "client",
+    **{name: name for name in ("client_version", "intent_id", "gate_id", "warnings")},
+}
+# The fields that the body of a record has as they are, unlike its intent, its times and its warnings.
+TEXTS: Final = (
+    *("server", "tool", "variant", "verdict", "code", "request_id", "agent"),
+    *("client", "client_version", "intent_id", "gate_id"),
+)
+_AS_THEY_ARE: Final = dict.fromkeys((*TEXTS, "args", "args_hash"), str) | {
+    "args_bytes": int,
+    "result_bytes": int,
+}
+
+
 def call_of(body: Mapping[str, Any], *, seq: int, id: str, at: str) -> CallRecord:
     """The call that the body of a record of kind KIND tells of. Raises JournalError ACTIVITY_SHAPE."""
-    intent = _get(body, "intent", dict)
-    upstream = body.get("upstream_us")
+    intent, upstream = _get(body, "intent", dict), body.get("upstream_us")
+    said = {name: _get(body, name, kind) for name, kind in _AS_THEY_ARE.items()}
+    if intent:
+        said |= {name: _get(intent, name, str) for name in INTENT}
     return CallRecord(
-        seq=seq,
-        id=id,
-        at=at,
-        server=_get(body, "server", str),
-        tool=_get(body, "tool", str),
-        variant=_get(body, "variant", str),
-        operation_type=_get(intent, "operation_type", str) if intent else "",
-        data_sensitivity=_get(intent, "data_sensitivity", str) if intent else "unknown",
-        reason=_get(intent, "reason", str) if intent else "",
-        declared=bool(intent),
-        verdict=_get(body, "verdict", str),
-        code=_get(body, "code", str),
-        args=_get(body, "args", str),
-        args_bytes=_get(body, "args_bytes", int),
-        args_hash=_get(body, "args_hash", str),
-        result_bytes=_get(body, "result_bytes", int),
-        upstream_us=None if upstream is None else _get(body, "upstream_us", int),
-        latency_us=_get(body, "latency_us", int),
-        request_id=_get(body, "request_id", str),
-        agent=_get(body, "agent", str),
-        client=_get(body, "client", str),
-        client_version=_get(body, "client_version", str),
-        intent_id=_get(body, "intent_id", str),
-        gate_id=_get(body, "gate_id", str),
+        **{"data_sensitivity": "unknown", **said},
+        upstream_ms=None if upstream is None else _get(body, "upstream_us", int) / 1000,
+        latency_ms=_get(body, "latency_us", int) / 1000,
         warnings=tuple(_get(body, "warnings", list)),
+        at=at,
+        id=id,
+        seq=seq,
+        declared=bool(intent),
     )
+
+
+def whole_number(value: float) -> int:
+    """A whole number that a table holds; what is none counts as 0."""
+    try:
+        return max(0, min(round(value), _MAX_NUMBER))
+    except (ValueError, OverflowError):  # NaN, endless
+        return 0
 
 
 def milliseconds(instant: str) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Final
 
 from executor.store.home import Home
-from mcl.catalog.activity.filters import Filters, Index
+from mcl.catalog.activity.filters import Filters
+from mcl.catalog.activity.index import ActivityIndex
 
 # What is counted by, and the column of it; "" stands for none.
 GROUPS: Final = {
@@ -33,8 +34,7 @@ class Count:
 
     def to_json(self) -> dict[str, object]:
         """The count as a JSON object."""
-        told = {"calls": self.calls, "p50_ms": self.p50_ms, "p95_ms": self.p95_ms}
-        return {"name": self.name, **told, "result_bytes": self.result_bytes}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def stats(home: Home, filters: Filters, *, fresh: bool = False) -> ActivityStats
     Without it the numbers are those of the index, which each record entered with its signature checked, or
     when it was signed here. Raises HomeError.
     """
-    Index(home).catch_up(fresh=fresh)
+    ActivityIndex(home).catch_up(fresh=fresh)
     where, values = filters.where()
     names = ", ".join(GROUPS.values())
     # Of calls that are alike in all that is counted by: their latencies, as one text.

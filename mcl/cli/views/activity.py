@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 
-from mcl.catalog.activity.reading import Flaw, Found
+from mcl.catalog.activity.index import ActivityFlaw, Found
 from mcl.catalog.activity.record import CallRecord
 from mcl.catalog.activity.stats import ActivityStats, Count
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, joined, listing, moment, plain, rows
@@ -26,7 +26,7 @@ def calls_view(calls: Sequence[CallRecord]) -> RenderableType:
             (one_line(call.name, 80), ""),
             (call.operation_type or "-", BAD if call.operation_type == "destructive" else ""),
             (call.verdict, _STYLES.get(call.verdict, "")),
-            (_ms(call.latency_us), DIM),
+            (_ms(call.latency_ms), DIM),
             (_says(call), DIM),
         )
         for call in calls
@@ -36,13 +36,13 @@ def calls_view(calls: Sequence[CallRecord]) -> RenderableType:
 
 def call_line(found: Found) -> str:
     """One call, or one row that is not believed, on a line."""
-    if isinstance(found, Flaw):
+    if isinstance(found, ActivityFlaw):
         return one_line(f"{found.seq}  {found.code}: {found.message}", 300)
     parts = (str(found.seq), _at(found), found.name, found.operation_type or "-", found.verdict)
-    return one_line("  ".join((*parts, f"{_ms(found.latency_us)} ms", _says(found))).rstrip(), 400)
+    return one_line("  ".join((*parts, f"{_ms(found.latency_ms)} ms", _says(found))).rstrip(), 400)
 
 
-def flaw_lines(flaws: Sequence[Flaw]) -> list[str]:
+def flaw_lines(flaws: Sequence[ActivityFlaw]) -> list[str]:
     """What is said beside a result of rows that were not believed."""
     if not flaws:
         return []
@@ -59,10 +59,11 @@ def call_view(shown: ShownCall) -> Iterator[RenderableType]:
     call, row = shown.call, shown.row
     verdict = (call.verdict, _STYLES.get(call.verdict, "green"))
     yield joined(((call.name, STRONG), verdict, (call.code, BAD)))
-    size = "" if call.args_bytes == len(call.args.encode()) else f"{call.args_bytes} bytes as they came"
+    kept = call.kept_args
+    size = "" if call.args_bytes == len(kept.encode()) else f"{call.args_bytes} bytes as they came"
     args = call.given_args
-    written = json.dumps(args, ensure_ascii=False, indent=2) if isinstance(args, dict) else call.args
-    upstream = "" if call.upstream_us is None else f"{_ms(call.upstream_us)} ms"
+    written = json.dumps(args, ensure_ascii=False, indent=2) if isinstance(args, dict) else kept
+    upstream = "" if call.upstream_ms is None else f"{_ms(call.upstream_ms)} ms"
     client = " ".join(part for part in (call.client, call.client_version) if part)
     pairs = [
         ("at", moment(call.at)),
@@ -74,9 +75,9 @@ def call_view(shown: ShownCall) -> Iterator[RenderableType]:
         ("", size),
         ("args hash", call.args_hash),
         ("result", f"{call.result_bytes} bytes"),
-        ("took", f"{_ms(call.latency_us)} ms"),
+        ("took", f"{_ms(call.latency_ms)} ms"),
         ("upstream", upstream),
-        ("request", call.request_id),
+        ("request", str(call.request_id)),
         ("agent", call.agent),
         ("client", client),
         ("intent", "  ".join(part for part in (call.intent_id, shown.state) if part)),
@@ -113,5 +114,5 @@ def _at(call: CallRecord) -> str:
     return call.at[:19].replace("T", " ")
 
 
-def _ms(microseconds: int) -> str:
-    return f"{microseconds / 1000:.1f}"
+def _ms(time: float) -> str:
+    return f"{time:.1f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mcl.catalog.activity.entry import OPERATIONS, SENSITIVITIES, VERDICTS
+from mcl.catalog.activity.record import OPERATIONS, SENSITIVITIES, VERDICTS
 from mcl.serve.exchange import Caller, Json, Reply
 from mcl.serve.offered.offered import LOOKS, Offered
 
@@ -17,7 +17,7 @@ _MAX_BYTES: Final = 128 * 1024  # of a page's records as JSON
 
 async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     from mcl.catalog.activity.filters import bad_filter, parse_filters
-    from mcl.catalog.activity.reading import Reader
+    from mcl.catalog.activity.index import Reader
 
     given = dict(arguments)
     limit, cursor = given.pop("limit", _LIMIT), given.pop("cursor", "")

@@ -18,7 +18,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from executor.core.hashing import json_size
 from ir import MclError
-from mcl.catalog.activity import Entry
+from mcl.catalog.activity import CallRecord
 from mcl.catalog.calls import ToolCallRequest, ToolName
 from mcl.catalog.manifests import GET, READ
 from mcl.serve.caller import caller_of, connection_of, interim
@@ -65,7 +65,7 @@ class Completing:
         }
         if params.context and params.context.arguments:
             args["context"] = dict(params.context.arguments)
-        entry = Entry(
+        entry = CallRecord(
             server=server,
             tool=_TOOL,
             verdict="denied",
@@ -73,7 +73,7 @@ class Completing:
             data_sensitivity="unknown",
             args=args,
             request_id=caller.request_id,
-            client_name=caller.client,
+            client=caller.client,
             client_version=caller.version,
         )
         try:

@@ -1,4 +1,4 @@
-"""Keeping records of calls: on disk before the answer goes out; callers at once share one commit."""
+"""Writing records of calls: on disk before the answer goes out; callers at once share one commit."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from executor.store.journal.journal import Statement
 from executor.store.journal.rows import Row
 from executor.store.lifecycle.view import intent_id
 from ir import is_instant
-from mcl.catalog.activity.entry import KIND, Entry
-from mcl.catalog.activity.filters import Index
-from mcl.catalog.activity.record import call_of
+from mcl.catalog.activity.index import ActivityIndex
+from mcl.catalog.activity.record import INTENT, KIND, TEXTS, CallRecord, call_of, whole_number
 
 if TYPE_CHECKING:
     import asyncio
 
 
-# ---- An entry as it is signed: redacted, within bounds, with nothing in it that could not be written.
+# ---- A call as it is signed: redacted, within bounds, with nothing in it that could not be written.
 
 MAX_ARGS: Final = 4096  # bytes of the arguments' JSON, as they are kept
 CUT: Final = "…"  # ends what was cut; the redactor knows it
@@ -35,21 +34,23 @@ _ROOM: Final = 1 << 16  # bytes of JSON beyond which arguments are cut before th
 _LOOKED_AT: Final = 2 * MAX_ARGS  # characters of one text that are redacted at most
 _ITEMS: Final = 64  # items of a list or object of large arguments that are redacted at most
 _DEPTH: Final = 8  # levels of them
-_MAX_NUMBER: Final = (1 << 63) - 1  # what a table holds
 
 
-def body_of(entry: Entry, redactor: Redactor, agent: str) -> dict[str, Any]:
+def body_of(call: CallRecord, redactor: Redactor, agent: str) -> dict[str, Any]:
     """The body of the record of a call.
 
-    agent: the DID to name where the entry names none. Times are whole microseconds. `args` is JSON, or the
+    agent: the DID to name where the call names none. Times are whole microseconds. `args` is JSON, or the
     beginning of it and a `…`; `args_bytes` is how long the JSON was that came. Never raises for what an agent
     or a server can send.
     """
-    came = _json(entry.args)
-    digest = entry.args_hash or (hashlib.sha256(came).hexdigest() if came else "")
-    args: object = dict(entry.args) if 0 < len(came) <= _ROOM else _beginning(entry.args, 0)
-    said = {name: _text(value) for name, value in _said(entry).items()}
-    warned = [_text(one) for one in entry.warnings[:_MAX_WARNINGS]]
+    came = _json(call.args)
+    digest = call.args_hash or (hashlib.sha256(came).hexdigest() if came else "")
+    args: object = call.args
+    if not 0 < len(came) <= _ROOM:
+        args = _beginning(args, 0)
+    said = {name: _text(getattr(call, name)) for name in (*TEXTS, *INTENT)}
+    said["intent_id"] = intent_id(said["intent_id"])
+    warned = [_text(one) for one in call.warnings[:_MAX_WARNINGS]]
     # One look at all texts together takes a tenth of the time of one look at each.
     together = CUT.join((*said.values(), *warned, *_texts(args)))
     if redactor.text(together) != together:
@@ -57,7 +58,7 @@ def body_of(entry: Entry, redactor: Redactor, agent: str) -> dict[str, Any]:
         warned = [redactor.text(text) for text in warned]
         args = redactor.value(args)
     said = {name: cut(text, _LIMITS.get(name, _MAX_TEXT)) for name, text in said.items()}
-    intent = {name: said.pop(name) for name in ("operation_type", "data_sensitivity", "reason")}
+    intent = {name: said.pop(name) for name in INTENT}
     declared = {**intent, "data_sensitivity": intent["data_sensitivity"] or "unknown"}
     return {
         **said,
@@ -66,9 +67,9 @@ def body_of(entry: Entry, redactor: Redactor, agent: str) -> dict[str, Any]:
         "args": _cut_bytes(_json(args).decode(), MAX_ARGS),
         "args_bytes": len(came),
         "args_hash": digest,
-        "result_bytes": _number(entry.result_bytes),
-        "upstream_us": None if entry.upstream_ms is None else _number(entry.upstream_ms * 1000),
-        "latency_us": _number(entry.latency_ms * 1000),
+        "result_bytes": whole_number(call.result_bytes),
+        "upstream_us": None if call.upstream_ms is None else whole_number(call.upstream_ms * 1000),
+        "latency_us": whole_number(call.latency_ms * 1000),
         "warnings": [cut(text, _MAX_WARNING) for text in warned],
     }
 
@@ -76,26 +77,6 @@ def body_of(entry: Entry, redactor: Redactor, agent: str) -> dict[str, Any]:
 def cut(text: str, limit: int) -> str:
     """The first `limit` characters, the last of them a `…` where more came."""
     return text if len(text) <= limit else text[: limit - 1] + CUT
-
-
-def _said(entry: Entry) -> dict[str, object]:
-    """The texts of an entry by the names that they are kept under."""
-    return {
-        "server": entry.server,
-        "tool": entry.tool,
-        "variant": entry.variant,
-        "operation_type": entry.operation_type,
-        "data_sensitivity": entry.data_sensitivity,
-        "reason": entry.reason,
-        "verdict": entry.verdict,
-        "code": entry.code,
-        "request_id": entry.request_id,
-        "agent": entry.agent,
-        "client": entry.client_name,
-        "client_version": entry.client_version,
-        "intent_id": intent_id(entry.intent_id),
-        "gate_id": entry.gate_id,
-    }
 
 
 def _text(value: object) -> str:
@@ -149,19 +130,11 @@ def _cut_bytes(text: str, limit: int) -> str:
     return data[: limit - len(CUT.encode())].decode(errors="ignore") + CUT
 
 
-def _number(value: float) -> int:
-    """A whole number that fits; what is none counts as 0."""
-    try:
-        return max(0, min(round(value), _MAX_NUMBER))
-    except (ValueError, OverflowError):  # NaN, endless
-        return 0
-
-
 _MOST: Final = 256  # records in one commit, about: more are not waited for
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptCall:
     """Where a record is in the journal. seq: the number of its row, from 1; id: its ULID."""
 
     seq: int
@@ -177,22 +150,22 @@ class Activity:
     def __init__(self, home: Home, *, redactor: Redactor | None = None) -> None:
         self._home = home
         self._redactor = redactor or Redactor(taken.variables())
-        self._index = Index(home)
-        self._waiting: list[tuple[str, dict[str, Any], asyncio.Future[Kept]]] = []
+        self._index = ActivityIndex(home)
+        self._waiting: list[tuple[str, dict[str, Any], asyncio.Future[KeptCall]]] = []
 
-    async def keep(self, entry: Entry) -> Kept:
+    async def keep(self, call: CallRecord) -> KeptCall:
         """Sign the record of a call and write it to the journal; returns when it is on disk.
 
         Call it before the answer goes out. A caller that is cancelled while it waits loses nothing: what was
         handed in is written. Raises HomeError, JournalError, KeyringError: then nothing was kept, and the
-        call must fail. Does not raise for anything that an agent or a server can put into an entry.
+        call must fail. Does not raise for anything that an agent or a server can put into it.
         """
         import asyncio  # not needed by whoever only reads
 
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Kept] = loop.create_future()
-        body = body_of(entry, self._redactor, self._home.keyring.agent.did)
-        self._waiting.append((entry.at if is_instant(entry.at) else "", body, future))
+        future: asyncio.Future[KeptCall] = loop.create_future()
+        body = body_of(call, self._redactor, self._home.keyring.agent.did)
+        self._waiting.append((call.at if is_instant(call.at) else "", body, future))
         if len(self._waiting) == 1:
             loop.call_soon(self._gather, loop, 0)
         # Not the future itself: who is cancelled must not take the record with it.
@@ -226,4 +199,4 @@ class Activity:
                 future.exception()  # of a caller that went away nobody asks
             return
         for row, (*_, future) in zip(rows, batch, strict=True):
-            future.set_result(Kept(row.seq, row.id))
+            future.set_result(KeptCall(row.seq, row.id))
