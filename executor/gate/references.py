@@ -10,8 +10,8 @@ from typing import Any
 from executor.call import Deferred
 from executor.core.errors import UnresolvedError
 from executor.core.hashing import json_bytes
-from executor.tools.foreign import kind_of, kinds_of
 from executor.tools.manifest import Manifest
+from executor.tools.schemas import kind_of, kinds_of
 from ir import DocumentError, IrError, OutputRef, parse_json, parse_references
 from ir.json_text import place_in_json
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from executor.call import Operation
 from executor.core.clock import Clock
 from executor.sandbox.origin import Origin
 from executor.sandbox.paths import Workspace
-from executor.tools.foreign import ForeignChecker
 from executor.tools.manifest import Manifest
-from executor.tools.plain import Checker
+from executor.tools.schemas import ForeignChecker, SchemaChecker
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -64,32 +63,9 @@ class Tool:
         """The checker of the arguments."""
         if self.manifest.outside is not None:
             return cast("Validator", ForeignChecker(self.manifest.args))
-        return _validator(self.manifest.args)
+        return cast("Validator", SchemaChecker(self.manifest.args))
 
     @cached_property
     def output(self) -> Validator:
         """The checker of the answer."""
-        return _validator(self.manifest.output)
-
-
-def _validator(schema: Mapping[str, object]) -> Validator:
-    from jsonschema import Draft202012Validator  # 0.1 s of imports that only a run needs
-
-    known = _as_python(schema)
-    # The one method of a validator that is asked of it, sooner answered.
-    return cast("Validator", Checker(known, Draft202012Validator(known)))
-
-
-def _as_python(schema: Any) -> Any:
-    """The schema with patterns that mean in Python what they mean in JSON Schema: `$` is the end of a text,
-    and not also the place before a last line end."""
-    if isinstance(schema, list):
-        return [_as_python(one) for one in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    return {
-        name: f"{value[:-1]}\\Z"
-        if name == "pattern" and isinstance(value, str) and value.endswith("$") and value[-2:] != "\\$"
-        else _as_python(value)
-        for name, value in schema.items()
-    }
+        return cast("Validator", SchemaChecker(self.manifest.output))

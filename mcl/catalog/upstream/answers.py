@@ -9,7 +9,7 @@ import anyio
 
 from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor, visible
-from executor.tools.foreign import ForeignChecker
+from executor.tools.schemas import ForeignChecker
 from mcl.catalog.channels import Channel
 from mcl.catalog.upstream.faults import Fault, FaultError, asks, lied
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import anyio
 
-from executor.tools.foreign import ForeignChecker
+from executor.tools.schemas import ForeignChecker
 from mcl.catalog.servers import Server
 from mcl.catalog.upstream.faults import KINDS, Fault, FaultError, Kind, down, slow
 from mcl.catalog.upstream.subscriptions import Watching

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from jsonschema import Draft202012Validator
-
-from executor.tools.plain import plainly
+from executor.tools.schemas import SchemaChecker
 from mcl.serve.exchange import Reply, refused
 from mcl.serve.offered.offered import Offered
 
@@ -20,18 +18,13 @@ class Arguments:
 
     def __init__(self, tool: Offered) -> None:
         self._tool = tool
-        schema: dict[str, Any] = dict(tool.input_schema)
-        self._plainly = plainly(schema)
-        self._exact = Draft202012Validator(schema)
+        self._checker = SchemaChecker(tool.input_schema)
 
     def refusal(self, arguments: Mapping[str, object]) -> Reply | None:
         """INVALID_ARGS with all that is wrong, None where nothing is."""
-        given = dict(arguments)
-        if self._plainly is not None and self._plainly(given):
-            return None
         errors = [
             f"{'.'.join(map(str, one.absolute_path)) or 'arguments'}: {one.message[:_SAID]}"
-            for one in self._exact.iter_errors(given)
+            for one in self._checker.iter_errors(dict(arguments))
         ]
         if not errors:
             return None

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from executor.tools.plain import Checker, plainly
+from executor.tools.schemas import SchemaChecker, plainly
 from mcl.catalog.tools import registry
 
 NUMBERS = st.integers(-3, 3)
@@ -79,7 +79,7 @@ def test_what_is_plainly_right_has_no_errors(schema: dict[str, Any], value: Any)
 @given(objects(SCHEMAS), VALUES)
 def test_a_checker_tells_the_errors_that_jsonschema_tells(schema: dict[str, Any], value: Any) -> None:
     exact = Draft202012Validator(schema)
-    told = [error.message for error in Checker(schema, exact).iter_errors(value)]
+    told = [error.message for error in SchemaChecker(schema).iter_errors(value)]
     assert told == [error.message for error in exact.iter_errors(value)]
 
 
