@@ -15,7 +15,7 @@ from servers_for_tests import PATIENCE, entered, told, up_again
 
 from executor import Home
 from mcl.catalog.upstream import Upstreams
-from mcl.catalog.upstream.faults import FaultError
+from mcl.catalog.upstream.errors import FaultError
 from mcl.core.errors import McpError
 
 

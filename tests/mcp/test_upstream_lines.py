@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
 from mcl.catalog.streams import LineSplitter, Overlong
+from mcl.catalog.upstream.answers import all_pages
 from mcl.catalog.upstream.bounds import BURST, MOST_EXCESS, Watch
-from mcl.catalog.upstream.faults import FaultError, all_pages
+from mcl.catalog.upstream.errors import FaultError
 from mcl.catalog.upstream.transports import parse_message
 from mcl.catalog.upstream.upstream import MOST_S, delay
 
@@ -156,7 +157,7 @@ def test_large_notifications_count_for_more() -> None:
 
 
 def test_the_first_reason_of_an_end_is_kept() -> None:
-    from mcl.catalog.upstream.faults import down, lied
+    from mcl.catalog.upstream.errors import down, lied
 
     seen = watch()
     seen.end(lied("one"))

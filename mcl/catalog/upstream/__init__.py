@@ -1,7 +1,6 @@
 """Connections to other servers: started when needed, kept to limits, restarted when they die."""
 
-from mcl.catalog.upstream.answers import Result
-from mcl.catalog.upstream.faults import KINDS, Kind
+from mcl.catalog.upstream.answers import KINDS, Kind, Result
 from mcl.catalog.upstream.upstream import OnListing, Status
 from mcl.catalog.upstream.upstreams import Upstreams
 

@@ -14,7 +14,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
 from mcl.catalog.streams import MessageReader, Stream
-from mcl.catalog.upstream.faults import Fault, down, lied
+from mcl.catalog.upstream.errors import Fault, down, lied
 
 BURST: Final = 1000  # messages of a server that nobody asked for, at once
 RATE: Final = 500.0  # and a second

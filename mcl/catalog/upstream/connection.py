@@ -21,26 +21,20 @@ from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor
 from mcl.catalog.channels import SILENT, Channel
 from mcl.catalog.servers import Server
-from mcl.catalog.upstream.answers import Json, Relay, asked, check_whole
+from mcl.catalog.upstream.answers import METHODS, Json, Kind, Relay, all_pages, asked, check_whole
 from mcl.catalog.upstream.bounds import Watch
-from mcl.catalog.upstream.faults import (
-    METHODS,
+from mcl.catalog.upstream.errors import (
     Fault,
     FaultError,
-    Kind,
-    all_pages,
     asks,
     down,
-    filled,
-    gives_secrets,
     last_words,
     lied,
     quoted,
-    redactor_of,
     slow,
     too_large,
 )
-from mcl.catalog.upstream.process import ServerProcess, running
+from mcl.catalog.upstream.process import ServerProcess, filled, gives_secrets, redactor_of, running
 from mcl.catalog.upstream.transports import (
     ENCODED,
     LIED,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
-from mcl.catalog.upstream.faults import Fault, FaultError, slow
+from mcl.catalog.upstream.errors import Fault, FaultError, slow
 
 if TYPE_CHECKING:
     from mcl.catalog.upstream.connection import Connection
@@ -32,7 +32,7 @@ class _Stream:
         self.scope = anyio.CancelScope()
 
 
-class Watching:
+class Subscriptions:
     """What is watched at one server. told: hears of each of these that changed, and of parts of them."""
 
     def __init__(self, told: Callable[[str], None]) -> None:

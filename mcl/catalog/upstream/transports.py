@@ -28,11 +28,12 @@ from mcp_types import (
     JSONRPCRequest,
     JSONRPCResponse,
 )
+from pydantic import ValidationError
 from pydantic_core import from_json
 
 from mcl.catalog.streams import ENDLESS, MAX_LINE, LineReader, LineWriter, MessageReader, Overlong
 from mcl.catalog.upstream.bounds import BoundedReading, BoundedWriting, Watch
-from mcl.catalog.upstream.faults import Fault, FaultError, down, lied, slow, too_large
+from mcl.catalog.upstream.errors import Fault, FaultError, down, lied, slow, too_large
 from mcl.catalog.upstream.process import ServerProcess
 
 # Error codes that we put in the place of an answer that cannot be used; a server that sends them itself says
@@ -158,31 +159,24 @@ def _finite(value: object) -> bool:
 
 
 def _typed(said: dict[str, Any]) -> JSONRPCMessage | None:
-    """The message as the SDK's type, None where it is none. Checked here: the SDK would copy all of it."""
-    id, method, params = said.get("id"), said.get("method"), said.get("params")
-    if said.get("jsonrpc") != "2.0":
+    """The message as the SDK's type, None where it is none.
+
+    What it is is decided here: to the SDK a request whose id is none passes for a notification, and an answer
+    that is a result and an error too for a result.
+    """
+    kind: type[JSONRPCMessage]
+    if said.get("method") is not None:
+        kind = JSONRPCRequest if "id" in said else JSONRPCNotification
+    elif said.get("error") is None:
+        kind = JSONRPCResponse
+    elif "result" not in said:
+        kind = JSONRPCError
+    else:
         return None
-    if method is not None:
-        if not isinstance(method, str) or not (params is None or isinstance(params, dict)):
-            return None
-        told: dict[str, Any] = {"params": params} if params is not None else {}
-        if "id" not in said:
-            return JSONRPCNotification.model_construct(jsonrpc="2.0", method=method, **told)
-        if isinstance(id, bool) or not isinstance(id, int | str):
-            return None
-        return JSONRPCRequest.model_construct(jsonrpc="2.0", id=id, method=method, **told)
-    if isinstance(id, bool) or not isinstance(id, int | str | None):
+    try:
+        return kind.model_validate(said)
+    except ValidationError:
         return None
-    result, error = said.get("result"), said.get("error")
-    if isinstance(error, dict) and "result" not in said:
-        code, message = error.get("code"), error.get("message")
-        if isinstance(code, bool) or not isinstance(code, int) or not isinstance(message, str):
-            return None
-        data = ErrorData(code=code, message=message, data=error.get("data"))
-        return JSONRPCError(jsonrpc="2.0", id=id, error=data)
-    if isinstance(result, dict) and error is None and id is not None:
-        return JSONRPCResponse.model_construct(jsonrpc="2.0", id=id, result=result)
-    return None
 
 
 # ---- A server at an address, over the SDK's streamable HTTP: to one origin only.

@@ -11,8 +11,9 @@ import anyio
 
 from executor.tools.schemas import ForeignChecker
 from mcl.catalog.servers import Server
-from mcl.catalog.upstream.faults import KINDS, Fault, FaultError, Kind, down, slow
-from mcl.catalog.upstream.subscriptions import Watching
+from mcl.catalog.upstream.answers import KINDS, Kind
+from mcl.catalog.upstream.errors import Fault, FaultError, down, slow
+from mcl.catalog.upstream.subscriptions import Subscriptions
 
 if TYPE_CHECKING:
     from mcl.catalog.upstream.connection import Connection
@@ -89,7 +90,7 @@ class Upstream:
     ) -> None:
         self.server = server
         self.level = "info"  # of the log that callers want at most
-        self.watching = Watching(lambda uri: on_updated(server.name, uri) if on_updated else None)
+        self.subscriptions = Subscriptions(lambda uri: on_updated(server.name, uri) if on_updated else None)
         self._variables, self._on_listing, self._jitter = variables, on_listing, jitter
         self._state: State = "idle"
         self._fault: Fault | None = None
@@ -241,7 +242,8 @@ class Upstream:
         with anyio.CancelScope(deadline=anyio.current_time() + START_S) as scope:
             try:
                 async with connected(
-                    *(self.server, self._variables, self._changed, self.watching.heard), handshake=handshake
+                    *(self.server, self._variables, self._changed, self.subscriptions.heard),
+                    handshake=handshake,
                 ) as connection:
                     self._listed("tools", await connection.list_all("tools"))
                     scope.deadline = math.inf
@@ -251,7 +253,7 @@ class Upstream:
                         tasks.start_soon(self._want_log, connection)
                         tasks.start_soon(connection.follow, self._changed)
                         tasks.start_soon(self._keep_listings, connection)
-                        tasks.start_soon(self.watching.follow, connection)
+                        tasks.start_soon(self.subscriptions.follow, connection)
                         await connection.watch.ended.wait()
                         ended = fault = connection.watch.fault or down("closed the connection")
                         self._fall(ended)  # at once: ending it takes its time, but not for ever

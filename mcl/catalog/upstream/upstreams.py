@@ -16,8 +16,8 @@ from anyio.abc import TaskGroup
 from executor.core.hashing import json_size
 from mcl.catalog.channels import SILENT, Channel
 from mcl.catalog.servers import Server, Servers, unknown
-from mcl.catalog.upstream.answers import LEVELS, Json, Result, as_result, check_structured
-from mcl.catalog.upstream.faults import FaultError, Kind
+from mcl.catalog.upstream.answers import LEVELS, Json, Kind, Result, as_result, check_structured
+from mcl.catalog.upstream.errors import FaultError
 from mcl.catalog.upstream.upstream import OnListing, OnUpdated, Status, Upstream
 from mcl.core.distribution import install_line
 from mcl.core.errors import InputError, McpError
@@ -183,14 +183,14 @@ class Upstreams:
         """Have on_updated told when a resource changes, from now on, until ``unsubscribe``."""
         with _named(server):
             upstream = self._upstream(server)
-            await upstream.watching.add(await upstream.ready(timeout_s), uri, timeout_s)
+            await upstream.subscriptions.add(await upstream.ready(timeout_s), uri, timeout_s)
 
     async def unsubscribe(self, server: str, uri: str, *, timeout_s: float = 10.0) -> None:
         """Be told of it no more. A server that is not connected is not asked."""
         if server in self._running:
             with _named(server):
                 upstream = self._running[server]
-                await upstream.watching.remove(upstream.connection, uri, timeout_s)
+                await upstream.subscriptions.remove(upstream.connection, uri, timeout_s)
 
     def want_log(self, level: str) -> None:
         """Have all servers log from this level on, where they were not told to log more before. Callers are
