@@ -51,7 +51,7 @@ def warm(runs: int, model_path: Path | None, now: Timer) -> dict[str, float]:
     from mcl.core.home import open_home
     from mcl.language.mtx.core import load_core
     from mcl.model import load_model
-    from mcl.usecases.skills import installed
+    from mcl.usecases.installed import installed
 
     with tempfile.TemporaryDirectory() as folder:
         home = open_home(Path(folder))
@@ -108,7 +108,7 @@ def shelf(count: int, runs: int, model_path: Path | None, now: Timer) -> dict[st
     from mcl.core.home import open_home
     from mcl.language.mtx.core import load_core
     from mcl.model import load_model
-    from mcl.usecases.skills import installed
+    from mcl.usecases.installed import installed
 
     with tempfile.TemporaryDirectory() as folder:
         home, more = open_home(Path(folder) / "home"), Path(folder) / "skills"
@@ -150,7 +150,7 @@ def _floor(model_path: Path | None, runs: int, now: Timer) -> float | None:
     from mcl.model import load_model
     from mcl.model.protocol import Candidate, ExtractForm, SlotForm
     from mcl.model.tags import TagModel
-    from mcl.usecases.skills import installed
+    from mcl.usecases.installed import installed
 
     model = load_model(model_path, home_path=None)
     if not isinstance(model, TagModel):
@@ -184,7 +184,7 @@ COLD = """
 import sys
 from time import CLOCK as now
 t0 = now()
-from mcl.usecases.skills import installed
+from mcl.usecases.installed import installed
 from mcl.compiler.compiler import compile_goal
 from mcl.core.home import open_home
 from mcl.model import load_model

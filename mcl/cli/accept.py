@@ -49,7 +49,7 @@ def accept_command(
     from mcl.cli.views.layout import commands, plain
     from mcl.cli.views.plan import plan_view
     from mcl.usecases.accept import accept, acceptable
-    from mcl.usecases.plan import plan
+    from mcl.usecases.plans import show as plan
 
     home, out = use_home(signs=True), Output(as_json)
     found = acceptable(intent, home=home)
@@ -101,7 +101,7 @@ def cancel_command(
     A walk in another process stops before its next node.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.cancel import cancel
+    from mcl.usecases.intents import cancel
 
     envelope = cancel(intent, reason=reason, home=use_home(signs=True))
     id = envelope.intent.rpartition("/")[2]

@@ -16,7 +16,7 @@ def complete_intent(incomplete: str) -> Iterator[tuple[str, str]]:
     """Shell completion: the intents of the home, newest first; nothing where there is no home yet."""
     from ir.errors import MclError
     from mcl.core.home import locate
-    from mcl.usecases.show import list_intents
+    from mcl.usecases.intents import list_intents
 
     if not locate().exists():
         return

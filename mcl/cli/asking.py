@@ -17,8 +17,8 @@ from mcl.cli.result import tell_result
 from mcl.compiler.compiler import Clarify, Compiled, Refused
 from mcl.compiler.stages.constraints import sentence
 from mcl.core.safe import one_line, safe
-from mcl.usecases.answer import answer, check_answer
-from mcl.usecases.show import Shown
+from mcl.usecases.compile import answer, check_answer
+from mcl.usecases.intents import Shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -181,8 +181,8 @@ def answer_command(
     Exit codes: as of compile.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.answer import answer
-    from mcl.usecases.show import show
+    from mcl.usecases.compile import answer
+    from mcl.usecases.intents import show
 
     home, out = use_home(signs=True), Output(as_json)
     asking = None

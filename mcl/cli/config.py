@@ -35,7 +35,7 @@ def zone(
     Each goal keeps the zone that it was read in.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.zone import config_zone
+    from mcl.usecases.config import zone as config_zone
 
     found, chosen = config_zone(name, home=use_home(signs=False))
     Output(as_json).document({"zone": found, "chosen": chosen})

@@ -103,7 +103,7 @@ def grant_command(
     time. What is held already keeps its terms, unless new ones are given.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.grants import grant
+    from mcl.usecases.grants import add as grant
 
     found = grant(
         [one.value for one in classes],
@@ -126,7 +126,7 @@ def revoke_command(
     --root all folders.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.grants import revoke
+    from mcl.usecases.grants import remove as revoke
 
     names = [one.value for one in classes]
     _say(
@@ -138,7 +138,7 @@ def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     """What an agent may do at all; the gate still judges every single call."""
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, listing, moment
-    from mcl.usecases.grants import list_grants
+    from mcl.usecases.grants import list as list_grants
 
     found, out = list_grants(agent=agent, home=use_home()), Output(as_json)
     out.document(_document(found))

@@ -72,7 +72,7 @@ def show_log(
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import listing
     from mcl.cli.views.log import row_document, row_line, whole_row, whole_row_view
-    from mcl.usecases.ids import find_intent
+    from mcl.usecases.intents import find_intent
 
     home, out = use_home(), Output(as_json)
     journal = home.journal

@@ -14,7 +14,7 @@ from mcl.cli.output import Output
 
 if TYPE_CHECKING:
     from executor.store.home import Home
-    from mcl.usecases.plan import Planned
+    from mcl.usecases.plans import Planned
 
 
 # ---- Groups of commands whose first word may also be what one of them is about.
@@ -74,7 +74,8 @@ def check_command(
     """
     from mcl.cli.home import use_home
     from mcl.cli.views.plan_check import checked_view
-    from mcl.usecases.plan_check import check_plan_file, check_plan_of
+    from mcl.usecases.plans import check as check_plan_of
+    from mcl.usecases.plans import check_file as check_plan_file
 
     home, place, further = use_home(), workspace or Path.cwd(), skills or ()
     if _is_file(what):
@@ -145,7 +146,7 @@ def plan_command(
     """
     from mcl.cli.home import use_home
     from mcl.usecases.documents import of_planned
-    from mcl.usecases.plan import plan
+    from mcl.usecases.plans import show as plan
 
     if (place is not None and form is None) or (as_json and form is not None):
         raise typer.BadParameter("--out goes with --graph, and --json without it")
@@ -164,7 +165,7 @@ def plan_command(
 
 def _draw(seen: "Planned", form: GraphForm, place: Path | None, home: "Home") -> None:
     from mcl.cli.output import note, write_bytes
-    from mcl.usecases.graph import drawn
+    from mcl.usecases.plans import picture as drawn
 
     picture = drawn(seen, form.value, home)
     if place is None:

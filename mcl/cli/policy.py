@@ -33,7 +33,7 @@ def check(as_json: AsJson = False) -> int:
     cannot be followed, and nothing is called until it is mended.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.policy import check_policy
+    from mcl.usecases.policy import check as check_policy
 
     found, out = check_policy(home=use_home()), Output(as_json)
     out.document(found.to_json())

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from executor.walker.listener import Listener
     from executor.walker.questions import People
     from ir import PlanTree
-    from mcl.usecases.show import Shown
+    from mcl.usecases.intents import Shown
 
 
 def register(app: typer.Typer) -> None:
@@ -62,10 +62,9 @@ def run_command(
     from mcl.cli.views.undo import uncovered_view
     from mcl.cli.views.walk import next_steps, outcome_view
     from mcl.usecases.authority.door import may_answer
+    from mcl.usecases.intents import show
     from mcl.usecases.run import run
-    from mcl.usecases.runs import runs_of
-    from mcl.usecases.show import show
-    from mcl.usecases.undo import not_covered
+    from mcl.usecases.runs import not_covered, runs_of
 
     if yes_gates + deny_gates + wait_gates > 1:
         raise typer.BadParameter("--yes-gates, --deny-gates and --wait-gates exclude each other")
@@ -110,7 +109,7 @@ def _with_plans_below(
     """The plan as it is watched: those of its sub-dispatches below their nodes."""
     if found.plan is None or not any(node.sub_dispatch for node, _ in found.plan.root.walk()):
         return found.plan
-    from mcl.usecases.plan import plan
+    from mcl.usecases.plans import show as plan
 
     return plan(found.id, home=home, workspace=workspace, skills=skills or ()).unfolded
 

@@ -81,7 +81,7 @@ def add(
     """
     from mcl.cli.home import use_home
     from mcl.core.safe import safe
-    from mcl.usecases.servers import add_server
+    from mcl.usecases.servers import add as add_server
 
     server = add_server(
         name,
@@ -107,7 +107,7 @@ def list_all(as_json: AsJson = False) -> None:
     """List the servers."""
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, GOOD, listing, moment
-    from mcl.usecases.servers import list_servers
+    from mcl.usecases.servers import list as list_servers
 
     found, out = list_servers(home=use_home()), Output(as_json)
     out.document({"servers": [one.to_json() for one in found]})
@@ -130,7 +130,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     """Show how a server is started or reached, and the tools that are known of it."""
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import commands, listing, moment, plain, rows
-    from mcl.usecases.servers import show_server
+    from mcl.usecases.servers import show as show_server
 
     shown, out = show_server(name, home=use_home()), Output(as_json)
     server = shown.server
@@ -164,7 +164,7 @@ def trust(name: Name, as_json: AsJson = False) -> None:
     Tools that you approved stay approved; the calls of some need less than before.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.servers import trust_server
+    from mcl.usecases.servers import trust as trust_server
 
     Output(as_json).document(trust_server(name, home=use_home(signs=True)).to_json())
     note(f"trusted: {name}; take it back with mcl server untrust {name}")
@@ -173,7 +173,7 @@ def trust(name: Name, as_json: AsJson = False) -> None:
 def untrust(name: Name, as_json: AsJson = False) -> None:
     """Believe it no more: its hints may raise what a tool counts as, and never lower it."""
     from mcl.cli.home import use_home
-    from mcl.usecases.servers import untrust_server
+    from mcl.usecases.servers import untrust as untrust_server
 
     Output(as_json).document(untrust_server(name, home=use_home(signs=True)).to_json())
     note(f"not trusted: {name}")
@@ -185,7 +185,7 @@ def remove(name: Name, as_json: AsJson = False) -> None:
     A server that is entered under the same name later is another one: its tools are approved anew.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.servers import remove_server
+    from mcl.usecases.servers import remove as remove_server
 
     Output(as_json).document(remove_server(name, home=use_home(signs=True)).to_json())
     note(f"removed: {name}")
@@ -204,7 +204,7 @@ def check(
     from ir.errors import FAILED
     from mcl.cli.home import use_home
     from mcl.usecases.policy import unverified_note
-    from mcl.usecases.servers import check_servers
+    from mcl.usecases.servers import check as check_servers
 
     home, out = use_home(signs=True), Output(as_json)
     checked = check_servers(*(names or ()), home=home)

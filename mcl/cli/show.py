@@ -19,8 +19,8 @@ def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     """Show an intent: its goal, Frame, questions, plan and state; of a review what it found."""
     from mcl.cli.home import use_home
     from mcl.usecases.documents import of_shown
+    from mcl.usecases.intents import show
     from mcl.usecases.runs import runs_of
-    from mcl.usecases.show import show
 
     home, out = use_home(), Output(as_json)
     found = show(intent, home=home)
@@ -45,7 +45,7 @@ def list_command(
     from mcl.cli.views.layout import BAD, DIM, listing, moment
     from mcl.core.errors import InputError
     from mcl.core.safe import one_line
-    from mcl.usecases.show import list_intents
+    from mcl.usecases.intents import list_intents
 
     if state and state not in STATES:
         fix = f"one of: {', '.join(STATES)}"

@@ -77,7 +77,7 @@ def undo_command(
 
 def _prune(home: "Home", out: Output, days: int) -> int:
     from mcl.cli.views.undo import pruned_view
-    from mcl.usecases.undo import prune_undo
+    from mcl.usecases.runs import prune_undo
 
     pruned = prune_undo(days=days, home=home)
     out.document(asdict(pruned))
@@ -99,7 +99,7 @@ def _undo(
     from ir.errors import REFUSED
     from mcl.cli.people import agreed
     from mcl.cli.views.undo import undo_view
-    from mcl.usecases.undo import undo
+    from mcl.usecases.runs import undo
 
     seen = undo(intent, node=node, leave=leave, check=True, workspace=workspace, home=home)
     if check or seen.state in ("already", "nothing"):

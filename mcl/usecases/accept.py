@@ -11,10 +11,9 @@ from ir import Intent, IntentAcceptBody
 from mcl.catalog.extras import require_extras_of
 from mcl.core.home import open_home
 from mcl.core.seal import sealed
-from mcl.usecases.ids import find_intent
+from mcl.usecases.installed import installed
+from mcl.usecases.intents import Shown, find_intent, shown
 from mcl.usecases.remember import keep_accepted
-from mcl.usecases.show import Shown, shown
-from mcl.usecases.skills import installed
 
 
 @dataclass(frozen=True)

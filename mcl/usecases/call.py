@@ -19,9 +19,10 @@ from mcl.catalog.extras import require_extras
 from mcl.core.awaiting import outside_loop
 from mcl.core.home import open_home
 from mcl.usecases.accept import accept
-from mcl.usecases.cancel import cancel
 from mcl.usecases.direct import NODE, direct_call, text_of
-from mcl.usecases.plan import Planned, plan
+from mcl.usecases.intents import cancel
+from mcl.usecases.plans import Planned
+from mcl.usecases.plans import show as plan
 from mcl.usecases.run import run
 from mcl.usecases.tools import find_manifest, tools_of
 

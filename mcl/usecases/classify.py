@@ -51,7 +51,7 @@ def classified(name: str, *, home: Home | None = None) -> Classified:
     return Classified(manifest, said, "operator")
 
 
-def classify_tool(
+def classify(
     name: str,
     operation: str,
     effects: Sequence[str],
@@ -86,7 +86,7 @@ def classify_tool(
     return classified(manifest.name, home=home)
 
 
-def unclassify_tool(name: str, *, home: Home | None = None) -> Classified:
+def unclassify(name: str, *, home: Home | None = None) -> Classified:
     """Take back what was said of a tool; kept in the journal.
 
     Raises:

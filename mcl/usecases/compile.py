@@ -1,4 +1,4 @@
-"""`mcl compile`: a goal in plain words becomes an Intent that can be read and signed."""
+"""`mcl compile` and `mcl answer`: a goal in plain words becomes an Intent that can be read and signed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,8 +10,9 @@ from mcl.compiler.tape import Tapes
 from mcl.core.home import open_home
 from mcl.core.zone import zone_here
 from mcl.language.mtx.core import Core, core_of
+from mcl.usecases.installed import installed
+from mcl.usecases.intents import find_intent
 from mcl.usecases.models import Models
-from mcl.usecases.skills import installed
 
 if TYPE_CHECKING:
     from executor.tools.registry import Registry
@@ -88,3 +89,46 @@ def open_model(home: Home, model: "Path | Model | None", *, ai: bool, core: Core
     if model is None or isinstance(model, Path):
         return Models(home).open(path=model, ai=ai, core=core)
     return model
+
+
+# ---- `mcl answer`: a person fills what was unknown, and the goal is compiled again.
+
+
+def answer(
+    intent: str,
+    answers: Mapping[str, str],
+    *,
+    model: "Path | Model | None" = None,
+    ai: bool = True,
+    skills: Sequence[Path] = (),
+    home: Home | None = None,
+    unseen: bool = False,
+) -> "Compiled | Clarify | Refused":
+    """Answer the open questions of an intent, signed with the user's key, and compile it again.
+
+    answers: texts by the id of the question ("u1") or its field; "" drops the field from the goal. The
+    model is opened only where what it said the first time does not suffice. unseen: nobody knows whether a
+    person gave them, which the row then says. Raises InputError and what
+    compile_goal raises.
+    """
+    home = home or open_home()
+    return compiler.recompile_with_answers(
+        find_intent(home, intent),
+        answers,
+        home=home,
+        skills=installed(home.path, skills),
+        load_model=lambda: open_model(home, model, ai=ai),
+        unseen=unseen,
+        tools=own_tools,
+    )
+
+
+def check_answer(
+    intent: str, name: str, text: str, *, skills: Sequence[Path] = (), home: Home | None = None
+) -> None:
+    """Raise the InputError with which `answer` would refuse `text` for the question `name`; stores
+    nothing."""
+    home = home or open_home()
+    compiler.check_answer(
+        find_intent(home, intent), name, text, home=home, skills=installed(home.path, skills)
+    )

@@ -29,8 +29,7 @@ from mcl.core.errors import InputError
 from mcl.core.home import open_home
 from mcl.core.seal import sealed
 from mcl.usecases.fields import patches_of
-from mcl.usecases.ids import find_intent
-from mcl.usecases.show import read_view
+from mcl.usecases.intents import find_intent, read_view
 
 if TYPE_CHECKING:
     from executor.walker import Verdict
@@ -183,7 +182,7 @@ def refusals(
     workspace: the folder of the run. Raises ScopeError where it cannot be used; where none is named and the
     current folder cannot be one, nothing is said.
     """
-    from mcl.usecases.judging import judging
+    from mcl.usecases.plans import preflight as judging
 
     home = home or open_home()
     try:

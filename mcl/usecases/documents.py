@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.compiler.stages.extract import Prompt
     from mcl.usecases.correct import Corrected
-    from mcl.usecases.plan import Planned
+    from mcl.usecases.intents import Shown
+    from mcl.usecases.plans import Planned
     from mcl.usecases.replay import Replay
-    from mcl.usecases.show import Shown
 
 
 def of_document(document: Document | None) -> object:

@@ -40,7 +40,7 @@ class AgentGrants:
         return not grant.revoked_at and not over
 
 
-def grant(
+def add(
     classes: Collection[str],
     *,
     agent: str = "",
@@ -69,7 +69,7 @@ def grant(
         raise InputError("BAD_LIMIT", f"{max_calls} calls are none", place="max_calls", fix="1 or more")
     end = _moment(until, home.clock.now(), home) if until else ""
     by = home.keyring.user.did
-    body: dict[str, object] = {"agent": agent, "by": by, "classes": list(classes), "hosts": list(hosts)}
+    body: dict[str, object] = {"agent": agent, "by": by, "classes": [*classes], "hosts": [*hosts]}
     body |= {"roots": [str(root) for root in roots], "max_calls": max_calls, "until": end}
     with home.journal.tables.changing():
         placed = {"network" if hosts else "", "read" if roots else ""} & grants.held(agent).keys()
@@ -78,10 +78,10 @@ def grant(
         grants.grant_hosts(agent, hosts, by=by, until=end)
         grants.grant_roots(agent, roots, by=by, until=end)
         home.journal.record("record.grant.given", body)
-    return list_grants(agent=agent, home=home)
+    return list(agent=agent, home=home)
 
 
-def revoke(
+def remove(
     classes: Collection[str],
     *,
     agent: str = "",
@@ -103,17 +103,17 @@ def revoke(
     kept = {"network" if hosts else "", "read" if roots else ""}
     taken = [name for name in classes if name not in kept]
     body: dict[str, object] = {"agent": agent, "by": home.keyring.user.did, "classes": taken}
-    body |= {"hosts": list(hosts), "roots": [str(root) for root in roots]}
+    body |= {"hosts": [*hosts], "roots": [str(root) for root in roots]}
     with home.journal.tables.changing():
         grants.revoke_hosts(agent, hosts)
         grants.revoke_roots(agent, roots)
         for name in taken:
             grants.revoke(agent, name)
         home.journal.record("record.grant.taken", body)
-    return list_grants(agent=agent, home=home)
+    return list(agent=agent, home=home)
 
 
-def list_grants(*, agent: str = "", home: Home | None = None) -> AgentGrants:
+def list(*, agent: str = "", home: Home | None = None) -> AgentGrants:
     """What was ever granted to an agent (default: the home's own). Raises KeyTextError."""
     home = home or open_home()
     grants, agent = Grants(home), _agent(home, agent)

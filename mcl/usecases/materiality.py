@@ -79,7 +79,7 @@ def _documents(given: str | Path | Documents, home: "Home | None") -> Documents:
 
 
 def _of_intent(name: str, home: "Home | None") -> Documents:
-    from mcl.usecases.show import show
+    from mcl.usecases.intents import show
 
     try:
         found = show(name, home=home)

@@ -74,7 +74,7 @@ class CheckedPolicy:
         }
 
 
-def check_policy(*, home: Home | None = None) -> CheckedPolicy:
+def check(*, home: Home | None = None) -> CheckedPolicy:
     """Look what the operator's policy closes. Nothing is called, and no server is started.
 
     Raises:
@@ -96,7 +96,7 @@ def unverified_note(*, home: Home) -> str:
     """What to tell beside a list of tools: that some entries close nothing that anybody saw; else ""."""
     if not Policy.read(home.path / "policy.toml").entries:
         return ""
-    names = [f"{one.entry!a}" for one in check_policy(home=home).unverified]
+    names = [f"{one.entry!a}" for one in check(home=home).unverified]
     return (
         f"policy.toml denies what no server listed yet: {', '.join(names)} (mcl policy check)"
         if names

@@ -25,10 +25,9 @@ from mcl.memory import Cortex, Snapshot
 from mcl.model.cues import with_cues
 from mcl.model.protocol import plan_writer
 from mcl.usecases.compile import open_model
-from mcl.usecases.ids import find_intent
+from mcl.usecases.installed import installed
+from mcl.usecases.intents import find_intent, read_view
 from mcl.usecases.models import Models
-from mcl.usecases.show import read_view
-from mcl.usecases.skills import installed
 
 if TYPE_CHECKING:
     from mcl.model import Model

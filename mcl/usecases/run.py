@@ -20,11 +20,10 @@ from mcl.core.home import open_home
 from mcl.language.mtx.core import core_of
 from mcl.language.skills import Skill, mtx_digest
 from mcl.usecases.authority.door import require_not_governed_elsewhere
-from mcl.usecases.ids import find_intent
+from mcl.usecases.installed import installed, the_skill
+from mcl.usecases.intents import find_intent, shown
 from mcl.usecases.remember import keep_outcome
 from mcl.usecases.runs import runs_of
-from mcl.usecases.show import shown
-from mcl.usecases.skills import installed, the_skill
 
 if TYPE_CHECKING:
     from executor.walker import Outcome

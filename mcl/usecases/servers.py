@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -67,7 +67,7 @@ class Checked:
         return self.status.state == "up"
 
 
-def add_server(
+def add(
     name: str,
     *,
     command: Sequence[str] = (),
@@ -100,12 +100,12 @@ def add_server(
     )
 
 
-def list_servers(home: Home | None = None) -> tuple[Server, ...]:
+def list(home: Home | None = None) -> tuple[Server, ...]:
     """All servers that are entered, by name."""
     return Servers(home or open_home()).list()
 
 
-def show_server(name: str, home: Home | None = None) -> Shown:
+def show(name: str, home: Home | None = None) -> Shown:
     """A server and its tools. Raises McpError SERVER_UNKNOWN."""
     from mcl.catalog.definitions import Definitions
 
@@ -115,22 +115,22 @@ def show_server(name: str, home: Home | None = None) -> Shown:
     return Shown(server, tools, _needs(home, tools))
 
 
-def trust_server(name: str, home: Home | None = None) -> Server:
+def trust(name: str, home: Home | None = None) -> Server:
     """Believe what a server says of its tools. Raises McpError SERVER_UNKNOWN."""
     return Servers(home or open_home()).trust(name)
 
 
-def untrust_server(name: str, home: Home | None = None) -> Server:
+def untrust(name: str, home: Home | None = None) -> Server:
     """Believe it no more. Raises McpError SERVER_UNKNOWN."""
     return Servers(home or open_home()).untrust(name)
 
 
-def remove_server(name: str, home: Home | None = None) -> Server:
+def remove(name: str, home: Home | None = None) -> Server:
     """Take a server out. Raises McpError SERVER_UNKNOWN."""
     return Servers(home or open_home()).remove(name)
 
 
-def check_servers(*names: str, home: Home | None = None) -> tuple[Checked, ...]:
+def check(*names: str, home: Home | None = None) -> tuple[Checked, ...]:
     """Connect to servers (default: all), look at what they offer, and take note of their tools.
 
     All are started at the same time; one that does not come up is told, and harms no other.
@@ -153,7 +153,7 @@ async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
 
     servers = Servers(home)
     entries = {name: servers.require(name) for name in dict.fromkeys(names)}
-    said: dict[str, list[Observed]] = {name: [] for name in entries}
+    said: dict[str, MutableSequence[Observed]] = {name: [] for name in entries}
     outside = OutsideTools(Definitions(home), told=lambda server, observed: said[server].append(observed))
     found: dict[str, Checked] = {}
 

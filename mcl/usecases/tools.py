@@ -103,7 +103,7 @@ class VerifiedTools:
         return not self.broken and all(tool.standing != "changed" for tool in self.tools)
 
 
-def list_tools(*, home: Home | None = None) -> tuple[KnownTool, ...]:
+def list(*, home: Home | None = None) -> tuple[KnownTool, ...]:
     """All tools in the order of their addresses; those of other servers behind mcl's own. Raises
     ManifestError, PolicyError."""
     home = home or open_home()
@@ -114,7 +114,7 @@ def list_tools(*, home: Home | None = None) -> tuple[KnownTool, ...]:
     return (*own, *(_foreign(known, policy, said) for known in foreign_tools(home)))
 
 
-def find_tool(name: str, *, home: Home | None = None) -> KnownTool:
+def show(name: str, *, home: Home | None = None) -> KnownTool:
     """One tool by its address or short name: matrix://tool/fs/read@1.0.0, fs/read@1.0.0, fs/read; of another
     server git:git_status.
 
@@ -130,12 +130,12 @@ def find_tool(name: str, *, home: Home | None = None) -> KnownTool:
     return _known(manifest, Pins(home).approved().get(manifest.uri), policy)
 
 
-def verify_tools(*, home: Home | None = None) -> VerifiedTools:
+def check(*, home: Home | None = None) -> VerifiedTools:
     """Read every manifest anew (one that contradicts itself, as a class that its effects do not amount to, is
     broken), and compare it with the one that was approved."""
     home = home or open_home()
     try:
-        tools = list_tools(home=home)
+        tools = list(home=home)
     except ManifestError as problem:
         return VerifiedTools((), (problem,))
     there = {tool.manifest.uri for tool in tools if tool.standing != "gone"}
@@ -149,7 +149,7 @@ def broken_tools(*, home: Home | None = None) -> tuple[ManifestError, ...]:
     return tuple(tools_of(home or open_home()).broken.values())
 
 
-def approve_tool(
+def approve(
     name: str,
     *,
     pin: str = "",
@@ -165,13 +165,13 @@ def approve_tool(
     McpError TOOL_SUSPICIOUS, TOOL_GONE; KeyringError.
     """
     home = home or open_home()
-    found = find_tool(name, home=home)
+    found = show(name, home=home)
     if found.outside is not None:
         from mcl.catalog import approval
 
         definitions = _definitions(home)
         approval.approve(definitions, found.name, pin=pin, despite_warnings=despite_warnings, unseen=unseen)
-        return find_tool(found.manifest.uri, home=home)
+        return show(found.manifest.uri, home=home)
     if pin and pin != found.manifest.pin:
         raise InputError(
             "PIN_MISMATCH",
@@ -184,17 +184,17 @@ def approve_tool(
         Pins(home).approve(found.manifest)
         seen = {"unseen": True} if home.unseen(unseen) else {}
         home.journal.record("record.tool.approved", {**body, "before": found.approved_pin, **seen})
-    return find_tool(found.manifest.uri, home=home)
+    return show(found.manifest.uri, home=home)
 
 
-def reject_tool(name: str, *, pin: str = "", reason: str = "", home: Home | None = None) -> KnownTool:
+def reject(name: str, *, pin: str = "", reason: str = "", home: Home | None = None) -> KnownTool:
     """Refuse a tool of another server as it is described now; kept in the journal. When it says something
     else of itself, a person is asked again.
 
-    pin: as of ``approve_tool``. Raises InputError TOOL_UNKNOWN, NOT_OUTSIDE; McpError PIN_MISMATCH.
+    pin: as of ``approve``. Raises InputError TOOL_UNKNOWN, NOT_OUTSIDE; McpError PIN_MISMATCH.
     """
     home = home or open_home()
-    found = find_tool(name, home=home)
+    found = show(name, home=home)
     if found.outside is None:
         raise InputError(
             "NOT_OUTSIDE",
@@ -205,25 +205,25 @@ def reject_tool(name: str, *, pin: str = "", reason: str = "", home: Home | None
     from mcl.catalog import approval
 
     approval.reject(_definitions(home), found.name, pin=pin, reason=reason)
-    return find_tool(found.manifest.uri, home=home)
+    return show(found.manifest.uri, home=home)
 
 
-def quarantine_tool(name: str, *, reason: str = "", home: Home | None = None) -> KnownTool:
+def quarantine(name: str, *, reason: str = "", home: Home | None = None) -> KnownTool:
     """Close a tool until it is approved again; kept in the journal. Raises InputError TOOL_UNKNOWN."""
     home = home or open_home()
-    found = find_tool(name, home=home)
+    found = show(name, home=home)
     if found.outside is not None:
         from mcl.catalog import approval
 
         approval.quarantine(_definitions(home), found.name, reason=reason)
-        return find_tool(found.manifest.uri, home=home)
+        return show(found.manifest.uri, home=home)
     pins = Pins(home)
     body = {"uri": found.manifest.uri, "by": home.keyring.user.did, "reason": reason}
     with home.journal.tables.changing():
         pins.admit((found.manifest,))
         pins.quarantine(found.manifest.uri)
         home.journal.record("record.tool.quarantined", {**body, "pin": found.manifest.pin})
-    return find_tool(found.manifest.uri, home=home)
+    return show(found.manifest.uri, home=home)
 
 
 def tools_of(home: Home) -> Registry:
@@ -237,7 +237,7 @@ def foreign_tools(home: Home) -> "tuple[DescribedTool, ...]":
     return Foreign(home).known()
 
 
-def find_manifest(name: str, tools: Registry, more: Callable[[], Sequence[Manifest]] = list) -> Manifest:
+def find_manifest(name: str, tools: Registry, more: Callable[[], Sequence[Manifest]] = tuple) -> Manifest:
     """The manifest that a person means by an address or a short name; of another server git:git_status.
 
     tools: where it is looked for; those of other servers are read only where one of them may be meant. more:
@@ -269,7 +269,7 @@ def contract(tool: KnownTool) -> dict[str, object]:
     """
     return {
         **contract_of(tool.manifest),
-        "effects": list(tool.effects),
+        "effects": [*tool.effects],
         "operation": tool.operation,
         "standing": tool.standing,
         "closed": tool.closed,

@@ -7,7 +7,7 @@ import pytest
 from mcl import answer, compile_goal, replay
 from mcl.compiler.compiler import Clarify, Compiled
 from mcl.core.errors import InputError
-from mcl.usecases.answer import check_answer
+from mcl.usecases.compile import check_answer
 
 
 @pytest.fixture

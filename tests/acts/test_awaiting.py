@@ -29,7 +29,8 @@ from mcl.plugins.review.usecases.release import check_release
 from mcl.plugins.review.usecases.run import review_code
 
 ROOT = Path(__file__).resolve().parents[2]
-ACTS = [name for name in mcl.__all__ if inspect.isfunction(getattr(mcl, name))]
+ACTS = [name for name in dir(mcl) if inspect.isfunction(getattr(mcl, name))]
+NOUNS = [name for name in dir(mcl) if inspect.ismodule(getattr(mcl, name))]
 GOAL = "find the word invoice in the folder notes"
 # What waits for a program, an address or a walk, with what it takes to be called at all.
 WAITING: dict[str, tuple[Any, ...]] = {
@@ -59,7 +60,7 @@ def yard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_act_has_a_twin_and_type_checkers_see_the_same() -> None:
-    assert sorted(aio.__all__) == sorted(ACTS) == sorted(dir(aio))
+    assert sorted(dir(aio)) == sorted([*ACTS, *NOUNS])
     assert aio.TYPE_CHECKING is False
     assert not hasattr(aio, "nonsense")
     tree = ast.parse((ROOT / "mcl" / "aio.py").read_text())
@@ -67,15 +68,27 @@ def test_every_act_has_a_twin_and_type_checkers_see_the_same() -> None:
     made = [ast.unparse(one) for one in block.body if isinstance(one, ast.Assign)]
     assert made == [f"{name} = {kind(name)}(mcl.{name})" for name in ACTS]
     for name in ACTS:
-        twin = getattr(aio, name)
-        awaited = inspect.isasyncgenfunction if kind(name) == "each" else inspect.iscoroutinefunction
-        assert awaited(twin), name
-        assert inspect.signature(twin) == inspect.signature(getattr(mcl, name)), name
+        _check_twin(getattr(aio, name), getattr(mcl, name))
+
+
+def test_every_act_of_a_noun_has_a_twin_too() -> None:
+    for noun in NOUNS:
+        for name, act in vars(getattr(mcl, noun)).items():
+            if inspect.isfunction(act) and not name.startswith("_"):
+                _check_twin(getattr(getattr(aio, noun), name), act)
+    assert aio.skills.NewSkill is mcl.skills.NewSkill
+    with pytest.raises(AttributeError):
+        _ = aio.skills.nonsense
+
+
+def _check_twin(twin: Callable[..., Any], act: Callable[..., Any]) -> None:
+    awaited = inspect.isasyncgenfunction if inspect.isgeneratorfunction(act) else inspect.iscoroutinefunction
+    assert awaited(twin), act
+    assert inspect.signature(twin) == inspect.signature(act)
 
 
 def kind(name: str) -> str:
-    said = str(inspect.signature(getattr(mcl, name)).return_annotation)
-    return "each" if "Iterator[" in said else "twin"
+    return "each" if inspect.isgeneratorfunction(getattr(mcl, name)) else "twin"
 
 
 @pytest.mark.parametrize("name", WAITING)

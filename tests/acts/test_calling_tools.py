@@ -8,7 +8,8 @@ import pytest
 
 from executor import AlwaysApprove, Home
 from ir import MclError
-from mcl import Planned, approve_tool, call_tool, find_tool, list_tools, quarantine_tool, verify_tools
+from mcl import call_tool, tools
+from mcl.usecases.plans import Planned
 
 
 @pytest.fixture
@@ -113,13 +114,13 @@ def test_what_is_no_call_is_refused_before_anything_is_written(
 
 
 def test_the_operators_word_changes_what_a_tool_is_worth(home: Home) -> None:
-    assert {one.standing for one in list_tools(home=home)} == {"new"}
-    assert quarantine_tool("fs/read", reason="odd", home=home).standing == "quarantined"
-    assert approve_tool("matrix://tool/fs/read@1.0.0", home=home).standing == "approved"
-    assert find_tool("fs/read", home=home).since != ""
-    assert verify_tools(home=home).sound
+    assert {one.standing for one in tools.list(home=home)} == {"new"}
+    assert tools.quarantine("fs/read", reason="odd", home=home).standing == "quarantined"
+    assert tools.approve("matrix://tool/fs/read@1.0.0", home=home).standing == "approved"
+    assert tools.show("fs/read", home=home).since != ""
+    assert tools.check(home=home).sound
 
 
 def test_a_tool_closed_by_the_policy_is_told(home: Home) -> None:
     (home.path / "policy.toml").write_text('deny = ["matrix://tool/fs/write"]\n')
-    assert [one.name for one in list_tools(home=home) if one.closed] == ["fs/write"]
+    assert [one.name for one in tools.list(home=home) if one.closed] == ["fs/write"]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from executor import Home
 from mcl.catalog.servers import Servers
-from mcl.usecases.servers import Checked, check_servers
-from mcl.usecases.tools import approve_tool
+from mcl.usecases.servers import Checked
+from mcl.usecases.servers import check as check_servers
+from mcl.usecases.tools import approve as approve_tool
 
 SCRIPT = """
 import json, sys

@@ -78,9 +78,11 @@ def test_what_is_material_waits_for_an_accept_and_then_the_run_goes_on(walks: Wa
 def test_a_wrong_correction_is_corrected_before_it_is_accepted(walks: Walks) -> None:
     id = running(walks, ROOT, "search")
     mcl.correct(id, changes=["plan.report.args.path=wrong.md"], home=walks.home)
-    proposal = mcl.propose_correction(id, changes=["plan.report.args.path=right.md"], home=walks.home)
+    proposal = mcl.corrections.propose_correction(
+        id, changes=["plan.report.args.path=right.md"], home=walks.home
+    )
     assert proposal.material
-    done = mcl.sign_correction(proposal, home=walks.home)
+    done = mcl.corrections.sign_correction(proposal, home=walks.home)
     assert done.state == "proposed"
     mcl.accept(id, home=walks.home)
     described = mcl.correct(id, changes=["plan.report.description=now"], home=walks.home)
@@ -96,19 +98,19 @@ def test_a_wrong_correction_is_corrected_before_it_is_accepted(walks: Walks) -> 
 def test_nothing_is_signed_for_a_proposal(walks: Walks) -> None:
     id = running(walks)
     size = walks.home.journal.size()
-    proposal = mcl.propose_correction(id, changes=["plan.search.args.query=cat"], home=walks.home)
+    proposal = mcl.corrections.propose_correction(id, changes=["plan.search.args.query=cat"], home=walks.home)
     assert walks.home.journal.size() == size
     assert [change.place for change in proposal.changes] == ["plan.search.args.query"]
-    assert mcl.sign_correction(proposal, home=walks.home).plan_hash == proposal.plan.hash
+    assert mcl.corrections.sign_correction(proposal, home=walks.home).plan_hash == proposal.plan.hash
 
 
 def test_a_proposal_that_a_run_has_overtaken_is_refused_whole(walks: Walks) -> None:
     id = running(walks)
-    proposal = mcl.propose_correction(id, changes=["plan.search.args.query=cat"], home=walks.home)
+    proposal = mcl.corrections.propose_correction(id, changes=["plan.search.args.query=cat"], home=walks.home)
     walks.tell(id, "plan.step", PlanStepBody(proposal.plan.id, "search", "running"))
     size = walks.home.journal.size()
     with pytest.raises(LifecycleError) as caught:
-        mcl.sign_correction(proposal, home=walks.home)
+        mcl.corrections.sign_correction(proposal, home=walks.home)
     assert (caught.value.code, caught.value.place) == ("CORRECTION_TOO_LATE", "plan.search")
     assert walks.home.journal.size() == size
 

@@ -18,9 +18,9 @@ from websites import Site, page, website
 import mcl
 from executor import Agents, Home, Outcome
 from ir import MclError, PlanStepBody, did_of
-from mcl import Planned
 from mcl.serve.service.service import Compiling
 from mcl.serve.serving import opened
+from mcl.usecases.plans import Planned
 
 CHART = {"path": "sales.csv", "out": "chart.svg"}
 

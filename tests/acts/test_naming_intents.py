@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcl.core.errors import InputError
-from mcl.usecases.ids import find_intent
+from mcl.usecases.intents import find_intent
 
 A, B, C = "01KAGZ3M5N0000000000000001", "01KAGZ3M5N0000000000000002", "01KAHZ3M5N0000000000000003"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mcl.plugins.agents.work.store import Work
-from mcl.usecases.undo import undo
+from mcl.usecases.runs import undo
 from tests.agents.conftest import AUTH, Project, Written
 from tests.agents.hosting import ClaudeCode, GeminiCli, refusals, trace
 

@@ -115,7 +115,7 @@ def test_the_gate_is_told_of_no_checkout_once_it_has_ended(project: Project, end
     assert not held.scope.matches("docs/auth.md")
     assert bound.owners("docs/auth.md") == ("INT-002",)
     if ended == "cancelled":
-        from mcl.usecases.cancel import cancel
+        from mcl.usecases.intents import cancel
 
         cancel(held.intent_id, home=project.home)
     elif ended == "released":

@@ -24,7 +24,7 @@ from mcl.core.home import open_home
 from mcl.plugins.agents.governed.here import name_of
 from mcl.plugins.agents.usecases import complete_work, map_work, trace_work
 from mcl.usecases.gates import decide_gate, open_gates
-from mcl.usecases.undo import undo
+from mcl.usecases.runs import undo
 
 AUTH = {
     "id": "INT-001",

@@ -110,7 +110,7 @@ def test_two_processes_at_once_both_finish_and_the_journal_holds(mcl):
 
 
 def test_a_fault_of_ours_is_told_in_a_line_and_its_trace_only_on_request(mcl, monkeypatch):
-    monkeypatch.setattr("mcl.usecases.show.list_intents", lambda **_: 1 / 0)
+    monkeypatch.setattr("mcl.usecases.intents.list_intents", lambda **_: 1 / 0)
     done = mcl("list")
     assert done.code == 70
     assert "ZeroDivisionError" in done.err

@@ -19,8 +19,8 @@ from mcl.compiler.stages.request import Request
 from mcl.compiler.tape import About, Tapes
 from mcl.language.mtx.core import core_of
 from mcl.memory import Cortex
+from mcl.usecases.installed import installed
 from mcl.usecases.models import Models
-from mcl.usecases.skills import installed
 
 GOAL = "find the word invoice in the folder notes"
 AT = "2026-11-21T10:00:00Z"

@@ -16,7 +16,7 @@ import pytest
 
 from executor import Home
 from ir import IntentDraftBody
-from mcl import compile_batch, compile_goal, config_zone, grant, replay
+from mcl import compile_batch, compile_goal, config, grants, replay
 from mcl.cli.main import main
 from mcl.compiler.stages.request import Request
 from mcl.core.errors import InputError
@@ -101,7 +101,7 @@ def test_a_draft_of_old_without_a_zone_is_read_in_utc(zone: str) -> None:
 def test_the_chosen_zone_of_a_home_stands_above_that_of_the_machine(
     home: Home, zone: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert config_zone(home=home) == (zone, False)
+    assert config.zone(home=home) == (zone, False)
     capsys.readouterr()
     assert main(["config", "zone", "Asia/Kolkata", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"zone": "Asia/Kolkata", "chosen": True}
@@ -113,11 +113,11 @@ def test_the_chosen_zone_of_a_home_stands_above_that_of_the_machine(
     assert zone in capsys.readouterr().out
     assert main(["config", "zone", "Mars/Olympus"]) == 2
     assert "ZONE_UNKNOWN" in capsys.readouterr().err
-    assert config_zone(home=home) == (zone, False)
+    assert config.zone(home=home) == (zone, False)
 
 
 def test_a_day_until_which_something_is_granted_ends_where_the_person_is(home: Home, zone: str) -> None:
-    held = grant(["shell"], until="2031-01-31", home=home)
+    held = grants.add(["shell"], until="2031-01-31", home=home)
     [until] = [one.until for one in held.classes if one.side_effect == "shell"]
     assert until == moment_there("2031-02-01T00:00", zone)
 

@@ -26,7 +26,7 @@ import executor.sandbox.bubblewrap as bubblewrap
 bubblewrap.find_bubblewrap = lambda: None
 import mcl
 with mcl.open_home() as home:
-    mcl.grant(["shell"], home=home)
+    mcl.grants.add(["shell"], home=home)
     called = mcl.call_tool("process/run-work", {}, agree=lambda _: True, home=home)
     print(called.outcome.state)
 """

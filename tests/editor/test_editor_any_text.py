@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcl.plugins.editor.session import Open, Session
-from mcl.usecases.skill.validate import validate_skill
+from mcl.usecases.skills.checks import validate_skill
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
 

@@ -11,7 +11,12 @@ from executor import Home, Pins
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.errors import InputError, McpError
-from mcl.usecases.tools import approve_tool, find_tool, list_tools, quarantine_tool, reject_tool, verify_tools
+from mcl.usecases.tools import approve as approve_tool
+from mcl.usecases.tools import check as verify_tools
+from mcl.usecases.tools import list as list_tools
+from mcl.usecases.tools import quarantine as quarantine_tool
+from mcl.usecases.tools import reject as reject_tool
+from mcl.usecases.tools import show as find_tool
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 

@@ -464,13 +464,13 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
     acts = {str(node.module) for _, node in nodes if isinstance(node, ast.ImportFrom)}
     assert "mcl.catalog.approval" not in acts
     assert {name for name in acts if name.startswith("mcl.usecases")} <= {
-        *("mcl.usecases.answer", "mcl.usecases.compile", "mcl.usecases.direct", "mcl.usecases.run"),
+        *("mcl.usecases.compile", "mcl.usecases.compile", "mcl.usecases.direct", "mcl.usecases.run"),
         *(
             "mcl.usecases",
             "mcl.usecases.call_question",
             "mcl.usecases.documents",
-            "mcl.usecases.show",
-            "mcl.usecases.skills",
+            "mcl.usecases.intents",
+            "mcl.usecases.installed",
             "mcl.usecases.tools",
         ),
     }

@@ -22,11 +22,13 @@ from mcl.catalog.servers import Servers
 from mcl.catalog.upstream import Upstreams
 from mcl.core.home import open_home
 from mcl.usecases.call import call_tool
-from mcl.usecases.plan import plan
-from mcl.usecases.plan_check import check_plan_file
+from mcl.usecases.plans import check_file as check_plan_file
+from mcl.usecases.plans import show as plan
 from mcl.usecases.run import run
-from mcl.usecases.skill.validate import validate_skill
-from mcl.usecases.tools import approve_tool, find_tool, reject_tool
+from mcl.usecases.skills.checks import validate_skill
+from mcl.usecases.tools import approve as approve_tool
+from mcl.usecases.tools import reject as reject_tool
+from mcl.usecases.tools import show as find_tool
 from tests.cli.skill_writing import PLAN, SKILL, write_skill
 from tests.walks import Walks
 
@@ -193,8 +195,8 @@ def test_a_server_is_neither_started_nor_loaded_where_its_tools_are_only_looked_
     [verdict] = plan(intent, workspace=walks.workspace, home=walks.home).verdicts
     assert verdict.reply is None
     look = (
-        "import sys; from mcl.usecases.tools import list_tools; from mcl.usecases.plan import plan;"
-        f" names = [one.name for one in list_tools()]; plan({intent!r});"
+        "import sys; from mcl import plans, tools;"
+        f" names = [one.name for one in tools.list()]; plans.show({intent!r});"
         " print('described:say' in names, 'mcp' in sys.modules, 'mcl.catalog.upstream' in sys.modules)"
     )
     done = subprocess.run(
@@ -249,7 +251,7 @@ def test_the_plan_of_a_skill_is_checked_against_the_tools_of_other_servers_too(
 
 def test_nothing_of_other_servers_is_loaded_in_a_home_without_any(desk: Desk) -> None:
     look = (
-        "import sys; from mcl.usecases.tools import list_tools; list_tools();"
+        "import sys; from mcl import tools; tools.list();"
         " heavy = ('mcp', 'mcl.catalog.definitions', 'mcl.catalog.outside');"
         " print([name for name in sys.modules if name in heavy])"
     )

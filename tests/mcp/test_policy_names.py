@@ -24,8 +24,10 @@ from mcl.catalog.servers import Servers
 from mcl.catalog.tools.foreign import all_tools
 from mcl.core.home import open_home
 from mcl.usecases.call import call_tool
-from mcl.usecases.policy import check_policy, unverified_note
-from mcl.usecases.tools import find_tool, list_tools
+from mcl.usecases.policy import check as check_policy
+from mcl.usecases.policy import unverified_note
+from mcl.usecases.tools import list as list_tools
+from mcl.usecases.tools import show as find_tool
 
 ODD = "Ödd näme/of: a@1.0.0 tool"
 SCHEMA = {"type": "object", "properties": {"repo": {"type": "string"}}}

@@ -23,7 +23,7 @@ from mcl.language.skills import find_skills, load_skill, skill_folders
 from mcl.plugins.repo.contract import COMMANDS, REFUSE, RepoIntent, intent_types, judge
 from mcl.plugins.repo.planning import ContractOrigin, plan_contract
 from mcl.plugins.repo.usecases import PACK
-from mcl.usecases.skill.validate import validate_skill
+from mcl.usecases.skills.checks import validate_skill
 
 AGENT = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
 ORIGIN = ContractOrigin(

@@ -25,7 +25,7 @@ from mcl.plugins.review.usecases.found import concluded_before
 from mcl.plugins.review.usecases.memory import review_dismiss, review_dismissals
 from mcl.plugins.review.usecases.release import check_release
 from mcl.plugins.review.usecases.run import review_code
-from mcl.usecases.show import show
+from mcl.usecases.intents import show
 
 DANGER = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"
 WHY = "the words are ours"

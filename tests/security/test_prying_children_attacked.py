@@ -74,7 +74,7 @@ assert main(["init"]) == 0
 import mcl
 from mcl.cli.home import given_passphrase
 with mcl.open_home(passphrase=given_passphrase()) as home:
-    mcl.grant(["shell"], home=home)
+    mcl.grants.add(["shell"], home=home)
     called = mcl.call_tool("process/run-pry", {{}}, agree=lambda _: True, home=home)
     assert called.outcome is not None, called
     print(called.outcome.state, called.outcome.failure)

@@ -32,11 +32,11 @@ AROUND = ("{}", "use {} for the deploy", "first line\n{}\nlast line")
 
 
 def remembered(home: Home, text: str) -> None:
-    mcl.cortex_put("Fact", text, home=home)
+    mcl.memories.cortex_put("Fact", text, home=home)
 
 
 def quarantined(home: Home, text: str) -> None:
-    mcl.quarantine_tool("fs/read", reason=text, home=home)
+    mcl.tools.quarantine("fs/read", reason=text, home=home)
 
 
 def called(home: Home, text: str) -> None:

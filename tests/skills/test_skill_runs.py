@@ -18,7 +18,7 @@ from mcl.compiler.outcome import Clarify, Compiled, Refused
 from mcl.memory import Cortex
 from mcl.model import Model
 from mcl.usecases.models import Models
-from mcl.usecases.skill.examples import try_examples
+from mcl.usecases.skills.examples import try_examples
 
 AT = "2026-11-21T10:00:00Z"
 GIT = {

@@ -14,7 +14,7 @@ from mcl.language.mtx.parser import parse
 from mcl.language.mtx.source import Finding
 from mcl.language.plans.below import check_plan, scope_of
 from mcl.language.plans.document import YamlFile, read_yaml
-from mcl.usecases.skill.validate import CheckedFile, validate_skill
+from mcl.usecases.skills.checks import CheckedFile, validate_skill
 
 SKILL = """\
 §SKILL

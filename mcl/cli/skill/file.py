@@ -9,12 +9,11 @@ import typer
 
 from mcl.cli.arguments import AsJson, AsJsonLines, SkillDirectories, example
 from mcl.cli.output import Output, note, note_error, write_event, write_line, write_text
-from mcl.cli.skill.arguments import Paths, complete_skill, find
+from mcl.cli.skill.arguments import Paths, complete_skill
 
 if TYPE_CHECKING:
     from mcl.core.errors import SkillError
-    from mcl.usecases.skill.files import SkillFile
-    from mcl.usecases.skill.format import FormattedFile
+    from mcl.usecases.skills.files import FormattedFile, SkillFile
 
 Files = Annotated[
     list[str],
@@ -66,8 +65,7 @@ def _each(given: str, *, write: bool) -> Iterator["FormattedFile"]:
     """The files of a path; one that cannot be read or written has that as its error."""
     from mcl.core.errors import SkillError
     from mcl.language.mtx.source import MAX_BYTES
-    from mcl.usecases.skill.files import skill_files
-    from mcl.usecases.skill.format import format_bytes, format_file_at
+    from mcl.usecases.skills.files import format_bytes, format_file_at, skill_files
 
     if given == "-":
         yield format_bytes(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>")
@@ -86,7 +84,7 @@ def _each(given: str, *, write: bool) -> Iterator["FormattedFile"]:
 
 def _failed(path: str, error: "SkillError") -> "FormattedFile":
     from mcl.language.mtx.source import Finding
-    from mcl.usecases.skill.format import FormattedFile
+    from mcl.usecases.skills.files import FormattedFile
 
     return FormattedFile(path, "", "", False, (Finding(0, 0, error.code, error.message, "", error.fix),))
 
@@ -130,7 +128,7 @@ def hash_skills(paths: Hashed, skills: SkillDirectories = None, as_json: AsJsonL
     """
     from ir import MclError
     from ir.errors import UNVERIFIED
-    from mcl.usecases.skill.hash import hash_file
+    from mcl.usecases.skills.files import hash_file
 
     bad = False
     for given in paths:
@@ -151,9 +149,10 @@ def hash_skills(paths: Hashed, skills: SkillDirectories = None, as_json: AsJsonL
 
 def _files(given: str, extra: list[Path] | None) -> Iterator["SkillFile"]:
     """The files of a path, or that of an installed skill where there is no such path."""
-    from mcl.usecases.skill.files import SKILL_FILE, SkillFile, skill_files
+    from mcl.usecases import installed
+    from mcl.usecases.skills.files import SKILL_FILE, SkillFile, skill_files
 
-    if not Path(given).exists() and (skill := find(extra).get(given)) is not None:
+    if not Path(given).exists() and (skill := installed.list_skills(extra or ()).get(given)) is not None:
         yield SkillFile(str(skill.path / SKILL_FILE))
     else:
         yield from skill_files(given)
@@ -180,7 +179,7 @@ def parse_skill(
     from mcl.cli.views.findings import findings_view
     from mcl.cli.views.tree import tree_lines
     from mcl.language.mtx.codec import tree_text
-    from mcl.usecases.skill.files import read_skill_file, skill_files
+    from mcl.usecases.skills.files import read_skill_file, skill_files
 
     read, out = read_skill_file(skill_files(path)[0]), Output(as_json)
     if as_json:
@@ -213,7 +212,7 @@ def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJsonLines =
     from ir.errors import UNVERIFIED
     from mcl.cli.views.findings import checked_document, findings_view, summary
     from mcl.cli.views.layout import DIM, GOOD, joined
-    from mcl.usecases.skill.validate import validate_skill
+    from mcl.usecases.skills.checks import validate_skill
 
     out, checked = Output(as_json), []
     for path in paths:

@@ -11,7 +11,7 @@ import typer
 
 from mcl.cli.arguments import AsJson, AsJsonLines, ModelPath, NoAi, SkillDirectories, example
 from mcl.cli.output import Output, note, note_error, write_event, write_line
-from mcl.cli.skill.arguments import OneSkill, Paths, complete_skill, find, one
+from mcl.cli.skill.arguments import OneSkill, Paths, complete_skill
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +34,9 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
     from mcl.cli.views.layout import BAD, DIM, WARN, joined, listing
     from mcl.core.home import locate
     from mcl.language.mtx.core import own_modules
+    from mcl.usecases import installed
 
-    found, out, own = find(skills), Output(as_json), own_modules(locate())
+    found, out, own = installed.list_skills(skills or ()), Output(as_json), own_modules(locate())
     broken = found.broken or {}
     out.document(
         {
@@ -70,8 +71,9 @@ def _add_show(skills: typer.Typer) -> None:
 def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson = False) -> None:
     """Show a skill: its verbs, inputs, tools and examples."""
     from mcl.cli.views.layout import DIM, joined, plain, rows
+    from mcl.usecases import installed
 
-    found, out = one(skill, skills), Output(as_json)
+    found, out = installed.show_skill(skill, skills or ()), Output(as_json)
     out.document(document(found))
     if as_json:
         return
@@ -154,9 +156,10 @@ def new_skill(
 ) -> None:
     """Make a folder with a skill that works, and comments that say how to make it your own."""
     from mcl.cli.views.layout import GOOD, commands, joined
-    from mcl.usecases.skill import new
+    from mcl.usecases import installed
+    from mcl.usecases.skills import starter
 
-    made, out = new.new_skill(name, verb=verb, folder=folder), Output(as_json)
+    made, out = starter.new_skill(name, verb=verb, folder=folder), Output(as_json)
     elsewhere = "" if folder == Path("skills") else f" --skills {folder}"
     todo = [
         (f"mcl skill check {made.path}", "what is wrong with it, after each change"),
@@ -174,7 +177,11 @@ def new_skill(
     )
     if as_json:
         return
-    if hides := [one for one in find([folder]).shadowed if one.id == name and one.by.samefile(made.path)]:
+    if hides := [
+        one
+        for one in installed.list_skills([folder]).shadowed
+        if one.id == name and one.by.samefile(made.path)
+    ]:
         note(f"{name} hides the skill of the same id in {hides[-1].path}")
     out.tell([joined((("made", GOOD), (str(path), ""))) for path in made.files])
     out.tell([commands(todo)])
@@ -207,8 +214,8 @@ def publish_skills(
     from ir import MclError
     from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
-    from mcl.usecases.skill.files import skill_files
-    from mcl.usecases.skill.publish import publish_file
+    from mcl.usecases.skills.checks import publish_file
+    from mcl.usecases.skills.files import skill_files
 
     home = None if no_test else use_home()
     bad = False
@@ -275,7 +282,7 @@ def try_skills(
     from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
     from mcl.cli.views.examples import tried_document, tried_summary, tried_view
-    from mcl.usecases.skill.examples import try_examples
+    from mcl.usecases.skills.examples import try_examples
 
     out, all_tried = Output(as_json), []
     home = use_home()

@@ -13,7 +13,7 @@ from mcl.cli.tool.arguments import ToolName
 if TYPE_CHECKING:
     from executor.walker.questions import People
     from mcl.usecases.call import Called
-    from mcl.usecases.plan import Planned
+    from mcl.usecases.plans import Planned
 
 
 # ---- How a call by hand ended: the same words and exit codes whichever command made it.

@@ -47,7 +47,7 @@ def list_tools(
     from mcl.cli.views.plan import EFFECT_STYLES
     from mcl.usecases.policy import unverified_note
     from mcl.usecases.tools import broken_tools
-    from mcl.usecases.tools import list_tools as all_tools
+    from mcl.usecases.tools import list as all_tools
 
     home, out = use_home(), Output(as_json)
     found = [
@@ -164,7 +164,8 @@ def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
     What it does, what it takes and gives, and what it may do.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.tools import contract, find_tool
+    from mcl.usecases.tools import contract
+    from mcl.usecases.tools import show as find_tool
 
     found, out = find_tool(tool, home=use_home()), Output(as_json)
     call = example_call(found.manifest)

@@ -86,7 +86,7 @@ def approve_tool(
             continue
         try:
             seen = pin or found.manifest.pin
-            after = acts.approve_tool(
+            after = acts.approve(
                 found.manifest.uri, pin=seen, despite_warnings=despite_warnings, home=home, unseen=yes
             )
         except MclError as problem:
@@ -114,7 +114,7 @@ def reject_tool(tool: ToolName, reason: Reason = "", pin: Pin = "", as_json: AsJ
     from mcl.cli.home import use_home
     from mcl.usecases import tools as acts
 
-    after = acts.reject_tool(tool, pin=pin, reason=reason, home=use_home(signs=True))
+    after = acts.reject(tool, pin=pin, reason=reason, home=use_home(signs=True))
     Output(as_json).document(_document(after))
     note(f"rejected {after.name}")
 
@@ -127,7 +127,7 @@ def quarantine_tool(tool: ToolName, reason: Reason = "", as_json: AsJson = False
     from mcl.cli.home import use_home
     from mcl.usecases import tools as acts
 
-    after = acts.quarantine_tool(tool, reason=reason, home=use_home(signs=True))
+    after = acts.quarantine(tool, reason=reason, home=use_home(signs=True))
     Output(as_json).document(_document(after))
     name = after.name if after.outside else after.manifest.uri
     note(f"{after.standing} {name}; mcl tool approve {quote(after.name)} opens it again")
@@ -149,13 +149,13 @@ def _chosen(home: "Home", names: Sequence[str], server: str, every: bool, pin: s
         raise InputError("PIN_OF_ONE", "a hash is that of one tool", place="--pin", fix="name just that tool")
     if names:
         return list(
-            {one.manifest.uri: one for one in (acts.find_tool(name, home=home) for name in names)}.values()
+            {one.manifest.uri: one for one in (acts.show(name, home=home) for name in names)}.values()
         )
     if server:
         from mcl.catalog.servers import Servers
 
         Servers(home).require(server)
-    waiting = [one for one in acts.list_tools(home=home) if one.waits]
+    waiting = [one for one in acts.list(home=home) if one.waits]
     return [one for one in waiting if not server or (one.outside and one.outside.server == server)]
 
 
@@ -254,7 +254,7 @@ def classify_tool(
         out.document({**_document_of_classify(found), "code": "NOT_AGREED"})
         note("not classified; nothing was changed")
         return REFUSED
-    after = acts.classify_tool(
+    after = acts.classify(
         tool,
         operation.value,
         classes,
@@ -276,7 +276,7 @@ def unclassify_tool(tool: ToolName, as_json: AsJson = False) -> None:
     from mcl.cli.home import use_home
     from mcl.usecases import classify as acts
 
-    after = acts.unclassify_tool(tool, home=use_home(signs=True))
+    after = acts.unclassify(tool, home=use_home(signs=True))
     Output(as_json).document(_document_of_classify(after))
     note(f"{after.manifest.name} counts as {after.effect.operation} again; {_consequence(after)}")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, joined, plain
-from mcl.usecases.skill.examples import TriedExample, TriedSkill
+from mcl.usecases.skills.examples import TriedExample, TriedSkill
 
 
 def tried_view(tried: TriedSkill) -> Iterator[RenderableType]:

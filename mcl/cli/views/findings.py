@@ -12,7 +12,7 @@ from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, one_line,
 from mcl.language.mtx.source import Finding, show
 
 if TYPE_CHECKING:
-    from mcl.usecases.skill.validate import CheckedFile
+    from mcl.usecases.skills.checks import CheckedFile
 
 _STYLE = {"error": BAD, "warning": WARN}
 

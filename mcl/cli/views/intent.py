@@ -32,7 +32,7 @@ from mcl.usecases.documents import next_commands
 
 if TYPE_CHECKING:
     from ir import ClarifyQuestion
-    from mcl.usecases.show import Shown
+    from mcl.usecases.intents import Shown
 
 _LEARNED = "matrix://cortex/Preference/learned-"  # an answer of earlier stands where a question would
 STATE_STYLES = {"completed": GOOD, "failed": BAD, "cancelled": DIM, "clarifying": WARN}

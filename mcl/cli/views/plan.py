@@ -21,7 +21,7 @@ from mcl.core.names import skill_named
 
 if TYPE_CHECKING:
     from executor.walker import Verdict
-    from mcl.usecases.plan import Planned
+    from mcl.usecases.plans import Planned
 
 EFFECT_STYLES = {"read": "", "write": WARN, "network": WARN, "shell": BAD, "chain": BAD}
 VERDICT_STYLES = {"allow": GOOD, "ask": WARN, "deny": BAD}

@@ -10,7 +10,7 @@ from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, ro
 
 if TYPE_CHECKING:
     from executor.walker import Verdict
-    from mcl.usecases.plan_check import PlanChecked
+    from mcl.usecases.plans import PlanChecked
 
 _STYLES = {"allowed": GOOD, "needs_approval": WARN, "denied": BAD, "invalid": BAD}
 _WORDS = {"allow": GOOD, "ask": WARN, "deny": BAD}

@@ -30,8 +30,8 @@ from mcl.plugins.repo.contract import REFUSE, RepoIntent, intent_types, judge, s
 from mcl.plugins.repo.planning import REFUSED, ContractOrigin, plan_contract, short
 from mcl.plugins.repo.routing import Routed, route
 from mcl.usecases.accept import accept
-from mcl.usecases.cancel import cancel
 from mcl.usecases.direct import proposal
+from mcl.usecases.intents import cancel
 from mcl.usecases.run import run
 
 if TYPE_CHECKING:

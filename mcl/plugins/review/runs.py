@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from executor.walker import Outcome
     from mcl.model import Model
     from mcl.plugins.review.passes import Reviewing
-    from mcl.usecases.show import Shown
+    from mcl.usecases.intents import Shown
 
 _UNFINISHED = "These are not all: the review did not come to its end."
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
-    from mcl.usecases.show import show
+    from mcl.usecases.intents import show
 
     found = show(str(arguments["intent"]), home=session.home)
     return Reply(cast(Json, session.redactor.value(of_intent(session.home, found))))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcl.catalog.channels import Channel
     from mcl.serve.service.runs import Run
     from mcl.serve.service.service import Service
-    from mcl.usecases.show import Shown
+    from mcl.usecases.intents import Shown
 
 RUNNABLE: Final = ("accepted", "executing")
 LONGEST: Final = 3600  # seconds that one call waits
@@ -31,7 +31,7 @@ _STEP: Final = 0.001  # by which progress grows where nothing was done
 
 async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     """Begin a run, or wait on for one that is under way here."""
-    from mcl.usecases.show import show
+    from mcl.usecases.intents import show
 
     found = show(str(arguments["intent"]), home=session.home)
     caller = replace(caller, channel=_Steady(caller.channel))

@@ -13,7 +13,7 @@ from mcl.usecases.documents import of_result, of_shown
 if TYPE_CHECKING:
     from executor.store.home import Home
     from mcl.compiler.outcome import Outcome
-    from mcl.usecases.show import Shown
+    from mcl.usecases.intents import Shown
 
 ACCEPT_FIRST: Final = (
     "Only a person accepts an intent, on a terminal; ask them to read it and to run the command."

@@ -142,7 +142,7 @@ class Compiling:
 
         Raises as ``acts.answer.answer``.
         """
-        from mcl.usecases.answer import answer
+        from mcl.usecases.compile import answer
 
         return await self._alone(
             partial(

@@ -23,8 +23,8 @@ from mcl.language.skills import Skill, Skills, find_skills
 from mcl.model.protocol import Model
 from mcl.usecases.batch.lines import Id, Line, fingerprint, id_of, read_goal
 from mcl.usecases.compile import own_tools
+from mcl.usecases.installed import installed
 from mcl.usecases.models import Models
-from mcl.usecases.skills import installed
 
 _OF_THE_LINE = (DocumentError, InputError, SkillError, ModelError, CortexError)
 _NUMBERS: dict[str, Callable[[str], Any]] = {"uint": int, "float": float, "bool": json.loads}

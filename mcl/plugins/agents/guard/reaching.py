@@ -74,7 +74,7 @@ def _inside() -> frozenset[str]:
     """What is behind a point in a name of ours: `mcl.accept`, `mcl.cli`."""
     import mcl
 
-    return frozenset({*mcl.__all__, "__main__", *(one.name for one in iter_modules(mcl.__path__))})
+    return frozenset({*dir(mcl), "__main__", *(one.name for one in iter_modules(mcl.__path__))})
 
 
 def _is_other_file(word: str, cwd: str) -> bool:

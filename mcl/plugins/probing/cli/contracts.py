@@ -42,7 +42,8 @@ def contract_table(
                 write_line(place)
         return
     from mcl.cli.home import use_home
-    from mcl.usecases.tools import contract, list_tools
+    from mcl.usecases.tools import contract
+    from mcl.usecases.tools import list as list_tools
 
     found = list_tools(home=use_home())
     out.document({"v": "mcl/0.1", "tools": [contract(tool) for tool in found]})

@@ -50,7 +50,7 @@ def verify_tools(
     from mcl.cli.home import use_home
     from mcl.plugins.probing.usecases import verify_contracts
     from mcl.usecases.policy import unverified_note
-    from mcl.usecases.tools import verify_tools as verified
+    from mcl.usecases.tools import check as verified
 
     home, out = use_home(), Output(as_json)
     found = verified(home=home)

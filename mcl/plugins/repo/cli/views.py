@@ -7,7 +7,7 @@ from rich.console import Console, RenderableType
 
 from mcl.cli.views.layout import DIM, STRONG, WARN, joined, plain, rows
 from mcl.cli.views.plan import plan_view
-from mcl.usecases.plan import Planned
+from mcl.usecases.plans import Planned
 
 if TYPE_CHECKING:
     from mcl.plugins.repo.usecases import DraftedContract

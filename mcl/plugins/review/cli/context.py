@@ -10,7 +10,7 @@ from mcl.cli.output import Output, note, write_document, write_text
 if TYPE_CHECKING:
     from mcl.plugins.review.maps import Maps, StaleEntry
     from mcl.plugins.review.usecases.context import FileContext, MappedContext, MapsBuild
-    from mcl.usecases.plan import Planned
+    from mcl.usecases.plans import Planned
 
 _TOLD: Final = 20  # lines of a list that people are shown
 

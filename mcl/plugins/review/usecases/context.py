@@ -24,7 +24,7 @@ from mcl.plugins.review.maps.reviewed import reviews_of
 
 if TYPE_CHECKING:
     from mcl.usecases.call import Called
-    from mcl.usecases.plan import Planned
+    from mcl.usecases.plans import Planned
 
 TOOL: Final = "review/map"
 _BUILD: Final = "mcl review context build"

@@ -18,7 +18,7 @@ from mcl.usecases.models import Models
 if TYPE_CHECKING:
     from executor.walker import Outcome
     from mcl.plugins.review.findings import ReviewFinding
-    from mcl.usecases.show import Shown
+    from mcl.usecases.intents import Shown
 
 _REVIEW: Final = "matrix://skill/review-code@"
 _LAST: Final = "conclude"

@@ -23,7 +23,7 @@ from mcl.usecases.call import Called, call_tool
 
 if TYPE_CHECKING:
     from executor.walker.questions import People
-    from mcl.usecases.plan import Planned
+    from mcl.usecases.plans import Planned
 
 _TOOL = "process/tests"
 _SAID = 200  # characters of the line that a suite ends with

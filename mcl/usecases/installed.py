@@ -1,11 +1,11 @@
-"""The skills that are found here."""
+"""The skills that are found here: of the package, of the home, of this folder, and of further ones."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 from mcl.core.errors import SkillError
-from mcl.language.skills import Skill, Skills, find_skills, skill_folders
+from mcl.language.skills import Skill, Skills, find_skills, load_skill, skill_folders
 
 
 def installed(home: Path, extra: Sequence[Path] = (), *, here: Path | None = None) -> Skills:
@@ -38,3 +38,17 @@ def the_skill(skills: Skills, id: str) -> Skill:
             data={"nearest": nearest},
         )
     return found
+
+
+def list_skills(folders: Sequence[Path] = ()) -> Skills:
+    """The skills that are found from here, with those of further folders. Raises SkillError NO_FOLDER."""
+    from mcl.core.home import locate
+
+    return installed(locate(), folders)
+
+
+def show_skill(name: str, folders: Sequence[Path] = ()) -> Skill:
+    """The skill with this id, or in this folder. Raises SkillError."""
+    if (Path(name) / "SKILL.mtx").is_file():
+        return load_skill(Path(name))
+    return the_skill(list_skills(folders), name)

@@ -5,7 +5,7 @@ from mcl.core.home import open_home
 from mcl.core.zone import SYSTEM, choose_zone, chosen_zone, zone_here
 
 
-def config_zone(name: str | None = None, *, home: Home | None = None) -> tuple[str, bool]:
+def zone(name: str | None = None, *, home: Home | None = None) -> tuple[str, bool]:
     """Choose a zone for the home, or "system" for the machine's; None changes nothing. Gives the zone that
     goals are read in from now on, and whether it is a chosen one. Raises InputError ZONE_UNKNOWN, HomeError.
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 from executor.gate.effects import over_ceiling
 from ir import VERBS, valid_verb
 from mcl.core.errors import InputError, SkillError
-from mcl.usecases.skill.files import PLAN_FILE, SKILL_FILE
+from mcl.usecases.skills.files import PLAN_FILE, SKILL_FILE
 
 # ---- The texts of a new skill: what it says teaches how to say something else.
 

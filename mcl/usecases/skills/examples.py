@@ -7,23 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from executor.call import Deferred
-from executor.gate.references import typed_args
 from executor.store.home import Home
-from executor.tools.registry import Registry
 from ir import ClarifyQuestion, Intent, PlanTree
-from mcl.catalog.tools import registry
-from mcl.compiler import compiler
 from mcl.core.errors import InputError, SkillError
 from mcl.core.home import open_home
 from mcl.language.mtx.core import Core, load_core
 from mcl.language.mtx.files import head_of
 from mcl.language.skills import Skill, Skills, load_skill
-from mcl.usecases.compile import open_model
-from mcl.usecases.skill.files import SKILL_FILE, skill_files
-from mcl.usecases.skills import installed, the_skill
+from mcl.usecases.installed import installed, the_skill
+from mcl.usecases.skills.files import SKILL_FILE, skill_files
 
+# The compiler and the tools are imported where examples are tried: the other verbs of skills need neither.
 if TYPE_CHECKING:
+    from executor.tools.registry import Registry
     from mcl.compiler.compiler import Outcome
     from mcl.model import Model
 
@@ -93,6 +89,9 @@ def try_examples(
 
     Raises SkillError (SKILL_UNKNOWN, NO_SKILL, NO_FOLDER), ModelError, HomeError, InputError TIME_INVALID.
     """
+    from mcl.catalog.tools import registry
+    from mcl.usecases.compile import open_model
+
     home = home or open_home()
     folders_of = {str(one): _folders(one) for one in skills}
     found = installed(home.path, [*folders, *(path for paths in folders_of.values() for path in paths)])
@@ -168,6 +167,8 @@ class _Bench:
 
     def tried(self, skill: Skill, number: int, *, held_out: bool) -> TriedExample:
         """What the compiler makes of one example."""
+        from mcl.compiler import compiler
+
         text = skill.examples[number]
         skills = _without(self.skills, skill, number) if held_out else self.skills
         try:
@@ -190,12 +191,15 @@ class _Bench:
         return self.judged(skill, text, outcome)
 
     def judged(self, skill: Skill, text: str, outcome: Outcome) -> TriedExample:
-        if isinstance(outcome, compiler.Refused):
+        """Whether an outcome is the skill's."""
+        from mcl.compiler.outcome import Clarify, Refused
+
+        if isinstance(outcome, Refused):
             return TriedExample(text, False, "refused", message=outcome.message)
         intent = outcome.intent
         chosen = intent.compile_metadata.skill_id if intent.compile_metadata else ""
         tried = TriedExample(text, chosen == skill.id, "clarify", chosen, intent.frame.verb, _slots(intent))
-        if isinstance(outcome, compiler.Clarify):
+        if isinstance(outcome, Clarify):
             return replace(tried, questions=outcome.questions)
         flaw = self.flaw(outcome.plan) if outcome.plan else ""
         return replace(
@@ -208,6 +212,9 @@ class _Bench:
 
     def flaw(self, plan: PlanTree) -> str:
         """The first argument of a plan that its tool would refuse, or ""."""
+        from executor.call import Deferred
+        from executor.gate.references import typed_args
+
         for node, _ in plan.root.walk():
             manifest = self.registry.find(node.tool_call.tool_ref) if node.tool_call else None
             if manifest is None or node.tool_call is None:

@@ -1,26 +1,124 @@
-"""`mcl plan check`: what each guard says of each node of a plan, before anybody signs or runs it.
-
-Nothing is run, asked or recorded.
-"""
+"""Plans: what would run, what the gate says to it, and pictures of it; nothing runs."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
+from executor.core.errors import WalkError
 from executor.gate.decide import BEFOREHAND
 from executor.gate.verdict import Deny
 from executor.store.home import Home
-from executor.walker import Verdict
-from ir import VERBS, Intent, MclError, PlanTree, content_hash, is_ulid, valid_verb, with_hash
+from executor.walker import Verdict, Walker
+from ir import VERBS, Intent, MclError, PlanNode, PlanTree, content_hash, is_ulid, valid_verb, with_hash
+from mcl.catalog.tools.foreign import all_tools
+from mcl.compiler.execution import InstalledSkills, ModelReasoner
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
-from mcl.usecases.ids import find_intent
-from mcl.usecases.judging import judging
-from mcl.usecases.plan import plan as plan_of
-from mcl.usecases.show import read_view
+from mcl.usecases.installed import installed
+from mcl.usecases.intents import find_intent, read_view, shown
+from mcl.usecases.models import Models
 from mcl.usecases.verify import MAX_BYTES
+
+# ---- The gate asked beforehand.
+
+
+@contextmanager
+def preflight(home: Home, workspace: Path | None, skills: Sequence[Path]) -> Iterator[Walker]:
+    """A walker whose preflights judge as a run in `workspace` (default: the current folder) would.
+
+    skills: further folders of skills, for sub-dispatches. Raises ScopeError where the workspace cannot be
+    used.
+    """
+    tools = all_tools(home)
+    walker = Walker(
+        home,
+        tools,
+        workspace=workspace or Path.cwd(),
+        reasoner=ModelReasoner(Models(home).open),
+        sub_skills=InstalledSkills(lambda: installed(home.path, skills), tools),
+    )
+    try:
+        yield walker
+    finally:
+        walker.close()
+
+
+# ---- `mcl plan`: what would run, and what the gate says to it.
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An intent's plan with the gate's verdicts, in walk order.
+
+    accepted: a person has signed exactly this plan.
+    """
+
+    intent: Intent
+    plan: PlanTree
+    state: str
+    accepted: bool
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def refused(self) -> tuple[Verdict, ...]:
+        """What the gate would refuse, as things are."""
+        return tuple(one for one in self.verdicts if one.decision == "deny")
+
+    @property
+    def unfolded(self) -> PlanTree:
+        """The plan with those of its sub-dispatches below their nodes, as far as they are known. It is for
+        eyes, not for hashes."""
+        return self._with(verdict for verdict in self.verdicts if not verdict.sketched)
+
+    @property
+    def sketched(self) -> PlanTree:
+        """The same with what the others would be like."""
+        return self._with(self.verdicts)
+
+    def _with(self, verdicts: Iterable[Verdict]) -> PlanTree:
+        below = {verdict.node_id: verdict.below.root for verdict in verdicts if verdict.below}
+        return self.plan.model_copy(update={"root": _unfolded(self.plan.root, below)}) if below else self.plan
+
+
+def show(
+    intent: str,
+    *,
+    workspace: Path | None = None,
+    skills: Sequence[Path] = (),
+    home: Home | None = None,
+) -> Planned:
+    """The plan of an intent, judged as it would be run in `workspace` (default: the current folder).
+
+    skills: further folders of skills, for sub-dispatches.
+
+    Raises InputError; WalkError NO_PLAN; ScopeError where the workspace cannot be used.
+    """
+    home = home or open_home()
+    found = shown(home, find_intent(home, intent))
+    if found.intent is None or found.plan is None:
+        raise WalkError(
+            "NO_PLAN",
+            f"this intent is {found.state} and has no plan",
+            place=found.id,
+            fix=f"mcl show {found.id} says what can be done",
+        )
+    with preflight(home, workspace, skills) as walker:
+        verdicts = walker.preflight(found.id)
+    accepted = bool(found.view.accepted_plan_hash) and found.view.accepted_plan_hash == found.plan.hash
+    return Planned(found.intent, found.plan, found.state, accepted, tuple(verdicts))
+
+
+def _unfolded(node: PlanNode, below: Mapping[str, PlanNode]) -> PlanNode:
+    children = (below[node.id],) if node.id in below else node.children
+    if not children:
+        return node
+    return node.model_copy(update={"children": tuple(_unfolded(child, below) for child in children)})
+
+
+# ---- `mcl plan check`: what each guard says of each node of a plan, before anybody signs or runs it.
 
 Word = Literal["allowed", "needs_approval", "denied", "invalid"]
 EXITS: dict[Word, int] = {"allowed": 0, "needs_approval": 10, "denied": 11, "invalid": 12}
@@ -83,7 +181,7 @@ class PlanChecked:
                 yield reply.to_json()
 
 
-def check_plan_file(
+def check_file(
     path: Path,
     *,
     verb: str = "",
@@ -112,7 +210,7 @@ def check_plan_file(
     return _judged(home, intent, plan, verb, said, workspace, skills)
 
 
-def check_plan_of(
+def check(
     intent: str,
     *,
     verb: str = "",
@@ -126,7 +224,7 @@ def check_plan_of(
     """
     _known(verb)
     home = home or open_home()
-    seen = plan_of(find_intent(home, intent), workspace=workspace, skills=skills, home=home)
+    seen = show(find_intent(home, intent), workspace=workspace, skills=skills, home=home)
     if verb:
         return _judged(home, seen.intent, seen.plan, verb, "option", workspace, skills)
     verb = seen.intent.frame.verb
@@ -151,7 +249,7 @@ def _judged(
     if verb:
         frame = intent.frame.model_copy(update={"verb": verb})
         intent = with_hash(intent.model_copy(update={"frame": frame}))
-    with judging(home, workspace, skills) as walker:
+    with preflight(home, workspace, skills) as walker:
         verdicts = walker.preflight_plan(intent, plan)
     flaws = [] if not plan.hash or plan.hash == content_hash(plan) else [_altered(plan)]
     return PlanChecked(plan, intent.frame.verb, verb_from, False, (*flaws, *verdicts))
@@ -197,3 +295,35 @@ def _bad(path: Path, code: str, message: str, place: str, fix: str) -> InputErro
     return InputError(
         code, message, place=where, fix=fix or "a PlanTree as mcl show --json has it", exit=INVALID
     )
+
+
+# ---- `mcl plan --graph`: the plan of an intent as a picture.
+
+GraphForm: TypeAlias = Literal["svg", "png", "mermaid", "dot"]
+
+
+def draw(
+    intent: str, form: GraphForm = "svg", *, workspace: Path | None = None, home: Home | None = None
+) -> bytes:
+    """The plan of an intent as a picture: kinds, tools, side effects, gates; states after a run began, before
+    it what the gate says.
+
+    form: svg and png are drawn by Graphviz; mermaid and dot are text (UTF-8). Raises InputError; WalkError
+    NO_PLAN; ScopeError; GraphError GRAPH_NO_PROGRAM, GRAPH_TOO_LARGE, GRAPH_FAILED.
+    """
+    home = home or open_home()
+    return picture(show(intent, workspace=workspace, home=home), form, home)
+
+
+def picture(seen: Planned, form: GraphForm, home: Home) -> bytes:
+    """The same for a plan that was looked at already."""
+    from mcl.core import graphs
+
+    states = read_view(home, seen.intent.id).nodes
+    shown = graphs.picture_of(
+        seen.unfolded, goal=seen.intent.prose, state=seen.state, verdicts=seen.verdicts, states=states
+    )
+    if form == "mermaid":
+        return graphs.mermaid_text(shown).encode()
+    text = graphs.dot_text(shown)
+    return text.encode() if form == "dot" else graphs.draw(text, form, boxes=len(shown.boxes))
