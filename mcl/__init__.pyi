@@ -14,8 +14,10 @@ from mcl.compiler.compiler import Refused as Refused
 from mcl.core.home import open_home as open_home
 from mcl.usecases import activity as activity
 from mcl.usecases import config as config
+from mcl.usecases import corrections as corrections
 from mcl.usecases import gates as gates
 from mcl.usecases import grants as grants
+from mcl.usecases import memories as memories
 from mcl.usecases import models as models
 from mcl.usecases import plans as plans
 from mcl.usecases import policy as policy
@@ -28,8 +30,8 @@ from mcl.usecases.batch import compile_batch as compile_batch
 from mcl.usecases.call import call_tool as call_tool
 from mcl.usecases.compile import answer as answer
 from mcl.usecases.compile import compile_goal as compile_goal
-from mcl.usecases.correct import Corrected as Corrected
-from mcl.usecases.correct import correct as correct
+from mcl.usecases.corrections import Corrected as Corrected
+from mcl.usecases.corrections import correct as correct
 from mcl.usecases.intents import Shown as Shown
 from mcl.usecases.intents import Summary as Summary
 from mcl.usecases.intents import cancel as cancel

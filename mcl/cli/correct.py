@@ -67,7 +67,7 @@ def correct_command(
     from mcl.cli.home import use_home
     from mcl.cli.views.exact import changes_view, refusals_view, verdict_line
     from mcl.cli.views.layout import commands, plain
-    from mcl.usecases.correct import propose_correction, refusals, sign_correction
+    from mcl.usecases.corrections import propose_correction, refusals, sign_correction
     from mcl.usecases.documents import of_correction
 
     if not (patch or changes or removed or retry_from):

@@ -74,7 +74,7 @@ def find(
     """Find memories that share words with WORDS, the best first."""
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import tell_list
-    from mcl.usecases.memory import cortex_find
+    from mcl.usecases.memories import cortex_find
 
     found = cortex_find(near, types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
     tell_list(found, Output(as_json))
@@ -90,7 +90,7 @@ def list_memories(
     """List memories, the most important and newest first."""
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import tell_list
-    from mcl.usecases.memory import cortex_list
+    from mcl.usecases.memories import cortex_list
 
     found = cortex_list(types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
     tell_list(found, Output(as_json))
@@ -105,7 +105,7 @@ def show(
     """Show one memory."""
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import document, history_view, memory_view
-    from mcl.usecases.memory import cortex_history, cortex_show
+    from mcl.usecases.memories import cortex_history, cortex_show
 
     home, out = use_home(), Output(as_json)
     if history:
@@ -199,7 +199,7 @@ def put(
         raise typer.BadParameter("give TYPE and TEXT, or --file")
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import document, memory_view
-    from mcl.usecases.memory import cortex_put
+    from mcl.usecases.memories import cortex_put
 
     said = cortex_put(
         type,
@@ -233,7 +233,7 @@ def forget(
     from ir.errors import REFUSED
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import document, memory_view
-    from mcl.usecases.memory import cortex_forget, cortex_show
+    from mcl.usecases.memories import cortex_forget, cortex_show
 
     home, out = use_home(signs=True), Output(as_json)
     found = cortex_show(full(uri).partition("@")[0], home=home)
@@ -257,7 +257,7 @@ def learning(
     Off, nothing new is learned and what was learned is not made use of; it is not forgotten.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.memory import cortex_learning
+    from mcl.usecases.memories import cortex_learning
 
     wanted = None if switch is None else switch is Switch.on
     on = cortex_learning(wanted, home=use_home(signs=switch is not None))
@@ -273,7 +273,7 @@ def _put_file(file: Path, out: Output) -> None:
 
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import GOOD, plain
-    from mcl.usecases.memory import cortex_import
+    from mcl.usecases.memories import cortex_import
 
     home = use_home(signs=True)
     with _lines(file) as lines, bar("remembering") as progress:
@@ -363,7 +363,7 @@ def snapshot(
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import plain, rows
     from mcl.memory import Cortex
-    from mcl.usecases.memory import cortex_snapshot
+    from mcl.usecases.memories import cortex_snapshot
 
     home, out = use_home(), Output(as_json)
     found = cortex_snapshot(which or None, home=home)
@@ -403,7 +403,7 @@ def prove(
     """
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import checks_view
-    from mcl.usecases.memory import cortex_prove
+    from mcl.usecases.memories import cortex_prove
 
     proof = cortex_prove(full(uri), at=at or None, since=since or None, home=use_home())
     told = Output(as_json)
@@ -439,7 +439,7 @@ def verify(
     from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain
-    from mcl.usecases.memory import cortex_verify
+    from mcl.usecases.memories import cortex_verify
 
     out, home = Output(as_json), use_home()
     with bar("checking") as progress:
@@ -459,7 +459,7 @@ def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
     from ir.errors import UNVERIFIED
     from mcl.cli.views.layout import plain
     from mcl.cli.views.memory import checks_view
-    from mcl.usecases.memory import cortex_verify_proof
+    from mcl.usecases.memories import cortex_verify_proof
 
     reports = [(path, cortex_verify_proof(path, key=key)) for path in proofs]
     ok = all(report.ok for _, report in reports)

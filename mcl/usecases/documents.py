@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from executor.walker.questions import GateQuestion
     from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.compiler.stages.extract import Prompt
-    from mcl.usecases.correct import Corrected
+    from mcl.usecases.corrections import Corrected
     from mcl.usecases.intents import Shown
     from mcl.usecases.plans import Planned
     from mcl.usecases.replay import Replay

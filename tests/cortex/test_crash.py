@@ -12,12 +12,12 @@ import pytest
 from executor import Home
 from mcl.memory import Cortex
 from mcl.memory.verification import verify_home
-from mcl.usecases.memory import cortex_import
+from mcl.usecases.memories import cortex_import
 
 IMPORTER = """
 import json, sys
 from pathlib import Path
-from mcl.usecases.memory import cortex_import
+from mcl.usecases.memories import cortex_import
 from mcl.core.home import open_home
 def told(done, whole):
     if done % 100 == 0:
@@ -29,7 +29,7 @@ cortex_import(lines, home=open_home(Path(sys.argv[1])), progress=told)
 WRITER = """
 import sys
 from pathlib import Path
-from mcl.usecases.memory import cortex_forget, cortex_put
+from mcl.usecases.memories import cortex_forget, cortex_put
 from mcl.core.home import open_home
 home = open_home(Path(sys.argv[1]))
 for n in range(int(sys.argv[3])):

@@ -13,7 +13,7 @@ from ir.errors import UNVERIFIED
 from mcl.core.errors import CortexError
 from mcl.memory import Cortex
 from mcl.memory.proof import Proof, prove
-from mcl.usecases.memory import cortex_verify_proof
+from mcl.usecases.memories import cortex_verify_proof
 from tests.cortex.conftest import AT
 
 

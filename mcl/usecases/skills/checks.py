@@ -11,8 +11,8 @@ from executor.store.home import Home
 from ir.errors import UNVERIFIED
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import file_digest
-from mcl.language.mtx.source import Finding
 from mcl.language.mtx.files import invalid
+from mcl.language.mtx.source import Finding
 from mcl.usecases.skills.files import (
     PLAN_FILE,
     SKILL_FILE,

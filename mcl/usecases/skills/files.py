@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcl.core.errors import SkillError
 from executor.core.files import whole_file
+from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import file_digest
 from mcl.language.mtx.files import invalid, read_bytes
 
 if TYPE_CHECKING:
-    from mcl.language.mtx.source import Finding
     from mcl.language.mtx.parser import Parsed
+    from mcl.language.mtx.source import Finding
 
 SKILL_FILE, PLAN_FILE = "SKILL.mtx", "plan.yaml"
 
@@ -180,9 +180,8 @@ def format_bytes(data: bytes, shown: str) -> FormattedFile:
 
 def formatted(read: ReadFile) -> FormattedFile:
     """A file that was read, with its canonical layout; nothing is written."""
-    from mcl.language.mtx.source import Finding
     from mcl.language.mtx.layout import format_file
-    from mcl.language.mtx.source import MAX_BYTES
+    from mcl.language.mtx.source import MAX_BYTES, Finding
 
     shown, text = read.file.shown, read.parsed.text
     if not read.parsed.ok:
