@@ -72,7 +72,7 @@ class Installed:
     def skills(self) -> Mapping[str, Offer]:
         """The skills by address."""
         if self._skills is None:
-            from mcl.usecases.skills import installed
+            from mcl.usecases.installed import installed
 
             found = installed(self._home, here=self._here)
             self._skills = {

@@ -29,8 +29,7 @@ from mcl.language.skills import Skill, Skills, find_skills, skill_folders
 from mcl.model.files import file_digest, read_header
 from mcl.model.form import FORM
 from mcl.model.opening import load_model
-from mcl.plugins.train.lessons import Lesson, lessons_of
-from mcl.plugins.train.measure import Figures, measure, without
+from mcl.plugins.train.lessons import Figures, Lesson, lessons_of, measure, without
 from mcl.usecases.installed import installed
 from mcl.usecases.models import KnownModel, Models
 
