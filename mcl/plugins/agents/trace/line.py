@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -16,18 +16,12 @@ from executor.core.files import take, whole_file
 from executor.core.hashing import json_bytes
 from executor.sandbox.files import explain, read_up_to, require_plain
 from ir import DocumentError, is_instant, is_ulid, parse_json
-from mcl.plugins.agents.trace.changed_lines import Author, Change, Ranges
+from mcl.plugins.agents.trace.changed_lines import Change
 
 NO_LINE: Final = "0" * 64  # what the first line is bound to
 LONGEST: Final = 1 << 14  # bytes of a line
 
 _NAME, _PATH = 200, 2048  # characters
-_NAMES: Final = frozenset(
-    (
-        *("id", "time", "intent", "intent_id", "tool", "file", "lines"),
-        *("before", "after", "author", "agent", "prev", "hash"),
-    )
-)
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -67,25 +61,42 @@ def read_line(data: bytes) -> TraceLine | None:
         told = parse_json(data.decode(), max_nesting=4)
     except (DocumentError, UnicodeDecodeError):
         return None
-    if not isinstance(told, dict) or told.keys() - {"recovered"} != _NAMES:
-        return None
-    return line_of(told)
+    return line_of(told) if isinstance(told, dict) else None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_hash(value: object) -> bool:
+    return value is None or (isinstance(value, str) and _HASH.fullmatch(value) is not None)
+
+
+def _are_ranges(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, list) and len(one) == 2 and all(type(number) is int for number in one)
+        for one in value
+    )
+
+
+# What a line says, and what each of it must be.
+_SHAPE: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "id": lambda value: _is_text(value) and is_ulid(value),
+    "time": lambda value: _is_text(value) and is_instant(value),
+    **dict.fromkeys(("intent", "intent_id", "tool", "file"), _is_text),
+    "lines": _are_ranges,
+    **dict.fromkeys(("before", "after"), _is_hash),
+    "author": lambda value: value in ("agent", "person"),
+    **dict.fromkeys(("agent", "prev", "hash"), _is_text),
+}
 
 
 def line_of(told: Mapping[str, Any]) -> TraceLine | None:
     """The same of an object that has been parsed; None for what is no line."""
-    lines = _ranges(told["lines"])
-    texts = ("id", "time", "intent", "intent_id", "tool", "file", "author", "agent", "prev", "hash")
-    if lines is None or not all(isinstance(told[name], str) for name in texts):
+    if told.keys() - {"recovered"} != _SHAPE.keys() or told.get("recovered", True) is not True:
         return None
-    if not is_ulid(told["id"]) or not is_instant(told["time"]) or told["author"] not in ("agent", "person"):
+    if not all(fits(told[name]) for name, fits in _SHAPE.items()):
         return None
-    if told.get("recovered", True) is not True:
-        return None
-    for name in ("before", "after"):
-        if told[name] is not None and not (isinstance(told[name], str) and _HASH.fullmatch(told[name])):
-            return None
-    author: Author = "agent" if told["author"] == "agent" else "person"
     change = Change(
         told["intent"],
         told["intent_id"],
@@ -93,10 +104,10 @@ def line_of(told: Mapping[str, Any]) -> TraceLine | None:
         told["file"],
         told["before"],
         told["after"],
-        lines,
-        author,
-        told["agent"],
-        "recovered" in told,
+        lines=tuple((first, last) for first, last in told["lines"]),
+        author=told["author"],
+        agent=told["agent"],
+        recovered="recovered" in told,
     )
     line = TraceLine.of(change, id=told["id"], time=told["time"], prev=told["prev"])
     return line if line.hash == told["hash"] else None
@@ -124,17 +135,6 @@ def _within_bounds(change: Change) -> Change:
 
 def _text(text: str, longest: int) -> str:
     return text.encode(errors="backslashreplace").decode()[:longest]
-
-
-def _ranges(told: object) -> Ranges | None:
-    if not isinstance(told, list):
-        return None
-    found: list[tuple[int, int]] = []
-    for one in told:
-        if not isinstance(one, list) or len(one) != 2 or not all(type(number) is int for number in one):
-            return None
-        found.append((one[0], one[1]))
-    return tuple(found)
 
 
 def _body(id: str, time: str, change: Change, prev: str) -> dict[str, object]:
@@ -251,12 +251,12 @@ def read_map(folder: int) -> dict[str, tuple[str, ...]]:
     }
 
 
-def write_map(folder: int, pairs: Iterable[tuple[str, str]]) -> None:
-    """Add pairs of file and label to the map, and put it in place whole. Raises ScopeError."""
-    known = {path: set(labels) for path, labels in read_map(folder).items()}
+def write_map(folder: int, known: Mapping[str, Iterable[str]], pairs: Iterable[tuple[str, str]]) -> None:
+    """Put a map in place whole: what is known by file, and pairs of file and label. Raises ScopeError."""
+    files = {path: set(labels) for path, labels in known.items()}
     for path, label in pairs:
-        known.setdefault(path, set()).add(label)
-    told = {"schema": SCHEMA, "files": {path: sorted(known[path]) for path in sorted(known)}}
+        files.setdefault(path, set()).add(label)
+    told = {"schema": SCHEMA, "files": {path: sorted(files[path]) for path in sorted(files)}}
     data = json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n"
     try:
         with whole_file(MAP, folder=folder, mode=0o644) as file:

@@ -1,4 +1,4 @@
-"""Adding to the trace of a governed folder, so that a crash loses no line and a rewritten file shows.
+"""The trace of a governed folder: records of the journal, and a file in the folder that is written from them.
 
 A line is first signed into the journal (``record.agent.wrote``), whole, and then added to the file: what a
 crash kept from the file is added before the next line. The file is bound together by itself, too, so that
@@ -34,13 +34,11 @@ from mcl.plugins.agents.trace.line import (
     opened_folder,
     opened_trace,
     read_line,
+    read_map,
     write_map,
 )
 
-# ---- What the home remembers of traces, so that nothing has to be searched for: a row says nothing by
-# itself.
-
-# record: id of the record of the line that was last signed for a root.
+# Which record of the journal tells the last line of a root: each write asks, and must not search all rows.
 TABLES: Final = (
     """
     CREATE TABLE agent_trace (root TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -48,6 +46,7 @@ TABLES: Final = (
         root TEXT NOT NULL, file TEXT NOT NULL, label TEXT NOT NULL, PRIMARY KEY (root, file, label)
     ) STRICT, WITHOUT ROWID;
     """,
+    "DROP TABLE agent_touched;",  # the journal says it
 )
 
 WROTE: Final = "record.agent.wrote"
@@ -88,10 +87,10 @@ class Trace:
             return lines
         try:
             with opened_folder(self.root, make=True) as folder, opened_trace(folder) as file:
-                lines = self._signed(changes, self._mended(file), once)
+                prev, lost = self._mended(file)
+                lines = self._signed(changes, prev, once)
                 _write(file, b"".join(line.wire for line in lines))
-                if self._is_new(lines):
-                    write_map(folder, self.pairs())
+                self._map(folder, (*lost, *lines))
                 return lines
         except ScopeError:
             if not lines:  # that the file cannot be written is no reason to forget what was done
@@ -99,13 +98,19 @@ class Trace:
                 self._signed(changes, told.hash if told is not None else NO_LINE, once)
             raise
 
-    def pairs(self) -> list[tuple[str, str]]:
+    def pairs(self) -> set[tuple[str, str]]:
         """File and label of what was changed under an intent here, as the journal has it."""
-        sql = "SELECT file, label FROM agent_touched WHERE root = ? ORDER BY file, label"
-        return [(file, label) for file, label in self._home.db.read(sql, (str(self.root),))]
+        return _pairs_of(signed_lines(self._home, self.root))
 
-    def _mended(self, file: int) -> str:
-        """Bring the end of the file in order; gives the hash that the next line is bound to."""
+    def _map(self, folder: int, lines: Sequence[TraceLine]) -> None:
+        """See to it that the map names what these lines say; where there is none, it is made of all lines."""
+        known, pairs = read_map(folder), _pairs_of(lines)
+        if any(label not in known.get(file, ()) for file, label in pairs):
+            write_map(folder, known, pairs if known else self.pairs())
+
+    def _mended(self, file: int) -> tuple[str, Sequence[TraceLine]]:
+        """Bring the end of the file in order; gives the hash that the next line is bound to, and the lines
+        that were missing."""
         last, torn = _end(file)
         if torn and (read_line(torn) is not None or len(torn) > LONGEST):  # only its end was lost; or no line
             _write(file, b"\n")
@@ -114,12 +119,12 @@ class Trace:
             self._cut(file, torn)
         prev, told = hash_of(last), self._last_told()
         if told is None or told.hash == prev:
-            return prev
+            return prev, ()
         lost = self._since(prev, told)
         if len(lost) > 1:  # a crash loses one at most: these were taken out, or the file could not be written
             self._home.journal.record(MENDED, {"root": str(self.root), "lines": len(lost)})
         _write(file, b"".join(line.wire for line in lost))
-        return lost[-1].hash if lost else prev
+        return (lost[-1].hash if lost else prev), lost
 
     def _since(self, prev: str, told: TraceLine) -> list[TraceLine]:
         """The signed lines that follow a line, up to the last one; none where they do not lead back to it."""
@@ -161,16 +166,6 @@ class Trace:
                 )
         return tuple(lines)
 
-    def _is_new(self, lines: Sequence[TraceLine]) -> bool:
-        """Keep which files were changed under which intents; whether one is new."""
-        pairs = {(str(self.root), line.change.file, line.change.label) for line in lines if line.change.label}
-        sql = "SELECT 1 FROM agent_touched WHERE root = ? AND file = ? AND label = ?"
-        new = [pair for pair in sorted(pairs) if not self._home.db.read(sql, pair)]
-        if new:
-            with self._home.db.write("agents") as connection:
-                connection.executemany("INSERT OR IGNORE INTO agent_touched VALUES (?, ?, ?)", new)
-        return bool(new)
-
     def _cut(self, file: int, torn: bytes) -> None:
         """Take away half a line, which a crash or another program left, and keep that it was there."""
         size = os.fstat(file).st_size
@@ -180,6 +175,10 @@ class Trace:
             os.ftruncate(file, size - len(torn))
         except OSError as problem:
             explain(problem, f"{NAME}/{TRACE}")
+
+
+def _pairs_of(lines: Iterable[TraceLine]) -> set[tuple[str, str]]:
+    return {(line.change.file, line.change.label) for line in lines if line.change.label}
 
 
 def signed_lines(home: Home, root: Path) -> Iterator[TraceLine]:
