@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable, Iterator
 
-from executor.core.globs.names import matches
+from executor.core.globs import anywhere
 from executor.sandbox.paths import Entry
 from executor.tools.tool import Bench
 
@@ -15,17 +15,18 @@ def files_of(path: str, glob: str, bench: Bench, check: Callable[[], None]) -> I
 
     Args:
         path: file or folder, relative to the workspace.
-        glob: compared with the path below the folder, as in ``glob.matches``; "" fits everything.
+        glob: compared with the path below the folder, as by ``anywhere``; "" fits everything.
         check: called for each folder; may stop the walk by raising.
 
     Raises:
-        ScopeError: as ``Workspace.walk``.
+        ScopeError: as ``Workspace.walk``. GlobError: as ``anywhere``.
     """
     status = bench.workspace.check(path)
     prefix = "/".join(bench.workspace.split(path))
     if status is not None and stat.S_ISREG(status.st_mode):
         yield Entry(prefix, "file", status.st_size, status.st_mtime_ns, status.st_ino)
         return
+    pattern, cut = anywhere(glob), len(prefix) + 1 if prefix else 0
     for entry in bench.workspace.walk(path, check=check):
-        if entry.kind == "file" and matches(glob, entry.path[len(prefix) + 1 :] if prefix else entry.path):
+        if entry.kind == "file" and pattern.fits(tuple(entry.path[cut:].split("/"))):
             yield entry

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from anyio import from_thread, to_thread
 
-from executor.core.globs.names import matches
+from executor.core.globs import anywhere
 from executor.sandbox.paths import Entry
 from executor.tools.tool import Bench
 
@@ -24,10 +24,11 @@ def _list(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     limit = int(str(args.get("limit", _LIMIT)))
     recursive = bool(args.get("recursive", False)) or "/" in glob or "**" in glob
     prefix = "/".join(bench.workspace.split(path))
+    pattern, cut = anywhere(glob), len(prefix) + 1 if prefix else 0
     found: list[Entry] = []
     room, truncated = bench.max_output - 1024, False
     for entry in bench.workspace.walk(path, check=from_thread.check_cancelled, recursive=recursive):
-        if not matches(glob, entry.path[len(prefix) + 1 :] if prefix else entry.path):
+        if not pattern.fits(tuple(entry.path[cut:].split("/"))):
             continue
         room -= _ROOM + 4 * len(entry.path)
         if len(found) == limit or room < 0:

@@ -8,14 +8,13 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cache, partial
 from pathlib import Path
 
 from anyio import from_thread, to_thread
 
 from executor.core.errors import ScopeError, ToolError
-from executor.core.globs.names import matches
+from executor.core.globs import anywhere, fits_name
 from executor.sandbox.git import repository, text
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
@@ -67,26 +66,24 @@ async def sources(
     if found is None:
         found = await to_thread.run_sync(_walked, prefix or ".", left_out, bench, missed)
     cut = len(prefix) + 1 if prefix else 0
+    groups = [list(map(anywhere, group)) for group in globs]
     kept: list[str] = []
     for one in found:
-        if _named(left_out.files, one.rpartition("/")[2]):
+        names = tuple(one[cut:].split("/"))
+        if fits_name(left_out.files, one.rpartition("/")[2]):
             missed(one, "generated")
-        elif all(any(matches(glob, one[cut:]) for glob in group) for group in globs):
+        elif all(any(glob.fits(names) for glob in group) for group in groups):
             kept.append(one)
     return sorted(kept)
 
 
-def _named(patterns: tuple[str, ...], name: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
 def _walked(path: str, left_out: LeftOut, bench: Bench, missed: Missed) -> list[str]:
-    skip: Callable[[str], bool] = partial(_named, left_out.vendored + left_out.built)
+    skip: Callable[[str], bool] = partial(fits_name, left_out.vendored + left_out.built)
 
     def tell(place: str, why: str) -> None:
         name = place.rstrip("/").rpartition("/")[2]
         if name != ".git":  # git's own, and no source
-            missed(place, "built" if why == "vendored" and not _named(left_out.vendored, name) else why)
+            missed(place, "built" if why == "vendored" and not fits_name(left_out.vendored, name) else why)
 
     found: list[str] = []
     for entry in bench.workspace.walk(path, check=from_thread.check_cancelled, skip=skip, missed=tell):
@@ -153,7 +150,9 @@ def _vendored(path: str, left_out: LeftOut) -> int | None:
     """How deep a file lies in the uppermost folder of what was written elsewhere, from 1; None where it
     lies in none."""
     folders = path.split("/")[:-1]
-    return next((len(folders) - at for at, one in enumerate(folders) if _named(left_out.vendored, one)), None)
+    return next(
+        (len(folders) - at for at, one in enumerate(folders) if fits_name(left_out.vendored, one)), None
+    )
 
 
 def _repository_of(prefix: str, bench: Bench) -> str | None:

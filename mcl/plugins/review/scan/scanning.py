@@ -8,11 +8,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from executor.core.globs import fits_name
 from ir import KEY_SHAPES
 from ir.inline_secrets import entropy, is_placeholder
 from mcl.plugins.review.findings import ReviewFinding, Severity
@@ -103,9 +103,9 @@ class PatternBook:
 
     def fits(self, name: str, first_line: str) -> bool:
         """Are these rules for a file of this name?"""
-        if any(fnmatchcase(name, one) for one in self.not_files):
+        if fits_name(self.not_files, name):
             return False
-        if any(fnmatchcase(name, one) for one in self.files):
+        if fits_name(self.files, name):
             return True
         return "." not in name and interpreter(first_line) in self.shebangs
 

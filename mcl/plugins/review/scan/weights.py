@@ -6,11 +6,11 @@ import re
 import tomllib
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from executor.core.globs import fits_name
 from executor.sandbox.redaction import Redactor, visible
 from mcl.plugins.review.findings import BLOCKING, Severity
 
@@ -49,7 +49,7 @@ def place_of(path: str) -> Place:
     """What a file is for, by its path alone."""
     *folders, name = path.lower().split("/")
     for place, inside, names in _table():
-        if any(one in inside for one in folders) or any(fnmatchcase(name, one) for one in names):
+        if any(one in inside for one in folders) or fits_name(names, name):
             return place
     return "product"
 

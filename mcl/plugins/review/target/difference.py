@@ -11,12 +11,12 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Final
 
 from anyio import to_thread
 
 from executor.core.errors import ScopeError
+from executor.core.globs import fits_name
 from executor.sandbox.files import components
 from executor.sandbox.git import Git, text
 from executor.tools.project.changes import PLAIN
@@ -282,7 +282,7 @@ def _left_out(path: str, *, untracked: bool = False) -> SkippedFile | None:
     except ScopeError as problem:
         return SkippedFile(path, "secret" if problem.code == "PROTECTED_PATH" else "name")
     left_out = LeftOut.load()
-    if any(fnmatchcase(name, pattern) for pattern in left_out.files):
+    if fits_name(left_out.files, name):
         return SkippedFile(path, "generated")
     return SkippedFile(path, "vendored") if untracked and is_vendored(path, left_out) else None
 
