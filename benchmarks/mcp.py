@@ -188,10 +188,10 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     from mcl.catalog.activity import Activity, CallRecord
     from mcl.catalog.channels import SILENT
     from mcl.core.home import open_home
-    from mcl.serve.calling import call
+    from mcl.serve.calls import call
     from mcl.serve.exchange import Caller
-    from mcl.serve.service.service import Compiling
-    from mcl.serve.serving import opened as serving
+    from mcl.serve.process import opened as serving
+    from mcl.serve.service import GoalCompiler
 
     said = {"name": "bench:echo", "args": {"token": "t"}, "intent": {"operation_type": "read"}}
     caller = Caller("bench", "1", "handshake", "1", can_elicit=False, channel=SILENT)
@@ -202,7 +202,7 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     )
     with open_home(folder / "home") as home:
         async with AsyncExitStack() as stack:
-            face = await stack.enter_async_context(serving(home, folder, Compiling(home, ai=False)))
+            face = await stack.enter_async_context(serving(home, folder, GoalCompiler(home, ai=False)))
             session, activity = face._session, Activity(home)
             await session.upstreams.start("bench")
             direct = plainly(await opened(stack, folder, SERVER, "auto"))
@@ -249,7 +249,7 @@ def _committing(place: Path) -> Callable[[], Awaitable[None]]:
 
 async def finding(folder: Path, mode: str, tools: int, rounds: int) -> dict[str, float]:
     """Retrieving from many tools, ms a question: asked over MCP, and the index by itself."""
-    from mcl.serve.finding.retrieval import ToolIndex, ToolText
+    from mcl.serve.shelf import ToolIndex, ToolText
 
     said = "compare list find show count the invoice calendar weather customer photo parcel recipe of a day"
     words = said.split()

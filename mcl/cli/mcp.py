@@ -199,21 +199,21 @@ def serve(
         from executor.gate.roots import allowed_roots
         from mcl.cli.home import use_home
         from mcl.core.environment import AGENT
-        from mcl.serve.service.service import Compiling
-        from mcl.serve.serving import serve_http, serve_stdio
+        from mcl.serve.process import serve_http, serve_stdio
+        from mcl.serve.service import GoalCompiler
 
         place, agent = workspace or _started_in(), agent or os.environ.get(AGENT, "")
         home = stack.enter_context(use_home(signs=True))
         allowed_roots(home.allowed, home.path)  # a wrong one is told to who started this, not to a client
-        compiling = Compiling(home, model=model, ai=ai, skills=skills)
+        compiler = GoalCompiler(home, model=model, ai=ai, skills=skills)
         if not http:
-            anyio.run(serve_stdio, home, place, compiling, agent, incoming, outgoing)
+            anyio.run(serve_stdio, home, place, compiler, agent, incoming, outgoing)
             return 0
         from mcl.serve.http import TOKEN_FILE, listening, token_of
 
         token = token_of(home.path)
         bound = stack.enter_context(listening(host, port, anywhere=unsafe_bind))
-        anyio.run(serve_http, home, place, compiling, agent, bound, token, home.path / TOKEN_FILE)
+        anyio.run(serve_http, home, place, compiler, agent, bound, token, home.path / TOKEN_FILE)
         return 0
 
 

@@ -28,7 +28,7 @@ class Plugin:
     the module, `commands.toml` says who may give them. tools: as "namespace/name"; manifest and adapter lie
     in the package's `tools` folder. serves: tools of the kernel that need the extra too. skills: whether its
     `skills` folder has some. offered: tools that are offered over MCP. checkouts: what has a say about a call
-    in a folder for which work was signed (`mcl.serve.governed.Folders`). runs: what answers the steps of some
+    in a folder for which work was signed (`mcl.serve.folders.Folders`). runs: what answers the steps of some
     plans, and follows their runs (`mcl.usecases.runs.Runs`).
     """
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from mcl.serve.face import Face
+    from mcl.serve.server import Face
 
 PATH: Final = "/mcp"
 TOKEN_FILE: Final = "mcp-token"  # noqa: S105  # its name, in the home

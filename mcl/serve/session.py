@@ -26,7 +26,7 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import SCHEME, outside_uri, short_name
 from executor.tools.registry import Registry
 from mcl.catalog.calls import ToolName
-from mcl.serve.governed import Judged, folders_of, judged_as
+from mcl.serve.folders import Judged, folders_of, judged_as
 
 if TYPE_CHECKING:
     from executor.call import Call

@@ -18,8 +18,8 @@ from websites import Site, page, website
 import mcl
 from executor import Agents, Home, Outcome
 from ir import MclError, PlanStepBody, did_of
-from mcl.serve.service.service import Compiling
-from mcl.serve.serving import opened
+from mcl.serve.process import opened
+from mcl.serve.service import GoalCompiler
 from mcl.usecases.plans import Planned
 
 CHART = {"path": "sales.csv", "out": "chart.svg"}
@@ -163,7 +163,7 @@ def test_a_client_of_mcp_is_told_and_no_person_is_asked(
 
     async def whole() -> Any:
         async with (
-            opened(walks.home, walks.workspace, Compiling(walks.home, ai=False)) as face,
+            opened(walks.home, walks.workspace, GoalCompiler(walks.home, ai=False)) as face,
             Client(face.server, mode=mode, elicitation_callback=person) as client,
         ):
             args = {"url": f"{site.origin}/x", "method": "POST"}

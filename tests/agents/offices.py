@@ -14,9 +14,9 @@ from mcp.types import Implementation
 
 from executor import Home
 from mcl.plugins.agents.usecases import import_work
-from mcl.serve.face import Face
-from mcl.serve.service.service import Compiling
-from mcl.serve.serving import opened
+from mcl.serve.process import opened
+from mcl.serve.server import Face
+from mcl.serve.service import GoalCompiler
 
 FILE = ".orchestration/active_intents.yaml"
 HEAD = {"created_at": "2026-11-01T10:00:00Z", "updated_at": "2026-11-01T10:00:00Z"}
@@ -93,7 +93,7 @@ class Office:
 
     def serve(self, workspace: Path | None = None, agent: str = "") -> Office:
         """Serve the folder, or another one."""
-        serving = opened(self.home, workspace or self.root, Compiling(self.home, ai=False), agent)
+        serving = opened(self.home, workspace or self.root, GoalCompiler(self.home, ai=False), agent)
         self.face = self.stack.enter_context(self.portal.wrap_async_context_manager(serving))
         return self
 

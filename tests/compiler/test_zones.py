@@ -21,7 +21,7 @@ from mcl.cli.main import main
 from mcl.compiler.stages.request import Request
 from mcl.core.errors import InputError
 from mcl.core.zone import system_zone
-from mcl.serve.service.service import Compiling
+from mcl.serve.service import GoalCompiler
 from mcl.values.dates import read_moment
 
 ZONES = ("UTC", "Europe/Stockholm", "America/St_Johns")
@@ -76,7 +76,7 @@ def test_every_door_reads_a_goal_in_the_zone_of_the_person(
     compile_batch(tmp_path / "in.jsonl", tmp_path / "out.jsonl", ai=False, home=home)
     by_batch = json.loads((tmp_path / "out.jsonl").read_text())["intent"]
     given = {"skill": GIVEN["skill"], "verb": GIVEN["verb"]}
-    over_mcp = anyio.run(partial(Compiling(home, ai=False).compile, REMIND, **given)).intent
+    over_mcp = anyio.run(partial(GoalCompiler(home, ai=False).compile, REMIND, **given)).intent
     assert home.journal.view(over_mcp.id).draft.slot_values["@zone"] == zone
     for id in (by_library.intent.id, by_command, by_batch):
         assert said_in(home, id) == (zone, nine_there(zone))

@@ -60,7 +60,7 @@ DECLARED: Final = {
     ("executor/walker/nodes/tool_call.py", "invoke"),
     ("executor/walker/nodes/handed.py", "invoke"),
     ("executor/walker/external.py", "invoke"),
-    ("mcl/serve/calling.py", "invoke"),
+    ("mcl/serve/calls.py", "invoke"),
     ("mcl/plugins/agents/work/looking.py", "invoke"),  # addresses that criteria of signed work name
     ("mcl/plugins/probing/calling.py", "invoke"),  # the walker's call, watched
     # Who puts manifests and adapters together.
@@ -100,7 +100,7 @@ DECLARED: Final = {
     ("mcl/plugins/hooks.py", "by name"),
     ("mcl/cli/main.py", "by name"),
     ("mcl/usecases/runs.py", "by name"),
-    ("mcl/serve/governed.py", "by name"),
+    ("mcl/serve/folders.py", "by name"),
     ("mcl/serve/offered/tools.py", "by name"),
     ("mcl/model/llama/weights.py", "by name"),
     ("mcl/plugins/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any
@@ -271,7 +271,7 @@ BYPASSES: Final = {
         "async def f(upstreams): return await upstreams.call('github', 'delete_repo', {})",
     ),
     "a tool of another server, by a field": (
-        "mcl/serve/offered/read_activity.py",
+        "mcl/serve/offered/tools.py",
         "async def f(session): return await session.upstreams.call('github', 'delete_repo', {})",
     ),
     "a resource of another server": ("mcl/usecases/run.py", "f = lambda ups: ups.read_resource('s', 'u')"),

@@ -22,9 +22,9 @@ from executor.gate.grants import Grants
 from executor.gate.pins import Pins
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
-from mcl.serve.offered.describe_tool import sample_args
-from mcl.serve.service.service import Compiling
-from mcl.serve.serving import opened
+from mcl.serve.offered.search import sample_args
+from mcl.serve.process import opened
+from mcl.serve.service import GoalCompiler
 
 Answer = Mapping[str, Any]
 
@@ -33,7 +33,7 @@ Answer = Mapping[str, Any]
 async def served(home: Home, workspace: Path, **of_client: Any) -> AsyncIterator[Any]:
     """A client of a session in this process; its servers are processes."""
     async with AsyncExitStack() as stack:
-        face = await stack.enter_async_context(opened(home, workspace, Compiling(home, ai=False)))
+        face = await stack.enter_async_context(opened(home, workspace, GoalCompiler(home, ai=False)))
         client = await stack.enter_async_context(Client(face.server, cache=None, **of_client))
         await client.list_resources()  # connects to all servers, and waits for each
         await client.list_prompts()

@@ -30,11 +30,11 @@ from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.serve.exchange import Reply
-from mcl.serve.face import Face
-from mcl.serve.offered.offered import Offered
+from mcl.serve.offered.tool import Offered
 from mcl.serve.offered.tools import OFFERED
-from mcl.serve.service.service import Compiling
-from mcl.serve.serving import opened
+from mcl.serve.process import opened
+from mcl.serve.server import Face
+from mcl.serve.service import GoalCompiler
 from mcl.usecases.accept import accept
 
 ERAS = ("legacy", "auto")
@@ -95,7 +95,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     with ExitStack() as stack:
         home = stack.enter_context(open_home(folder / "home"))
         portal = stack.enter_context(start_blocking_portal())
-        serving = opened(home, folder / "work", Compiling(home, ai=False))
+        serving = opened(home, folder / "work", GoalCompiler(home, ai=False))
         face = stack.enter_context(portal.wrap_async_context_manager(serving))
         made = Office(home, folder / "work", portal, face)
 
@@ -446,7 +446,7 @@ def _until(true: Any) -> None:
 # ---- whatever is given ----
 
 STORES = {"approval.py", "definitions.py", "servers.py"}  # what a person's commands write to
-DOORS = {"approve", "reject", "grant", "add", "classify", "trust", "accept", "decide_gate", "call_tool"}
+DOORS = {"approve", "reject", "grant", "classify", "trust", "accept", "decide_gate", "call_tool"}
 
 
 def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
@@ -497,7 +497,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
         for file, node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in DOORS
     ]
-    assert called == [("questions.py", "decision.approve")]
+    assert called == [("call_questions.py", "asked_of.approve")]
 
 
 def called_as(name: str, nodes: list[tuple[str, ast.AST]]) -> list[ast.Call]:

@@ -29,10 +29,10 @@ from mcl.catalog.activity import CallRecord, Filters, Reader
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
-from mcl.serve.proxy import LEFT_OUT, REFUSED
-from mcl.serve.proxy.merging import Merged
-from mcl.serve.service.service import Compiling
-from mcl.serve.serving import opened
+from mcl.serve.process import opened
+from mcl.serve.proxy.handlers import LEFT_OUT, REFUSED
+from mcl.serve.proxy.lists import Merged
+from mcl.serve.service import GoalCompiler
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 warnings.simplefilter("ignore", MCPDeprecationWarning)
@@ -391,7 +391,7 @@ def test_a_server_that_never_answers_is_not_waited_for(home: Home, workspace: Pa
     servers.trust("board")
 
     async def whole() -> None:
-        async with opened(home, workspace, Compiling(home, ai=False)) as face:
+        async with opened(home, workspace, GoalCompiler(home, ai=False)) as face:
             await face._session.upstreams.listing("board", "resources")
             for known in definitions.known():
                 Pins(home).approve(known.manifest)

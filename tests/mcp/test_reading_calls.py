@@ -186,7 +186,7 @@ def test_a_malformed_call_is_kept_and_told_under_the_tool_that_was_called(varian
     import anyio
 
     from mcl.catalog.channels import SILENT
-    from mcl.serve.calling import call as make_call
+    from mcl.serve.calls import call as make_call
     from mcl.serve.exchange import Caller, error_text
 
     kept: list[Any] = []

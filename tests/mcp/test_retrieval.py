@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.serve.finding.retrieval import FieldWeights, ToolIndex, ToolText, entry_of, words
+from mcl.serve.shelf import FieldWeights, ToolIndex, ToolText, entry_of, words
 
 LABELLED = Path(__file__).with_name("retrieval")
 FEW = (
@@ -153,7 +153,7 @@ def test_any_text_is_a_description(texts: list[str], query: str) -> None:
 
 def test_two_processes_tell_the_same() -> None:
     code = (
-        "from mcl.serve.finding.retrieval import *\n"
+        "from mcl.serve.shelf import *\n"
         "tools = [ToolText(f's:{n % 7}-{n}', 'reads or writes files', (f'a{n % 3}',)) for n in range(60)]\n"
         "print(ToolIndex(tools).find('read the file a1 5', 60))"
     )

@@ -33,7 +33,7 @@ atexit.register(print, "a library says goodbye")
 over = threading.Event()
 
 def noise():
-    while "mcl.serve.face" not in sys.modules:
+    while "mcl.serve.server" not in sys.modules:
         time.sleep(0.01)
     subprocess.run(["echo", "a child prints"])
     while not over.wait(0.01):

@@ -18,8 +18,8 @@ from mcl.catalog import approval
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
-from mcl.serve.service.service import Compiling
-from mcl.serve.serving import opened
+from mcl.serve.process import opened
+from mcl.serve.service import GoalCompiler
 
 NAMES = ("one", "two")
 
@@ -54,7 +54,7 @@ class Yard:
     def client(self) -> Iterator[tuple[BlockingPortal, Any]]:
         with ExitStack() as stack:
             portal = stack.enter_context(start_blocking_portal())
-            serving = opened(self.home, self.folder / "work", Compiling(self.home, ai=False))
+            serving = opened(self.home, self.folder / "work", GoalCompiler(self.home, ai=False))
             face = stack.enter_context(portal.wrap_async_context_manager(serving))
             client = Client(face.server, mode="legacy")
             yield portal, stack.enter_context(portal.wrap_async_context_manager(client))

@@ -66,13 +66,13 @@ def test_gates_of_plans_too(here: Room, filled: Any) -> None:
 
 def test_answers_to_what_a_goal_leaves_open_are_signed_unseen(here: Room) -> None:
     from mcl.compiler.compiler import Clarify
-    from mcl.serve.service.service import Compiling
+    from mcl.serve.service import GoalCompiler
 
     async def compiled() -> str:
-        compiling = Compiling(here.home, ai=False)
-        asked = await compiling.compile("sales.csv", skill="data-summary")
+        compiler = GoalCompiler(here.home, ai=False)
+        asked = await compiler.compile("sales.csv", skill="data-summary")
         assert isinstance(asked, Clarify)
-        await compiling.answer(asked.intent.id, {asked.questions[0].unknown_id: "analyze"})
+        await compiler.answer(asked.intent.id, {asked.questions[0].unknown_id: "analyze"})
         return str(asked.intent.id)
 
     assert signed(here, anyio.run(compiled)) == {"intent.answer": True}

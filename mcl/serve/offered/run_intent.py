@@ -11,16 +11,15 @@ from anyio import create_task_group, get_cancelled_exc_class, move_on_after
 from executor.core.errors import WalkError
 from executor.core.hashing import json_hash
 from mcl.serve.exchange import Caller, Form, Json, Reply, Wanted, refused
-from mcl.serve.offered.offered import Offered
-from mcl.serve.offered.telling import ACCEPT_FIRST, bounded, how_to_accept
+from mcl.serve.offered.intents import ACCEPT_FIRST, bounded, how_to_accept
+from mcl.serve.offered.tool import Offered
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from executor.walker import Outcome
     from mcl.catalog.channels import Channel
-    from mcl.serve.service.runs import Run
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Run, Service
     from mcl.usecases.intents import Shown
 
 RUNNABLE: Final = ("accepted", "executing")
@@ -115,7 +114,7 @@ def _begin(session: Service, found: Shown, caller: Caller, *, resume: bool) -> R
     from mcl.serve.forms import plan_people
     from mcl.usecases.run import walk_plan
 
-    made = session.compiling
+    made = session.compiler
 
     async def walk(run: Run) -> Outcome:
         asks = replace(caller, elicit=run.elicit if caller.can_elicit else None)
@@ -220,7 +219,7 @@ def _told(session: Service, id: str, outcome: Outcome | None) -> Reply:
     )
 
 
-OFFERED: Final = Offered(
+RUN_INTENT: Final = Offered(
     name="run_intent",
     title="Run an accepted intent",
     description="Run the plan of an intent that a person accepted, and wait for its end; what nobody"

@@ -22,9 +22,9 @@ from mcl.catalog.activity import CallRecord
 from mcl.catalog.calls import ToolCallRequest, ToolName
 from mcl.catalog.manifests import GET, READ
 from mcl.serve.caller import caller_of, connection_of, interim
-from mcl.serve.calling import make
+from mcl.serve.calls import make
 from mcl.serve.exchange import Caller, Reply, refused_by
-from mcl.serve.proxy.merging import Merged, linked, parse_prompt, parse_uri, readdressed
+from mcl.serve.proxy.lists import Merged, linked, parse_prompt, parse_uri, readdressed
 from mcl.serve.proxy.subscriptions import Subscriptions
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from mcl.catalog.upstream import Kind
     from mcl.serve.caller import Changes
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Service
 
 
 # ---- Completing an argument of a prompt or a template: asked of the server that has it, where a person let

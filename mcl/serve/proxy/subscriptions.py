@@ -16,14 +16,14 @@ import mcp_types as types
 from ir import MclError
 from mcl.catalog.manifests import READ
 from mcl.core.errors import McpError
-from mcl.serve.proxy.merging import Merged, ours, parse_uri
+from mcl.serve.proxy.lists import Merged, ours, parse_uri
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
 
     from mcl.serve.caller import Changes
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Service
 
 MOST: Final = 256  # resources that one client may watch
 _WAITING: Final = 4_096  # changes that were not told yet; the oldest is dropped

@@ -29,7 +29,7 @@ from mcl.plugins.agents.work.store import Work
 from mcl.plugins.agents.writes.callers import Callers, recover
 from mcl.plugins.agents.writes.images import Caller as Writer
 from mcl.plugins.agents.writes.images import Seen, keep, left, trace_writes
-from mcl.serve.governed import Folders, Judged, Watch
+from mcl.serve.folders import Folders, Judged, Watch
 from mcl.serve.install.hosts import HOSTS
 
 if TYPE_CHECKING:

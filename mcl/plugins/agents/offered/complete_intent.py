@@ -12,10 +12,10 @@ from mcl.plugins.agents.governed.here import here_of
 from mcl.plugins.agents.work.completing import MAX_NOTES, complete
 from mcl.plugins.agents.work.store import find_root
 from mcl.serve.exchange import Caller, Json, Reply, refused
-from mcl.serve.offered.offered import KEEPS, Offered
+from mcl.serve.offered.tool import KEEPS, Offered
 
 if TYPE_CHECKING:
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Service
 
 _EXAMPLE: Final = {"verification_notes": "all tests in tests/auth pass"}
 

@@ -11,10 +11,10 @@ from mcl.plugins.agents.governed.here import here_of
 from mcl.plugins.agents.work.selecting import intent_json
 from mcl.plugins.agents.work.store import find_root
 from mcl.serve.exchange import Caller, Json, Reply
-from mcl.serve.offered.offered import LOOKS, Offered
+from mcl.serve.offered.tool import LOOKS, Offered
 
 if TYPE_CHECKING:
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Service
 
 _NONE: Final = (
     "no person signed work for this folder: files are changed as everywhere else; a person signs what"

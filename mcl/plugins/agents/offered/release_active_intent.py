@@ -9,10 +9,10 @@ from anyio import to_thread
 
 from mcl.plugins.agents.governed.here import here_of
 from mcl.serve.exchange import Caller, Json, Reply
-from mcl.serve.offered.offered import KEEPS, Offered
+from mcl.serve.offered.tool import KEEPS, Offered
 
 if TYPE_CHECKING:
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Service
 
 
 async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:

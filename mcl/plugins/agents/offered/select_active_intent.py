@@ -11,10 +11,10 @@ from mcl.plugins.agents.governed.here import here_of
 from mcl.plugins.agents.work.selecting import SelectResult, select
 from mcl.plugins.agents.work.store import find_root
 from mcl.serve.exchange import Caller, Json, Reply, refused
-from mcl.serve.offered.offered import KEEPS, Offered
+from mcl.serve.offered.tool import KEEPS, Offered
 
 if TYPE_CHECKING:
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Service
 
 _EXAMPLE: Final = {"intent_id": "INT-001"}
 _LIST: Final = "list_active_intents says what there is"

@@ -23,15 +23,14 @@ from mcl.catalog.activity import CallRecord
 from mcl.core.version import VERSION
 from mcl.serve.caller import Changes, caller_of, interim, set_level, wanted_level
 from mcl.serve.exchange import Caller, Json, Reply, error_text, refused, refused_by
-from mcl.serve.offered.arguments import Arguments
-from mcl.serve.offered.offered import Offered
-from mcl.serve.proxy import Proxy
+from mcl.serve.offered.tool import Arguments, Offered
+from mcl.serve.proxy.handlers import Proxy
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.models import InitializationOptions
 
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Service
 
 NAME: Final = "mcl"
 INSTRUCTIONS: Final = (

@@ -1,15 +1,17 @@
-"""What a tool is that we offer to other programs."""
+"""What a tool is that we offer to other programs, and how its arguments are checked."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from mcl.serve.exchange import Caller, Json, Reply
+from executor.tools.schemas import SchemaChecker
+from mcl.serve.exchange import Caller, Json, Reply, refused
 
 if TYPE_CHECKING:
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Service
+
 
 # MCP's hints, for a tool that changes nothing, and for one that only adds to what the home keeps.
 LOOKS: Final = {
@@ -42,3 +44,31 @@ class Offered:
     example: object = ""
     checked: bool = True
     kept: bool = True
+
+
+_TOLD: Final = 5  # findings
+_SAID: Final = 200  # characters of one
+
+
+class Arguments:
+    """Tells what is wrong with the arguments of one tool."""
+
+    def __init__(self, tool: Offered) -> None:
+        self._tool = tool
+        self._checker = SchemaChecker(tool.input_schema)
+
+    def refusal(self, arguments: Mapping[str, object]) -> Reply | None:
+        """INVALID_ARGS with all that is wrong, None where nothing is."""
+        errors = [
+            f"{'.'.join(map(str, one.absolute_path)) or 'arguments'}: {one.message[:_SAID]}"
+            for one in self._checker.iter_errors(dict(arguments))
+        ]
+        if not errors:
+            return None
+        return refused(
+            "INVALID_ARGS",
+            f"{self._tool.name} cannot take these arguments: {'; '.join(sorted(errors)[:_TOLD])}",
+            fix="give what the tool's input schema asks for",
+            example=self._tool.example,
+            data={"errors": sorted(errors)[:_TOLD], "input_schema": dict(self._tool.input_schema)},
+        )

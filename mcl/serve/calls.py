@@ -26,11 +26,11 @@ from mcl.catalog.extras import require_extras
 from mcl.core.errors import McpError
 from mcl.serve.call_questions import Denied, Pending
 from mcl.serve.exchange import Caller, Json, Reply, refused, refused_at, refused_by
-from mcl.serve.governed import Judged, watched
+from mcl.serve.folders import Judged, watched
 from mcl.usecases.direct import NODE
 
 if TYPE_CHECKING:
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Service
 
 _CANCELLED: Final = "CANCELLED"
 

@@ -33,12 +33,12 @@ from ir import MclError
 from mcl.catalog.calls import ToolName
 from mcl.catalog.manifests import GET, READ
 from mcl.core.errors import McpError
-from mcl.serve.finding.shelf import shown
+from mcl.serve.shelf import shown
 
 if TYPE_CHECKING:
     from executor.sandbox.redaction import Redactor
     from mcl.catalog.upstream import Kind
-    from mcl.serve.service.service import Service
+    from mcl.serve.service import Service
 
 
 # ---- Names that our clients know other servers' resources and prompts by: ``mcl://server/uri``,

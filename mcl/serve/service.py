@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CancelScope, CapacityLimiter, Event, Lock, get_cancelled_exc_class, to_thread
+from anyio.abc import TaskGroup
 
 from executor.call import Call
 from executor.core.hashing import json_hash
@@ -18,14 +20,17 @@ from executor.gate.checkout import circuit_open
 from executor.gate.guards.three_keys import MAX_REASON
 from executor.gate.verdict import Deny
 from executor.store.home import Home
-from mcl.serve.finding.shelf import Shelves
-from mcl.serve.governed import Judged
+from mcl.serve.exchange import Filled, Form
+from mcl.serve.folders import Judged
 from mcl.serve.session import Session
+from mcl.serve.shelf import Shelves
 
 if TYPE_CHECKING:
-    from mcl.compiler.outcome import Outcome
+    from executor.walker import Outcome
+    from executor.walker.listener import WalkEvent
+    from mcl.compiler.outcome import Outcome as Compilation
     from mcl.serve.call_questions import CallQuestions
-    from mcl.serve.service.runs import Runs
+
 
 # ---- Calls that are refused again and again: an agent that repeats itself is told so.
 
@@ -81,7 +86,7 @@ class Service(Session):
     """A session with its questions to people, its runs, the tools that can be found, and who was refused.
 
     Args:
-        questions, runs: open, of the same home, and not closed here. compiling: makes Intents of goals.
+        questions, runs: open, of the same home, and not closed here. compiler: makes Intents of goals.
         session: as of ``Session``.
 
     Raises:
@@ -95,18 +100,18 @@ class Service(Session):
         *,
         questions: CallQuestions,
         runs: Runs,
-        compiling: Compiling,
+        compiler: GoalCompiler,
         **session: Any,
     ) -> None:
         super().__init__(home, workspace, **session)
-        self.questions, self.runs, self.compiling = questions, runs, compiling
+        self.questions, self.runs, self.compiler = questions, runs, compiler
         self.shelves, self.refusals = Shelves(), Refusals(home)
 
 
 # ---- Compiling goals in a server: in a thread, one at a time, so that other calls are answered meanwhile.
 
 
-class Compiling:
+class GoalCompiler:
     """The compiler of one process.
 
     model: a GGUF, None for the one in use. ai: False for the deterministic matcher. skills: further folders.
@@ -119,7 +124,7 @@ class Compiling:
         self.model, self.ai, self.skills = model, ai, tuple(skills)
         self._turn = CapacityLimiter(1)  # a model is not for several threads
 
-    async def compile(self, goal: str, *, skill: str = "", verb: str = "", zone: str = "") -> Outcome:
+    async def compile(self, goal: str, *, skill: str = "", verb: str = "", zone: str = "") -> Compilation:
         """Compile a goal; what comes of it is signed and kept. Raises as ``acts.compile.compile_goal``."""
         from mcl.usecases.compile import compile_goal
 
@@ -137,7 +142,7 @@ class Compiling:
             )
         )
 
-    async def answer(self, intent: str, answers: Mapping[str, str]) -> Outcome:
+    async def answer(self, intent: str, answers: Mapping[str, str]) -> Compilation:
         """Compile an intent again with answers; nobody knows who gave them.
 
         Raises as ``acts.answer.answer``.
@@ -157,6 +162,112 @@ class Compiling:
             )
         )
 
-    async def _alone(self, work: partial[Outcome]) -> Outcome:
+    async def _alone(self, work: partial[Compilation]) -> Compilation:
         # A compile that nobody waits for any more still ends, and is kept.
         return await to_thread.run_sync(work, limiter=self._turn)
+
+
+# ---- Runs of accepted plans that clients started. A run lasts as long as its plan does, and not as long as a
+# request: in the modern era the client leaves with each question, and comes back with the answer.
+
+
+_ENDED: Final = ("completed", "failed", "cancelled", "denied", "skipped")
+_PREVIEW: Final = 200  # characters of what a node gave
+_KEPT: Final = 256  # events that nobody was told of yet; the oldest is dropped
+
+
+@dataclass
+class Run:
+    """One run. The side of its plan asks (`elicit`) and tells (`on`); whoever waits for it hears by `news`.
+
+    nodes: how many the plan has. form: what is asked now; asked: the number of that question. said: for each
+    event how many nodes had ended by then, and words.
+    """
+
+    intent: str
+    nodes: int
+    scope: CancelScope = field(default_factory=CancelScope)
+    form: Form | None = None
+    asked: int = 0
+    outcome: Outcome | None = None
+    problem: Exception | None = None
+    done: bool = False
+    said: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    _ended: set[str] = field(default_factory=set)
+    _news: Event = field(default_factory=Event)
+    _filled: Filled | None = None
+    _answered: Event = field(default_factory=Event)
+    _one: Lock = field(default_factory=Lock)
+
+    async def elicit(self, form: Form) -> Filled:
+        """Have whoever waits for this run show a form, now or when they come back."""
+        async with self._one:
+            self.form, self._filled, self._answered = form, None, Event()
+            self.asked += 1
+            self._news.set()
+            try:
+                await self._answered.wait()
+            finally:
+                self.form = None
+                self._news.set()
+        assert self._filled is not None, "set before the event"
+        return self._filled
+
+    def answer(self, filled: Filled, asked: int) -> None:
+        """What a person filled in; the first answer to a question counts, and none for another."""
+        if self.form is not None and asked == self.asked and not self._answered.is_set():
+            self._filled = filled
+            self._answered.set()
+            self.form = None
+
+    def on(self, event: WalkEvent) -> None:
+        """A node's state changed."""
+        if event.state in _ENDED:
+            self._ended.add(event.node_id)
+        words = (event.error or event.preview)[:_PREVIEW]
+        self.said.append((len(self._ended), f"{event.node_id} {event.state}{f': {words}' if words else ''}"))
+        self._news.set()
+
+    async def news(self) -> None:
+        """Wait until something happened: a node, a question, the end."""
+        await self._news.wait()
+        self._news = Event()
+
+    def end(self, outcome: Outcome | None, problem: Exception | None = None) -> None:
+        """It is over. Without an outcome and a problem it was interrupted."""
+        self.outcome, self.problem, self.done = outcome, problem, True
+        self._news.set()
+
+
+class Runs:
+    """The runs of one process. tasks: in which they live."""
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self._tasks = tasks
+        self._runs: dict[str, Run] = {}
+
+    def of(self, intent: str) -> Run | None:
+        """The run of an intent that is under way here."""
+        return self._runs.get(intent)
+
+    def start(self, intent: str, nodes: int, walk: Callable[[Run], Awaitable[Outcome]]) -> Run:
+        """Begin a run, which nobody has to wait for. intent: a ULID without a run here."""
+        run = self._runs[intent] = Run(intent, nodes)
+
+        async def work() -> None:
+            outcome: Outcome | None = None
+            try:
+                with run.scope:
+                    outcome = await walk(run)
+            except get_cancelled_exc_class():
+                run.end(None)
+                raise
+            except Exception as problem:  # noqa: BLE001  # whoever waits for the run is told
+                run.end(None, problem)
+            else:
+                run.end(outcome)
+            finally:
+                self._runs.pop(intent, None)
+
+        self._tasks.start_soon(work)
+        return run

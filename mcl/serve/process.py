@@ -27,17 +27,16 @@ from mcl.catalog.tools.registry import COMMANDS
 from mcl.catalog.upstream import Upstreams
 from mcl.core.errors import McpError
 from mcl.serve.call_questions import CallQuestions
-from mcl.serve.face import Face
 from mcl.serve.offered.tools import OFFERED
-from mcl.serve.service.runs import Runs
-from mcl.serve.service.service import Service
+from mcl.serve.server import Face
+from mcl.serve.service import Runs, Service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from executor.store.home import Home
     from mcl.catalog.upstream import Kind
-    from mcl.serve.service.service import Compiling
+    from mcl.serve.service import GoalCompiler
 
 
 # ---- Everything that a server needs, opened in its order and closed in the other.
@@ -48,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def opened(home: Home, workspace: Path, compiling: Compiling, agent: str = "") -> AsyncIterator[Face]:
+async def opened(home: Home, workspace: Path, compiler: GoalCompiler, agent: str = "") -> AsyncIterator[Face]:
     """A session with its face, connected to the servers of the home; closed again at the end.
 
     agent: what every agent is called; "": what its client calls itself.
@@ -90,7 +89,7 @@ async def opened(home: Home, workspace: Path, compiling: Compiling, agent: str =
             questions=questions,
             runs=Runs(tasks),
             channels=channels,
-            compiling=compiling,
+            compiler=compiler,
             tools=lambda: registry(lambda: home, commands=home.path, outside=outside),
             stamp=_stamp_of(home, definitions),
             agent=agent,
@@ -180,7 +179,7 @@ def _require_signing(home: Home) -> None:
 
 
 async def serve_stdio(
-    home: Home, workspace: Path, compiling: Compiling, agent: str, incoming: int, outgoing: int
+    home: Home, workspace: Path, compiler: GoalCompiler, agent: str, incoming: int, outgoing: int
 ) -> None:
     """Serve the one client at the other end of two descriptors, until it closes its end."""
     from mcl.serve.stdio import connected
@@ -194,7 +193,7 @@ async def serve_stdio(
 
         tasks.start_soon(until_then)
         async with (
-            opened(home, workspace, compiling, agent) as face,
+            opened(home, workspace, compiler, agent) as face,
             connected(incoming, outgoing) as (lines, sink),
         ):
             await face.server.run(lines, sink, face.options)
@@ -204,7 +203,7 @@ async def serve_stdio(
 async def serve_http(
     home: Home,
     workspace: Path,
-    compiling: Compiling,
+    compiler: GoalCompiler,
     agent: str,
     bound: socket.socket,
     token: str,
@@ -216,7 +215,7 @@ async def serve_http(
 
     async with create_task_group() as tasks:
         ended = await tasks.start(_signalled)
-        async with opened(home, workspace, compiling, agent) as face, serving(face, bound, token) as url:
+        async with opened(home, workspace, compiler, agent) as face, serving(face, bound, token) as url:
             told = {"event": "listening", "url": url, "token_file": str(token_file)}
             sys.stderr.write(json.dumps(told) + "\n")
             sys.stderr.flush()

@@ -1,1 +1,0 @@
-"""Which tools there are, and which of them fit a question."""

@@ -1,1 +1,0 @@
-"""What one server process does for all its clients."""
