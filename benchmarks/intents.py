@@ -25,7 +25,7 @@ from pathlib import Path
 import yaml
 
 from mcl.plugins.agents.file import edit_status, read_file, validate, write_file
-from mcl.plugins.agents.file.document import Entry
+from mcl.plugins.agents.file.document import IntentEntry
 
 LIMIT_MS = 500.0  # a thousand intents
 APART = ("src/part{0}/auth/**", "src/part{0}/*.ts", "tests/part{0}/**/*.spec.ts", "docs/part{0}.md")
@@ -33,11 +33,11 @@ ALIKE = ("src/*_{0}.ts", "src/*_{0}.py", "src/*/part{0}.md", "src/**/part{0}.sh"
 STATUSES = ("DRAFT", "IN_PROGRESS", "DONE", "BLOCKED")
 
 
-def entries(count: int, scope: Sequence[str], *, busy: bool = False) -> list[Entry]:
+def entries(count: int, scope: Sequence[str], *, busy: bool = False) -> list[IntentEntry]:
     """Intents in the form of the documented example. scope: patterns with {0} for the number. busy: all are
     in progress."""
     return [
-        Entry(
+        IntentEntry(
             label=f"INT-{number:04d}",
             name=f"Part {number} of the work",
             description="Add JWT-based authentication to replace session cookies in this part",

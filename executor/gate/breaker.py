@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from executor.core.clock import instant
 from executor.core.hashing import json_hash
 from executor.store.home import Home
 
@@ -74,11 +73,15 @@ class Breaker:
             )
         return times
 
-    def some(self, agent: str, root: Path | str, at: str) -> bool:
-        """Whether any call of an agent was refused often enough lately to look which. Raises HomeError."""
-        since = instant(datetime.fromisoformat(at) - FORGOTTEN)
-        sql = "SELECT 1 FROM refused_calls WHERE root = ? AND agent = ? AND times >= ? AND at > ? LIMIT 1"
-        return bool(self._db.read(sql, (str(root), agent, MOST, since)))
+    def repeated(
+        self, agent: str, root: Path | str, key: str, code: str, at: str, *, lease: str = ""
+    ) -> str | None:
+        """The code with which this call, just refused again, was refused MOST times lately. None: it was not,
+        and this refusal is noted. The arguments are those of `note`. Raises HomeError."""
+        before = self.open(agent, root, key, at, lease=lease)
+        if before is None:
+            self.note(agent, root, key, code, at, lease=lease)
+        return before
 
     def open(self, agent: str, root: Path | str, key: str, at: str, *, lease: str = "") -> str | None:
         """The code with which a call was refused MOST times lately; None: judge it. Raises HomeError."""

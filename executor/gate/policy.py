@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from executor.core.errors import KeyringError, ManifestError, PolicyError
+from executor.gate.host import HOST_TOOLS
 from executor.store.journal.standing import POLICY
 from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES, SCHEME, NamedTool, nearest, parse_tool, short_name
@@ -100,15 +101,15 @@ class Denied:
     line: int = 0
 
     def named(self, tools: Tools) -> NamedTool | None:
-        """The tool that is meant, by any spelling of ``executor.tools.names``: one of ours that is there, or
-        one, known or not, of a server that is; None where it is neither."""
+        """The tool that is meant, by any spelling of ``executor.tools.names``: one of ours or of an agent's
+        host that is there, or one, known or not, of a server that is; None where it is none of these."""
         found = parse_tool(self.text)
         if found is None:
             return None
         if found.server:
             known = found.server in tools.servers and (":" in found.version or found.version in ("", "1.0.0"))
             return found if known else None
-        there = any(found.means(one.uri, one.pin) for one in tools.own)
+        there = any(found.means(one.uri, one.pin) for one in (*tools.own, *HOST_TOOLS.values()))
         return found if there or tools.fault(found.place) is not None else None
 
     def nearest(self, tools: Tools) -> list[str]:

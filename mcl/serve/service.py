@@ -56,9 +56,8 @@ class Refusals:
             key, lease = governed.key(judged.call, judged.context), governed.intent_id
         else:  # it counts anew as soon as anything changed that could make a difference
             key, lease = _what(judged.call), sha256(repr(judged.stamp).encode()).hexdigest()
-        code = self._breaker.open(judged.agent, root, key, at, lease=lease)
+        code = self._breaker.repeated(judged.agent, root, key, verdict.code, at, lease=lease)
         if code is None:
-            self._breaker.note(judged.agent, root, key, verdict.code, at, lease=lease)
             return verdict
         if shared:
             told = circuit_open(code).deny()

@@ -107,7 +107,7 @@ def test_no_act_opens_a_loop_by_another_door() -> None:
     own = {
         "mcl/core/awaiting.py",
         "mcl/cli/mcp.py",
-        "mcl/plugins/agents/guard/dirty.py",
+        "mcl/plugins/agents/guard/aftermath.py",
     }  # programs of their own
     probes = {"mcl/plugins/probing/host.py", "mcl/plugins/probing/calling.py"}
     found = {

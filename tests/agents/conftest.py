@@ -15,11 +15,11 @@ from executor.store.home import Home
 from mcl.core.home import open_home
 from mcl.plugins.agents.file import NAME
 from mcl.plugins.agents.usecases import ImportedWork, complete_work, import_work, select_work
-from mcl.plugins.agents.work.completing import Ask, CompleteResult
+from mcl.plugins.agents.work.completion import Ask, CompleteResult
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.leases import Leases
-from mcl.plugins.agents.work.selecting import SelectResult
-from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.work.selection import SelectResult
+from mcl.plugins.agents.work.store import SignedWork
 from tests.agents.hosting import ClaudeCode
 
 
@@ -84,11 +84,11 @@ class Project:
     root: Path
     home: Home
     clock: SetClock
-    work: Work = field(init=False)
+    work: SignedWork = field(init=False)
     leases: Leases = field(init=False)
 
     def __post_init__(self) -> None:
-        self.work = Work(self.home)
+        self.work = SignedWork(self.home)
         self.leases = Leases(self.home, self.work)
 
     @property

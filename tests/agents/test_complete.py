@@ -14,7 +14,7 @@ from ir import IntentAttestBody, PolicyGateResolveBody
 from mcl.cli.main import main
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.usecases import show_work
-from mcl.plugins.agents.work.completing import SignOff
+from mcl.plugins.agents.work.completion import SignOff
 from mcl.usecases.gates import decide_gate, open_gates
 from tests.agents.conftest import Project, Written
 from tests.websites import page, website

@@ -15,7 +15,7 @@ from mcl.plugins.agents.file import NAME
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "coding-agents.md").read_text()
 FILE = re.search(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-STEPS = re.findall(r"^\$ mcl (intents .*)\n((?:[ <].*\n)*)", PAGE, re.MULTILINE)
+STEPS = re.findall(r"^\$ mcl (work .*)\n((?:[ <].*\n)*)", PAGE, re.MULTILINE)
 
 
 def test_the_set_up_of_the_page_leads_to_work_that_is_done(
@@ -36,10 +36,10 @@ def test_the_set_up_of_the_page_leads_to_work_that_is_done(
             monkeypatch.setattr("sys.stdin", terminal)
             os.write(ours, b"y\ny\n")  # to the import, and to what only people can say
             assert [step for step, _ in STEPS] == [
-                "intents validate",
-                "intents import",
-                "intents select INT-001",
-                "intents complete INT-001",
+                "work check",
+                "work import",
+                "work select INT-001",
+                "work complete INT-001",
             ]
             for step, shown in STEPS:
                 capsys.readouterr()

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ir.frame import AttestationPredicate, DeliveredPredicate, ExternalPredicate, SignedOffPredicate
 from mcl.core.yaml.reading import MAX_ALIASES, MAX_BYTES, MAX_DEPTH
-from mcl.plugins.agents.file import Document, read_file, validate, write_file
-from mcl.plugins.agents.file.document import MAX_INTENTS, PREDICATES, Entry, TypedCriterion
+from mcl.plugins.agents.file import IntentFile, read_file, validate, write_file
+from mcl.plugins.agents.file.document import MAX_INTENTS, PREDICATES, IntentEntry, TypedCriterion
 from mcl.plugins.agents.file.rules import instant
 
 ENTRY = """\
@@ -298,7 +298,7 @@ def test_a_file_that_both_scanners_read_says_the_same_with_either(text: str) -> 
         assert said(quick) == said(plain)
 
 
-def said(document: Document) -> tuple[object, ...]:
+def said(document: IntentFile) -> tuple[object, ...]:
     kinds = [(one.type, one.line if document.whole else 0, one.intent_id) for one in document.findings]
     return document.entries, [entry.lines for entry in document.entries], kinds
 
@@ -309,7 +309,7 @@ moments = st.just("2024-01-15T10:30:00Z")
 criteria = st.one_of(named, st.builds(lambda text: TypedCriterion("delivered", (("artifact", text),)), named))
 lists = st.lists(named, max_size=3).map(tuple)
 entries = st.builds(
-    Entry,
+    IntentEntry,
     label=st.integers(0, 10**6).map(lambda number: f"INT-{number:03d}"),
     name=named,
     status=st.sampled_from(["DRAFT", "IN_PROGRESS", "DONE", "BLOCKED"]),
@@ -328,7 +328,7 @@ entries = st.builds(
 
 @settings(max_examples=40)
 @given(st.lists(entries, max_size=3))
-def test_a_written_file_reads_as_the_entries_that_it_was_written_from(given_: list[Entry]) -> None:
+def test_a_written_file_reads_as_the_entries_that_it_was_written_from(given_: list[IntentEntry]) -> None:
     data = write_file(given_)
 
     for quick in (True, False):
@@ -345,5 +345,5 @@ def test_half_a_character_is_not_written() -> None:
         write_file([entry])
 
 
-def one_of(name: str) -> Iterator[Entry]:
-    yield Entry("INT-001", name, "DRAFT", "2024-01-15T10:30:00Z", "2024-01-15T10:30:00Z", ("src/**",))
+def one_of(name: str) -> Iterator[IntentEntry]:
+    yield IntentEntry("INT-001", name, "DRAFT", "2024-01-15T10:30:00Z", "2024-01-15T10:30:00Z", ("src/**",))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcl.plugins.agents.guard.after import STRAYED
+from mcl.plugins.agents.guard.aftermath import STRAYED
 from mcl.plugins.agents.hosts.host import NAMES, OURS, host_named
 from mcl.plugins.agents.trace.line import TRACE
 from mcl.plugins.agents.usecases import import_work, trace_work

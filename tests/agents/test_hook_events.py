@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from executor.sandbox.paths import Workspace
-from mcl.plugins.agents.guard.judge import Judge
+from mcl.plugins.agents.guard.judge import HookGate
 from mcl.plugins.agents.hosts.event import MOST
 from mcl.plugins.agents.hosts.host import NAMES, host_named
 from mcl.plugins.agents.trace.line import TRACE
@@ -104,7 +104,7 @@ def test_a_call_that_cannot_be_judged_is_recorded_by_its_hash_alone(project, cla
     assert [one["event"] for one in kept] == [sha256(one).hexdigest() for one in (broken, large)]
     assert not any(b"sekret" in row.wire for row in project.home.journal.rows())
     project.clock.later(minutes=2)
-    monkeypatch.setattr(Judge, "decide", lambda self, event, caller: [][0])
+    monkeypatch.setattr(HookGate, "decide", lambda self, event, caller: [][0])
     with pytest.raises(IndexError):
         claude.bash("echo sekret")
     assert refusals(project)[-1]["code"] == "INTERNAL"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcl.plugins.agents.guard.reaching import names_mcl, reached
+from mcl.plugins.agents.guard.places import names_mcl, reached
 from tests.agents.hosting import ClaudeCode, GeminiCli
 from tests.agents.test_hook_shell import CHANGING
 

@@ -21,10 +21,9 @@ from executor.core.clock import SystemClock
 from executor.store.home import Home
 from mcl.cli.main import main
 from mcl.core.home import locate
-from mcl.plugins.agents.hook import answering, entry, resident
-from mcl.plugins.agents.hook.request import FOLDER, SOCKET, packed, received
-from mcl.plugins.agents.hook.resident import Resident
-from mcl.plugins.agents.hook.starting import is_running
+from mcl.plugins.agents.hook import answer, entry, resident
+from mcl.plugins.agents.hook.entry import FOLDER, SOCKET, packed, received
+from mcl.plugins.agents.hook.resident import Resident, is_running
 from tests.agents.conftest import Project, Written
 from tests.agents.hosting import ClaudeCode
 
@@ -98,13 +97,13 @@ def _wait(holds: Callable[[], bool], seconds: float = 60.0) -> None:
 def alone(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How often a process had to decide by itself."""
     times: list[int] = []
-    own = answering.answer_once
+    own = answer.answer_once
 
     def counted(*given: object) -> object:
         times.append(1)
         return own(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(answering, "answer_once", counted)
+    monkeypatch.setattr(answer, "answer_once", counted)
     return times
 
 
@@ -294,7 +293,7 @@ def test_what_comes_over_the_socket_is_no_more_trusted(governed):
 
 def test_a_decision_that_takes_too_long_is_a_refusal_before_and_nothing_after(governed, ask, monkeypatch):
     monkeypatch.setattr(entry, "JUDGE_S", 0.1)
-    monkeypatch.setattr(answering, "answer_once", lambda *given: time.sleep(0.5))
+    monkeypatch.setattr(answer, "answer_once", lambda *given: time.sleep(0.5))
     assert ask("Bash", {"command": "ls"})[0] == 2
     assert ask("Bash", {"command": "ls"}, "post")[0] == 0
 
@@ -305,7 +304,7 @@ def test_a_fault_of_ours_is_a_refusal_before_and_nothing_after(governed, ask, mo
         def fails(*given: object, fault: BaseException = fault) -> None:
             raise fault
 
-        monkeypatch.setattr(answering, "answer_once", fails)
+        monkeypatch.setattr(answer, "answer_once", fails)
         assert ask("Bash", {"command": "ls"})[0] == 2, fault
         assert ask("Bash", {"command": "ls"}, "post")[0] == 0, fault
 

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from mcl.plugins.agents.guard import plain
-from mcl.plugins.agents.guard.lines import NotPlainError, read_line
-from mcl.plugins.agents.guard.plain import Shell, look_at
+from mcl.plugins.agents.guard import shell
+from mcl.plugins.agents.guard.shell import NotPlainError, Shell, look_at, read_line
 
 SEARCH = "/usr/local/bin:/usr/bin:/bin"
-READING = Path(plain.__file__).with_name("reading.toml")
+READING = Path(shell.__file__).with_name("reading.toml")
 
 
 @pytest.fixture(scope="module")

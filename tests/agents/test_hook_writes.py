@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.work.store import SignedWork
 from mcl.usecases.runs import undo
 from tests.agents.conftest import AUTH, Project, Written
 from tests.agents.hosting import ClaudeCode, GeminiCli, refusals, trace
@@ -44,8 +44,8 @@ def test_a_write_in_scope_is_allowed_traced_and_can_be_put_back(project, working
 def _reads(project, monkeypatch) -> list[str]:
     """The intents whose signed documents are read from now on."""
     read: list[str] = []
-    real = Work._read
-    monkeypatch.setattr(Work, "_read", lambda self, intent: read.append(intent) or real(self, intent))
+    real = SignedWork._read
+    monkeypatch.setattr(SignedWork, "_read", lambda self, intent: read.append(intent) or real(self, intent))
     return read
 
 

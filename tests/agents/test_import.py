@@ -16,10 +16,10 @@ from mcl.core.errors import WorkError
 from mcl.core.home import open_home
 from mcl.plugins.agents.file import read_file, validate
 from mcl.plugins.agents.usecases import export_work, import_work
-from mcl.plugins.agents.work.importing import ImportPlan
 from mcl.plugins.agents.work.item import TRANSITIONS
 from mcl.plugins.agents.work.leases import Leases
-from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.work.signature import ImportPlan
+from mcl.plugins.agents.work.store import SignedWork
 from tests.agents.conftest import Project, SetClock, Written, yaml_of
 
 OTHER = Written("INT-002", "Write it down", scope=("docs/**",))
@@ -129,7 +129,7 @@ def test_a_sealed_key_signs_nothing_at_all(tmp_path: Path, monkeypatch: pytest.M
         with pytest.raises(KeyringError, match="sealed"):
             import_work(agree=lambda plan: True, root=root, home=home)
         assert home.journal.size() == size
-        assert not Work(home).governed(root)
+        assert not SignedWork(home).governed(root)
 
 
 def test_the_same_again_is_nothing_and_nobody_is_asked(project: Project) -> None:
@@ -306,7 +306,7 @@ def test_a_part_of_a_folder_may_have_work_of_its_own_under_the_same_labels(proje
 def test_a_home_that_is_opened_anew_knows_the_same_work(project: Project) -> None:
     project.sign(Written(), OTHER)
     with Home.open(project.home.path, clock=SetClock()) as again:
-        assert Work(again).items(project.root) == project.work.items(project.root)
+        assert SignedWork(again).items(project.root) == project.work.items(project.root)
         assert Leases(again).all(project.root) == ()
 
 

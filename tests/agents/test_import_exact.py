@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from executor.store.home import Home
 from executor.store.lifecycle.view import View
 from ir import Intent, canonical_bytes, content_hash
-from mcl.plugins.agents.file import Entry, TypedCriterion, read_file, write_file
+from mcl.plugins.agents.file import IntentEntry, TypedCriterion, read_file, write_file
 from mcl.plugins.agents.file.rules import instant
-from mcl.plugins.agents.work.item import Standing, entry_of, item_of
-from mcl.plugins.agents.work.signing import differences, intent_of
+from mcl.plugins.agents.work.item import WorkStanding, entry_of, item_of
+from mcl.plugins.agents.work.signature import differences, intent_of
 from tests.agents.conftest import Project
 
 ULIDS = {"INT-001": "01M81BVK9183F6FSXEQJXRB2W8", "INT-002": "01M81BVK9183F6FSXEQJXRB2W9"}
@@ -32,7 +32,7 @@ typed = st.one_of(
     st.builds(lambda a, b: TypedCriterion("x:mood", (("schema", a), ("data", b))), texts, texts),
 )
 entries = st.builds(
-    Entry,
+    IntentEntry,
     label=st.just("INT-001"),
     name=texts,
     status=st.sampled_from(["DRAFT", "IN_PROGRESS", "BLOCKED"]),
@@ -48,7 +48,7 @@ entries = st.builds(
 )
 
 
-def signed(entry: Entry, home: Home, root: Path) -> tuple[Intent, View]:
+def signed(entry: IntentEntry, home: Home, root: Path) -> tuple[Intent, View]:
     intent = intent_of(entry, str(root), ULIDS, home)
     return intent, View(state="accepted", intent=intent, accepted_hash=intent.hash, accepted_by=USER)
 
@@ -56,12 +56,13 @@ def signed(entry: Entry, home: Home, root: Path) -> tuple[Intent, View]:
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(entry=entries)
 def test_what_is_signed_says_all_of_an_entry_and_an_export_says_it_again(
-    project: Project, entry: Entry
+    project: Project, entry: IntentEntry
 ) -> None:
     intent, view = signed(entry, project.home, project.root)
     assert Intent.from_json(canonical_bytes(intent)) == intent
     assert intent.hash == content_hash(intent)
-    item = item_of(view, Standing(entry.status, instant(entry.updated_at), "no keys"), "2026-11-21T10:00:00Z")  # type: ignore[arg-type]
+    standing = WorkStanding(entry.status, instant(entry.updated_at), "no keys")
+    item = item_of(view, standing, "2026-11-21T10:00:00Z")  # type: ignore[arg-type]
     assert item is not None
     assert differences(entry, item) == ()
     again = entry_of(item)
@@ -77,9 +78,9 @@ def test_what_is_signed_says_all_of_an_entry_and_an_export_says_it_again(
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(entry=entries, other=entries)
 def test_two_entries_are_signed_as_the_same_only_where_they_say_the_same(
-    project: Project, entry: Entry, other: Entry
+    project: Project, entry: IntentEntry, other: IntentEntry
 ) -> None:
     (one, view), (two, _) = (signed(each, project.home, project.root) for each in (entry, other))
-    item = item_of(view, Standing("DRAFT", ""), "")
+    item = item_of(view, WorkStanding("DRAFT", ""), "")
     assert item is not None
     assert (differences(other, item) == ()) == (one == two)

@@ -18,7 +18,7 @@ from executor.store.home import Home
 from executor.store.journal.rows import Message
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
-from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.work.store import SignedWork
 from tests.agents.conftest import Project, SetClock, Written
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,11 +145,11 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from mcl.plugins.agents.work.leases import Leases
-from mcl.plugins.agents.work.store import Work
-from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.work.store import SignedWork
+from mcl.plugins.agents.work.store import SignedWork
 from mcl.core.home import open_home
 home = open_home(Path(sys.argv[1]))
-work = Work(home)
+work = SignedWork(home)
 item = work.item(sys.argv[2], "INT-001")
 with home.db.write():
     Leases(home, work).select(sys.argv[2], item, "holder")
@@ -295,6 +295,6 @@ def test_what_agents_wrote_is_not_read_again_at_each_call(
     monkeypatch.setattr(project.home.journal, "open", counting)
     assert bound.held() is not None
     assert opened == []
-    cold = BoundCheckouts(Work(project.home), project.leases, project.root, "one")
+    cold = BoundCheckouts(SignedWork(project.home), project.leases, project.root, "one")
     assert cold.held() is not None
     assert len(opened) == 6  # what counts for the folder, draft, Intent, accept, and two statuses

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcl.plugins.agents.guard.dirty import compare, look
+from mcl.plugins.agents.guard.aftermath import git_changes, git_state
 from mcl.plugins.agents.usecases import import_work, list_work, select_work
 from tests.agents.conftest import Project, Written
 from tests.agents.hosting import ClaudeCode
@@ -132,9 +132,9 @@ def test_a_file_that_names_no_work_tree_governs_nothing(
 
 
 def test_what_a_shell_changed_there_is_seen(project: Project, tree: Path) -> None:
-    before = look(tree)
+    before = git_state(tree)
     assert before is not None
     (tree / "new.txt").write_text("new\n")
-    changed = compare(tree, before)
+    changed = git_changes(tree, before)
     assert changed is not None
     assert [one[0] for one in changed] == ["new.txt"]

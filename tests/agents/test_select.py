@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcl.cli.main import main
-from mcl.plugins.agents.work.selecting import context_of, escaped
+from mcl.plugins.agents.work.selection import context_of, escaped
 from tests.agents.conftest import Project, Written
 
 FILE = ".orchestration/active_intents.yaml"

@@ -27,15 +27,15 @@ from ir import (
 from mcl.plugins.agents.file import read_file
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.leases import BoundCheckouts
-from mcl.plugins.agents.work.signing import intent_of
-from mcl.plugins.agents.work.store import SIGNED, Work, status_record
+from mcl.plugins.agents.work.signature import intent_of
+from mcl.plugins.agents.work.store import SIGNED, SignedWork, status_record
 from tests.agents.conftest import Project, Written, yaml_of
 
 OURS, WIDE = Written(), Written(scope=("**",), constraints=(), criteria=())
 
 
 def bound(project: Project, agent: str = "one") -> BoundCheckouts:
-    return BoundCheckouts(Work(project.home), project.leases, project.root, agent)
+    return BoundCheckouts(SignedWork(project.home), project.leases, project.root, agent)
 
 
 def scope_held(project: Project) -> tuple[bool, bool]:
@@ -185,10 +185,10 @@ def test_rows_that_are_put_past_the_journal_count_for_nothing(project: Project, 
         for place, message in enumerate(messages, 1):
             insert(connection, row_of(message, size + place))
         connection.execute("UPDATE work_roots SET row = ?", (record.id,))
-    assert Work(home).governed(project.root)  # denied, not let go
+    assert SignedWork(home).governed(project.root)  # denied, not let go
     seen: tuple[WorkItem, ...] = ()
     with suppress(MclError):
-        seen = Work(home).items(project.root)
+        seen = SignedWork(home).items(project.root)
     assert seen == ()
     for agent in ("one", "two"):
         assert bound(project, agent).held() is None
@@ -217,7 +217,7 @@ def test_the_accept_of_one_intent_is_none_of_another(project: Project) -> None:
     turned = replace(theirs, wire=theirs.wire.replace(project.item().intent_id.encode(), intent.encode()))
     with pytest.raises(MclError):
         home.journal.append(turned)
-    assert Work(home).by_id(intent) is None  # compiled, never accepted
+    assert SignedWork(home).by_id(intent) is None  # compiled, never accepted
 
 
 def test_a_status_that_another_key_signed_closes_the_work_and_opens_none(project: Project) -> None:

@@ -61,7 +61,7 @@ DECLARED: Final = {
     ("executor/walker/nodes/handed.py", "invoke"),
     ("executor/walker/external.py", "invoke"),
     ("mcl/serve/calls.py", "invoke"),
-    ("mcl/plugins/agents/work/looking.py", "invoke"),  # addresses that criteria of signed work name
+    ("mcl/plugins/agents/work/criteria.py", "invoke"),  # addresses that criteria of signed work name
     ("mcl/plugins/probing/calling.py", "invoke"),  # the walker's call, watched
     # Who puts manifests and adapters together.
     ("executor/__init__.py", "holds Tool"),

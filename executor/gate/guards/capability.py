@@ -5,7 +5,8 @@ from __future__ import annotations
 from executor.call import Call
 from executor.core.errors import ScopeError
 from executor.gate.context import Context
-from executor.gate.grants import Grant
+from executor.gate.grants import DEFAULT_CLASSES, Grant
+from executor.gate.host import is_hosts
 from executor.gate.verdict import Deny
 from executor.tools.manifest import Manifest
 
@@ -16,6 +17,8 @@ def check(call: Call, context: Context) -> Deny | None:
     if manifest is None:
         return None
     wanted = context.effect(call, manifest).classes
+    if is_hosts(manifest):  # what else its host does is the host's to allow: no grant was ever asked for it
+        wanted &= frozenset(DEFAULT_CLASSES)
     portion = context.mandate.portion if context.mandate else None
     if portion is not None and (more := wanted - portion.classes):
         left = ", ".join(sorted(portion.classes)) or "nothing"

@@ -29,16 +29,18 @@ def check(call: Call, context: Context) -> Deny | None:
     if _only_looks(context.effect(call, manifest)):
         return None
     held = context.checkouts.held() if context.checkouts else None
-    if held is None:
-        labels = context.checkouts.labels() if context.checkouts else ()
-        return no_intent_declared(manifest.name, labels).deny()
     try:
-        for parts, mode in context.written(call, manifest):
-            path = "/".join(parts)
+        written = [("/".join(parts), mode) for parts, mode in context.written(call, manifest)]
+        # Before all else: no intent that could be selected opens these.
+        if starting := next((path for path, _ in written if names_programs(path)), ""):
+            return _starting(starting)
+        if held is None:
+            labels = context.checkouts.labels() if context.checkouts else ()
+            called = call.declaration.name if call.declaration else ""
+            return no_intent_declared(called or manifest.name, labels).deny()
+        for path, mode in written:
             if _where(path, mode, held.scope, context) == "outside":
                 return _outside(path, held, context)
-            if names_programs(path):
-                return _starting(path)
     except ScopeError as error:
         return Deny(error.code, error.message, error.fix)
     return None

@@ -9,10 +9,13 @@ from __future__ import annotations
 from executor.call import Call
 from executor.core.errors import ScopeError
 from executor.gate.context import Context
+from executor.gate.host import READ
 from executor.gate.mandate import Portion
 from executor.gate.roots import outside_modes
 from executor.gate.verdict import Deny
+from executor.sandbox.protected import is_protected
 from executor.sandbox.reach import covers, is_elsewhere, look_elsewhere
+from executor.sandbox.redaction import visible
 
 
 def check(call: Call, context: Context) -> Deny | None:
@@ -20,6 +23,8 @@ def check(call: Call, context: Context) -> Deny | None:
     manifest = context.manifest(call)
     if manifest is None:
         return None
+    if manifest is READ:
+        return _closed_to_reading(call, context)
     try:
         origins = context.origins(call, manifest)
     except ScopeError as error:
@@ -44,6 +49,22 @@ def _outside(portion: Portion, call: Call, context: Context) -> Deny | None:
     given = manifest.complete(call.args)
     whole = ["."] if any(name not in given for name in manifest.scope.paths) else []
     return portion.outside([*(path for path, _ in context.paths(call, manifest)), *whole], manifest)
+
+
+def _closed_to_reading(call: Call, context: Context) -> Deny | None:
+    """PROTECTED_PATH for what a host is to read: by the text of its path, by where its links lead, or because
+    it lies in a folder that is closed as a whole."""
+    path, place, root = str(call.args["path"]), str(call.args["place"]), str(context.workspace.root)
+    ways = (path, place.removeprefix(root) if covers(root, place) else "")
+    spelled = (tuple(part for part in way.split("/") if part not in ("", ".", "..")) for way in ways)
+    closed = (str(folder) for folder in context.workspace.forbidden)
+    if any(map(is_protected, spelled)) or any(covers(folder, place) for folder in closed):
+        return Deny(
+            "PROTECTED_PATH",
+            f"{visible(path)} is protected: secrets, keys, .git or .orchestration",
+            "do without it; where it must be read, a person does that",
+        )
+    return None
 
 
 def _judge(path: str, context: Context, *, outside: bool) -> Deny | None:

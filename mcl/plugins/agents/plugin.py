@@ -6,14 +6,14 @@ PLUGIN = Plugin(
     "agents",
     __name__,
     commands={
-        "work": "mcl.plugins.agents.cli.commands:register",
+        "work": "mcl.plugins.agents.cli.work:register",
         "hook": "mcl.plugins.agents.cli.hook:register",
     },
     offered=(
-        "mcl.plugins.agents.offered.list_active_intents:OFFERED",
-        "mcl.plugins.agents.offered.select_active_intent:OFFERED",
-        "mcl.plugins.agents.offered.complete_intent:OFFERED",
-        "mcl.plugins.agents.offered.release_active_intent:OFFERED",
+        "mcl.plugins.agents.offered:LIST",
+        "mcl.plugins.agents.offered:SELECT",
+        "mcl.plugins.agents.offered:COMPLETE",
+        "mcl.plugins.agents.offered:RELEASE",
     ),
-    checkouts="mcl.plugins.agents.governed.here:Here",
+    checkouts="mcl.plugins.agents.governed:GovernedFolders",
 )

@@ -22,13 +22,13 @@ from mcl.plugins.agents.file import NAME, Report, read_file, validate, write_fil
 from mcl.plugins.agents.file.rules import STATUSES
 from mcl.plugins.agents.trace.line import TraceLine, opened_folder, read_map
 from mcl.plugins.agents.trace.trace import Trace, TraceReport, read_trace
-from mcl.plugins.agents.work.completing import Ask, CompleteResult, complete
+from mcl.plugins.agents.work.completion import Ask, CompleteResult, complete
 from mcl.plugins.agents.work.file import read_bytes, write_bytes
-from mcl.plugins.agents.work.importing import ImportPlan, plan_import, sign_import
 from mcl.plugins.agents.work.item import WorkItem, entry_of
 from mcl.plugins.agents.work.leases import Lease, Leases
-from mcl.plugins.agents.work.selecting import SelectResult, select
-from mcl.plugins.agents.work.store import Work, find_root, root_to_sign
+from mcl.plugins.agents.work.selection import SelectResult, select
+from mcl.plugins.agents.work.signature import ImportPlan, plan_import, sign_import
+from mcl.plugins.agents.work.store import SignedWork, find_root, root_to_sign
 from mcl.plugins.agents.writes.images import Unended, unended
 from mcl.usecases.authority.door import require_not_governed_elsewhere
 
@@ -77,7 +77,7 @@ def list_work(*, root: Path | None = None, status: str = "", home: Home | None =
             fix=f"one of {', '.join(STATUSES)}",
         )
     home = home or open_home()
-    work = Work(home)
+    work = SignedWork(home)
     leases = Leases(home, work)
     found = find_root(work, root or Path.cwd())
     held = {lease.label: lease for lease in leases.all(found)}
@@ -117,7 +117,7 @@ def select_work(
     Raises WorkError BAD_AGENT_NAME; HomeError; KeyringError where the agent's key is sealed.
     """
     home, name = home or open_home(), agent_name(agent)
-    work = Work(home)
+    work = SignedWork(home)
     return select(home, work, Leases(home, work), find_root(work, root or Path.cwd()), label, name)
 
 
@@ -132,7 +132,7 @@ def release_work(*, agent: str = "", root: Path | None = None, home: Home | None
     Raises WorkError NOTHING_HELD, BAD_AGENT_NAME; HomeError; KeyringError where the agent's key is sealed.
     """
     home, name = home or open_home(), agent_name(agent)
-    work = Work(home)
+    work = SignedWork(home)
     leases, place = Leases(home, work), find_root(work, root or Path.cwd())
     with home.db.write():
         lease = leases.release(place, name)
@@ -169,11 +169,11 @@ def complete_work(
     are signed with the user's key, and nothing need be checked out. root: a folder in the work's.
 
     What a program looks at may take as long as an address takes to answer. Raises what
-    `mcl.plugins.agents.work.completing.complete` raises; WorkError BAD_AGENT_NAME.
+    `mcl.plugins.agents.work.completion.complete` raises; WorkError BAD_AGENT_NAME.
     """
     outside_loop("complete_work", plugin=True)
     home, name = home or open_home(), agent_name(agent)
-    work = Work(home)
+    work = SignedWork(home)
     place = find_root(work, root or Path.cwd())
     return complete(home, work, Leases(home, work), place, label, name, notes=notes, ask=ask)
 
@@ -200,7 +200,7 @@ def map_work(*, root: Path | None = None, home: Home | None = None) -> WorkMap:
     Raises ScopeError where the map is no plain file, HomeError.
     """
     home = home or open_home()
-    found = find_root(Work(home), root or Path.cwd())
+    found = find_root(SignedWork(home), root or Path.cwd())
     known: dict[str, set[str]] = {}
     try:
         with opened_folder(found) as folder:
@@ -262,7 +262,7 @@ def trace_work(
         ScopeError: the trace is no plain file. JournalError: a record cannot be believed. HomeError.
     """
     home = home or open_home()
-    work = Work(home)
+    work = SignedWork(home)
     report = read_trace(home, find_root(work, root or Path.cwd()))
     lines = [
         line
@@ -350,7 +350,7 @@ def export_work(
     write: put it in its place. overwrite: also where there is one, whose comments are lost.
     Raises WorkError NOTHING_SIGNED, FILE_EXISTS; ScopeError where it cannot be written; HomeError.
     """
-    work = Work(home or open_home())
+    work = SignedWork(home or open_home())
     place = find_root(work, root or Path.cwd())
     items = work.items(place)
     if not items:
@@ -407,7 +407,7 @@ def import_work(
             is sealed; HomeError.
     """
     home = home or open_home()
-    work = Work(home)
+    work = SignedWork(home)
     leases = Leases(home, work)
     place = root_to_sign(work, root or Path.cwd())
     require_not_governed_elsewhere(home, place)

@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, example, folder
 from mcl.cli.output import Output, note, write_text
-from mcl.plugins.agents.cli.arguments import Root
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from mcl.plugins.agents.usecases import ValidatedWork
-    from mcl.plugins.agents.work.importing import Change, ImportPlan
+    from mcl.plugins.agents.work.signature import ImportChange, ImportPlan
 
-
-def _add_export(intents: typer.Typer) -> None:
-    """Add this verb."""
-    intents.command("export", epilog=example("mcl work export", "mcl work export --write --overwrite"))(
-        export
-    )
+Root = Annotated[
+    Path | None,
+    typer.Option(
+        "--root",
+        metavar="DIR",
+        help="The folder that the work is in, or one below it (default: this folder).",
+        parser=folder,
+    ),
+]
 
 
 def export(
@@ -57,11 +59,6 @@ def export(
 
 
 # ---- `mcl work import`: a person reads what the file says, and signs it.
-
-
-def _add_import_(intents: typer.Typer) -> None:
-    """Add this verb."""
-    intents.command("import", epilog=example("mcl work import", "mcl work import --yes --json"))(import_)
 
 
 def import_(
@@ -116,7 +113,7 @@ def _shown(plan: "ImportPlan") -> "Iterator[RenderableType]":
         yield plain(f"\n{same} as signed before", "dim")
 
 
-def _change(change: "Change") -> "Iterator[RenderableType]":
+def _change(change: "ImportChange") -> "Iterator[RenderableType]":
     from ir.shown import clear
     from mcl.cli.views.exact import exact, field
     from mcl.cli.views.layout import STRONG, plain, rows
@@ -163,12 +160,6 @@ def _typed(said: dict[str, str]) -> str:
 
 
 # ---- `mcl work check`: what is wrong with the file of intents, line by line.
-
-
-def _add_validate(intents: typer.Typer) -> None:
-    """Add this verb."""
-    lines = ("mcl work check", "mcl work check .orchestration/active_intents.yaml --json")
-    intents.command("check", epilog=example(*lines))(validate)
 
 
 def validate(
@@ -222,16 +213,6 @@ def _shown_of_validate(checked: "ValidatedWork") -> "Iterator[RenderableType]":
 
 _LAST = 20
 _MARK = " (recovered)"  # the line was made by whoever came after a killed process
-
-
-def _add_trace(intents: typer.Typer) -> None:
-    """Add this verb."""
-    intents.command(
-        "trace",
-        epilog=example(
-            "mcl work trace", "mcl work trace --intent INT-001 --last 100", "mcl work trace --json"
-        ),
-    )(trace)
 
 
 def trace(
@@ -303,7 +284,17 @@ def _ranges(lines: tuple[tuple[int, int], ...]) -> str:
     return f":{', '.join(said)}{more}" if said else ""
 
 
-def register(noun: typer.Typer) -> None:
-    """Add these verbs."""
-    for add in (_add_export, _add_import_, _add_validate, _add_trace):
-        add(noun)
+def add_verbs(intents: typer.Typer) -> None:
+    """Add the verbs of this file."""
+    intents.command("export", epilog=example("mcl work export", "mcl work export --write --overwrite"))(
+        export
+    )
+    intents.command("import", epilog=example("mcl work import", "mcl work import --yes --json"))(import_)
+    lines = ("mcl work check", "mcl work check .orchestration/active_intents.yaml --json")
+    intents.command("check", epilog=example(*lines))(validate)
+    intents.command(
+        "trace",
+        epilog=example(
+            "mcl work trace", "mcl work trace --intent INT-001 --last 100", "mcl work trace --json"
+        ),
+    )(trace)

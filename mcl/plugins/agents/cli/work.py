@@ -9,21 +9,19 @@ import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note, write_line
-from mcl.plugins.agents.cli.arguments import Agent, Label, Root
+from mcl.plugins.agents.cli.file import Root, add_verbs
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from mcl.plugins.agents.usecases import ListedWork
-    from mcl.plugins.agents.work.completing import CompleteResult, SignOff
+    from mcl.plugins.agents.work.completion import CompleteResult, SignOff
 
-
-def _add_list(intents: typer.Typer) -> None:
-    """Add these verbs."""
-    intents.command("list", epilog=example("mcl work list", "mcl work list --status IN_PROGRESS --json"))(
-        list_all
-    )
-    intents.command("show", epilog=example("mcl work show INT-001"))(show)
+Agent = Annotated[
+    str,
+    typer.Option("--agent", metavar="NAME", help='Which agent this is (default: $MCL_AGENT, else "local").'),
+]
+Label = Annotated[str, typer.Argument(metavar="INTENT", help="Its id in the file, such as INT-001.")]
 
 
 def list_all(
@@ -100,17 +98,6 @@ def _style(status: str) -> str:
 # ---- `mcl work select` and `release`: an agent takes a piece of work, and gives it up.
 
 
-def _add_select(intents: typer.Typer) -> None:
-    """Add these verbs."""
-    intents.command(
-        "select",
-        epilog=example("mcl work select INT-001", "mcl work select INT-001 --agent worker-2 --json"),
-    )(select)
-    intents.command("release", epilog=example("mcl work release", "mcl work release --agent worker-2"))(
-        release
-    )
-
-
 def select(label: Label, agent: Agent = "", root: Root = None, as_json: AsJson = False) -> int:
     """Check out a piece of signed work, so that its files may be changed.
 
@@ -148,16 +135,6 @@ def release(agent: Agent = "", root: Root = None, as_json: AsJson = False) -> No
 
 # ---- `mcl work complete`: an agent proposes that work is done; at a terminal a person signs off the
 # rest.
-
-
-def _add_complete(intents: typer.Typer) -> None:
-    """Add this verb."""
-    intents.command(
-        "complete",
-        epilog=example(
-            "mcl work complete INT-001", "mcl work complete --agent worker-2 --notes 'make test passes'"
-        ),
-    )(complete)
 
 
 def complete(
@@ -242,11 +219,6 @@ def _view(found: "CompleteResult") -> "list[RenderableType]":
 # ---- `mcl work map`: the files of this folder, each with the intents under which it was changed.
 
 
-def _add_map(intents: typer.Typer) -> None:
-    """Add this verb."""
-    intents.command("map", epilog=example("mcl work map", "mcl work map --json"))(map_files)
-
-
 def map_files(root: Root = None, as_json: AsJson = False) -> None:
     """List the files that were changed here, each with the intents under which that was."""
     from mcl.cli.home import use_home
@@ -262,7 +234,31 @@ def map_files(root: Root = None, as_json: AsJson = False) -> None:
     out.view([listing(("file", "intents"), lines)])
 
 
-def register(noun: typer.Typer) -> None:
-    """Add these verbs."""
-    for add in (_add_list, _add_select, _add_complete, _add_map):
-        add(noun)
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    intents = typer.Typer(
+        name="work",
+        help="What coding agents may work on: people sign it, agents check it out.",
+        epilog=example("mcl work check", "mcl work import", "mcl work list"),
+        rich_markup_mode=None,
+    )
+    add_verbs(intents)
+    intents.command("list", epilog=example("mcl work list", "mcl work list --status IN_PROGRESS --json"))(
+        list_all
+    )
+    intents.command("show", epilog=example("mcl work show INT-001"))(show)
+    intents.command(
+        "select",
+        epilog=example("mcl work select INT-001", "mcl work select INT-001 --agent worker-2 --json"),
+    )(select)
+    intents.command("release", epilog=example("mcl work release", "mcl work release --agent worker-2"))(
+        release
+    )
+    intents.command(
+        "complete",
+        epilog=example(
+            "mcl work complete INT-001", "mcl work complete --agent worker-2 --notes 'make test passes'"
+        ),
+    )(complete)
+    intents.command("map", epilog=example("mcl work map", "mcl work map --json"))(map_files)
+    app.add_typer(intents)

@@ -4,21 +4,21 @@ from mcl.core.yaml.reading import Finding, Report
 from mcl.plugins.agents.file.document import (
     NAME,
     Criterion,
-    Document,
-    Entry,
+    IntentEntry,
+    IntentFile,
     TypedCriterion,
     read_file,
     write_file,
 )
-from mcl.plugins.agents.file.editing import edit_status
+from mcl.plugins.agents.file.edit import edit_status
 from mcl.plugins.agents.file.validation import validate
 
 __all__ = [
     "NAME",
     "Criterion",
-    "Document",
-    "Entry",
     "Finding",
+    "IntentEntry",
+    "IntentFile",
     "Report",
     "TypedCriterion",
     "edit_status",

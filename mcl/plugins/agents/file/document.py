@@ -70,7 +70,7 @@ Criterion: TypeAlias = str | TypedCriterion
 
 
 @dataclass(frozen=True)
-class Entry:
+class IntentEntry:
     """One intent of a file, as the file says it. In a valid file every field holds what validation asks.
 
     label: its `id`, such as INT-001. constraints: texts; one that is a map stands as its canonical JSON text.
@@ -101,8 +101,8 @@ class Entry:
         return self.lines.get(name, self.line)
 
 
-class EntryReader:
-    """Reads one map of the file into an Entry; what is wrong with its shape goes to `findings`.
+class IntentReader:
+    """Reads one map of the file into an IntentEntry; what is wrong with its shape goes to `findings`.
 
     spoilt: the fields whose shape is wrong already, which no rule need speak of again.
     """
@@ -121,9 +121,9 @@ class EntryReader:
         self._label = ""  # for what is wrong with the id itself
         self._label = self._written("id")
 
-    def read(self) -> Entry:
+    def read(self) -> IntentEntry:
         """The entry; what could not be read is empty in it."""
-        entry = Entry(
+        entry = IntentEntry(
             label=self._label,
             name=self._text("name", needed=True),
             status=self._written("status"),
@@ -269,7 +269,7 @@ _HEAD: Final = (
 )
 
 
-def write_file(entries: Iterable[Entry]) -> bytes:
+def write_file(entries: Iterable[IntentEntry]) -> bytes:
     """The file. Raises ValueError for a text with half a character in it."""
     lines = [line for entry in entries for line in _entry(entry)]
     if not lines:
@@ -277,7 +277,7 @@ def write_file(entries: Iterable[Entry]) -> bytes:
     return f"{_HEAD}active_intents:\n{''.join(lines)}".encode()
 
 
-def _entry(entry: Entry) -> Iterator[str]:
+def _entry(entry: IntentEntry) -> Iterator[str]:
     start = "    - "
     for name in FIELDS:
         value = entry.label if name == "id" else getattr(entry, name)
@@ -307,38 +307,38 @@ _END: Final = MAX_BYTES + 1  # a line that no file has
 
 
 @dataclass(frozen=True)
-class Document:
+class IntentFile:
     """What a file says. entries: in the order of the file. findings: of its bytes, its YAML, its shape.
 
     whole: whether its list of intents could be read at all. spoilt: (line of an entry, field) of what has a
     wrong shape, which no rule need speak of again.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[IntentEntry, ...]
     findings: tuple[Finding, ...] = ()
     whole: bool = True
     spoilt: frozenset[tuple[int, str]] = frozenset()
 
-    def entry(self, label: str) -> Entry | None:
+    def entry(self, label: str) -> IntentEntry | None:
         """The first entry with this id."""
         return next((entry for entry in self.entries if entry.label == label), None)
 
 
-def read_file(data: bytes, *, quick: bool = True) -> Document:
+def read_file(data: bytes, *, quick: bool = True) -> IntentFile:
     """Read a file of intents. Never raises for what is in it: that is a finding.
 
     quick: with libyaml, where it is there; the same is found without.
     """
     text = text_of(data)
     if isinstance(text, Finding):
-        return Document((), (text,), whole=False)
+        return IntentFile((), (text,), whole=False)
     return document_of(*read_tree(text, quick=quick))
 
 
-def document_of(root: Node | None, found: tuple[Finding, ...]) -> Document:
+def document_of(root: Node | None, found: tuple[Finding, ...]) -> IntentFile:
     """What a tree says, and what was found while it was read."""
     if root is None and found:
-        return Document((), found, whole=False)
+        return IntentFile((), found, whole=False)
     listed = root.get("active_intents") if isinstance(root, MapNode) else None
     if not isinstance(root, MapNode) or not isinstance(listed, ListNode):
         place = listed or root
@@ -346,13 +346,13 @@ def document_of(root: Node | None, found: tuple[Finding, ...]) -> Document:
         missing = Finding(
             "MISSING_ACTIVE_INTENTS", "the file must be a map with a list `active_intents`", line=line
         )
-        return Document((), (*found, missing), whole=False)
+        return IntentFile((), (*found, missing), whole=False)
     if len(listed.items) > MAX_INTENTS:
         line = listed.items[MAX_INTENTS].line
-        return Document(
+        return IntentFile(
             (), (*found, Finding("FILE_TOO_LARGE", f"more than {MAX_INTENTS} intents", line=line)), False
         )
-    entries: list[Entry] = []
+    entries: list[IntentEntry] = []
     findings: list[Finding] = []
     spoilt: set[tuple[int, str]] = set()
     for number, item in enumerate(listed.items):
@@ -362,7 +362,7 @@ def document_of(root: Node | None, found: tuple[Finding, ...]) -> Document:
                 Finding("INVALID_TYPE", "an intent must be a map of fields", field=named, line=line)
             )
             continue
-        reader = EntryReader(item)
+        reader = IntentReader(item)
         entries.append(entry := reader.read())
         findings.extend(reader.findings)
         spoilt.update((entry.line, name) for name in reader.spoilt)
@@ -370,7 +370,7 @@ def document_of(root: Node | None, found: tuple[Finding, ...]) -> Document:
     placed = _placed(
         found, entries, min((key.line for key, _ in root.pairs if key.line > listed.line), default=_END)
     )
-    return Document(tuple(entries), (*placed, *findings), spoilt=frozenset(spoilt))
+    return IntentFile(tuple(entries), (*placed, *findings), spoilt=frozenset(spoilt))
 
 
 def _around(root: MapNode) -> Iterable[Finding]:
@@ -383,7 +383,7 @@ def _around(root: MapNode) -> Iterable[Finding]:
             yield Finding("INVALID_TYPE", "metadata must be a map", "", "metadata", key.line)
 
 
-def _placed(found: tuple[Finding, ...], entries: list[Entry], after: int) -> Iterable[Finding]:
+def _placed(found: tuple[Finding, ...], entries: list[IntentEntry], after: int) -> Iterable[Finding]:
     """Findings of the YAML with the intent that they lie in. after: the line where the intents are over."""
     starts = [entry.line for entry in entries]
     for one in found:

@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 from executor.core.globs import Glob
 from executor.core.globs.segment import Segment
 from mcl.core.yaml.reading import Finding, Report, report_of, shown
-from mcl.plugins.agents.file.document import Document, Entry
-from mcl.plugins.agents.file.rules import RULES, Around, Patterns, in_order
+from mcl.plugins.agents.file.document import IntentEntry, IntentFile
+from mcl.plugins.agents.file.rules import RULES, Patterns, RuleContext, in_order
 
 # ---- Scopes that share a path: which two, by which patterns, and a path that both fit.
 
@@ -201,19 +201,19 @@ SOFT_LIMIT: Final = 1_000  # intents in a file
 _SHOWN: Final = 12  # labels of a cycle in its message
 
 
-def validate(document: Document) -> Report:
+def validate(document: IntentFile) -> Report:
     """All that is wrong or doubtful in a file, in its order; of one that could not be read, why."""
     if not document.whole:
         return report_of(document.findings)
     return report_of((*document.findings, *_found(document)))
 
 
-def _found(document: Document) -> Iterator[Finding]:
-    by_label: dict[str, Entry] = {}
+def _found(document: IntentFile) -> Iterator[Finding]:
+    by_label: dict[str, IntentEntry] = {}
     for entry in document.entries:
         by_label.setdefault(entry.label, entry)
     patterns = Patterns()
-    around = Around(by_label, document.spoilt, patterns)
+    around = RuleContext(by_label, document.spoilt, patterns)
     for entry in document.entries:
         for rule in RULES:
             yield from rule(entry, around)
@@ -226,7 +226,7 @@ def _found(document: Document) -> Iterator[Finding]:
         yield Finding("SOFT_LIMIT", message, field="active_intents", line=1, level="warning")
 
 
-def _circles(by_label: dict[str, Entry]) -> Iterator[Finding]:
+def _circles(by_label: dict[str, IntentEntry]) -> Iterator[Finding]:
     for cycle in cycles_of({label: entry.dependencies for label, entry in by_label.items()}):
         first = by_label[cycle.path[0]]
         way = [
@@ -243,7 +243,7 @@ def _circles(by_label: dict[str, Entry]) -> Iterator[Finding]:
         yield Finding("CIRCULAR_DEPENDENCY", message, first.label, named, first.line_of(named), data=data)
 
 
-def _overlapping(document: Document, patterns: Patterns) -> Iterator[Finding]:
+def _overlapping(document: IntentFile, patterns: Patterns) -> Iterator[Finding]:
     active = [entry for entry in document.entries if entry.status == "IN_PROGRESS"]
     try:
         for overlap in overlaps_of([patterns.good(entry.owned_scope) for entry in active]):
@@ -253,7 +253,7 @@ def _overlapping(document: Document, patterns: Patterns) -> Iterator[Finding]:
         yield Finding("SCOPE_OVERLAP", f"{message}; begin each pattern with a folder of its own", line=1)
 
 
-def _overlap(one: Entry, other: Entry, overlap: Overlap) -> Finding:
+def _overlap(one: IntentEntry, other: IntentEntry, overlap: Overlap) -> Finding:
     """Told at the later of the two."""
     named = f"owned_scope[{other.owned_scope.index(overlap.its_pattern)}]"
     message = (

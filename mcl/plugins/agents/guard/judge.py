@@ -1,68 +1,66 @@
-"""Whether the call that a host tells of may be made."""
+"""A host's event as calls of its own tools, put to the gate; the gate's verdict as what the host is told.
+
+What a call may do is decided by `executor.gate.decide` alone. Here is only what the gate cannot know: which
+governed folder an event is about, what its paths and its shell line mean to the host, and whose command of
+mcl a line runs.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from executor.core.errors import ScopeError
+from executor.call import Allow, Call, Declaration
+from executor.core.errors import PolicyError
+from executor.gate.approvals import Approvals
 from executor.gate.breaker import SHARED, Breaker, same_call
-from executor.gate.checkout import (
-    Checkout,
-    Violation,
-    circuit_open,
-    names_programs,
-    no_intent_declared,
-    out_of_scope,
-)
+from executor.gate.checkout import Checkout, Violation, circuit_open, no_intent_declared, out_of_scope
+from executor.gate.context import Context
+from executor.gate.decide import decide
+from executor.gate.grants import Grants
+from executor.gate.host import LOOK, READ, SHELL, TOOL, WRITE, HostTools
+from executor.gate.locks import Locks
+from executor.gate.pins import Pins
 from executor.gate.policy import Policy
-from executor.sandbox.paths import Workspace
+from executor.gate.verdict import Ask, Deny
 from executor.store.home import Home
-from executor.tools.manifest import Mode
+from executor.tools.manifest import Manifest, Mode
 from ir import MclError
-from mcl.plugins.agents.guard import dirty, refusals
-from mcl.plugins.agents.guard.calls import Pending, PendingCalls, opened
-from mcl.plugins.agents.guard.lines import NotPlainError, read_line
+from mcl.plugins.agents.guard import refusals
+from mcl.plugins.agents.guard.aftermath import PendingCall, PendingCalls, git_state, opened
 from mcl.plugins.agents.guard.places import (
-    Reach,
+    PathReach,
     below,
     by_process,
     is_below,
     is_own,
     lexical,
+    names_mcl,
     reach_of,
+    reached,
     read_otherwise,
 )
-from mcl.plugins.agents.guard.plain import Shell, look_at
-from mcl.plugins.agents.guard.reaching import names_mcl, reached
-from mcl.plugins.agents.hosts.event import Event, Verdict
+from mcl.plugins.agents.guard.shell import NotPlainError, Shell, look_at, read_line
+from mcl.plugins.agents.hosts.event import Event, HookCaller, Verdict
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
-from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.work.store import SignedWork
 from mcl.plugins.agents.writes.callers import Callers, recover
 from mcl.plugins.agents.writes.images import Seen, keep
 
 REFUSED: Final = "record.agent.refused"
 SHELL_RAN: Final = "what a process does is not undone"
 _NAMES_MCL: Final = "This command names mcl, and more of it cannot be read. Allow it?"
-_STRICTER: Final[tuple[Verdict | str, ...]] = ("allow", "leave", "ask", "deny")
+_STRICTER: Final[tuple[Verdict, ...]] = ("allow", "leave", "ask", "deny")
+_TOOLS: Final = HostTools()
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """Who calls. agent: its name; told: do commands that it starts know it (MCL_AGENT)? project: the folder
-    that the host was started for, "" where it does not say; search: the PATH of its shell."""
-
-    agent: str
-    told: bool = False
-    project: str = ""
-    search: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
+class HookDecision:
     """What becomes of a call. leave: it is none of ours, the host's own rules decide. violation: of deny."""
 
     verdict: Verdict
@@ -70,77 +68,142 @@ class Decision:
     violation: Violation | None = None
 
 
-_LEAVE: Final = Decision("leave")
+_LEAVE: Final = HookDecision("leave")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Here:
-    """A governed folder, the agent's checkouts in it, and what it holds."""
+    """A governed folder and one agent in it, as the gate asks for its checkouts (Checkouts). What it holds is
+    looked up once, and renewed by that."""
 
     root: Path
-    checkouts: BoundCheckouts
-    held: Checkout | None
+    bound: BoundCheckouts
+
+    def governed(self) -> bool:
+        """It is: else nobody would ask."""
+        return True
+
+    def held(self) -> Checkout | None:
+        """What the agent holds."""
+        return self._held
+
+    def owners(self, path: str) -> tuple[str, ...]:
+        """The labels of the work that has a path in its scope."""
+        return self.bound.owners(path)
+
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the work that could be selected."""
+        return self.bound.labels()
+
+    @property
+    def agent(self) -> str:
+        """What the agent is called."""
+        return self.bound.agent
+
+    @property
+    def intent_id(self) -> str:
+        """The ULID of what it holds, "" where it is nothing."""
+        return self._held.intent_id if self._held else ""
+
+    @cached_property
+    def _held(self) -> Checkout | None:
+        return self.bound.held()
 
 
-class Judge:
-    """Decides about calls, by the signed work of a home. For one thread at a time."""
+class HookGate:
+    """Puts calls of hosts to the gate, by the signed work of a home. For one thread at a time."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._work = Work(home)
+        self._work = SignedWork(home)
         self._leases = Leases(home, self._work)
-        self._seen, self._denials, self._calls = Seen(home), Breaker(home), PendingCalls(home)
+        self._seen, self._breaker, self._calls = Seen(home), Breaker(home), PendingCalls(home)
         self._callers = Callers(home)
-        self._followed = ""  # the version of the policy that was found sound
+        self._pins, self._grants, self._approvals = Pins(home), Grants(home), Approvals(home)
+        self._pins.meet(_TOOLS.manifests)  # they come with this code, and are approved with it
+        self._policy = Policy()
 
-    def decide(self, event: Event, caller: Caller) -> Decision:
+    def decide(self, event: Event, caller: HookCaller) -> HookDecision:
         """What becomes of the call that an event tells of. Raises MclError, OSError: then it is not made."""
         if event.does == "nothing":
             return _LEAVE
         if event.does == "ours":
             here = self.governed(event, caller)
-            return Decision("allow", "mcl judges its own tools") if here is not None else _LEAVE
+            return HookDecision("allow", "mcl judges its own tools") if here is not None else _LEAVE
         if event.does in ("reads", "searches"):
             return self._read(event, caller)
         if event.does == "writes":
             return self._write(event, caller)
-        return self._other(event, caller)
+        root = self.governed(event, caller)
+        if root is not None:
+            return self._other(event, caller, root)
+        return self._outside(event, caller) if event.does == "shell" else _LEAVE
 
-    def governed(self, event: Event, caller: Caller) -> Path | None:
+    def governed(self, event: Event, caller: HookCaller) -> Path | None:
         """The governed folder that a call is made in: of the host's folder, else of its project."""
         for place in (event.cwd, caller.project):
             if place.startswith("/") and (root := self._root_of(place)) is not None:
                 return root
         return None
 
+    def _verdict(
+        self, event: Event, here: _Here, manifest: Manifest, args: dict[str, object]
+    ) -> Allow | Ask | Deny:
+        """What the gate says. Nothing is recorded by it: whoever refuses here records that (`_refuse`)."""
+        said = Declaration(manifest.operation, name=event.tool)
+        with opened(here.root, self._home) as workspace:
+            return decide(
+                Call(manifest.uri, args, "", declaration=said),
+                Context(
+                    agent=self._home.keyring.agent.did,
+                    tools=_TOOLS,
+                    workspace=workspace,
+                    policy=self._policy,
+                    pins=self._pins,
+                    grants=self._grants,
+                    approvals=self._approvals,
+                    clock=self._home.clock,
+                    record=lambda kind, body: None,
+                    locks=Locks(),
+                    moment=self._home.db.moment,
+                    checkouts=here,
+                ),
+            )
+
     # ---- reading ----
 
-    def _read(self, event: Event, caller: Caller) -> Decision:
-        here = self.governed(event, caller)
-        verdicts: list[Decision] = []
+    def _read(self, event: Event, caller: HookCaller) -> HookDecision:
+        working_in = self.governed(event, caller)
+        verdicts: list[HookDecision] = []
         for path in event.paths:
-            whole = os.path.join(event.cwd, path)  # noqa: PTH118
-            root = self._root_of(whole) or here
+            root = self._root_of(os.path.join(event.cwd, path)) or working_in  # noqa: PTH118
             if root is None:
                 verdicts.append(_LEAVE)
                 continue
-            reach, _ = reach_of(path, event.cwd, root, self._home.path)
-            if reach is Reach.PROTECTED:
-                what = f"{refusals.shown(path)} is protected: secrets, keys, .git or .orchestration"
-                return Decision("ask", f"{what}. May {event.tool} read it?")
-            allowed = (
-                reach is Reach.INSIDE and event.does == "reads" and not _is_read_in_two_ways(path, event)
-            )
-            verdicts.append(Decision("allow", "reading needs no intent") if allowed else _LEAVE)
+            try:
+                here = self._here(root, caller.agent)
+            except PolicyError:  # nothing that changes a file gets by; to read why is left to the host
+                return _LEAVE
+            reach, real = reach_of(path, event.cwd, root)
+            place = os.fsencode(real).decode(errors="replace")
+            verdict = self._verdict(event, here, READ, {"path": path, "place": place})
+            if isinstance(verdict, Deny):
+                if verdict.code != "PROTECTED_PATH":
+                    return self._refuse(event, here, refusals.of_deny(verdict, path), path)
+                return HookDecision("ask", f"{refusals.shown(verdict.reason)}. May {event.tool} read it?")
+            ours = reach is PathReach.INSIDE and event.does == "reads"
+            known = ours and not _is_read_in_two_ways(path, event)
+            verdicts.append(HookDecision("allow", "reading needs no intent") if known else _LEAVE)
         return next((one for one in verdicts if one.verdict == "leave"), verdicts[0] if verdicts else _LEAVE)
 
     # ---- writing ----
 
-    def _write(self, event: Event, caller: Caller) -> Decision:
+    def _write(self, event: Event, caller: HookCaller) -> HookDecision:
         if all(self._is_the_hosts(path, event) for path in event.paths):
             return _LEAVE
         working_in = self.governed(event, caller)
         targets: list[tuple[_Here, str]] = []
+        doubts: list[str] = []
         for path in event.paths:
             place = lexical(path, event.cwd)
             root = self._target_root(place, path, event.cwd)
@@ -149,15 +212,14 @@ class Judge:
             root = root or working_in
             if root is None:
                 if self._in_home(path, event.cwd):
-                    return Decision("deny", violation=refusals.protected_path(path))
+                    return HookDecision("deny", violation=refusals.protected_path(path))
                 continue
             here = self._here(root, caller.agent)
             inside = (below(place, root) if place is not None else None) or ""
-            if refused := self._circuit(event, here, inside):
-                return refused
-            if violation := self._flaw(event, here, path, place):
-                return self._refuse(event, here, violation, path, inside)
-            assert place is not None
+            verdict = self._written(event, here, path, inside)
+            if isinstance(verdict, Violation):
+                return self._refuse(event, here, verdict, path, inside)
+            doubts += verdict.why if isinstance(verdict, Ask) else ()
             targets.append((here, inside))
         if not targets:
             return _LEAVE
@@ -165,110 +227,85 @@ class Judge:
         if any(one.root != here.root for one, _ in targets):
             several = refusals.link_on_the_way(event.paths[-1])
             return self._refuse(event, here, several, event.paths[-1])
-        assert here.held is not None
+        held = here.held()
+        assert held is not None, "the gate lets nothing be written without"
         with suppress(MclError):  # what a killed server owes the trace; what cannot be added stays owed
             recover(self._home, here.root, self._callers)
-        with opened(here.root, self._home) as workspace:
-            node, intent = self._home.clock.new_id(), here.held.intent_id
-            written: list[tuple[str, Mode]] = [(path, "write") for _, path in targets]
-            keep(self._home, workspace, written, intent=intent, node=node, tool=event.tool[:200])
-        self._remember(event, here, here.held, node)
+        written: list[tuple[str, Mode]] = [(path, "write") for _, path in targets]
+        self._keep(event, here, held, written)
         if event.planning:  # that it may be written later is no leave to write it now
             return _LEAVE
-        return Decision("allow", f"{targets[0][1]} is in the scope of {here.held.label}")
+        if doubts:
+            return HookDecision("ask", " ".join(doubts))
+        return HookDecision("allow", f"{targets[0][1]} is in the scope of {held.label}")
 
-    def _flaw(self, event: Event, here: _Here, path: str, place: str | None) -> Violation | None:
-        """Why a file may not be written; None where it may."""
-        inside = below(place, here.root) if place is not None else None
-        if inside is not None and names_programs(inside):
-            return refusals.protected_path(inside)
+    def _written(self, event: Event, here: _Here, path: str, inside: str) -> Allow | Ask | Violation:
+        """What the gate says of one file. inside: relative to the folder, "" where it lies elsewhere."""
         if self._in_home(path, event.cwd):
             return refusals.protected_path(path)
-        if _is_read_in_two_ways(path, event):
+        if _is_read_in_two_ways(path, event):  # what is judged would not be what is written
             return refusals.read_in_two_ways(path)
-        if inside is None and here.held is not None:
-            patterns = here.held.scope.texts
-            return out_of_scope(refusals.shown(path), here.held.label, patterns, ())
-        try:
-            with opened(here.root, self._home) as workspace:
-                if inside is not None:
-                    workspace.split(inside)
-                if here.held is None:
-                    return no_intent_declared(event.tool, here.checkouts.labels())
-                assert inside is not None
-                if not here.held.scope.matches(inside):
-                    owners = here.checkouts.owners(inside)
-                    return out_of_scope(inside, here.held.label, here.held.scope.texts, owners)
-                if workspace.check(inside) is not None:
-                    return self._stale(here, workspace, inside)
-        except ScopeError as error:
-            if error.code == "PROTECTED_PATH":
-                return refusals.protected_path(inside or path)
-            return (
-                refusals.link_on_the_way(inside or path)
-                if error.code == "OUT_OF_SCOPE"
-                else refusals.of_error(error)
-            )
-        return None
-
-    def _stale(self, here: _Here, workspace: Workspace, path: str) -> Violation | None:
-        known = self._seen.of(here.root, here.checkouts.agent, path)
-        if known is None or workspace.digest(path)[0] == known:
-            return None
-        return refusals.stale_file(path)
+        args: dict[str, object] = {"path": inside or os.path.join(event.cwd, path)}  # noqa: PTH118
+        saw = self._seen.of(here.root, here.agent, inside) if inside else None
+        if saw is not None and os.path.lexists(here.root / inside):  # what is gone is not stale
+            args["base"] = saw
+        verdict = self._verdict(event, here, WRITE, args)
+        if not isinstance(verdict, Deny):
+            return verdict
+        held = here.held()
+        if verdict.guard == "scope" and verdict.code == "OUT_OF_SCOPE" and (held is None or not inside):
+            if held is None:
+                return no_intent_declared(event.tool, here.labels())
+            return out_of_scope(refusals.shown(path), held.label, held.scope.texts, ())
+        return refusals.of_deny(verdict, inside or path)
 
     # ---- everything else ----
 
-    def _other(self, event: Event, caller: Caller) -> Decision:
-        root = self.governed(event, caller)
-        if root is not None:
-            return self._judged(event, caller, root)
-        return self._outside(event, caller) if event.does == "shell" else _LEAVE
-
-    def _judged(self, event: Event, caller: Caller, root: Path) -> Decision:
+    def _other(self, event: Event, caller: HookCaller, root: Path) -> HookDecision:
         here = self._here(root, caller.agent)
-        if refused := self._circuit(event, here):
-            return refused
-        if event.does == "shell" and (known := self._command(event, caller, here)) is not None:
-            return known
-        if here.held is None:
-            violation = no_intent_declared(event.tool, here.checkouts.labels())
-            return self._refuse(event, here, violation, "")
-        node = self._home.clock.new_id()
-        with opened(root, self._home) as workspace:
-            state = dirty.look(root)
-            intent, tool = here.held.intent_id, event.tool[:200]
-            keep(self._home, workspace, (), intent=intent, node=node, tool=tool, why_not=SHELL_RAN)
-        self._remember(event, here, here.held, node, {"state": state})
-        what = "This command" if event.does == "shell" else event.tool
-        return Decision("ask", f"{what} may change more than the files of {here.held.label}. Allow it?")
+        shell = event.does == "shell"
+        found = self._line(event, caller, here) if shell else None
+        if found is not None and found.verdict != "allow":
+            return found
+        manifest = (LOOK if found is not None else SHELL) if shell else TOOL
+        verdict = self._verdict(event, here, manifest, {"command": event.command} if shell else {})
+        if isinstance(verdict, Deny):
+            return self._refuse(event, here, refusals.of_deny(verdict, ""), "")
+        if found is not None:
+            return found
+        held = here.held()
+        assert held is not None, "the gate lets nothing else be done without"
+        self._keep(event, here, held, (), {"state": git_state(root)})
+        what = "This command" if shell else event.tool
+        return HookDecision("ask", f"{what} may change more than the files of {held.label}. Allow it?")
 
-    def _outside(self, event: Event, caller: Caller) -> Decision:
+    def _outside(self, event: Event, caller: HookCaller) -> HookDecision:
         """What becomes of a line that is run in no governed folder: it is judged by each that it reaches.
 
         What names mcl is looked at wherever it stands; what only stands above a folder, where it may be read.
         """
         cwd, roots = os.path.join(event.cwd, event.folder), self._roots()  # noqa: PTH118
-        found = [self._judged(event, caller, root) for root in reached(event.command, cwd, roots)]
+        found = [self._other(event, caller, root) for root in reached(event.command, cwd, roots)]
         if not found and names_mcl(event.command, cwd):
             here = self._here(Path(cwd), caller.agent)
-            found.append(self._command(event, caller, here) or Decision("ask", _NAMES_MCL))
+            found.append(self._line(event, caller, here) or HookDecision("ask", _NAMES_MCL))
         if not found and any(root.is_relative_to(os.path.realpath(cwd)) for root in roots):
             found.append(self._above(event, caller, cwd))
         strictest = max(found, key=lambda one: _STRICTER.index(one.verdict), default=_LEAVE)
         return strictest if strictest.verdict != "allow" else _LEAVE  # what is not governed is the host's
 
-    def _above(self, event: Event, caller: Caller, cwd: str) -> Decision:
+    def _above(self, event: Event, caller: HookCaller, cwd: str) -> HookDecision:
         """What becomes of a line that names no governed folder, but is run above one."""
         try:
             read_line(event.command)
         except NotPlainError:
             return _LEAVE
-        known = self._command(event, caller, self._here(Path(cwd), caller.agent))
-        return known or Decision("ask", "Folders that signed work governs lie below this one. Allow it?")
+        known = self._line(event, caller, self._here(Path(cwd), caller.agent))
+        return known or HookDecision("ask", "Folders that signed work governs lie below this one. Allow it?")
 
-    def _command(self, event: Event, caller: Caller, here: _Here) -> Decision | None:
-        """What becomes of a command that only reads, or is mcl's own; None of any other."""
+    def _line(self, event: Event, caller: HookCaller, here: _Here) -> HookDecision | None:
+        """What a line is that only reads (allow: as far as the gate agrees), or is mcl's own; None of any
+        other."""
         cwd = os.path.join(event.cwd, event.folder)  # noqa: PTH118
         shell = Shell(here.root, cwd, caller.search, caller.agent, caller.told, self._home.path)
         try:
@@ -280,10 +317,10 @@ class Judge:
         if found == "named":
             return self._refuse(event, here, refusals.other_agent(caller.agent), "")
         if found == "secret":
-            return Decision("ask", "The command names something protected. Allow it?")
-        if found == "leave" or reach_of(".", cwd, here.root)[0] is not Reach.INSIDE:
+            return HookDecision("ask", "The command names something protected. Allow it?")
+        if found == "leave" or reach_of(".", cwd, here.root)[0] is not PathReach.INSIDE:
             return _LEAVE
-        return Decision("allow", "reading needs no intent")
+        return HookDecision("allow", "reading needs no intent")
 
     def _roots(self) -> tuple[Path, ...]:
         """All governed folders, by where they really lie."""
@@ -295,18 +332,15 @@ class Judge:
     # ---- what they share ----
 
     def _here(self, root: Path, agent: str) -> _Here:
-        self._require_policy()
-        checkouts = BoundCheckouts(self._work, self._leases, root, agent)
-        return _Here(root, checkouts, checkouts.held())
-
-    def _require_policy(self) -> None:
-        """That the operator's policy can be followed, every entry of it. Raises PolicyError BAD_POLICY."""
+        """Raises PolicyError BAD_POLICY where the operator's policy cannot be followed, every entry of it."""
         policy = Policy.read(self._home.path / "policy.toml")
-        if policy.entries and policy.version != self._followed:
-            from mcl.catalog.tools.foreign import all_tools  # only where something is denied
+        if policy.version != self._policy.version:
+            if policy.entries:
+                from mcl.catalog.tools.foreign import all_tools  # only where something is denied
 
-            policy.closing(all_tools(self._home))
-            self._followed = policy.version
+                policy = policy.closing(all_tools(self._home))
+            self._policy = policy
+        return _Here(root, BoundCheckouts(self._work, self._leases, root, agent))
 
     def _root_of(self, place: str) -> Path | None:
         with suppress(OSError, RuntimeError, ValueError):  # links in a circle; no path at all
@@ -336,39 +370,19 @@ class Judge:
         real = (os.path.realpath(os.path.join(cwd, one)) for one in ways)  # noqa: PTH118
         return any(is_below(one, os.path.realpath(self._home.path)) for one in real)
 
-    def _circuit(self, event: Event, here: _Here, inside: str = "") -> Decision | None:
-        agent, now = here.checkouts.agent, self._home.clock.now()
-        if not self._denials.some(agent, here.root, now):
-            return None
-        lease = here.held.intent_id if here.held else ""
-        for key in dict.fromkeys((self._key(event, here, inside), event.call)):
-            code = self._denials.open(agent, here.root, key, now, lease=lease)
-            if code is not None:
-                violation = circuit_open(code)
-                self._record(event, here, violation, "")
-                return Decision("deny", violation=violation)
-        return None
-
     def _refuse(
         self, event: Event, here: _Here, violation: Violation, path: str, inside: str = ""
-    ) -> Decision:
-        lease, now = here.held.intent_id if here.held else "", self._home.clock.now()
-        agent = here.checkouts.agent
-        key = self._key(event, here, inside) if violation.code in SHARED else event.call
-        self._denials.note(agent, here.root, key, violation.code, now, lease=lease)
-        self._record(event, here, violation, path)
-        return Decision("deny", violation=violation)
-
-    def _key(self, event: Event, here: _Here, inside: str) -> str:
-        """What a call is counted under: the same as over MCP where there is a tool for it."""
-        if not event.same or (event.does == "writes" and not inside):
-            return event.call
-        saw = self._seen.of(here.root, here.checkouts.agent, inside) if inside else None
-        return same_call(event.same, event.given, inside, saw)
-
-    def _record(self, event: Event, here: _Here, violation: Violation, path: str) -> None:
+    ) -> HookDecision:
+        """Refuse a call, and record that; one that keeps coming is told so, whichever door it came by."""
+        shared = violation.code in SHARED and event.same and (event.does != "writes" or inside)
+        saw = self._seen.of(here.root, here.agent, inside) if shared and inside else None
+        key = same_call(event.same, event.given, inside, saw) if shared else event.call
+        now, lease = self._home.clock.now(), here.intent_id
+        before = self._breaker.repeated(here.agent, here.root, key, violation.code, now, lease=lease)
+        if before is not None:
+            violation, path = circuit_open(before), ""
         body = {
-            "agent": here.checkouts.agent,
+            "agent": here.agent,
             "root": str(here.root),
             "tool": refusals.shown(event.tool),
             "path": refusals.shown(path),
@@ -376,12 +390,25 @@ class Judge:
             "call": event.call,  # a hash: arguments may hold secrets
         }
         with suppress(MclError):  # of a sealed key, above all; it is refused all the same
-            self._home.journal.record(REFUSED, body, intent=here.held.intent_id if here.held else None)
+            self._home.journal.record(REFUSED, body, intent=here.intent_id or None)
+        return HookDecision("deny", violation=violation)
 
-    def _remember(
-        self, event: Event, here: _Here, held: Checkout, node: str, state: dict[str, object] | None = None
+    def _keep(
+        self,
+        event: Event,
+        here: _Here,
+        held: Checkout,
+        written: Sequence[tuple[str, Mode]],
+        state: Mapping[str, object] | None = None,
     ) -> None:
-        call = Pending(str(here.root), held.agent, held.intent_id, held.label, event.tool[:200], node, state)
+        """Keep what a call may change, and remember it until the host tells that it was made.
+
+        state: of a call that may change anything, what git said of the folder before.
+        """
+        node, tool, why = self._home.clock.new_id(), event.tool[:200], "" if written else SHELL_RAN
+        with opened(here.root, self._home) as workspace:
+            keep(self._home, workspace, written, intent=held.intent_id, node=node, tool=tool, why_not=why)
+        call = PendingCall(str(here.root), held.agent, held.intent_id, held.label, tool, node, state)
         self._calls.put(event.key, call)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import shlex
 import stat
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Final
 
 from executor.sandbox.protected import is_protected
@@ -19,7 +22,7 @@ _AROUND: Final = re.compile(r"\A[\s\ufeff]+|[\s\ufeff]+\Z")  # what a host cuts 
 _LINKS: Final = 40  # that one path goes through, as Linux has it
 
 
-class Reach(Enum):
+class PathReach(Enum):
     """What a path names, by its text and by where its links lead."""
 
     INSIDE = "inside"
@@ -27,7 +30,7 @@ class Reach(Enum):
     PROTECTED = "protected"
 
 
-def reach_of(path: str, cwd: str, root: Path, closed: Path | None = None) -> tuple[Reach, str]:
+def reach_of(path: str, cwd: str, root: Path, closed: Path | None = None) -> tuple[PathReach, str]:
     """What a path that somebody is to read leads to, and the real place. Nothing is opened.
 
     closed: a folder that is protected as a whole, such as the home.
@@ -36,14 +39,14 @@ def reach_of(path: str, cwd: str, root: Path, closed: Path | None = None) -> tup
     try:
         real = os.path.realpath(whole)
     except (OSError, ValueError):
-        return Reach.OUTSIDE, whole
+        return PathReach.OUTSIDE, whole
     named = tuple(part for part in path.split("/") if part not in ("", ".", ".."))
     base = os.path.realpath(root)
     inside = is_below(real, base)
     names = tuple(real[len(base) :].strip("/").split("/")) if inside else ()
     if is_protected(named) or is_protected(names) or (closed and is_below(real, os.path.realpath(closed))):
-        return Reach.PROTECTED, real
-    return (Reach.INSIDE if inside else Reach.OUTSIDE), real
+        return PathReach.PROTECTED, real
+    return (PathReach.INSIDE if inside else PathReach.OUTSIDE), real
 
 
 def read_otherwise(path: str) -> str | None:
@@ -152,3 +155,156 @@ def _is_plain(place: str) -> bool:
     except FileNotFoundError:
         return True
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+
+
+# ---- Which folders a shell line may reach from outside of them, and whether it names mcl.
+# Whatever looks like a path is resolved, from each folder that the line may be in by then: rather one too
+# many than one too few. What a shell works out first (variables, substitutions) is only seen as far as it is
+# written out. The commands of mcl have doors of their own (`mcl.usecases.authority`).
+
+_LONG: Final = 1 << 16  # characters; of a longer line only the pieces are looked at
+_MOST: Final = 20_000  # words of a line
+_BASES: Final = 32  # folders that a line may go to
+_ROOT: Final = "/."  # of a piece that may as well be a division: a folder to go to, and no more
+_BETWEEN: Final = re.compile(r"[\s;&|<>(){}`,:=@\[\]\"'\\$#!?*^%+]+")
+_GLOB: Final = re.compile(r"[*?\[{]")
+_BRACES: Final = re.compile(r"\{[^{}]*\}")
+_HOME: Final = re.compile(r"\A~(?=/|\Z)|\$(?:HOME|\{HOME\})(?=\W|\Z)")
+_HERE: Final = re.compile(r"\$(?:PWD|\{PWD\})(?=\W|\Z)|\$\(pwd\)|`pwd`")
+_BY_PROCESS: Final = re.compile(r"\A/+proc/+[^/]+/+(?:task/+[^/]+/+)?(cwd|root)(?=/|\Z)")
+
+
+def reached(line: str, cwd: str, roots: Sequence[Path]) -> tuple[Path, ...]:
+    """The folders of which something that a line names lies in them, or around them.
+
+    cwd: absolute. roots: real paths. A line with more words than can be looked at reaches them all.
+    """
+    words = list(dict.fromkeys(_words(line, cwd)))
+    if len(words) > _MOST:
+        return tuple(roots)
+    found: set[Path] = set()
+    bases, seen = [os.path.realpath(cwd)], {os.path.realpath(cwd)}
+    if re.search(r"\b(?:cd|pushd|popd|chdir)\b", line):
+        bases.append(os.path.realpath(Path.home()))
+    for base in bases:  # grows while it is gone through
+        for word in words:
+            for place in _places(word, base):
+                if word != _ROOT:
+                    found.update(root for root in roots if _meets(place, root))
+                if len(bases) < _BASES and place not in seen and os.path.isdir(place):  # noqa: PTH112
+                    seen.add(place)
+                    bases.append(place)
+        if len(found) == len(roots):
+            break
+    return tuple(root for root in roots if root in found)
+
+
+def names_mcl(line: str, cwd: str) -> bool:
+    """Whether a line names the command, or its modules, in whatever quotes; a file or folder that is only
+    called so is not the command."""
+    plain = re.sub(r"['\"\\]", "", line)
+    return any(
+        _is_ours(word.rstrip("/").rpartition("/")[2]) and not _is_other_file(word, cwd)
+        for word in {*_BETWEEN.split(plain), *re.split(r"\s+", plain)}
+    )
+
+
+def _is_ours(name: str) -> bool:
+    first, _, more = name.partition(".")
+    return first == "mcl" and (not more or more.partition(".")[0] in _inside())
+
+
+@cache
+def _inside() -> frozenset[str]:
+    """What is behind a point in a name of ours: `mcl.accept`, `mcl.cli`."""
+    import mcl
+
+    return frozenset({*dir(mcl), "__main__", *(one.name for one in iter_modules(mcl.__path__))})
+
+
+def _is_other_file(word: str, cwd: str) -> bool:
+    place = os.path.join(cwd, os.path.expanduser(word))  # noqa: PTH111, PTH118
+    if "/" not in word and word == "mcl":  # a program of the PATH, whatever lies here
+        return False
+    return os.path.isdir(place) or (os.path.isfile(place) and not os.access(place, os.X_OK))  # noqa: PTH112, PTH113
+
+
+def _words(line: str, cwd: str) -> Iterator[str]:
+    """Whatever may be a path: the words as a shell makes them, and all pieces of what stands in quotes."""
+    text = _HERE.sub(cwd.replace("\\", "\\\\"), line)
+    whole: list[str] = []
+    for one in (text, text.replace("\n", " ; ")) if len(text) < _LONG else ():
+        try:
+            lexer = shlex.shlex(one, posix=True, punctuation_chars=True)
+            lexer.whitespace_split, lexer.commenters = True, ""
+            whole += list(lexer)
+        except ValueError:  # a quote that is not closed, as in a here-document
+            whole += re.split(r"[\s;&|<>()]+", re.sub(r"['\"\\]", "", one))
+    for word in whole:
+        yield from _readings(word)
+        for piece in _BETWEEN.split(re.sub(r"['\"\\]", "", word)):
+            yield from _readings(_ROOT if piece == "/" != word else piece)
+    for piece in _BETWEEN.split(re.sub(r"['\"\\]", "", text)):
+        yield from _readings(_ROOT if piece == "/" else piece)
+
+
+def _readings(word: str) -> Iterator[str]:
+    """A word, and what it may name as a value: --prefix=PATH, NAME=PATH, -CPATH, @PATH, a:b."""
+    if not word or len(word) > 4096:
+        return
+    yield word
+    for between in "=:@,":
+        yield from word.split(between)[1:] if between in word else ()
+    if ":" in word:
+        yield word.partition(":")[0]
+    if word.startswith("-") and len(word) > 2:
+        yield word[2:] if word[2:] != "/" else _ROOT
+    if word.startswith("/") and not word.startswith("//") and word != _ROOT:
+        yield f".{word}"  # what stands before it may be worked out: $(pwd)/x
+
+
+def _places(word: str, base: str) -> Iterator[str]:
+    """Where a word leads, as its text says and as links lead; with what may stand for several names."""
+    text = _HOME.sub(lambda _: str(Path.home()), word)
+    if "$" in text or "\0" in text:
+        return
+    if by := _BY_PROCESS.match(text):
+        text = (base if by[1] == "cwd" else "/") + text[by.end() :]
+    if text.startswith("~"):
+        text = os.path.expanduser(text)  # noqa: PTH111
+    while _BRACES.search(text):
+        text = _BRACES.sub("*", text)
+    whole = os.path.join(base, text)  # noqa: PTH118
+    yield _plain(whole)
+    if not _GLOB.search(text):
+        first = text[: (text.find("/", 1) + 1 or len(text) + 1) - 1]
+        try:  # what is not there leads nowhere; most words are no paths at all
+            if os.path.lexists(os.path.join(base, first)):  # noqa: PTH118
+                yield os.path.realpath(whole)
+        except (OSError, ValueError):
+            return
+        return
+    known = _GLOB.split(text)[0].rpartition("/")[0]
+    start = known or ("/" if text.startswith("/") else ".")
+    try:
+        yield _plain(
+            os.path.realpath(os.path.join(base, start))  # noqa: PTH118
+            + "/"
+            + text[len(known) :]
+        )
+    except (OSError, ValueError):
+        return
+
+
+def _plain(path: str) -> str:
+    plain = os.path.normpath(path)
+    return plain[1:] if plain.startswith("//") else plain
+
+
+def _meets(place: str, root: Path) -> bool:
+    """Whether a place lies in a folder, is it, or lies around it; names may hold * and the like."""
+    names, own = [name for name in place.split("/") if name], root.parts[1:]
+    return all(
+        part == name or name == "**" or (_GLOB.search(name) is not None and fnmatchcase(part, name))
+        for name, part in zip(names, own, strict=False)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from executor.gate.checkout import Violation
+from executor.gate.verdict import Deny
 from executor.sandbox.redaction import visible
 from ir import MclError
 
@@ -84,6 +85,23 @@ def other_agent(agent: str) -> Violation:
         f"Say who you are: --agent {agent}",
         f"mcl work select INT-001 --agent {agent}",
         "an intent that another agent holds does not let you write.",
+    )
+
+
+def of_deny(deny: Deny, path: str) -> Violation:
+    """The gate's refusal of a host's call. path: of the file that it is about, "" of none."""
+    if "rationale" in deny.data:  # the gate has it in these parts already
+        return Violation(deny.code, **{name: str(part) for name, part in deny.data.items()})
+    of_file = {"PROTECTED_PATH": protected_path, "OUT_OF_SCOPE": link_on_the_way, "STALE_FILE": stale_file}
+    if path and deny.code in of_file:
+        return of_file[deny.code](path)
+    return Violation(
+        deny.code,
+        f"NOT ALLOWED: {shown(deny.reason)}",
+        "The gate refused this call.",
+        shown(deny.fix),
+        shown(deny.example) or "tell the person what this message says",
+        "what the operator closed, and what a person took back, stays closed by whichever door it is tried.",
     )
 
 

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from mcl.core.agent_name import agent_name
 from mcl.core.environment import HOME
-from mcl.plugins.agents.hosts.host import Host
+from mcl.plugins.agents.hosts.host import AgentHost
 from mcl.serve.install.changes import ConfigChange, changed, read_object
 from mcl.serve.install.hosts import command_of_mcl
 
 _OURS: Final = ("hook pre-tool-use", "hook post-tool-use")
 
 
-def settings_for(host: Host, agent: str, environment: Mapping[str, str]) -> dict[str, Any]:
+def settings_for(host: AgentHost, agent: str, environment: Mapping[str, str]) -> dict[str, Any]:
     """What a host's settings have to hold. agent: a name, "" for none.
 
     MCL_HOME is taken from the environment, where it is set. Raises WorkError BAD_AGENT_NAME.
@@ -35,7 +35,7 @@ def settings_for(host: Host, agent: str, environment: Mapping[str, str]) -> dict
     return {"hooks": {event: hook(verb, behind.get(verb, "")) for event, verb in host.events.items()}}
 
 
-def change_of(host: Host, settings: Mapping[str, Any], place: Path) -> ConfigChange:
+def change_of(host: AgentHost, settings: Mapping[str, Any], place: Path) -> ConfigChange:
     """What entering the hooks would change in a file; other hooks stay, older ones of ours are replaced.
 
     Raises McpError CONFIG_UNREADABLE, CONFIG_NOT_UNDERSTOOD. Nothing was written then.
@@ -54,7 +54,7 @@ def change_of(host: Host, settings: Mapping[str, Any], place: Path) -> ConfigCha
     return changed(place, edited, by_hand=f"mcl hook install {host.name} prints what goes into it")
 
 
-def names_in(host: Host, place: Path) -> tuple[str, ...]:
+def names_in(host: AgentHost, place: Path) -> tuple[str, ...]:
     """The agents for which a host's file has our hooks already; "" where they name none.
 
     Nothing of a file that cannot be read, or is none.

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from executor.sandbox.redaction import visible
 from mcl.core.errors import HookError
-from mcl.plugins.agents.hosts.host import Does, Host, HostTool
+from mcl.plugins.agents.hosts.host import AgentHost, Does, HostTool
 
 MOST: Final = 16 << 20  # bytes of an event
 _DEEPEST: Final = 100  # objects and lists in one another
@@ -32,9 +32,9 @@ class Event:
     calls it. paths: that its arguments name, as they stand there. command: of a shell; folder: where it is to
     run, "" for cwd. key: the same before and after one call, and of no other call of the session unless the
     host gives its calls no ids; call: the same for the same tool and arguments, whenever and whoever.
-    planning: the host's person asked for a plan, and for nothing to be done yet. own: as of Host. same: our
-    tool that does the same, "" none; given: what it would be given for this, without the path. finds: as of
-    HostTool. name: what the host calls the event; failed: does it tell of a call that ended with an error?
+    planning: the host's person asked for a plan, and for nothing to be done yet. own: as of AgentHost. same:
+    our tool that does the same, "" none; given: what it would be given for this, without the path. finds: as
+    of HostTool. name: what the host calls the event; failed: does it tell of a call that ended with an error?
     """
 
     when: When
@@ -56,7 +56,18 @@ class Event:
     failed: bool = False
 
 
-def read_event(data: bytes, host: Host, when: When) -> Event:
+@dataclass(frozen=True, slots=True)
+class HookCaller:
+    """Who calls. agent: its name; told: do commands that it starts know it (MCL_AGENT)? project: the folder
+    that the host was started for, "" where it does not say; search: the PATH of its shell."""
+
+    agent: str
+    told: bool = False
+    project: str = ""
+    search: str = ""
+
+
+def read_event(data: bytes, host: AgentHost, when: When) -> Event:
     """Read an event.
 
     data: JSON, as the host writes it. Raises HookError EVENT_TOO_LARGE, BAD_EVENT; nothing of an event is
@@ -194,7 +205,7 @@ Verdict = Literal["allow", "ask", "deny", "leave"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HostAnswer:
     """What goes out: the exit code, standard output (JSON) and standard error."""
 
     exit: int
@@ -202,11 +213,11 @@ class Answer:
     err: str = ""
 
 
-def answer_before(host: Host, verdict: Verdict, reason: str = "", context: str = "") -> Answer:
+def answer_before(host: AgentHost, verdict: Verdict, reason: str = "", context: str = "") -> HostAnswer:
     """The decision about a call. leave: none, the host's own rules decide. context: told to the model."""
     reason, context = _shown(reason), _shown(context)
     if verdict == "leave":
-        return Answer(0, "{}")
+        return HostAnswer(0, "{}")
     out: dict[str, Any]
     if host.style == "permission":
         said = {"hookEventName": host.pre, "permissionDecision": verdict, "permissionDecisionReason": reason}
@@ -216,15 +227,15 @@ def answer_before(host: Host, verdict: Verdict, reason: str = "", context: str =
         if verdict == "ask":
             out["systemMessage"] = reason
     text = json.dumps(out)
-    return Answer(BLOCK, text, reason + "\n") if verdict == "deny" else Answer(0, text)
+    return HostAnswer(BLOCK, text, reason + "\n") if verdict == "deny" else HostAnswer(0, text)
 
 
-def answer_after(event: str, context: str = "") -> Answer:
+def answer_after(event: str, context: str = "") -> HostAnswer:
     """What is told about a call that was made; it never blocks. event: what the host calls it."""
     if not context:
-        return Answer(0, "{}")
+        return HostAnswer(0, "{}")
     said = {"hookEventName": event, "additionalContext": _shown(context)}
-    return Answer(0, json.dumps({"hookSpecificOutput": said}))
+    return HostAnswer(0, json.dumps({"hookSpecificOutput": said}))
 
 
 def _shown(text: str) -> str:

@@ -42,7 +42,7 @@ class HostTool:
 
 
 @dataclass(frozen=True)
-class Host:
+class AgentHost:
     """A host.
 
     pre, post: what it calls the events; failed: the one that comes in place of post after a call that ended
@@ -108,7 +108,7 @@ class Host:
         return self._said(event) in (None, "mcl")
 
 
-def host_named(name: str) -> Host:
+def host_named(name: str) -> AgentHost:
     """The host of this name. Raises InputError HOST_UNKNOWN."""
     if name not in NAMES:
         raise InputError(
@@ -121,10 +121,10 @@ def host_named(name: str) -> Host:
 
 
 @cache
-def _load(name: str) -> Host:
+def _load(name: str) -> AgentHost:
     table = tomllib.loads(files(__package__).joinpath(f"{name.replace('-', '_')}.toml").read_text("utf-8"))
     settings = table["settings"]
-    return Host(
+    return AgentHost(
         name=name,
         title=table["title"],
         docs=table["docs"],

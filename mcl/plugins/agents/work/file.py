@@ -15,7 +15,7 @@ from executor.sandbox.files import explain, open_plain, out_of_scope, read_up_to
 from ir import MclError
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.file import NAME as FILE
-from mcl.plugins.agents.file import Document, edit_status, read_file
+from mcl.plugins.agents.file import IntentFile, edit_status, read_file
 from mcl.plugins.agents.file.rules import Status
 
 _MOST: Final = 4 * 1024 * 1024 + 1  # one byte more than is read as YAML, so that more is noticed
@@ -34,7 +34,7 @@ def read_bytes(root: Path) -> bytes:
         raise _unreadable(root, problem) from problem
 
 
-def read_document(root: Path) -> Document:
+def read_document(root: Path) -> IntentFile:
     """The same, read as YAML; what is wrong there is in its findings. Raises WorkError FILE_UNREADABLE."""
     return read_file(read_bytes(root))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from executor.store.lifecycle.view import View
 from ir import Intent, PolicyConstraint, Predicate, RuleConstraint
-from mcl.plugins.agents.file import Criterion, Entry, TypedCriterion
+from mcl.plugins.agents.file import Criterion, IntentEntry, TypedCriterion
 from mcl.plugins.agents.file.rules import Status, is_label
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class WorkItem:
 
 
 @dataclass(frozen=True)
-class Standing:
+class WorkStanding:
     """How far a piece of work is, as the journal's records say it. why: of BLOCKED."""
 
     status: Status
@@ -101,7 +101,7 @@ class Standing:
     why: str = ""
 
 
-def item_of(view: View, standing: Standing, accepted_at: str) -> WorkItem | None:
+def item_of(view: View, standing: WorkStanding, accepted_at: str) -> WorkItem | None:
     """The work that the signed documents of an intent stand for; None where they are no work, or no longer.
 
     view: folded from verified envelopes. What it is comes from the Intent that the user's key accepted, and
@@ -169,9 +169,9 @@ def in_words(predicate: Predicate) -> str:
 # ---- From signed work back to the file.
 
 
-def entry_of(item: WorkItem) -> Entry:
+def entry_of(item: WorkItem) -> IntentEntry:
     """The entry that says what was signed, and how far it is."""
-    return Entry(
+    return IntentEntry(
         label=item.label,
         name=item.name,
         description=item.description,

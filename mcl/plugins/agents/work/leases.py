@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,12 +19,12 @@ from executor.gate.policy import Policy
 from executor.store.home import Home
 from ir import MclError
 from mcl.core.errors import WorkError
-from mcl.plugins.agents.work import naming
 from mcl.plugins.agents.work.item import WorkItem
-from mcl.plugins.agents.work.store import COMPONENT, Work
+from mcl.plugins.agents.work.store import COMPONENT, SignedWork
 
 if TYPE_CHECKING:
-    from executor.core.globs import Meeting
+    from executor.core.globs import Meeting, Scope
+
 
 _COLUMNS: Final = "root, label, intent_id, agent, since, expires_at, number"
 _LIVE: Final = "expires_at > ? AND expires_at <= ?"
@@ -47,9 +50,9 @@ class Lease:
 class Leases:
     """The leases of a home. An expired one counts for nothing, and anyone may take what it was of."""
 
-    def __init__(self, home: Home, work: Work | None = None) -> None:
+    def __init__(self, home: Home, work: SignedWork | None = None) -> None:
         self._home = home
-        self._work = work or Work(home)
+        self._work = work or SignedWork(home)
 
     @property
     def minutes(self) -> int:
@@ -190,7 +193,7 @@ def _overlap(item: WorkItem, other: Lease, meeting: Meeting) -> WorkError:
 class BoundCheckouts:
     """The checkouts of an agent in a folder, as the gate asks for them (executor.gate.checkout.Checkouts)."""
 
-    def __init__(self, work: Work, leases: Leases, root: Path, agent: str) -> None:
+    def __init__(self, work: SignedWork, leases: Leases, root: Path, agent: str) -> None:
         self._work, self._leases = work, leases
         self.root, self.agent = root, agent
 
@@ -209,11 +212,11 @@ class BoundCheckouts:
 
     def owners(self, path: str) -> tuple[str, ...]:
         """The labels of work that is not done and may change this path; of many the first."""
-        return self._told(lambda: naming.owners(self._work.home, self._work, self.root, path))
+        return self._told(lambda: owners(self._work, self.root, path))
 
     def labels(self) -> tuple[str, ...]:
         """The labels that an agent may choose among: what is neither done nor blocked; of many the first."""
-        return self._told(lambda: naming.selectable(self._work.home, self._work, self.root))
+        return self._told(lambda: selectable(self._work, self.root))
 
     def _told(self, find: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
         """None where what was signed cannot be believed, so that all is refused."""
@@ -231,3 +234,77 @@ class BoundCheckouts:
             raise
         except MclError:
             return None
+
+
+# ---- Which work a message to an agent names: the owners of a path, and what can be selected.
+# Found by an index beside the leases, so that not every signed document is read. It decides nothing: what is
+# named first was read and checked as it was signed, and whether a file may be written is not asked here.
+
+MOST: Final = 21  # that are named; of more it is only told that they are there
+_DONE: Final = "SELECT 1 FROM journal WHERE intent = ? AND kind = 'intent.attest' LIMIT 1"
+
+
+def owners(work: SignedWork, root: Path, path: str) -> tuple[str, ...]:
+    """The labels of work that is not done and may change a path; MOST at most."""
+    fitting = (label for label, scope in _scopes(_patterns(work, root)) if scope.matches(path))
+    return _named(work, root, fitting, lambda one: one.checkout_scope.matches(path))
+
+
+def selectable(work: SignedWork, root: Path) -> tuple[str, ...]:
+    """The labels of work that is neither done nor blocked; MOST at most."""
+    return _named(work, root, iter(work.labels(root)), lambda one: one.status != "BLOCKED")
+
+
+def note_patterns(
+    connection: sqlite3.Connection, root: str, row: str, patterns: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Keep the patterns of a folder's work, by label. row: of the journal, which says what counts there."""
+    said = _written(patterns)
+    connection.execute("INSERT OR REPLACE INTO work_patterns VALUES (?, ?, ?)", (root, row, said))
+
+
+def _named(
+    work: SignedWork, root: Path, labels: Iterator[str], holds: Callable[[WorkItem], bool]
+) -> tuple[str, ...]:
+    ids, found = work.labels(root), list[str]()
+    for label in labels:
+        if len(found) == MOST:
+            break
+        if work.home.db.read(_DONE, (ids.get(label, ""),)):
+            continue
+        with suppress(MclError):  # what cannot be believed is not named
+            item = work.item(root, label)
+            if item is not None and item.status != "DONE" and holds(item):
+                found.append(label)
+    return tuple(found)
+
+
+def _patterns(work: SignedWork, root: Path) -> str:
+    """The patterns of a folder's work, as they are kept; read from what was signed where those are of another
+    import."""
+    sql = "SELECT patterns FROM work_patterns JOIN work_roots USING (root, row) WHERE root = ?"
+    for (said,) in work.home.db.read(sql, (str(root),)):
+        return str(said)
+    rows = work.home.db.read("SELECT row FROM work_roots WHERE root = ?", (str(root),))
+    made = {one.label: one.scope for one in work.items(root)}
+    with suppress(HomeError), work.home.db.write(COMPONENT) as connection:  # it is found without it, too
+        for (row,) in rows:
+            note_patterns(connection, str(root), row, made)
+    return _written(made)
+
+
+def _written(patterns: Mapping[str, tuple[str, ...]]) -> str:
+    return json.dumps(dict(patterns), ensure_ascii=True)
+
+
+@lru_cache(maxsize=4)
+def _scopes(said: str) -> tuple[tuple[str, Scope], ...]:
+    """The scope of each label; none where nothing can be made of what is kept."""
+    from executor.core.globs import Scope
+    from mcl.plugins.agents.file.rules import Patterns
+
+    read = Patterns()
+    try:
+        return tuple((label, Scope(read.good(tuple(texts)))) for label, texts in json.loads(said).items())
+    except (AttributeError, TypeError, ValueError):
+        return ()

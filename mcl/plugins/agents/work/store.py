@@ -21,7 +21,7 @@ from ir import Envelope, IntentAcceptBody, MclError
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.file import NAME as FILE
 from mcl.plugins.agents.file.rules import STATUSES, Status
-from mcl.plugins.agents.work.item import TRANSITIONS, Standing, WorkItem, is_work, item_of
+from mcl.plugins.agents.work.item import TRANSITIONS, WorkItem, WorkStanding, is_work, item_of
 
 # ---- How leases, and the way to the signed work of each folder, lie in the home's database.
 
@@ -102,7 +102,7 @@ _MAX_ITEMS: Final = 4096  # kept in memory
 _TELLING: Final = f"(kind NOT LIKE 'record.%' OR kind = '{STATUS}')"
 
 
-class Work:
+class SignedWork:
     """The signed work of a home. What others sign meanwhile is seen at the next question."""
 
     def __init__(self, home: Home) -> None:
@@ -226,7 +226,7 @@ class Work:
         self._read_to = size
 
     def _read(self, intent: str) -> WorkItem | None:
-        journal, standing, accepted_at = self._home.journal, Standing("DRAFT", ""), ""
+        journal, standing, accepted_at = self._home.journal, WorkStanding("DRAFT", ""), ""
         envelopes = []
         sql = f"SELECT wire FROM journal WHERE intent = ? AND {_TELLING} ORDER BY seq"  # noqa: S608  # fixed
         for (wire,) in self._home.db.read(sql, (intent,)):
@@ -248,11 +248,11 @@ def _labels(message: object, root: str) -> Mapping[str, str]:
     return {str(label): str(intent) for label, intent in pairs} if isinstance(pairs, list) else {}
 
 
-def _standing(record: Record) -> Standing | None:
+def _standing(record: Record) -> WorkStanding | None:
     said = record.body
     if said.get("to") not in STATUSES:
         return None
-    return Standing(
+    return WorkStanding(
         cast(Status, said["to"]), str(said.get("updated_at", record.at)), str(said.get("why", ""))
     )
 
@@ -260,7 +260,7 @@ def _standing(record: Record) -> Standing | None:
 # ---- Which folder is meant where none is named.
 
 
-def find_root(work: Work, place: Path) -> Path:
+def find_root(work: SignedWork, place: Path) -> Path:
     """The folder whose work is meant at a place: the nearest at or above it that work was signed for, else
     the nearest that has the file, else the place itself. Links are followed."""
     real = Path(os.path.realpath(place))
@@ -269,7 +269,7 @@ def find_root(work: Work, place: Path) -> Path:
     return _with_file(real) or real
 
 
-def root_to_sign(work: Work, place: Path) -> Path:
+def root_to_sign(work: SignedWork, place: Path) -> Path:
     """The folder whose file a person means to sign at a place: the nearest at or above it that has one, so
     that a part of a folder may have work of its own."""
     return _with_file(Path(os.path.realpath(place))) or find_root(work, place)

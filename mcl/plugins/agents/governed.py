@@ -25,7 +25,7 @@ from executor.walker.undo.images import NO_FILE, OUTSIDE
 from ir import MclError
 from mcl.core.agent_name import agent_name
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
-from mcl.plugins.agents.work.store import Work
+from mcl.plugins.agents.work.store import SignedWork
 from mcl.plugins.agents.writes.callers import Callers, recover
 from mcl.plugins.agents.writes.images import Caller as Writer
 from mcl.plugins.agents.writes.images import Seen, keep, left, trace_writes
@@ -106,7 +106,7 @@ def shift(workspace: Path, root: Path, root_of: Callable[[Path], Path | None]) -
 _READS: Final = "matrix://tool/fs/read@"  # answers with the sha256 of the file that it read
 
 
-class Here:
+class GovernedFolders:
     """The signed work that counts in the workspace of one server process.
 
     agent: the name of every agent that calls, "" where each has its client's.
@@ -117,7 +117,7 @@ class Here:
 
     def __init__(self, home: Home, workspace: Workspace, agent: str = "") -> None:
         self.home, self.workspace = home, workspace
-        self.work = Work(home)
+        self.work = SignedWork(home)
         self.leases = Leases(home, self.work)
         self.seen, self.callers = Seen(home), Callers(home)
         self._agent = agent_name(agent) if agent else ""
@@ -142,7 +142,7 @@ class Here:
         """Nobody calls any more."""
         self.callers.close()
 
-    def of(self, call: Call, context: Context, caller: Caller) -> Governed | None:
+    def of(self, call: Call, context: Context, caller: Caller) -> GovernedCall | None:
         """What governs this call: the folder that its files lie in, else the one that the workspace lies in.
 
         None where nothing does: then everything is as if there were no such folders. Raises HomeError.
@@ -152,17 +152,17 @@ class Here:
             if (found := self.work.root_of(self.workspace.root / path)) is not None:
                 root = found
                 break
-        return Governed(self, root, self.name_of(caller)) if root is not None else None
+        return GovernedCall(self, root, self.name_of(caller)) if root is not None else None
 
 
 @dataclass(frozen=True)
-class Governed:
+class GovernedCall:
     """One call in a governed folder, as the gate asks about it (`executor.gate.checkout.Checkouts`).
 
     What the agent holds is looked up once, and its lease renewed by it.
     """
 
-    here: Here
+    here: GovernedFolders
     root: Path
     agent: str
 
@@ -252,15 +252,15 @@ def _paths(call: Call, context: Context, manifest: Manifest) -> list[str]:
     return [path for _, path in sorted(found, key=lambda one: one[0])]
 
 
-def here_of(folders: Folders) -> Here:
+def here_of(folders: Folders) -> GovernedFolders:
     """What the tools of this plug-in know of a server's folders."""
-    assert isinstance(folders, Here), "they are offered where this plug-in is"
+    assert isinstance(folders, GovernedFolders), "they are offered where this plug-in is"
     return folders
 
 
 @asynccontextmanager
 async def _watched(
-    governed: Governed, judged: Judged, manifest: Manifest, warn: Callable[[str, str], None]
+    governed: GovernedCall, judged: Judged, manifest: Manifest, warn: Callable[[str, str], None]
 ) -> AsyncIterator[Watch]:
     """While this lasts the call is made.
 
@@ -293,7 +293,7 @@ async def _watched(
                 warn(problem.code, problem.message)
 
 
-def _kept(governed: Governed, judged: Judged, manifest: Manifest, node: str) -> None:
+def _kept(governed: GovernedCall, judged: Judged, manifest: Manifest, node: str) -> None:
     here, context = governed.here, judged.context
     classes, paths = context.effect(judged.call, manifest).classes, context.paths(judged.call, manifest)
     why = next((OUTSIDE[name] for name in sorted(classes & OUTSIDE.keys())), "")
@@ -313,7 +313,9 @@ def _kept(governed: Governed, judged: Judged, manifest: Manifest, node: str) -> 
     )
 
 
-def _traced(governed: Governed, manifest: Manifest, node: str, answer: Mapping[str, object] | None) -> None:
+def _traced(
+    governed: GovernedCall, manifest: Manifest, node: str, answer: Mapping[str, object] | None
+) -> None:
     here, held = governed.here, governed.held()
     assert held is not None, "what writes holds something"
     changed = left(here.home, here.workspace, intent=held.intent_id, node=node, answer=answer)
@@ -332,7 +334,7 @@ def _traced(governed: Governed, manifest: Manifest, node: str, answer: Mapping[s
     )
 
 
-def _see(governed: Governed, path: object, sha256: object) -> None:
+def _see(governed: GovernedCall, path: object, sha256: object) -> None:
     file = governed.file(str(path))
     if file is not None:
         known = sha256 if isinstance(sha256, str) else None

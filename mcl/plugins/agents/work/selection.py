@@ -12,13 +12,13 @@ from executor.store.home import Home
 from executor.store.journal.record import Record, seal_record
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.file import NAME as FILE
-from mcl.plugins.agents.file import Document, Entry
+from mcl.plugins.agents.file import IntentEntry, IntentFile
 from mcl.plugins.agents.file.rules import is_label
 from mcl.plugins.agents.work.file import follow, read_document
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.leases import Lease, Leases, already_active
-from mcl.plugins.agents.work.signing import differences
-from mcl.plugins.agents.work.store import Work, status_record
+from mcl.plugins.agents.work.signature import differences
+from mcl.plugins.agents.work.store import SignedWork, status_record
 
 # ---- The context that an agent is given with a checkout: what it may change, must heed, and has to reach.
 
@@ -92,7 +92,7 @@ class SelectResult:
         }
 
 
-def select(home: Home, work: Work, leases: Leases, root: Path, label: str, agent: str) -> SelectResult:
+def select(home: Home, work: SignedWork, leases: Leases, root: Path, label: str, agent: str) -> SelectResult:
     """Let an agent check out the work under a label. What cannot be is told, not raised.
 
     Raises HomeError; KeyringError where the agent's key is sealed; PolicyError.
@@ -127,7 +127,7 @@ def intent_json(item: WorkItem) -> dict[str, object]:
     }
 
 
-def _readable(root: Path, label: str) -> Document:
+def _readable(root: Path, label: str) -> IntentFile:
     """The file, where the label is one and the file can be read."""
     if not is_label(label):
         raise WorkError(
@@ -148,7 +148,7 @@ def _readable(root: Path, label: str) -> Document:
 
 
 def _selectable(
-    document: Document, work: Work, leases: Leases, root: Path, label: str, agent: str
+    document: IntentFile, work: SignedWork, leases: Leases, root: Path, label: str, agent: str
 ) -> WorkItem:
     """The signed work under the label, where nothing stands against it yet."""
     entry, item = document.entry(label), work.item(root, label)
@@ -182,7 +182,9 @@ def _selectable(
     return item
 
 
-def _taken(home: Home, work: Work, leases: Leases, item: WorkItem, agent: str) -> tuple[Lease, WorkItem]:
+def _taken(
+    home: Home, work: SignedWork, leases: Leases, item: WorkItem, agent: str
+) -> tuple[Lease, WorkItem]:
     """The lease, and the work as it is from then on: in one commit, or neither."""
     with home.db.write():
         now = work.item(item.root, item.label)
@@ -224,7 +226,7 @@ def _taken(home: Home, work: Work, leases: Leases, item: WorkItem, agent: str) -
         return lease, work.item(item.root, item.label) or now
 
 
-def _doubts(entry: Entry | None, item: WorkItem, work: Work, root: Path) -> Iterator[str]:
+def _doubts(entry: IntentEntry | None, item: WorkItem, work: SignedWork, root: Path) -> Iterator[str]:
     if entry is None:
         yield f"{DIFFERS}: {FILE} no longer has {item.label}; what was signed holds"
     else:
@@ -238,7 +240,7 @@ def _doubts(entry: Entry | None, item: WorkItem, work: Work, root: Path) -> Iter
             yield f"{NOT_READY}: {item.label} comes after {label}, which is not DONE"
 
 
-def _not_found(document: Document, work: Work, root: Path, label: str) -> WorkError:
+def _not_found(document: IntentFile, work: SignedWork, root: Path, label: str) -> WorkError:
     labels = list(dict.fromkeys([*(one.label for one in document.entries if one.label), *work.labels(root)]))
     return WorkError(
         "NOT_FOUND",

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from mcl.core.errors import WorkError
 from mcl.core.yaml.reading import Finding, ListNode, MapNode, ScalarNode, read_tree, shown, text_of
-from mcl.plugins.agents.file.document import Document, Entry, document_of, quoted, read_file
+from mcl.plugins.agents.file.document import IntentEntry, IntentFile, document_of, quoted, read_file
 
 _MARK: Final = b"\xef\xbb\xbf"  # what some editors put before a text
 _BREAK: Final = re.compile("\r\n?|\n")
@@ -50,7 +50,7 @@ def edit_status(
     return after
 
 
-def _read(data: bytes) -> tuple[Document, str, MapNode]:
+def _read(data: bytes) -> tuple[IntentFile, str, MapNode]:
     text = text_of(data)
     if isinstance(text, Finding):
         first = text
@@ -63,7 +63,7 @@ def _read(data: bytes) -> tuple[Document, str, MapNode]:
     raise WorkError("FILE_INVALID", first.message, place=f"line {first.line}", fix="mcl work check says more")
 
 
-def _found(document: Document, root: MapNode, label: str) -> tuple[Entry, MapNode]:
+def _found(document: IntentFile, root: MapNode, label: str) -> tuple[IntentEntry, MapNode]:
     """The one entry with this label, and the map that it is."""
     listed = root.get("active_intents")
     nodes = (
@@ -82,7 +82,7 @@ def _found(document: Document, root: MapNode, label: str) -> tuple[Entry, MapNod
 
 
 def _edits(
-    text: str, node: MapNode, entry: Entry, status: str, updated_at: str, reason: str | None
+    text: str, node: MapNode, entry: IntentEntry, status: str, updated_at: str, reason: str | None
 ) -> Iterator[_Edit]:
     own_status, own_time = _own(node, entry, "status"), _own(node, entry, "updated_at")
     if status != entry.status:
@@ -98,7 +98,7 @@ def _edits(
         yield _replaced(text, own_reason, quoted(reason) if reason else "null")
 
 
-def _own(node: MapNode, entry: Entry, name: str) -> ScalarNode:
+def _own(node: MapNode, entry: IntentEntry, name: str) -> ScalarNode:
     """The value of a field, which must be written there itself."""
     value = node.get(name)
     if isinstance(value, ScalarNode) and value.style != "*":
@@ -136,7 +136,7 @@ def _added(text: str, node: MapNode, status: ScalarNode, written: str) -> _Edit:
     return _Edit(place, place, f"{line_break}{' ' * column}{written}")
 
 
-def _says(after: bytes, before: Document, label: str, wanted: tuple[str, str, str]) -> bool:
+def _says(after: bytes, before: IntentFile, label: str, wanted: tuple[str, str, str]) -> bool:
     """Whether the new bytes say what the old ones said, but for the one intent."""
     status, updated_at, reason = wanted
     expected = tuple(
@@ -149,5 +149,5 @@ def _says(after: bytes, before: Document, label: str, wanted: tuple[str, str, st
     return document.entries == expected and _kinds(document) == _kinds(before)
 
 
-def _kinds(document: Document) -> list[tuple[str, str, str]]:
+def _kinds(document: IntentFile) -> list[tuple[str, str, str]]:
     return sorted((one.type, one.intent_id, one.field) for one in document.findings)

@@ -16,14 +16,22 @@ from ir import MclError
 from mcl.core.agent_name import agent_name
 from mcl.core.errors import HookError
 from mcl.plugins.agents.guard import refusals
-from mcl.plugins.agents.guard.after import Aftermath
-from mcl.plugins.agents.guard.judge import REFUSED, Caller, Judge
-from mcl.plugins.agents.hook.request import received
-from mcl.plugins.agents.hosts.event import Answer, Event, answer_after, answer_before, read_event
-from mcl.plugins.agents.hosts.host import Host, host_named
+from mcl.plugins.agents.guard.aftermath import Aftermath
+from mcl.plugins.agents.guard.judge import REFUSED, HookGate
+from mcl.plugins.agents.hook.entry import received
+from mcl.plugins.agents.hosts.event import (
+    Event,
+    HookCaller,
+    HostAnswer,
+    answer_after,
+    answer_before,
+    read_event,
+)
+from mcl.plugins.agents.hosts.host import AgentHost, host_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 _UNJUDGED: Final = "unjudged"
 _SURROUNDINGS: Final = 4  # two names of a project's folder, MCL_AGENT, PATH
@@ -34,9 +42,9 @@ class Answering:
 
     def __init__(self, home: Home) -> None:
         self._home, self._denials = home, Breaker(home)
-        self._judge, self._aftermath = Judge(home), Aftermath(home)
+        self._judge, self._aftermath = HookGate(home), Aftermath(home)
 
-    def answer(self, parts: Sequence[bytes], data: bytes) -> Answer:
+    def answer(self, parts: Sequence[bytes], data: bytes) -> HostAnswer:
         """The answer to an event. parts: verb, host, agent and surroundings, as `entry` sends them.
 
         Raises MclError, OSError, ValueError where it cannot be given; `failed` says that as an answer. Of a
@@ -62,7 +70,7 @@ class Answering:
         body = {"agent": agent, "code": code, "event": sha256(data).hexdigest(), "times": times}
         self._home.journal.record(REFUSED, body)
 
-    def _answer(self, parts: Sequence[bytes], data: bytes) -> Answer:
+    def _answer(self, parts: Sequence[bytes], data: bytes) -> HostAnswer:
         verb, host, caller = _read(parts)
         if verb == "post":
             event = read_event(data, host, "post")
@@ -75,18 +83,18 @@ class Answering:
         return answer_before(host, "deny", _told(text, event, caller))
 
 
-def answer_once(place: Path, parts: Sequence[bytes], data: bytes) -> Answer:
+def answer_once(place: Path, parts: Sequence[bytes], data: bytes) -> HostAnswer:
     """The answer of a home that is opened for it alone; never raises but for a fault of ours."""
     try:
         if not (place / "mcl.db").exists():  # nobody signed anything: nothing is governed
-            return Answer(0, "{}")
+            return HostAnswer(0, "{}")
         with Home.open(place) as home:
             return Answering(home).answer(parts, data)
     except (MclError, OSError, ValueError) as problem:
         return failed(parts, problem)
 
 
-def failed(parts: Sequence[bytes], problem: MclError | OSError | ValueError) -> Answer:
+def failed(parts: Sequence[bytes], problem: MclError | OSError | ValueError) -> HostAnswer:
     """What is answered where something was wrong: before a call it is refused, after it is only told."""
     if isinstance(problem, MclError):
         error = problem
@@ -101,19 +109,19 @@ def failed(parts: Sequence[bytes], problem: MclError | OSError | ValueError) -> 
         verb, host = (parts[0].decode("ascii", "replace") if parts else "pre"), None
     if verb == "post":
         said = f"{error.code}: what the call left could not be noted: {refusals.shown(error.message)}"
-        return Answer(0, "{}", said + "\n")
+        return HostAnswer(0, "{}", said + "\n")
     text = f"{error.code}\n{refusals.of_error(error).text}"
-    return answer_before(host, "deny", text) if host is not None else Answer(2, "", text + "\n")
+    return answer_before(host, "deny", text) if host is not None else HostAnswer(2, "", text + "\n")
 
 
-def _told(text: str, event: Event, caller: Caller) -> str:
+def _told(text: str, event: Event, caller: HookCaller) -> str:
     """A refusal, with the name under which this agent selects an intent on a command line."""
     if event.does in ("writes", "shell", "unknown") and "select_active_intent" in text:
         return f"{text}\n\nOn a command line: mcl work select INT-… --agent {caller.agent}"
     return text
 
 
-def _read(parts: Sequence[bytes]) -> tuple[str, Host, Caller]:
+def _read(parts: Sequence[bytes]) -> tuple[str, AgentHost, HookCaller]:
     if len(parts) != 4:
         raise ValueError("no request")
     verb, name, given = (part.decode("utf-8", "strict") for part in parts[:3])
@@ -124,7 +132,7 @@ def _read(parts: Sequence[bytes]) -> tuple[str, Host, Caller]:
     projects = dict(zip(("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"), around[:2], strict=True))
     agent = agent_name(given or around[2] or host.name)
     project = projects.get(host.project_variable, "")
-    return verb, host, Caller(agent, told=agent == around[2], project=project, search=around[3])
+    return verb, host, HookCaller(agent, told=agent == around[2], project=project, search=around[3])
 
 
 def _fields(data: bytes) -> list[str]:

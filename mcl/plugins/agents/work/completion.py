@@ -20,7 +20,7 @@ from mcl.core.errors import WorkError
 from mcl.plugins.agents.work.file import follow
 from mcl.plugins.agents.work.item import CRITERION, WorkItem, in_words
 from mcl.plugins.agents.work.leases import Leases
-from mcl.plugins.agents.work.store import STATUS, Work
+from mcl.plugins.agents.work.store import STATUS, SignedWork
 
 # ---- The criteria of a piece of work as they stand: looked at where a program can, else put to a person.
 
@@ -45,7 +45,7 @@ Ask = Callable[[SignOff], bool | None]
 
 
 @dataclass(frozen=True)
-class Looked:
+class CriterionState:
     """One criterion as it stands.
 
     holds: whether it is met; why: where it is not. person: whether only a person can say. by: the did whose
@@ -69,7 +69,7 @@ class Looked:
         return {**said, "gate": self.gate} if self.gate else said
 
 
-def looked_at(home: Home, root: Path, item: WorkItem, intent: Intent, view: View) -> Iterator[Looked]:
+def looked_at(home: Home, root: Path, item: WorkItem, intent: Intent, view: View) -> Iterator[CriterionState]:
     """Each criterion as it stands, before anybody is asked."""
     if not item.predicates:
         yield _signed(WHOLE, f"{item.name} is done", view, "")
@@ -78,10 +78,10 @@ def looked_at(home: Home, root: Path, item: WorkItem, intent: Intent, view: View
         if (by := _signer(predicate, view)) is not None:
             yield _signed(_node(place), words, view, by)
         else:
-            from mcl.plugins.agents.work.looking import look
+            from mcl.plugins.agents.work.criteria import look
 
             found = look(home, root, intent, place, predicate)
-            yield Looked(words, found.holds, person=False, why=found.reason, found=found)
+            yield CriterionState(words, found.holds, person=False, why=found.reason, found=found)
 
 
 def _signer(predicate: Predicate, view: View) -> str | None:
@@ -92,24 +92,26 @@ def _signer(predicate: Predicate, view: View) -> str | None:
     return "" if predicate.type == CRITERION else None
 
 
-def _signed(node: str, words: str, view: View, by: str) -> Looked:
+def _signed(node: str, words: str, view: View, by: str) -> CriterionState:
     """A criterion for a person, with the last question about it."""
     asked = [(id, gate) for id, gate in view.gates.items() if gate.node_id == node]
     for id, gate in reversed(asked):
         if gate.decision == APPROVE and by in ("", gate.by):
-            return Looked(words, True, person=True, by=by, node=node, gate=id)
+            return CriterionState(words, True, person=True, by=by, node=node, gate=id)
     id, gate = asked[-1] if asked else ("", GateState((), ""))
     why = "a person must sign it off"
     if gate.decision == DENY:
         why = f"not signed off: {gate.why}" if gate.why else "not signed off: a person said no"
     elif by and (gate.decision or by != view.accepted_by):
         why = f"{by} must sign it off"
-    return Looked(words, False, person=True, why=why, by=by, node=node, gate="" if gate.decision else id)
+    return CriterionState(
+        words, False, person=True, why=why, by=by, node=node, gate="" if gate.decision else id
+    )
 
 
 def asked(
-    home: Home, item: WorkItem, proposal: tuple[str, str], looked: tuple[Looked, ...], ask: Ask | None
-) -> tuple[Looked, ...]:
+    home: Home, item: WorkItem, proposal: tuple[str, str], looked: tuple[CriterionState, ...], ask: Ask | None
+) -> tuple[CriterionState, ...]:
     """The same after the questions were put: to who is there, or into the journal. Nobody is asked while
     something is left that a program has seen to be missing.
 
@@ -120,7 +122,9 @@ def asked(
     return tuple(one if one.holds else _put(home, item, proposal, one, ask) for one in looked)
 
 
-def _put(home: Home, item: WorkItem, proposal: tuple[str, str], one: Looked, ask: Ask | None) -> Looked:
+def _put(
+    home: Home, item: WorkItem, proposal: tuple[str, str], one: CriterionState, ask: Ask | None
+) -> CriterionState:
     """One criterion after its question: what counts is what the journal then says."""
     question = f"{item.label} {item.name}: is this met? {one.criterion}"
     gate = one.gate
@@ -137,7 +141,7 @@ def _put(home: Home, item: WorkItem, proposal: tuple[str, str], one: Looked, ask
     return _signed(one.node, one.criterion, home.journal.view(item.intent_id), one.by)
 
 
-def kept(one: Looked) -> dict[str, object]:
+def kept(one: CriterionState) -> dict[str, object]:
     """A criterion as the record has it: only values that CBOR and JSON both hold."""
     evidence = one.found.to_json() if one.found is not None else {}
     return {**{name: value for name, value in evidence.items() if value is not None}, **one.to_json()}
@@ -159,7 +163,7 @@ class CompleteResult:
     success: bool
     label: str
     status: str
-    criteria: tuple[Looked, ...] = ()
+    criteria: tuple[CriterionState, ...] = ()
     left: tuple[str, ...] = ()
     error: str = ""
     code: str = ""
@@ -180,7 +184,7 @@ class CompleteResult:
 
 def complete(
     home: Home,
-    work: Work,
+    work: SignedWork,
     leases: Leases,
     root: Path,
     label: str,
@@ -236,7 +240,7 @@ def _proposal(home: Home, item: WorkItem) -> tuple[str, str]:
     return "", ""
 
 
-def _meant(work: Work, leases: Leases, root: Path, label: str, agent: str, *, person: bool) -> WorkItem:
+def _meant(work: SignedWork, leases: Leases, root: Path, label: str, agent: str, *, person: bool) -> WorkItem:
     held = leases.held(root, agent)
     if not label and held is None:
         raise WorkError(
@@ -275,11 +279,11 @@ def _meant(work: Work, leases: Leases, root: Path, label: str, agent: str, *, pe
 
 def _done(
     home: Home,
-    work: Work,
+    work: SignedWork,
     leases: Leases,
     item: WorkItem,
     agent: str,
-    looked: tuple[Looked, ...],
+    looked: tuple[CriterionState, ...],
     said: dict[str, object],
 ) -> CompleteResult:
     told = {"criteria": said["criteria"], "notes": said["notes"], "agent": agent, **home.marks}
@@ -320,7 +324,7 @@ def _done(
     return CompleteResult(True, item.label, "DONE", looked, warnings=(behind,) if behind else ())
 
 
-def _pending(item: WorkItem, looked: tuple[Looked, ...], left: tuple[str, ...]) -> CompleteResult:
+def _pending(item: WorkItem, looked: tuple[CriterionState, ...], left: tuple[str, ...]) -> CompleteResult:
     unmet = [one for one in looked if not one.holds and not one.person]
     if unmet:
         code, error = "CRITERION_NOT_MET", f"{item.label} is not done: {unmet[0].criterion}: {unmet[0].why}"

@@ -2,32 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 
+from pydantic import TypeAdapter
+
 from executor.core.hashing import json_bytes
 from executor.store.home import Home
 from executor.store.journal.record import Record, seal_record
-from ir import Envelope, Intent, IntentAttestBody, IntentCancelBody
+from ir import (
+    Envelope,
+    Frame,
+    Intent,
+    IntentAcceptBody,
+    IntentAttestBody,
+    IntentCancelBody,
+    IntentCompiledBody,
+    IntentDraftBody,
+    PolicyConstraint,
+    Predicate,
+    Reference,
+    RuleConstraint,
+    SlotEntry,
+    canonical_bytes,
+    find_secret,
+    with_hash,
+)
 from mcl.core.errors import WorkError
 from mcl.core.seal import sealed
-from mcl.plugins.agents.file import Entry, Report, read_file, validate
+from mcl.plugins.agents.file import Criterion, IntentEntry, Report, read_file, validate
 from mcl.plugins.agents.file.rules import instant
-from mcl.plugins.agents.work.item import WorkItem
-from mcl.plugins.agents.work.leases import Lease, Leases
-from mcl.plugins.agents.work.naming import note_patterns
-from mcl.plugins.agents.work.signing import accepted, differences, intent_of, require_no_secret
-from mcl.plugins.agents.work.store import COMPONENT, SIGNED, Work, require_legal, status_record
+from mcl.plugins.agents.work.item import (
+    CRITERION,
+    CRITERION_SCHEMA,
+    DEPENDS_ON,
+    DESCRIPTION,
+    DOCUMENTATION,
+    NAME,
+    OWNED,
+    OWNER,
+    ROOT,
+    SUPERSEDES,
+    WorkItem,
+    in_words,
+)
+from mcl.plugins.agents.work.leases import Lease, Leases, note_patterns
+from mcl.plugins.agents.work.store import COMPONENT, SIGNED, SignedWork, require_legal, status_record
 
 Kind = Literal["new", "changed", "status", "gone", "same"]
 _ALREADY: Final = "the file said so when a person signed it"
 
 
 @dataclass(frozen=True)
-class Change:
+class ImportChange:
     """What an import makes of one label.
 
     entry: what the file says (None: it is gone from there). item: what was signed before. fields: what
@@ -36,7 +67,7 @@ class Change:
 
     kind: Kind
     label: str
-    entry: Entry | None
+    entry: IntentEntry | None
     item: WorkItem | None
     fields: tuple[str, ...] = ()
     before: str = ""
@@ -54,7 +85,7 @@ class ImportPlan:
 
     root: Path
     digest: str
-    changes: tuple[Change, ...]
+    changes: tuple[ImportChange, ...]
     report: Report
 
     @property
@@ -63,7 +94,7 @@ class ImportPlan:
         return all(change.kind == "same" for change in self.changes)
 
 
-def plan_import(work: Work, leases: Leases, root: Path, data: bytes) -> ImportPlan:
+def plan_import(work: SignedWork, leases: Leases, root: Path, data: bytes) -> ImportPlan:
     """What an import of these bytes would do in a folder. Writes nothing.
 
     Raises:
@@ -79,7 +110,7 @@ def plan_import(work: Work, leases: Leases, root: Path, data: bytes) -> ImportPl
     changes = [_change(entry, signed.get(entry.label)) for entry in document.entries]
     for label, item in signed.items():
         if label not in listed:
-            changes.append(Change("gone", label, None, item, before=item.status))
+            changes.append(ImportChange("gone", label, None, item, before=item.status))
     for change in changes:
         _require_free(change, held.get(change.label))
         if change.entry is not None and change.kind != "same":
@@ -88,7 +119,7 @@ def plan_import(work: Work, leases: Leases, root: Path, data: bytes) -> ImportPl
 
 
 def sign_import(
-    home: Home, work: Work, leases: Leases, shown: ImportPlan, data: bytes, *, unseen: bool = False
+    home: Home, work: SignedWork, leases: Leases, shown: ImportPlan, data: bytes, *, unseen: bool = False
 ) -> tuple[Intent, ...]:
     """Sign what was shown, with the user's key, in one commit: all of it or nothing. Gives the new Intents.
 
@@ -133,9 +164,9 @@ def sign_import(
     return tuple(intents)
 
 
-def _change(entry: Entry, item: WorkItem | None) -> Change:
+def _change(entry: IntentEntry, item: WorkItem | None) -> ImportChange:
     if item is None:
-        return Change("new", entry.label, entry, None, after=entry.status)
+        return ImportChange("new", entry.label, entry, None, after=entry.status)
     require_legal(entry.label, item.status, entry.status)
     fields = differences(entry, item)
     before, after = item.status, entry.status
@@ -157,13 +188,13 @@ def _change(entry: Entry, item: WorkItem | None) -> Change:
         )
     reason = entry.blocked_reason if after == "BLOCKED" else ""
     if fields:
-        return Change("changed", entry.label, entry, item, fields, before, after)
+        return ImportChange("changed", entry.label, entry, item, fields, before, after)
     if (before, item.blocked_reason) != (after, reason):
-        return Change("status", entry.label, entry, item, ("status",), before, after)
-    return Change("same", entry.label, entry, item, (), before, after)
+        return ImportChange("status", entry.label, entry, item, ("status",), before, after)
+    return ImportChange("same", entry.label, entry, item, (), before, after)
 
 
-def _require_free(change: Change, lease: Lease | None) -> None:
+def _require_free(change: ImportChange, lease: Lease | None) -> None:
     if lease is None or change.kind == "same":
         return
     raise WorkError(
@@ -175,7 +206,7 @@ def _require_free(change: Change, lease: Lease | None) -> None:
     )
 
 
-def _cancelled(home: Home, change: Change, at: str, *, unseen: bool) -> Iterator[Envelope]:
+def _cancelled(home: Home, change: ImportChange, at: str, *, unseen: bool) -> Iterator[Envelope]:
     """The end of what was signed before. What is done stays done."""
     item = change.item
     if item is None or item.status == "DONE" or change.kind not in ("changed", "gone"):
@@ -185,7 +216,7 @@ def _cancelled(home: Home, change: Change, at: str, *, unseen: bool) -> Iterator
     yield sealed(home, "intent.cancel", body, intent=item.intent_id, at=at)
 
 
-def _standing(home: Home, change: Change, intent: str, at: str) -> Iterator[Record | Envelope]:
+def _standing(home: Home, change: ImportChange, intent: str, at: str) -> Iterator[Record | Envelope]:
     """How far it is, where the import says something of that."""
     entry = change.entry
     if entry is None or change.kind == "same":
@@ -218,3 +249,132 @@ def _invalid(report: Report) -> WorkError:
         fix="mcl work check lists them all",
         data=report.to_json(),
     )
+
+
+# ---- From an entry of the file to the Intent that a person signs, and the envelopes that say so.
+
+_PREDICATE: Final[TypeAdapter[Predicate]] = TypeAdapter(Predicate)
+_SCHEME: Final = "matrix://intent/"
+
+
+def intent_of(
+    entry: IntentEntry, root: str, ids: Mapping[str, str], home: Home, *, supersedes: str = ""
+) -> Intent:
+    """The Intent that stands for an entry, with its hash. Nobody has signed it yet.
+
+    root: the folder it is about, which is signed too. ids: of labels, the ULIDs that they stand for from now
+    on. supersedes: ULID of the one that it takes the place of.
+    """
+    objects = ((NAME, entry.name), (DESCRIPTION, entry.description), (ROOT, root), (OWNER, entry.owner))
+    after = [
+        Reference(uri=_SCHEME + ids[label], type="intent", role=DEPENDS_ON, summary=label)
+        for label in entry.dependencies
+    ]
+    before = [Reference(uri=_SCHEME + supersedes, type="intent", role=SUPERSEDES)] if supersedes else []
+    seen = [Reference(uri=uri, role=DOCUMENTATION) for uri in entry.references]
+    return with_hash(
+        Intent(
+            id=ids[entry.label],
+            parent=after[0].uri if len(after) == 1 else "",
+            actor=home.keyring.user.did,
+            agent=home.keyring.agent.did,
+            prose=_prose(entry),
+            frame=Frame(
+                verb="modify",
+                objects=tuple(SlotEntry(name=name, value=value) for name, value in objects if value),
+                constraints=(
+                    *(PolicyConstraint(hard=True, policy=OWNED + one) for one in entry.owned_scope),
+                    *(RuleConstraint(rule=text) for text in entry.constraints),
+                ),
+                success_criteria=tuple(predicate_of(one) for one in entry.acceptance_criteria),
+            ),
+            references=(*after, *before, *seen),
+            state="proposed",
+            confidence=1.0,
+            created_at=instant(entry.created_at),
+            goal_id=entry.label,
+        )
+    )
+
+
+def accepted(home: Home, intent: Intent, at: str, *, unseen: bool = False) -> list[Envelope]:
+    """Draft, Intent and accept, as they are appended together. Raises KeyringError where a key is sealed.
+
+    unseen: nobody looked at what is signed.
+    """
+    draft = sealed(home, "intent.draft", IntentDraftBody(intent.prose), intent=intent.id, at=at)
+    body = IntentCompiledBody(canonical_bytes(intent))
+    compiled = sealed(home, "intent.compiled", body, intent=intent.id, at=at, causation=draft.id)
+    said = IntentAcceptBody(intent_hash=intent.hash, accepted_at=at, unseen=home.unseen(unseen))
+    return [
+        draft,
+        compiled,
+        sealed(home, "intent.accept", said, intent=intent.id, at=at, causation=compiled.id),
+    ]
+
+
+def predicate_of(criterion: Criterion) -> Predicate:
+    """A criterion as it is signed: a typed one as it is, words as one that only a person can judge."""
+    if isinstance(criterion, str):
+        data = json_bytes({"text": criterion}).decode()
+        said = {"type": CRITERION, "schema": CRITERION_SCHEMA, "data": data}
+    else:
+        said = criterion.to_json()
+    return _PREDICATE.validate_json(json.dumps(said))
+
+
+def differences(entry: IntentEntry, item: WorkItem) -> tuple[str, ...]:
+    """The fields in which an entry says something else than what was signed. Status and times of change are
+    not of what is signed."""
+    pairs: tuple[tuple[str, object, object], ...] = (
+        ("name", entry.name, item.name),
+        ("description", entry.description, item.description),
+        ("owner", entry.owner, item.owner),
+        ("created_at", _instant(entry.created_at), item.created_at),
+        ("owned_scope", entry.owned_scope, item.scope),
+        ("constraints", entry.constraints, item.constraints),
+        ("acceptance_criteria", _predicates(entry), item.predicates),
+        ("dependencies", entry.dependencies, item.dependencies),
+        ("references", entry.references, item.references),
+    )
+    return tuple(name for name, one, other in pairs if one != other)
+
+
+def require_no_secret(entry: IntentEntry) -> None:
+    """Raise WorkError SECRET_INLINE where a key or token seems to stand in an entry: it would be kept."""
+    texts: tuple[tuple[str, tuple[str, ...]], ...] = (
+        ("name", (entry.name,)),
+        ("description", (entry.description,)),
+        ("owner", (entry.owner,)),
+        ("constraints", entry.constraints),
+        ("acceptance_criteria", tuple(in_words(predicate_of(one)) for one in entry.acceptance_criteria)),
+        ("references", entry.references),
+        ("blocked_reason", (entry.blocked_reason,)),
+    )
+    for field, given in texts:
+        for text in given:
+            if (what := find_secret("", text)) is not None:
+                raise WorkError(
+                    "SECRET_INLINE",
+                    f"the {field} of {entry.label} seems to hold {what}; nothing was signed",
+                    place=f"{entry.label} {field}",
+                    fix="leave it out; name the variable that it is in, where one must be named",
+                )
+
+
+def _predicates(entry: IntentEntry) -> tuple[Predicate, ...] | None:
+    try:
+        return tuple(predicate_of(one) for one in entry.acceptance_criteria)
+    except ValueError:  # of a file that is not valid
+        return None
+
+
+def _instant(text: str) -> str:
+    try:
+        return instant(text)
+    except ValueError:
+        return text
+
+
+def _prose(entry: IntentEntry) -> str:
+    return f"{entry.name}\n\n{entry.description}" if entry.description else entry.name

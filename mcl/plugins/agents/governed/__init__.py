@@ -1,1 +1,0 @@
-"""Calls in folders for which a person signed work: whose they are, what they may change, what they left."""

@@ -1,0 +1,246 @@
+"""What agents are offered over MCP: the work that a person signed is listed, checked out, given up, done."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, cast
+
+from anyio import to_thread
+
+from executor.gate.checkout import intent_already_active
+from mcl.plugins.agents.file.rules import STATUSES
+from mcl.plugins.agents.governed import here_of
+from mcl.plugins.agents.work.completion import MAX_NOTES, complete
+from mcl.plugins.agents.work.selection import SelectResult, intent_json, select
+from mcl.plugins.agents.work.store import find_root
+from mcl.serve.exchange import Caller, Json, Reply, refused
+from mcl.serve.offered.tool import KEEPS, LOOKS, Offered
+
+if TYPE_CHECKING:
+    from mcl.serve.service import Service
+
+
+_NONE: Final = (
+    "no person signed work for this folder: files are changed as everywhere else; a person signs what"
+    " .orchestration/active_intents.yaml says with mcl work import"
+)
+
+
+async def _list(session: Service, arguments: Json, caller: Caller) -> Reply:
+    status = str(arguments.get("status_filter") or "")
+    told = await to_thread.run_sync(_listed, session, status, here_of(session.folders).name_of(caller))
+    return Reply(cast(Json, session.redactor.value(told)))
+
+
+def _listed(session: Service, status: str, agent: str) -> dict[str, object]:
+    here = here_of(session.folders)
+    root = find_root(here.work, session.workspace.root)
+    held = {lease.label: lease for lease in here.leases.all(root)}
+    intents: list[dict[str, object]] = []
+    for item in here.work.items(root):
+        if status and item.status != status:
+            continue
+        lease = held.get(item.label)
+        about: dict[str, object] = {"held_by": lease.agent, "held_until": lease.expires_at} if lease else {}
+        if item.blocked_reason:
+            about["blocked_reason"] = item.blocked_reason
+        intents.append({**intent_json(item), "dependencies": list(item.dependencies), **about})
+    own = next((lease.label for lease in held.values() if lease.agent == agent), "")
+    answer: dict[str, object] = {"root": str(root), "agent": agent, "active": own, "intents": intents}
+    if not here.work.governed(root):
+        answer["note"] = _NONE
+    return answer
+
+
+LIST: Final = Offered(
+    name="list_active_intents",
+    title="List the work that may be done here",
+    description="The intents that a person signed for this folder: what each is for, its status, the files"
+    " that may be changed under it (owned_scope), its constraints and acceptance criteria, and which agent"
+    " holds it. Where there are any, you change files only under one that you selected.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "status_filter": {
+                "type": "string",
+                "enum": list(STATUSES),
+                "description": "Only those with this status; all where it is left out.",
+            }
+        },
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "root": {"type": "string"},
+            "agent": {"type": "string"},
+            "active": {"type": "string"},
+            "intents": {"type": "array", "items": {"type": "object"}},
+            "note": {"type": "string"},
+        },
+        "required": ["root", "agent", "active", "intents"],
+    },
+    annotations=LOOKS,
+    run=_list,
+    example={},
+)
+
+
+_SELECT_EXAMPLE: Final = {"intent_id": "INT-001"}
+_LIST_FIX: Final = "list_active_intents says what there is"
+
+
+async def _select(session: Service, arguments: Json, caller: Caller) -> Reply:
+    label, agent = str(arguments["intent_id"]), here_of(session.folders).name_of(caller)
+    here = here_of(session.folders)
+    root = find_root(here.work, session.workspace.root)
+    result = await to_thread.run_sync(select, here.home, here.work, here.leases, root, label, agent)
+    if not result.success:
+        held = here.leases.held(root, agent)
+        return _refused(result, label, held.label if held else "")
+    text = [f"Intent {label} is active until {result.expires_at}, and longer while you work.", result.context]
+    text += [f"Note: {warning}" for warning in result.warnings]
+    told = cast(Json, session.redactor.value(result.to_json()))
+    return Reply(told, [{"type": "text", "text": session.redactor.text("\n\n".join(text))}])
+
+
+def _refused(result: SelectResult, label: str, held: str) -> Reply:
+    said: dict[str, object] = {"success": False, "error": result.error}
+    if result.code != "INTENT_ALREADY_ACTIVE" or not held:
+        blocked = result.code not in ("NOT_FOUND", "INVALID_ID_FORMAT", "NOT_IMPORTED")
+        return refused(
+            result.code, result.error, fix=_LIST_FIX, example=_SELECT_EXAMPLE, data=said, blocked=blocked
+        )
+    violation = intent_already_active(held, label)
+    data = {**said, **violation.parts, "active": held}
+    return refused(
+        result.code,
+        result.error,
+        fix=violation.action,
+        example=violation.example,
+        data=data,
+        blocked=True,
+    )
+
+
+SELECT: Final = Offered(
+    name="select_active_intent",
+    title="Check out an intent",
+    description="Select the intent that you work on, before you change files in a folder for which a person"
+    " signed work; without one such calls are refused. The answer has its scope (the files that you may"
+    " change), its constraints and its acceptance criteria. One at a time: complete_intent or"
+    " release_active_intent ends it, and so do some minutes without a call.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "intent_id": {
+                "type": "string",
+                "maxLength": 200,
+                "description": "Its id, such as INT-001, as list_active_intents tells it.",
+            }
+        },
+        "required": ["intent_id"],
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "success": {"type": "boolean"},
+            "context": {"type": "string"},
+            "intent": {"type": "object"},
+            "warnings": {"type": "array", "items": {"type": "string"}},
+            "expires_at": {"type": "string"},
+        },
+        "required": ["success"],
+    },
+    annotations=KEEPS,
+    run=_select,
+    example=_SELECT_EXAMPLE,
+)
+
+
+_COMPLETE_EXAMPLE: Final = {"verification_notes": "all tests in tests/auth pass"}
+
+
+async def _complete(session: Service, arguments: Json, caller: Caller) -> Reply:
+    here = here_of(session.folders)
+    agent, root = here.name_of(caller), find_root(here.work, session.workspace.root)
+    label, notes = (str(arguments.get(name) or "") for name in ("intent_id", "verification_notes"))
+    proposed = partial(complete, here.home, here.work, here.leases, root, label, agent, notes=notes)
+    result = await to_thread.run_sync(proposed)
+    told = cast(Json, session.redactor.value(result.to_json()))
+    if result.success:
+        return Reply(told)
+    fix = "see to what is left, and call it again"
+    if result.code == "SIGN_OFF_PENDING":
+        fix = f"ask a person to sign off what is left, which ends it: mcl work complete {result.label}"
+    return refused(result.code, result.error, fix=fix, example=_COMPLETE_EXAMPLE, data=told, blocked=True)
+
+
+COMPLETE: Final = Offered(
+    name="complete_intent",
+    title="Propose that an intent is done",
+    description="Say that the intent which you selected is done, and how you saw to it. Criteria that can be"
+    " looked at are looked at; those in words wait for a person (SIGN_OFF_PENDING), who signs them off on a"
+    " terminal: ask for that. When all of them hold the intent is DONE, and you hold it no more.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "intent_id": {
+                "type": "string",
+                "maxLength": 200,
+                "description": "Its id, such as INT-001; what you selected where it is left out.",
+            },
+            "verification_notes": {
+                "type": "string",
+                "maxLength": MAX_NOTES,
+                "description": "What shows that the criteria are met; for the person who signs off.",
+            },
+        },
+        "additionalProperties": False,
+    },
+    output_schema={
+        "type": "object",
+        "properties": {
+            "success": {"type": "boolean"},
+            "id": {"type": "string"},
+            "status": {"type": "string"},
+            "criteria": {"type": "array", "items": {"type": "object"}},
+            "left": {"type": "array", "items": {"type": "string"}},
+            "warnings": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["success", "id", "status"],
+    },
+    annotations=KEEPS,
+    run=_complete,
+    example=_COMPLETE_EXAMPLE,
+)
+
+
+async def _release(session: Service, arguments: Json, caller: Caller) -> Reply:
+    from mcl.plugins.agents.usecases import release_work
+
+    agent, root = here_of(session.folders).name_of(caller), session.workspace.root
+    lease = await to_thread.run_sync(partial(release_work, agent=agent, root=root, home=session.home))
+    return Reply({"released": lease.label, "intent_id": lease.intent_id, "agent": lease.agent})
+
+
+RELEASE: Final = Offered(
+    name="release_active_intent",
+    title="Give up an intent",
+    description="Give up the intent that you selected, to switch to another or because you cannot go on. What"
+    " you changed stays, the intent stays IN_PROGRESS, and another agent may select it.",
+    input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+    output_schema={
+        "type": "object",
+        "properties": {
+            "released": {"type": "string"},
+            "intent_id": {"type": "string"},
+            "agent": {"type": "string"},
+        },
+        "required": ["released"],
+    },
+    annotations=KEEPS,
+    run=_release,
+    example={},
+)
