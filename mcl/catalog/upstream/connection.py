@@ -11,7 +11,6 @@ from typing import Any, Final, cast
 import anyio
 import mcp_types as types
 from mcp.client import Client
-from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -51,7 +50,6 @@ _RAW: Final[Any] = TypeAdapter(
 )  # the SDK checks the shape before; what is given on is as it came
 USUAL_LEVEL: Final = "info"  # of the log, until somebody wants more
 _LIST_S: Final = 30.0  # seconds for one page of a listing
-_AGAIN_S: Final = 5.0  # seconds before a lost subscription is made again
 _LISTS: Final[Mapping[Kind, Callable[..., types.Request[Any, Any]]]] = {
     "resources": types.ListResourcesRequest,
     "templates": types.ListResourceTemplatesRequest,
@@ -174,27 +172,6 @@ class Connection:
                 return ()  # a server that has resources need not know of templates, whatever the two share
             raise
 
-    async def follow(self, changed: Callable[[tuple[Kind, ...]], None]) -> None:
-        """Hear of changed lists in the newer protocol, for as long as the connection lasts."""
-        offered = self.offered
-        tools, resources, prompts = (
-            bool(one is not None and one.list_changed)
-            for one in (offered.tools, offered.resources, offered.prompts)
-        )
-        told: dict[Kind, bool] = {"tools": tools, "resources": resources, "templates": resources}
-        kinds = tuple(kind for kind, wanted in {**told, "prompts": prompts}.items() if wanted)
-        while kinds and self.modern and not self.watch.ended.is_set():
-            try:
-                async with self.client.listen(
-                    tools_list_changed=tools, prompts_list_changed=prompts, resources_list_changed=resources
-                ) as events:
-                    changed(kinds)  # what changed before was not heard
-                    async for event in events:
-                        changed(_KINDS_OF_EVENT.get(type(event).__name__, ()))
-            except (SubscriptionLost, MCPError, TimeoutError):
-                pass
-            await anyio.sleep(_AGAIN_S)
-
     async def want_log(self) -> None:
         """Ask a server of the older protocol for a log of `level`; one that does not want to need not."""
         if not self.modern and self.offered.logging is not None:
@@ -269,11 +246,6 @@ class Connection:
         return Fault("UPSTREAM_ERROR", f"answered {what} with the error {code}: {said}", "", {"error": error})
 
 
-_KINDS_OF_EVENT: Final[Mapping[str, tuple[Kind, ...]]] = {
-    "ToolsListChanged": ("tools",),
-    "ResourcesListChanged": ("resources", "templates"),
-    "PromptsListChanged": ("prompts",),
-}
 # How the SDK begins what it says of an answer over HTTP that it could not read.
 _OF_THE_SDK: Final = ("Failed to parse", "SSE stream failed", "Unexpected content type", "server answered a")
 

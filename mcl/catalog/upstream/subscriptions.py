@@ -1,9 +1,13 @@
-"""The resources of one server that somebody wants to hear of: asked for anew with each of its connections."""
+"""What a server tells of its own accord: that its lists changed, or resources that somebody wants to hear of.
+
+Both are asked for anew with each of its connections.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -11,6 +15,7 @@ import anyio
 from mcl.catalog.upstream.errors import Fault, FaultError, slow
 
 if TYPE_CHECKING:
+    from mcl.catalog.upstream.answers import Kind
     from mcl.catalog.upstream.connection import Connection
 
 MOST: Final = 1_000  # resources of one server
@@ -110,34 +115,28 @@ class Subscriptions:
                     missed = frozenset()
                     self._close(late)
                     self._streams.append(stream)
-                    tasks.start_soon(self._listen, connection, stream)
+                    tasks.start_soon(self._hear, connection, stream)
                 await self._other.wait()
 
-    async def _listen(self, connection: Connection, stream: _Stream) -> None:
-        from mcp.client.subscriptions import SubscriptionLost
-        from mcp.shared.exceptions import MCPError
+    async def _hear(self, connection: Connection, stream: _Stream) -> None:
+        def opened(events: Any) -> None:
+            if stream not in self._streams:
+                return  # closed in this very moment
+            stream.id = str(events.subscription_id)
+            stream.honored = frozenset(events.honored.resource_subscriptions or ())
+            # Those of before end only now, or changes would go unheard.
+            self._close(self._streams[: self._streams.index(stream)])
+            was, self._opened = self._opened, anyio.Event()
+            was.set()
+            for uri in sorted(stream.missed):
+                self._told(uri)
+            stream.missed = frozenset()
+
+        def lost() -> None:
+            stream.id, stream.honored, stream.missed = "", frozenset(), stream.uris
 
         with stream.scope:
-            while True:
-                try:
-                    async with connection.client.listen(resource_subscriptions=sorted(stream.uris)) as events:
-                        if stream not in self._streams:
-                            return  # closed in this very moment
-                        stream.id = str(events.subscription_id)
-                        stream.honored = frozenset(events.honored.resource_subscriptions or ())
-                        # Those of before end only now, or changes would go unheard.
-                        self._close(self._streams[: self._streams.index(stream)])
-                        opened, self._opened = self._opened, anyio.Event()
-                        opened.set()
-                        for uri in sorted(stream.missed):
-                            self._told(uri)
-                        stream.missed = frozenset()
-                        async for _ in events:
-                            pass  # each came to the connection's handler too, as in the older protocol
-                except (SubscriptionLost, MCPError, TimeoutError):
-                    pass
-                stream.id, stream.honored, stream.missed = "", frozenset(), stream.uris
-                await anyio.sleep(_AGAIN_S)
+            await _listen(connection, opened, lost, resource_subscriptions=sorted(stream.uris))
 
     def _close(self, streams: list[_Stream]) -> None:
         for one in streams:
@@ -145,6 +144,55 @@ class Subscriptions:
                 self._closed.append(one.id)
             one.scope.cancel()
         self._streams = [one for one in self._streams if one not in streams]
+
+
+async def follow_lists(connection: Connection, changed: Callable[[tuple[Kind, ...]], None]) -> None:
+    """Hear of changed lists in the newer protocol, for as long as the connection lasts; in the older one a
+    server tells of them unasked."""
+    offered = connection.offered
+    tools, resources, prompts = (
+        bool(one is not None and one.list_changed)
+        for one in (offered.tools, offered.resources, offered.prompts)
+    )
+    told: dict[Kind, bool] = {
+        "tools": tools,
+        "resources": resources,
+        "templates": resources,
+        "prompts": prompts,
+    }
+    kinds = tuple(kind for kind, wanted in told.items() if wanted)
+    if kinds and connection.modern:
+        await _listen(
+            connection,
+            lambda events: changed(kinds),  # what changed before was not heard
+            tools_list_changed=tools,
+            prompts_list_changed=prompts,
+            resources_list_changed=resources,
+        )
+
+
+async def _listen(
+    connection: Connection,
+    opened: Callable[[Any], None],
+    lost: Callable[[], None] = lambda: None,
+    **wanted: Any,
+) -> None:
+    """Hold one stream of the newer protocol, and open it again after it was lost.
+
+    What comes over it is not looked at here: it comes to the connection's handler too, as in the older
+    protocol.
+    """
+    from mcp.client.subscriptions import SubscriptionLost
+    from mcp.shared.exceptions import MCPError
+
+    while not connection.watch.ended.is_set():
+        with suppress(SubscriptionLost, MCPError, TimeoutError):
+            async with connection.client.listen(**wanted) as events:
+                opened(events)
+                async for _ in events:
+                    pass
+        lost()
+        await anyio.sleep(_AGAIN_S)
 
 
 def _subscribe(uri: str) -> Any:

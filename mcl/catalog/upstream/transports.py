@@ -165,6 +165,7 @@ def _typed(said: dict[str, Any]) -> JSONRPCMessage | None:
     that is a result and an error too for a result.
     """
     kind: type[JSONRPCMessage]
+    result = said.get("result")
     if said.get("method") is not None:
         kind = JSONRPCRequest if "id" in said else JSONRPCNotification
     elif said.get("error") is None:
@@ -174,6 +175,11 @@ def _typed(said: dict[str, Any]) -> JSONRPCMessage | None:
     else:
         return None
     try:
+        if kind is JSONRPCResponse and isinstance(result, dict):
+            # All but the result is checked: to check it is to copy it, and everybody waits meanwhile.
+            answer = JSONRPCResponse.model_validate({**said, "result": {}})
+            answer.result = result
+            return answer
         return kind.model_validate(said)
     except ValidationError:
         return None

@@ -13,7 +13,7 @@ from executor.tools.schemas import ForeignChecker
 from mcl.catalog.servers import Server
 from mcl.catalog.upstream.answers import KINDS, Kind
 from mcl.catalog.upstream.errors import Fault, FaultError, down, slow
-from mcl.catalog.upstream.subscriptions import Subscriptions
+from mcl.catalog.upstream.subscriptions import Subscriptions, follow_lists
 
 if TYPE_CHECKING:
     from mcl.catalog.upstream.connection import Connection
@@ -251,7 +251,7 @@ class Upstream:
                     self._turn("up", None)
                     async with anyio.create_task_group() as tasks:
                         tasks.start_soon(self._want_log, connection)
-                        tasks.start_soon(connection.follow, self._changed)
+                        tasks.start_soon(follow_lists, connection, self._changed)
                         tasks.start_soon(self._keep_listings, connection)
                         tasks.start_soon(self.subscriptions.follow, connection)
                         await connection.watch.ended.wait()
