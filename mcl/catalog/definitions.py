@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from executor.core.hashing import json_bytes
@@ -126,7 +126,8 @@ class Definitions:
         self._pins, self._servers = Pins(home), Servers(home)
         home.db.migrate("definitions", _TABLES)
         self._made: dict[tuple[str, bool], Manifest] = {}  # by pin and trust: a pin says all else
-        self._heard: dict[str, _Heard] = {}  # by server: what it listed last, and what that was read as
+        # By server and tool: the definition as it was given last, and as it was read.
+        self._heard: dict[str, dict[str, tuple[Mapping[str, object], Manifest]]] = {}
         self._seen: int | None = None
         self._known: tuple[DescribedTool, ...] = ()
 
@@ -229,7 +230,7 @@ class Definitions:
 
     def neighbours(self) -> Neighbours:
         """The names of all tools that there are, for comparing."""
-        return _Near([(one.server, one.tool) for one in self.known() if one.standing != "gone"]).neighbours()
+        return _neighbours([(one.server, one.tool) for one in self.known() if one.standing != "gone"])()
 
     def manifest(self, uri: str) -> Manifest | None:
         """The tool at an address, as it was last described; None where there is none, or not any more.
@@ -248,7 +249,7 @@ class Definitions:
     ) -> tuple[dict[str, Manifest], tuple[McpError, ...]]:
         """The manifests of a listing by the names of their tools, and what is wrong with the others. Two
         tools that nobody could tell apart, by name or by address, are both left out."""
-        before, now = self._heard.get(server, _Heard()), _Heard()
+        before, now = self._heard.get(server, {}), dict[str, tuple[Mapping[str, object], Manifest]]()
         bad: list[McpError] = []
         made: list[tuple[str, Manifest]] = []
         for definition in definitions[:MOST_TOOLS]:
@@ -263,7 +264,7 @@ class Definitions:
             now[name] = definition, manifest
             if about(name):
                 made.append((name, manifest))
-        self._heard[server] = _Heard({**before, **now}) if len(before) < MOST_TOOLS else now
+        self._heard[server] = {**before, **now} if len(before) < MOST_TOOLS else now
         if len(definitions) > MOST_TOOLS:
             said = f"{len(definitions):,} tools are listed; the first {MOST_TOOLS:,} are read"
             bad.append(McpError("TOO_MANY_TOOLS", said, place=server, fix="use a server that offers fewer"))
@@ -290,8 +291,7 @@ class Definitions:
                 "SELECT uri, pin, reason FROM mcp_rejections"
             )
         }
-        named = [(server, tool) for server, tool, *_, gone, _ in rows if not gone]
-        near = _Near(named)
+        near = _neighbours([(server, tool) for server, tool, *_, gone, _ in rows if not gone])
         found = []
         for server, tool, uri, pin, since, gone, trusted in rows:
             made = self._made.get((pin, bool(trusted)))
@@ -301,9 +301,7 @@ class Definitions:
             before, reason = approved.get(uri), rejected.get((uri, pin))
             standing = _standing(bool(gone), before, pin, reason)
             found.append(
-                DescribedTool(
-                    f"{server}:{tool}", manifest, standing, since, before, reason or "", near.neighbours
-                )
+                DescribedTool(f"{server}:{tool}", manifest, standing, since, before, reason or "", near)
             )
         self._made = {pair: one for pair, one in self._made.items() if pair in needed}
         return tuple(found)
@@ -349,27 +347,19 @@ class Definitions:
             connection.execute("DELETE FROM mcp_tools WHERE server = ?", (server,))
 
 
-class _Heard(dict[str, tuple[Mapping[str, object], Manifest]]):
-    """Definitions by the names of their tools, as they were given and as they were read."""
+def _neighbours(named: Sequence[tuple[str, str]]) -> Callable[[], Neighbours]:
+    """Gives the names of all tools (server, tool), for comparing; made when the first is compared."""
 
-
-class _Near:
-    """The names of all tools, for comparing; made when the first is compared."""
-
-    def __init__(self, named: Sequence[tuple[str, str]]) -> None:
-        self._named = named
-
-    def neighbours(self) -> Neighbours:
-        return self._made
-
-    @cached_property
-    def _made(self) -> Neighbours:
+    @cache
+    def made() -> Neighbours:
         from mcl.catalog.tools.registry import own_names
 
         tools: dict[str, list[str]] = {}
-        for server, tool in self._named:
+        for server, tool in named:
             tools.setdefault(server, []).append(tool)
         return Neighbours(tools, own_names())
+
+    return made
 
 
 def _shared(name: str) -> McpError:

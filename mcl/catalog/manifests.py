@@ -197,7 +197,7 @@ def _safety(effects: Iterable[str], operation: str) -> str:
 # has resources (or templates of them) has the tool ``server:resources/read``, and each that has prompts
 # ``server:prompts/get``: quarantined until approved, declared, judged, recorded. What they do is never what a
 # server says that a tool of this name does: a tool that a server itself offers under one of these names is
-# left out (``without_pseudo``).
+# left out (``Definitions.observe``).
 #
 # That they only read is believed of a trusted server. Of another one they count as the worst, as all its
 # tools do: what it does when it is asked for a resource nobody can say.
@@ -255,8 +255,3 @@ def pseudo_definitions(kinds: Iterable[str]) -> tuple[Mapping[str, object], ...]
     prompts)."""
     wanted = {_KINDS[kind] for kind in kinds if kind in _KINDS}
     return tuple(definition for name, definition in _PSEUDO.items() if name in wanted)
-
-
-def without_pseudo(definitions: Iterable[Mapping[str, object]]) -> tuple[Mapping[str, object], ...]:
-    """A server's own tools without any that takes the name of one of the two."""
-    return tuple(one for one in definitions if not is_pseudo(str(one.get("name", ""))))
