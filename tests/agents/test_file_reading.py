@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ir.frame import AttestationPredicate, DeliveredPredicate, ExternalPredicate, SignedOffPredicate
-from mcl.core.yaml.reading import MAX_ALIASES, MAX_BYTES, MAX_DEPTH
+from mcl.core.yaml import MAX_ALIASES, MAX_BYTES, MAX_DEPTH
 from mcl.plugins.agents.file import IntentFile, read_file, validate, write_file
 from mcl.plugins.agents.file.document import MAX_INTENTS, PREDICATES, IntentEntry, TypedCriterion
 from mcl.plugins.agents.file.rules import instant
@@ -91,7 +91,7 @@ def test_without_libyaml_the_same_is_refused(number: int) -> None:
 
 
 def test_more_values_than_any_file_needs_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcl.core.yaml.reading.MAX_VALUES", 100)
+    monkeypatch.setattr("mcl.core.yaml.MAX_VALUES", 100)
 
     assert told("a:\n" + "- 1\n" * 200) == [("FILE_TOO_LARGE", 99)]
 

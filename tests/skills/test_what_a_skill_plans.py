@@ -12,7 +12,7 @@ from executor import Registry
 from mcl.catalog.tools import registry
 from mcl.language.mtx.parser import parse
 from mcl.language.mtx.source import Finding
-from mcl.language.plans.below import check_plan, scope_of
+from mcl.language.plans.checks import check_plan_file, scope_of
 from mcl.language.plans.document import YamlFile, read_yaml
 from mcl.usecases.skills.checks import CheckedFile, validate_skill
 
@@ -293,6 +293,6 @@ def test_no_text_makes_the_checks_fail(tools: Registry, text: str) -> None:
     scope = scope_of(Path("x"), parsed, ())
     assert scope is not None
     for plan in (text, CALL[: len(CALL) // 2] + text, CALL.replace("path", text)):
-        for finding in check_plan(plan.encode(), scope, tools)[0]:
+        for finding in check_plan_file(plan.encode(), scope, tools)[0]:
             assert finding.line >= 0
             assert finding.message

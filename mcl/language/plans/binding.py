@@ -1,13 +1,24 @@
-"""Which content a plan means by the skills that it dispatches to: digests in place of versions."""
+"""The skills that a plan dispatches to: bound to their content by digests, and a plan.yaml held against them.
+
+| code | what is wrong |
+|---|---|
+| SUB_SKILL_MISSING | (warning) the skill is not installed here, or in another version |
+| VERB_UNKNOWN | the skill has no such verb |
+| SLOT_UNKNOWN | the skill has no such input |
+| SLOT_EMPTY | an input that the skill requires is not given |
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, Protocol
 
 from ir import PlanNode
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import value_digest
+from mcl.language.mtx.source import Finding, nearest
+from mcl.language.plans.document import Steps, YamlFile
+from mcl.language.plans.template import read_shape
 from mcl.language.skills import Skill, Skills
 
 _SCHEME = "matrix://skill/"
@@ -93,3 +104,83 @@ def bind(node: PlanNode, binder: Binder) -> PlanNode:
     if not node.children:
         return node
     return node.model_copy(update={"children": tuple(bind(child, binder) for child in node.children)})
+
+
+# ---- The sub-dispatches of a plan.yaml held against the skills that are installed.
+
+
+def check_below(data: bytes, load: Callable[[], Skills]) -> tuple[Finding, ...]:
+    """What is wrong with the sub-dispatches of the bytes of a plan.yaml; nothing where its form is.
+
+    load: finds the installed skills; asked only where the plan dispatches.
+    """
+    if b"sub_dispatch" not in data:
+        return ()
+    shape = read_shape(data, None)
+    if shape.findings or shape.source is None:
+        return ()
+    try:
+        bindings = Bindings(load())
+    except SkillError:
+        return ()  # a folder of skills that cannot be read is told where skills are listed
+    found: list[Finding] = []
+    for index, case in enumerate(shape.cases):
+        for sub, steps in _dispatches(case["root"], ("plans", index, "root")):
+            found += _judge(sub, steps, shape.source, bindings)
+    return tuple(sorted(set(found)))
+
+
+def _dispatches(node: Any, steps: Steps) -> Iterator[tuple[Mapping[str, Any], Steps]]:
+    """The sub-dispatches within this process, each with its place."""
+    sub = node.get("sub_dispatch")
+    if isinstance(sub, dict) and isinstance(sub.get("skill_ref"), str) and not sub.get("agent_ref"):
+        yield sub, (*steps, "sub_dispatch")
+    children = node.get("children")
+    for place, child in enumerate(children if isinstance(children, list) else ()):
+        yield from _dispatches(child, (*steps, "children", place))
+
+
+def _judge(sub: Mapping[str, Any], steps: Steps, source: YamlFile, bindings: Bindings) -> Iterator[Finding]:
+    def finding(
+        where: Steps, code: str, message: str, hint: str, severity: Literal["error", "warning"] = "error"
+    ) -> Finding:
+        line, column = source.at(where)
+        return Finding(line, column, code, message, "", hint, severity)
+
+    reference = str(sub["skill_ref"])
+    try:
+        skill = bindings.skill(reference)
+    except SkillError as error:
+        code = error.code if error.code == "SUB_SKILL_MISSING" else "SUB_SKILL_BROKEN"
+        yield finding((*steps, "skill_ref"), code, error.message, error.fix, "warning")
+        return
+    frame = sub.get("sub_intent")
+    frame = frame if isinstance(frame, dict) else {}
+    verb = frame.get("verb", "")
+    if "${" not in str(verb) and verb not in skill.verbs:
+        hint = nearest(str(verb), skill.verbs) or f"its verbs: {', '.join(skill.verbs)}"
+        yield finding(
+            (*steps, "sub_intent", "verb"), "VERB_UNKNOWN", f"{skill.id} has no verb {verb!r}", hint
+        )
+    yield from _inputs(frame, (*steps, "sub_intent"), skill, finding)
+
+
+def _inputs(
+    frame: Mapping[str, Any], steps: Steps, skill: Skill, finding: Callable[..., Finding]
+) -> Iterator[Finding]:
+    objects = frame.get("objects")
+    given = {
+        str(entry["name"]): place
+        for place, entry in enumerate(objects if isinstance(objects, list) else ())
+        if isinstance(entry, dict) and "name" in entry
+    }
+    slots = {slot.name: slot for slot in skill.slots}
+    for name, place in given.items():
+        if name not in slots:
+            hint = nearest(name, slots) or f"its inputs: {', '.join(slots) or 'none'}"
+            where = (*steps, "objects", place, "name")
+            yield finding(where, "SLOT_UNKNOWN", f"{skill.id} has no input {name!r}", hint)
+    for slot in slots.values():
+        if slot.required and not slot.default and slot.name not in given:
+            message = f"{skill.id} needs the input {slot.name!r}"
+            yield finding(steps, "SLOT_EMPTY", message, "add it to objects")

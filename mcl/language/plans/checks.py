@@ -23,8 +23,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from executor.core.errors import ManifestError, UnresolvedError
@@ -33,10 +34,11 @@ from executor.gate.offer import Offer
 from executor.gate.references import typed_args
 from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, ToolCall, check_plan, parse_references
 from ir import Finding as Flaw
+from mcl.language.mtx.parser import Parsed
 from mcl.language.mtx.source import Finding, found, nearest
 from mcl.language.plans.document import Steps, YamlFile
 from mcl.language.plans.planner import as_written, check_steps
-from mcl.language.plans.template import PLACE, Shape, is_runtime, slot_place
+from mcl.language.plans.template import PLACE, Shape, is_runtime, read_shape, slot_place
 from mcl.language.skills import Skill
 
 if TYPE_CHECKING:
@@ -370,3 +372,28 @@ def _json_path(place: str) -> Steps:
     return tuple(
         int(number) if number else name for name, number in re.findall(r"([^.\[\]$]+)|\[(\d+)\]", place)
     )
+
+
+# ---- A plan.yaml held against the SKILL.mtx beside it.
+
+_OF_NAMES = ("V1", "V2", "V3", "V4", "V9", "V10")  # checks of what a plan names
+
+
+def scope_of(folder: Path, parsed: Parsed, findings: Iterable[Finding]) -> Skill | None:
+    """The skill that a plan in its folder is compared with; None where nothing certain is known of its slots,
+    verbs and tools. findings: all that is wrong with its file.
+    """
+    doubtful = any(one.severity == "error" and one.code in _OF_NAMES for one in findings)
+    return Skill.of(folder, parsed.file) if parsed.ok and not doubtful else None
+
+
+def check_plan_file(
+    data: bytes, scope: Skill | None, tools: Tools
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """What is wrong with the bytes of a plan.yaml, and what its skill declares and no plan uses (places in
+    SKILL.mtx). Without a skill the form of the plan alone is checked.
+    """
+    shape = read_shape(data, scope)
+    if scope is None or shape.findings:
+        return shape.findings, ()
+    return tuple(check_against(shape, scope, tools)), tuple(unused(shape, scope))

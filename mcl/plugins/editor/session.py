@@ -277,10 +277,10 @@ class Session:
             return
         found: tuple[Problem, ...] = skill.reading.problems
         if plan is not None and plan.path is not None:
-            from mcl.language.plans.below import check_plan, scope_of
+            from mcl.language.plans.checks import check_plan_file, scope_of
 
             scope = scope_of(plan.path.parent, skill.reading.parsed, skill.reading.findings)
-            wrong, unused = check_plan(plan.document.data, scope, self.tools)
+            wrong, unused = check_plan_file(plan.document.data, scope, self.tools)
             yield plan, [problem_of(finding, plan.document.lines) for finding in wrong]
             idle = (problem_of(finding, skill.document.lines) for finding in unused)
             found = tuple(sorted((*found, *idle), key=lambda problem: problem.span))

@@ -96,7 +96,7 @@ def _checked(file: SkillFile, *, strict: bool, tools: Tools) -> Iterator[Checked
     if isinstance(data, Finding):
         yield CheckedFile(file.shown, (data,))
         return
-    from mcl.language.plans.below import scope_of
+    from mcl.language.plans.checks import scope_of
 
     parsed, findings = check_text(data, file.id, strict=strict)
     plan = file.path.parent / PLAN_FILE
@@ -111,7 +111,7 @@ def _checked(file: SkillFile, *, strict: bool, tools: Tools) -> Iterator[Checked
 
 def _lone_plan(shown: str, tools: Tools) -> CheckedFile:
     """A plan.yaml by itself, with the SKILL.mtx beside it."""
-    from mcl.language.plans.below import scope_of
+    from mcl.language.plans.checks import scope_of
 
     skill = Path(shown).parent / SKILL_FILE
     data = _read(str(skill))
@@ -125,12 +125,13 @@ def _plan(shown: str, scope: Skill | None, tools: Tools) -> tuple[CheckedFile, I
     """What is wrong with a plan, and what its skill declares in vain; without a skill, what is wrong with
     the form of the plan.
     """
-    from mcl.language.plans.below import check_below, check_plan
+    from mcl.language.plans.binding import check_below
+    from mcl.language.plans.checks import check_plan_file
 
     data = _read(shown)
     if isinstance(data, Finding):
         return CheckedFile(shown, (data,)), ()
-    findings, idle = check_plan(data, scope, tools)
+    findings, idle = check_plan_file(data, scope, tools)
     findings = tuple(sorted({*findings, *check_below(data, lambda: _skills_around(Path(shown).parent))}))
     return CheckedFile(shown, findings, data.decode("utf-8", "replace").replace("\r\n", "\n")), idle
 

@@ -1,6 +1,6 @@
 """The file of intents (`.orchestration/active_intents.yaml`): read, validated, edited, written."""
 
-from mcl.core.yaml.reading import Finding, Report
+from mcl.core.yaml import FileFlaw, FileReport
 from mcl.plugins.agents.file.document import (
     NAME,
     Criterion,
@@ -16,10 +16,10 @@ from mcl.plugins.agents.file.validation import validate
 __all__ = [
     "NAME",
     "Criterion",
-    "Finding",
+    "FileFlaw",
+    "FileReport",
     "IntentEntry",
     "IntentFile",
-    "Report",
     "TypedCriterion",
     "edit_status",
     "read_file",

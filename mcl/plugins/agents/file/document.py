@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from executor.core.hashing import json_bytes
-from mcl.core.yaml.reading import (
+from mcl.core.yaml import (
     MAX_BYTES,
-    Finding,
+    FileFlaw,
     Level,
     ListNode,
     MapNode,
@@ -110,7 +110,7 @@ class IntentReader:
     def __init__(self, node: MapNode) -> None:
         self._line = node.line
         self._nodes: dict[str, Node] = {}
-        self.findings: list[Finding] = []
+        self.findings: list[FileFlaw] = []
         self.spoilt: set[str] = set()
         self._lines: dict[str, int] = {}
         for key, value in node.pairs:
@@ -147,7 +147,7 @@ class IntentReader:
 
     def _find(self, type: str, message: str, name: str, *, level: Level = "error") -> None:
         line = self._lines.get(name, self._line)
-        self.findings.append(Finding(type, message, self._label, name, line, level))
+        self.findings.append(FileFlaw(type, message, self._label, name, line, level))
 
     def _spoil(self, message: str, name: str) -> None:
         self._find("INVALID_TYPE", message, name)
@@ -315,7 +315,7 @@ class IntentFile:
     """
 
     entries: tuple[IntentEntry, ...]
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[FileFlaw, ...] = ()
     whole: bool = True
     spoilt: frozenset[tuple[int, str]] = frozenset()
 
@@ -330,12 +330,12 @@ def read_file(data: bytes, *, quick: bool = True) -> IntentFile:
     quick: with libyaml, where it is there; the same is found without.
     """
     text = text_of(data)
-    if isinstance(text, Finding):
+    if isinstance(text, FileFlaw):
         return IntentFile((), (text,), whole=False)
     return document_of(*read_tree(text, quick=quick))
 
 
-def document_of(root: Node | None, found: tuple[Finding, ...]) -> IntentFile:
+def document_of(root: Node | None, found: tuple[FileFlaw, ...]) -> IntentFile:
     """What a tree says, and what was found while it was read."""
     if root is None and found:
         return IntentFile((), found, whole=False)
@@ -343,23 +343,23 @@ def document_of(root: Node | None, found: tuple[Finding, ...]) -> IntentFile:
     if not isinstance(root, MapNode) or not isinstance(listed, ListNode):
         place = listed or root
         line = place.line if place else 1
-        missing = Finding(
+        missing = FileFlaw(
             "MISSING_ACTIVE_INTENTS", "the file must be a map with a list `active_intents`", line=line
         )
         return IntentFile((), (*found, missing), whole=False)
     if len(listed.items) > MAX_INTENTS:
         line = listed.items[MAX_INTENTS].line
         return IntentFile(
-            (), (*found, Finding("FILE_TOO_LARGE", f"more than {MAX_INTENTS} intents", line=line)), False
+            (), (*found, FileFlaw("FILE_TOO_LARGE", f"more than {MAX_INTENTS} intents", line=line)), False
         )
     entries: list[IntentEntry] = []
-    findings: list[Finding] = []
+    findings: list[FileFlaw] = []
     spoilt: set[tuple[int, str]] = set()
     for number, item in enumerate(listed.items):
         if not isinstance(item, MapNode):
             named, line = f"active_intents[{number}]", item.line
             findings.append(
-                Finding("INVALID_TYPE", "an intent must be a map of fields", field=named, line=line)
+                FileFlaw("INVALID_TYPE", "an intent must be a map of fields", field=named, line=line)
             )
             continue
         reader = IntentReader(item)
@@ -373,17 +373,17 @@ def document_of(root: Node | None, found: tuple[Finding, ...]) -> IntentFile:
     return IntentFile(tuple(entries), (*placed, *findings), spoilt=frozenset(spoilt))
 
 
-def _around(root: MapNode) -> Iterable[Finding]:
+def _around(root: MapNode) -> Iterable[FileFlaw]:
     """What else stands in the file."""
     for key, value in root.pairs:
         if key.text not in _ROOT:
             message = "only `active_intents` and `metadata` are read here"
-            yield Finding("UNKNOWN_FIELD", message, "", key.text, key.line, "warning")
+            yield FileFlaw("UNKNOWN_FIELD", message, "", key.text, key.line, "warning")
         elif key.text == "metadata" and not (isinstance(value, MapNode) or is_null(value)):
-            yield Finding("INVALID_TYPE", "metadata must be a map", "", "metadata", key.line)
+            yield FileFlaw("INVALID_TYPE", "metadata must be a map", "", "metadata", key.line)
 
 
-def _placed(found: tuple[Finding, ...], entries: list[IntentEntry], after: int) -> Iterable[Finding]:
+def _placed(found: tuple[FileFlaw, ...], entries: list[IntentEntry], after: int) -> Iterable[FileFlaw]:
     """Findings of the YAML with the intent that they lie in. after: the line where the intents are over."""
     starts = [entry.line for entry in entries]
     for one in found:

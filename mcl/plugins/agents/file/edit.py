@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from mcl.core.errors import WorkError
-from mcl.core.yaml.reading import Finding, ListNode, MapNode, ScalarNode, read_tree, shown, text_of
+from mcl.core.yaml import FileFlaw, ListNode, MapNode, ScalarNode, read_tree, shown, text_of
 from mcl.plugins.agents.file.document import IntentEntry, IntentFile, document_of, quoted, read_file
 
 _MARK: Final = b"\xef\xbb\xbf"  # what some editors put before a text
@@ -52,7 +52,7 @@ def edit_status(
 
 def _read(data: bytes) -> tuple[IntentFile, str, MapNode]:
     text = text_of(data)
-    if isinstance(text, Finding):
+    if isinstance(text, FileFlaw):
         first = text
     else:
         root, found = read_tree(text)

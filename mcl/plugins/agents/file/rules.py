@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from executor.core.errors import GlobError
 from executor.core.globs import Glob
-from mcl.core.yaml.reading import Finding, Level, shown
+from mcl.core.yaml import FileFlaw, Level, shown
 from mcl.plugins.agents.file.document import IntentEntry
 
 # ---- The words of a file: what its intents are called, and how far they may be.
@@ -106,10 +106,10 @@ class RuleContext:
         return (entry.line, name) in self.spoilt
 
 
-Rule: TypeAlias = Callable[[IntentEntry, RuleContext], Iterator[Finding]]
+Rule: TypeAlias = Callable[[IntentEntry, RuleContext], Iterator[FileFlaw]]
 
 
-def label(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
+def label(entry: IntentEntry, around: RuleContext) -> Iterator[FileFlaw]:
     """INVALID_ID_FORMAT, DUPLICATE_ID."""
     if around.is_spoilt(entry, "id"):
         return
@@ -123,7 +123,7 @@ def label(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
         yield _at(entry, "id", "DUPLICATE_ID", message)
 
 
-def status(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
+def status(entry: IntentEntry, around: RuleContext) -> Iterator[FileFlaw]:
     """INVALID_STATUS."""
     if entry.status in STATUSES or around.is_spoilt(entry, "status"):
         return
@@ -133,7 +133,7 @@ def status(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
     yield _at(entry, "status", "INVALID_STATUS", f"{said} of {', '.join(STATUSES)}{meant}")
 
 
-def scope(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
+def scope(entry: IntentEntry, around: RuleContext) -> Iterator[FileFlaw]:
     """EMPTY_SCOPE, INVALID_GLOB, ABSOLUTE_PATH."""
     if not entry.owned_scope and not around.is_spoilt(entry, "owned_scope"):
         message = "an intent needs at least one pattern in owned_scope, such as src/auth/**"
@@ -151,7 +151,7 @@ def scope(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
             yield _at(entry, named, "INVALID_GLOB", message)
 
 
-def times(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
+def times(entry: IntentEntry, around: RuleContext) -> Iterator[FileFlaw]:
     """INVALID_TIMESTAMP_FORMAT, INVALID_TIMESTAMP."""
     moments = []
     for name, text in (("created_at", entry.created_at), ("updated_at", entry.updated_at)):
@@ -166,7 +166,7 @@ def times(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
         yield _at(entry, "updated_at", "INVALID_TIMESTAMP", message)
 
 
-def dependencies(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
+def dependencies(entry: IntentEntry, around: RuleContext) -> Iterator[FileFlaw]:
     """INVALID_DEPENDENCY, and DEPENDENCY_NOT_READY for work that goes on without what it depends on."""
     for number, name in enumerate(entry.dependencies):
         if not name:
@@ -180,7 +180,7 @@ def dependencies(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
             yield _at(entry, f"dependencies[{number}]", "DEPENDENCY_NOT_READY", message, "warning")
 
 
-def advice(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
+def advice(entry: IntentEntry, around: RuleContext) -> Iterator[FileFlaw]:
     """MISSING_CONSTRAINTS, MISSING_ACCEPTANCE_CRITERIA."""
     if not entry.constraints and not around.is_spoilt(entry, "constraints"):
         message = "the intent has no constraints; say what an agent must keep to"
@@ -193,6 +193,6 @@ def advice(entry: IntentEntry, around: RuleContext) -> Iterator[Finding]:
 RULES: Final[tuple[Rule, ...]] = (label, status, scope, times, dependencies, advice)
 
 
-def _at(entry: IntentEntry, named: str, type: str, message: str, level: Level = "error") -> Finding:
+def _at(entry: IntentEntry, named: str, type: str, message: str, level: Level = "error") -> FileFlaw:
     line = entry.lines.get(named) or entry.line_of(named.partition("[")[0])
-    return Finding(type, message, entry.label, named, line, level)
+    return FileFlaw(type, message, entry.label, named, line, level)

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from executor.core.globs import Glob
 from executor.core.globs.segment import Segment
-from mcl.core.yaml.reading import Finding, Report, report_of, shown
+from mcl.core.yaml import FileFlaw, FileReport, report_of, shown
 from mcl.plugins.agents.file.document import IntentEntry, IntentFile
 from mcl.plugins.agents.file.rules import RULES, Patterns, RuleContext, in_order
 
@@ -201,14 +201,14 @@ SOFT_LIMIT: Final = 1_000  # intents in a file
 _SHOWN: Final = 12  # labels of a cycle in its message
 
 
-def validate(document: IntentFile) -> Report:
+def validate(document: IntentFile) -> FileReport:
     """All that is wrong or doubtful in a file, in its order; of one that could not be read, why."""
     if not document.whole:
         return report_of(document.findings)
     return report_of((*document.findings, *_found(document)))
 
 
-def _found(document: IntentFile) -> Iterator[Finding]:
+def _found(document: IntentFile) -> Iterator[FileFlaw]:
     by_label: dict[str, IntentEntry] = {}
     for entry in document.entries:
         by_label.setdefault(entry.label, entry)
@@ -223,10 +223,10 @@ def _found(document: IntentFile) -> Iterator[Finding]:
         message = (
             f"{len(document.entries)} intents in one file; more than {SOFT_LIMIT} are hard to keep apart"
         )
-        yield Finding("SOFT_LIMIT", message, field="active_intents", line=1, level="warning")
+        yield FileFlaw("SOFT_LIMIT", message, field="active_intents", line=1, level="warning")
 
 
-def _circles(by_label: dict[str, IntentEntry]) -> Iterator[Finding]:
+def _circles(by_label: dict[str, IntentEntry]) -> Iterator[FileFlaw]:
     for cycle in cycles_of({label: entry.dependencies for label, entry in by_label.items()}):
         first = by_label[cycle.path[0]]
         way = [
@@ -240,20 +240,20 @@ def _circles(by_label: dict[str, IntentEntry]) -> Iterator[Finding]:
             f"intents wait for one another: {' → '.join(way)}{others}; leave one of the dependencies out"
         )
         data = {"cycle": list(cycle.path), "members": list(cycle.members)}
-        yield Finding("CIRCULAR_DEPENDENCY", message, first.label, named, first.line_of(named), data=data)
+        yield FileFlaw("CIRCULAR_DEPENDENCY", message, first.label, named, first.line_of(named), data=data)
 
 
-def _overlapping(document: IntentFile, patterns: Patterns) -> Iterator[Finding]:
+def _overlapping(document: IntentFile, patterns: Patterns) -> Iterator[FileFlaw]:
     active = [entry for entry in document.entries if entry.status == "IN_PROGRESS"]
     try:
         for overlap in overlaps_of([patterns.good(entry.owned_scope) for entry in active]):
             yield _overlap(active[overlap.one], active[overlap.other], overlap)
     except TooManyError:
         message = "the scopes of the intents in progress overlap, or begin alike, too often to tell of all"
-        yield Finding("SCOPE_OVERLAP", f"{message}; begin each pattern with a folder of its own", line=1)
+        yield FileFlaw("SCOPE_OVERLAP", f"{message}; begin each pattern with a folder of its own", line=1)
 
 
-def _overlap(one: IntentEntry, other: IntentEntry, overlap: Overlap) -> Finding:
+def _overlap(one: IntentEntry, other: IntentEntry, overlap: Overlap) -> FileFlaw:
     """Told at the later of the two."""
     named = f"owned_scope[{other.owned_scope.index(overlap.its_pattern)}]"
     message = (
@@ -265,4 +265,4 @@ def _overlap(one: IntentEntry, other: IntentEntry, overlap: Overlap) -> Finding:
         "patterns": [overlap.pattern, overlap.its_pattern],
         "witness": overlap.witness,
     }
-    return Finding("SCOPE_OVERLAP", message, other.label, named, other.line_of(named), data=data)
+    return FileFlaw("SCOPE_OVERLAP", message, other.label, named, other.line_of(named), data=data)

@@ -7,8 +7,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from executor.core.globs import Glob, GlobError
 from mcl.core.errors import ReviewError
-from mcl.core.yaml.reading import Finding as Flaw
-from mcl.core.yaml.reading import ListNode, MapNode, Node, ScalarNode, read_tree, text_of
+from mcl.core.yaml import FileFlaw as Flaw
+from mcl.core.yaml import ListNode, MapNode, Node, ScalarNode, read_tree, text_of
 
 Kind: TypeAlias = Literal["decisions", "boundaries", "philosophy", "rejected"]
 Status: TypeAlias = Literal["proposed", "accepted", "superseded", "deprecated", "rejected"]

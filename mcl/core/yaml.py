@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-# ---- A YAML document as it stands in its text: scalars, lists and maps, each with its line, from 1.
+# ---- A YAML document as it stands in its text: scalars, lists and maps, each with its line and column, from
+# 1. start and end of a node are the parser's marks.
 
 # The core schema of YAML 1.2: what a plain scalar is. Anything else is the text that it looks like, so
 # 2024-01-15T10:30:00Z, yes and 10:30 are texts.
@@ -30,11 +31,12 @@ class ScalarNode:
     written: "" plain, a quote, | or >, * for an alias. start, end: characters of the text, from 0.
     """
 
-    __slots__ = ("end", "line", "plain", "start", "style", "text")
+    __slots__ = ("column", "end", "line", "plain", "start", "style", "text")
 
-    def __init__(self, text: str, plain: bool, style: str, line: int, start: int, end: int) -> None:
+    def __init__(self, text: str, plain: bool, style: str, start: Any, end: Any) -> None:
         self.text, self.plain, self.style = text, plain, style
-        self.line, self.start, self.end = line, start, end
+        self.line, self.column = start.line + 1, start.column + 1
+        self.start, self.end = start.index, end.index
 
     @property
     def kind(self) -> str:
@@ -54,22 +56,22 @@ class ScalarNode:
 class ListNode:
     """A list."""
 
-    __slots__ = ("items", "line")
+    __slots__ = ("column", "items", "line")
 
-    def __init__(self, line: int) -> None:
+    def __init__(self, start: Any) -> None:
         self.items: list[Node] = []
-        self.line = line
+        self.line, self.column = start.line + 1, start.column + 1
 
 
 class MapNode:
     """A map, with its pairs in the order of the text. flow: written between braces."""
 
-    __slots__ = ("flow", "line", "pairs")
+    __slots__ = ("column", "flow", "line", "pairs")
 
-    def __init__(self, line: int, flow: bool) -> None:
+    def __init__(self, start: Any, flow: bool) -> None:
         self.pairs: list[tuple[ScalarNode, Node]] = []
         self.flow = flow
-        self.line = line
+        self.line, self.column = start.line + 1, start.column + 1
 
     def get(self, key: str) -> Node | None:
         """The value of the first pair with this key."""
@@ -109,12 +111,13 @@ SHOWN: Final = 120  # characters of a text of the file in a message
 
 
 @dataclass(frozen=True)
-class Finding:
+class FileFlaw:
     """One thing that is wrong (an error) or doubtful (a warning).
 
     type: a stable code, such as INVALID_STATUS. intent_id: as the file writes it, "" where there is none.
     field: such as `status`, or `owned_scope[1]` for the second of a list, "" for the whole. line: from 1, 0
-    where the file has no such place. data: further values for programs.
+    where the file has no such place. data: further values for programs. column: from 1, 0 where only the line
+    is known; which column it is, is not told.
     """
 
     type: str
@@ -124,6 +127,7 @@ class Finding:
     line: int = 0
     level: Level = "error"
     data: Mapping[str, object] = dataclasses.field(default_factory=dict, hash=False)
+    column: int = dataclasses.field(default=0, compare=False)
 
     def to_json(self) -> dict[str, object]:
         """For programs: type, message and line, with the intent and the field where there are such."""
@@ -133,11 +137,11 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Report:
+class FileReport:
     """What became of a validation: a file is valid when it has no errors."""
 
-    errors: tuple[Finding, ...]
-    warnings: tuple[Finding, ...]
+    errors: tuple[FileFlaw, ...]
+    warnings: tuple[FileFlaw, ...]
 
     @property
     def valid(self) -> bool:
@@ -153,10 +157,10 @@ class Report:
         }
 
 
-def report_of(findings: Iterable[Finding]) -> Report:
+def report_of(findings: Iterable[FileFlaw]) -> FileReport:
     """The findings by level, each in the order of the file."""
     ordered = sorted(findings, key=lambda one: (one.line, one.type, one.field, one.message))
-    return Report(
+    return FileReport(
         tuple(one for one in ordered if one.level == "error"),
         tuple(one for one in ordered if one.level == "warning"),
     )
@@ -180,7 +184,7 @@ _HALF: Final = re.compile("[\ud800-\udfff]")
 class Broken(Exception):  # noqa: N818  # a signal to who reads the file, which goes no further
     """The reading ends here."""
 
-    def __init__(self, finding: Finding) -> None:
+    def __init__(self, finding: FileFlaw) -> None:
         self.finding = finding
 
 
@@ -198,17 +202,20 @@ class _Open:
 
 
 class Composer:
-    """Makes one tree. findings: gets what is wrong and does not end the reading."""
+    """Makes one tree. findings: gets what is wrong and does not end the reading. aliases: how many there may
+    be; depth: how many lists and maps in one another.
+    """
 
-    def __init__(self, findings: list[Finding]) -> None:
+    def __init__(self, findings: list[FileFlaw], aliases: int, depth: int) -> None:
         self._findings = findings
+        self._allowed, self._depth = aliases, depth
         self._opened: list[_Open] = []
         self._anchors: dict[str, tuple[Node, int, int]] = {}  # how many values each is, on how many levels
         self._root: Node | None = None
         self._values = self._aliases = self._documents = 0
 
-    def compose(self, parser: Any) -> Node | None:
-        """The one document, None where there is none. Raises Broken, and what the parser raises."""
+    def compose(self, loader: Any) -> Node | None:
+        """The one document, None where there is none. Raises Broken, and what the loader raises."""
         from yaml import events
 
         turns = {
@@ -220,7 +227,7 @@ class Composer:
             events.AliasEvent: self._alias,
             events.DocumentStartEvent: self._document,
         }
-        while (kind := type(event := parser.get_event())) is not events.StreamEndEvent:
+        while (kind := type(event := loader.get_event())) is not events.StreamEndEvent:
             if turn := turns.get(kind):
                 turn(event)
         return self._root
@@ -236,24 +243,24 @@ class Composer:
             raise _refused("tags are not read here", event)
         if not text.isascii() and _HALF.search(text):
             raise _refused("half a character, as an escape", event)
-        start, style = event.start_mark, event.style or ""
-        node = ScalarNode(text, not style, style, start.line + 1, start.index, event.end_mark.index)
+        style = event.style or ""
+        node = ScalarNode(text, not style, style, event.start_mark, event.end_mark)
         if event.anchor is not None:
             self._anchors[event.anchor] = node, 1, 0
         self._values += 1
         self._add(node, event)
 
     def _open_list(self, event: Any) -> None:
-        self._open(ListNode(event.start_mark.line + 1), event)
+        self._open(ListNode(event.start_mark), event)
 
     def _open_map(self, event: Any) -> None:
-        self._open(MapNode(event.start_mark.line + 1, event.flow_style), event)
+        self._open(MapNode(event.start_mark, event.flow_style), event)
 
     def _open(self, node: ListNode | MapNode, event: Any) -> None:
         if event.tag is not None:
             raise _refused("tags are not read here", event)
-        if len(self._opened) == MAX_DEPTH:
-            raise _refused(f"nested deeper than {MAX_DEPTH}", event)
+        if len(self._opened) == self._depth:
+            raise _refused(f"nested deeper than {self._depth}", event)
         self._opened.append(_Open(node, event.anchor, self._values))
         self._values += 1
 
@@ -267,18 +274,19 @@ class Composer:
         self._add(closed.node, event, levels)
 
     def _alias(self, event: Any) -> None:
+        if not self._allowed:
+            raise _refused("aliases are not used here", event)
         if event.anchor not in self._anchors:
             raise _refused(f"the alias {shown(event.anchor)} stands for nothing that ends before it", event)
         node, size, levels = self._anchors[event.anchor]
         self._aliases, self._values = self._aliases + 1, self._values + size
-        if self._aliases > MAX_ALIASES or self._values > MAX_VALUES:
-            message = f"more than {MAX_ALIASES} aliases, or they stand for more than {MAX_VALUES} values"
+        if self._aliases > self._allowed or self._values > MAX_VALUES:
+            message = f"more than {self._allowed} aliases, or they stand for more than {MAX_VALUES} values"
             raise _refused(message, event, "TOO_MANY_ALIASES")
-        if len(self._opened) + levels > MAX_DEPTH:
-            raise _refused(f"nested deeper than {MAX_DEPTH}, with what the alias stands for", event)
+        if len(self._opened) + levels > self._depth:
+            raise _refused(f"nested deeper than {self._depth}, with what the alias stands for", event)
         if isinstance(node, ScalarNode):  # its place is that of the alias
-            start, end = event.start_mark, event.end_mark.index
-            node = ScalarNode(node.text, node.plain, "*", start.line + 1, start.index, end)
+            node = ScalarNode(node.text, node.plain, "*", event.start_mark, event.end_mark)
         self._add(node, event, levels)
 
     def _add(self, node: Node, event: Any, levels: int = 0) -> None:
@@ -315,11 +323,12 @@ class Composer:
                 self._find("INVALID_TYPE", f"the key {text or 'null'} is no text; write it in quotes", key)
 
     def _find(self, type: str, message: str, key: ScalarNode) -> None:
-        self._findings.append(Finding(type, message, field=key.text, line=key.line))
+        self._findings.append(FileFlaw(type, message, field=key.text, line=key.line, column=key.column))
 
 
 def _refused(message: str, event: Any, type: str = "YAML_PARSE_ERROR") -> Broken:
-    return Broken(Finding(type, message, line=event.start_mark.line + 1))
+    mark = event.start_mark
+    return Broken(FileFlaw(type, message, line=mark.line + 1, column=mark.column + 1))
 
 
 MAX_BYTES: Final = 4 * 1024 * 1024
@@ -331,64 +340,55 @@ _ODD: Final = re.compile(
 _BREAK: Final = re.compile("\r\n?|\n")
 
 
-def text_of(data: bytes) -> str | Finding:
+def text_of(data: bytes) -> str | FileFlaw:
     """The file as text, without the mark that some editors put before it; or what is wrong with its bytes."""
     if len(data) > MAX_BYTES:
-        return Finding("FILE_TOO_LARGE", f"more than {MAX_BYTES} bytes; part the file")
+        return FileFlaw("FILE_TOO_LARGE", f"more than {MAX_BYTES} bytes; part the file")
     try:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8", "replace")
-        return Finding("YAML_PARSE_ERROR", "not UTF-8 text; save it as UTF-8", line=_line(before))
+        return FileFlaw("YAML_PARSE_ERROR", "not UTF-8 text; save it as UTF-8", line=_line(before), column=1)
     if odd := _ODD.search(text):
         what = "a tab" if odd[0] == "\t" else f"the character U+{ord(odd[0]):04X}"
         instead = "blanks" if odd[0] == "\t" else "it as an escape in double quotes"
         message = f"{what} in the text; write {instead}"
-        return Finding("YAML_PARSE_ERROR", message, line=_line(text[: odd.start()]))
+        before = text[: odd.start()]
+        column = len(_BREAK.split(before)[-1]) + 1
+        return FileFlaw("YAML_PARSE_ERROR", message, line=_line(before), column=column)
     # Directives stand at the start of a line. Thousands of them keep libyaml for minutes.
     if text.startswith("%") or "\n%" in text or "\r%" in text:
         lines = _BREAK.split(text)
         line = next(number for number, one in enumerate(lines, 1) if one.startswith("%"))
         message = "a line that begins with %; directives are not read here"
-        return Finding("YAML_PARSE_ERROR", message, line=line)
+        return FileFlaw("YAML_PARSE_ERROR", message, line=line)
     return text
 
 
-def read_tree(text: str, *, quick: bool = True) -> tuple[Node | None, tuple[Finding, ...]]:
+def read_tree(
+    text: str, *, quick: bool = True, aliases: int = MAX_ALIASES, depth: int = MAX_DEPTH
+) -> tuple[Node | None, tuple[FileFlaw, ...]]:
     """The one document of a text, None where it is empty or cannot be read, and what is wrong with it.
 
-    quick: with libyaml, where it is there.
+    quick: with libyaml, where it is there. aliases: how many there may be. depth: how many lists and maps may
+    be in one another.
     """
     import yaml
 
-    findings: list[Finding] = []
+    findings: list[FileFlaw] = []
     try:
-        return Composer(findings).compose(_parser(text, quick)), tuple(findings)
+        loader = yaml.CSafeLoader(text) if quick and yaml.__with_libyaml__ else yaml.SafeLoader(text)
+        return Composer(findings, aliases, depth).compose(loader), tuple(findings)
     except Broken as broken:
         return None, (*findings, broken.finding)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         said = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error).split("\n")[0]
-        line = mark.line + 1 if mark else 0
+        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
     except (ValueError, OverflowError, RecursionError) as error:  # such as an escape above the last character
-        said, line = str(error).split("\n")[0], 0
+        said, line, column = str(error).split("\n")[0], 0, 0
     line = min(line, _line(text.rstrip("\r\n")))  # what is missing at the end is told at the last line
-    return None, (*findings, Finding("YAML_PARSE_ERROR", f"not YAML: {said}", line=line))
-
-
-def _parser(text: str, quick: bool) -> Any:
-    import yaml
-
-    if quick and yaml.__with_libyaml__:
-        return yaml.cyaml.CParser(text)  # type: ignore[attr-defined]
-
-    class Plain(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
-        def __init__(self, text: str) -> None:
-            yaml.reader.Reader.__init__(self, text)
-            yaml.scanner.Scanner.__init__(self)
-            yaml.parser.Parser.__init__(self)
-
-    return Plain(text)
+    return None, (*findings, FileFlaw("YAML_PARSE_ERROR", f"not YAML: {said}", line=line, column=column))
 
 
 def _line(before: str) -> int:

@@ -1,1 +1,0 @@
-"""YAML with the place of each value, as people write it by hand."""
