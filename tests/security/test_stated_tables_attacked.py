@@ -25,7 +25,7 @@ from mcl.catalog.servers import Servers
 
 WRITES = sequence("root", tool("n1", "fs/write", "write", path="effect.txt", content="x"))
 TABLES = (
-    *("grant", "list", "grants_hosts", "grants_roots", "grants_calls"),
+    *("grants", "grants_hosts", "grants_roots", "grants_calls"),
     *("tool_pins", "tool_classes", "approvals_used", "agents", "servers"),
 )
 
