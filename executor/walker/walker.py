@@ -26,7 +26,7 @@ from executor.sandbox import taken
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
-from executor.store.keys.personal import is_personal
+from executor.store.keys.keyring import is_personal
 from executor.store.lifecycle.events import View, intent_id
 from executor.store.lifecycle.transitions import way_on
 from executor.tools.credentials import Credentials, credentials_of

@@ -113,7 +113,7 @@ class Proof:
         """Whether all of it is so, whoever signed."""
         return all(check.ok for check in self.checks())
 
-    def checks(self, key: str = "") -> list["Check"]:
+    def checks(self, key: str = "") -> list["ProofCheck"]:
         """Check each part. key: the did:key that must have signed (default: whichever did)."""
         checks = [self._data(), self._inclusion(), *self._signed(key)]
         return checks + ([self._since(self.since)] if self.since is not None else [])
@@ -122,50 +122,50 @@ class Proof:
         """What the document says. Raises CortexError MEMORY_DOCUMENT."""
         return Memory.of_document(self.document, self.index + 1)
 
-    def _data(self) -> "Check":
+    def _data(self) -> "ProofCheck":
         try:
             memory = self.memory()
         except CortexError as error:
-            return Check("data", False, error.message)
+            return ProofCheck("data", False, error.message)
         if memory.uri != self.uri:
-            return Check("data", False, f"the document is {memory.uri}, the proof says {self.uri}")
+            return ProofCheck("data", False, f"the document is {memory.uri}, the proof says {self.uri}")
         what = "forgets" if memory.forgotten else "says"
-        return Check("data", True, f"{memory.uri} {what} {json.dumps(memory.text, ensure_ascii=False)}")
+        return ProofCheck("data", True, f"{memory.uri} {what} {json.dumps(memory.text, ensure_ascii=False)}")
 
-    def _inclusion(self) -> "Check":
+    def _inclusion(self) -> "ProofCheck":
         leaf, size = leaf_hash(self.document), self.snapshot.size
         holds = verify_inclusion(leaf, self.index, size, self.path, _hash(self.snapshot.root))
         said = f"mutation {self.index + 1} of {size}"
-        return Check("inclusion", holds, said if holds else f"the document is not {said} of this root")
+        return ProofCheck("inclusion", holds, said if holds else f"the document is not {said} of this root")
 
-    def _signed(self, key: str) -> list["Check"]:
+    def _signed(self, key: str) -> list["ProofCheck"]:
         try:
             record = open_record(self.record, agent_by_did)
         except MclError as error:
-            return [Check("signature", False, f"{error.code}: {error.message}")]
+            return [ProofCheck("signature", False, f"{error.code}: {error.message}")]
         body = record.body
         size, root = body.get("size"), body.get("root")
         if record.kind not in (PUT, FORGET) or (size, root) != (
             self.snapshot.size,
             _hash(self.snapshot.root),
         ):
-            return [Check("signature", False, "the signed record is of another snapshot")]
+            return [ProofCheck("signature", False, "the signed record is of another snapshot")]
         said = f"the root was signed by {record.from_} at {record.at}"
-        signed = Check("signature", True, said)
+        signed = ProofCheck("signature", True, said)
         if not key:
             return [signed]
-        return [signed, Check("key", record.from_ == key, f"expected {key}")]
+        return [signed, ProofCheck("key", record.from_ == key, f"expected {key}")]
 
-    def _since(self, since: Since) -> "Check":
+    def _since(self, since: Since) -> "ProofCheck":
         old, new = since.snapshot, self.snapshot
         roots = _hash(old.root), _hash(new.root)
         holds = verify_consistency(old.size, roots[0], new.size, roots[1], since.path)
         said = f"the first {old.size} mutations are those of {old.root[:12]}…"
-        return Check("since", holds, said if holds else f"not so: {said}")
+        return ProofCheck("since", holds, said if holds else f"not so: {said}")
 
 
 @dataclass(frozen=True)
-class Check:
+class ProofCheck:
     """One part of a proof: whether it holds, and what that says."""
 
     name: str

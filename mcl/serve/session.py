@@ -20,7 +20,7 @@ from executor.gate.roots import allowed_roots
 from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
-from executor.store.keys.personal import is_personal
+from executor.store.keys.keyring import is_personal
 from executor.tools.credentials import Credentials
 from executor.tools.manifest import Manifest
 from executor.tools.names import SCHEME, outside_uri, short_name

@@ -23,7 +23,7 @@ from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.journal.record import Record
 from executor.store.journal.rows import Row
-from executor.store.keys.personal import is_personal
+from executor.store.keys.keyring import is_personal
 from executor.store.lifecycle.events import View
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from executor.core.errors import LifecycleError, ScopeError
 from executor.store.home import Home
 from executor.store.journal.journal import Statement
-from executor.store.lifecycle.correcting import Correction, correction, target_of
+from executor.store.lifecycle.corrections import Correction, correction, target_of
 from executor.store.lifecycle.patches import MAX_BYTES, PatchFlaw, read_patches
 from executor.store.lifecycle.transitions import way_on
 from executor.store.lifecycle.view import View

@@ -11,7 +11,7 @@ from mcl.core.errors import CortexError
 from mcl.core.home import open_home
 from mcl.memory import Cortex, Memories, Memory, Snapshot, new_memory
 from mcl.memory.learned import is_on, setting
-from mcl.memory.proof import Check, Proof, prove
+from mcl.memory.proof import Proof, ProofCheck, prove
 from mcl.memory.store import unknown_memory
 from mcl.memory.verification import CortexReport, verify_home
 
@@ -38,7 +38,7 @@ class ProofReport:
 
     uri: str
     text: str
-    checks: tuple[Check, ...]
+    checks: tuple[ProofCheck, ...]
 
     @property
     def ok(self) -> bool:

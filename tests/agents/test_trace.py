@@ -21,12 +21,12 @@ from executor import Home
 from executor.core.errors import ScopeError
 from mcl.cli.main import main
 from mcl.core.home import open_home
-from mcl.plugins.agents.trace import Change, Trace, TraceLine, changed_lines
+from mcl.plugins.agents.trace import FileChange, Trace, TraceLine, changed_lines
 from mcl.plugins.agents.trace.changed_lines import MOST_RANGES
 from mcl.plugins.agents.trace.line import NO_LINE, read_line
 from mcl.plugins.agents.trace.trace import TraceReport, read_trace
 
-CHANGE = Change("INT-001", "", "fs/write", "src/a.py", None, "a" * 64, ((1, 3),), "agent", "coder")
+CHANGE = FileChange("INT-001", "", "fs/write", "src/a.py", None, "a" * 64, ((1, 3),), "agent", "coder")
 
 
 @pytest.fixture
@@ -218,12 +218,12 @@ def test_processes_that_write_at_once_make_one_chain(tmp_path: Path, root: Path)
 WRITES = """
 import sys
 from pathlib import Path
-from mcl.plugins.agents.trace import Change, Trace
+from mcl.plugins.agents.trace import FileChange, Trace
 from mcl.core.home import open_home
 with open_home(Path(sys.argv[1])) as home:
     trace = Trace(home, Path(sys.argv[2]))
     while True:
-        trace.append(Change("INT-001", "", "t", "a", None, "a" * 64))
+        trace.append(FileChange("INT-001", "", "t", "a", None, "a" * 64))
         print("+", flush=True)
 """
 
@@ -319,7 +319,7 @@ def test_what_is_no_line_is_none(data: bytes) -> None:
 
 @given(
     st.builds(
-        Change,
+        FileChange,
         st.text(max_size=20),
         st.text(max_size=20),
         st.text(max_size=300),
@@ -331,7 +331,7 @@ def test_what_is_no_line_is_none(data: bytes) -> None:
         st.text(max_size=20),
     )
 )
-def test_a_line_is_read_as_it_was_written_whatever_it_names(change: Change) -> None:
+def test_a_line_is_read_as_it_was_written_whatever_it_names(change: FileChange) -> None:
     line = TraceLine.of(
         change, id="01M81BCK7H7VHMDV44C3EPZT1E", time="2026-11-22T10:03:51.409Z", prev=NO_LINE
     )

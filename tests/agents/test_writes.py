@@ -19,7 +19,7 @@ from executor.walker.undo.store import ImageStore
 from mcl.core.home import open_home
 from mcl.plugins.agents.trace.trace import read_trace
 from mcl.plugins.agents.writes import images
-from mcl.plugins.agents.writes.images import Seen, keep, left, trace_writes, within
+from mcl.plugins.agents.writes.images import SeenVersions, keep, left, trace_writes, within
 
 INTENT = "01M81BCK7H7VHMDV44C3EPZT1E"
 
@@ -39,7 +39,7 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 
 def test_an_agent_is_known_to_have_seen_what_it_saw_last_and_nobody_else(home: Home) -> None:
-    seen, root = Seen(home), Path("/work")
+    seen, root = SeenVersions(home), Path("/work")
     seen.note(root, "one", "a.py", "a" * 64)
     seen.note(root, "one", "a.py", "b" * 64)
     assert seen.of(root, "one", "a.py") == "b" * 64
@@ -89,7 +89,7 @@ def test_a_call_is_kept_in_one_process_and_ended_in_another(home: Home, workspac
         home, workspace.root, workspace, changed, label="INT-001", intent_id=INTENT, tool="Edit", agent="one"
     )
     assert [line.change.lines for line in traced] == [((2, 2),)]
-    assert Seen(home).of(workspace.root, "one", "a.py") == after
+    assert SeenVersions(home).of(workspace.root, "one", "a.py") == after
     assert read_trace(home, workspace.root).ok
 
 

@@ -29,7 +29,7 @@ from executor.gate.decide import GUARDS, foresee, weigh
 from executor.gate.examples import EXAMPLES
 from executor.gate.guards import approval
 from executor.gate.references import typed_args
-from executor.store.keys.personal import is_personal
+from executor.store.keys.keyring import is_personal
 from ir import PolicyGateBody, PolicyGateResolveBody
 from mcl.catalog.tools import registry
 

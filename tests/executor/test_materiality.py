@@ -15,7 +15,7 @@ from walks import gate, parallel, sequence, step, tool
 import ir
 from executor.store import materiality
 from executor.store.materiality import RULES, Change, Documents, compare, is_material
-from executor.store.materiality.limits import moment, seconds
+from executor.store.materiality.intents import moment, seconds
 from tests.ir.ir_strategies import intents, plans
 
 NOW = "2026-11-21T12:00:00Z"

@@ -19,7 +19,7 @@ from walks import Walks, sequence, tool
 from executor import Grants, Home, HomeError, JournalError, Pins, WalkError
 from executor.gate.approvals import Approvals
 from executor.store.journal.standing import Standing
-from executor.store.journal.watching import heard
+from executor.store.journal.witness import heard
 from executor.walker.agents import Agents
 from mcl.catalog.servers import Servers
 

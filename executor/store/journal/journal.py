@@ -35,8 +35,7 @@ from executor.store.journal.rows import (
 )
 from executor.store.journal.standing import Standing, refused, stated
 from executor.store.journal.tables import CODE, Tables, stated_now
-from executor.store.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN, heard, look
-from executor.store.journal.witness import Witness, subject
+from executor.store.journal.witness import REWRITTEN, ROLLED_BACK, UNSEEN, Witness, heard, look, subject
 from executor.store.keys.keyring import KeyEntry, Keyring
 from executor.store.lifecycle.events import View, advance, fold, intent_id
 from ir import ROLE_OF_KIND, Body, Envelope, Header, PublicKey, key_of, open_envelope, seal

@@ -15,8 +15,7 @@ from executor.store.journal.record import Record, is_record, open_record
 from executor.store.journal.rows import BREAK_ACCEPTED, CHAINED, RESTORED, Links, Message
 from executor.store.journal.standing import KINDS, POLICY, Standing, refused
 from executor.store.journal.tables import CODE, TABLES_RESTORED, lines_of, unlike
-from executor.store.journal.watching import REWRITTEN, ROLLED_BACK, UNSEEN
-from executor.store.journal.witness import Witness, subject
+from executor.store.journal.witness import REWRITTEN, ROLLED_BACK, UNSEEN, Witness, subject
 from executor.store.keys.keyring import Keyring
 from executor.store.lifecycle.events import View, advance, intent_id
 from ir import Envelope, MclError, PublicKey, key_of, open_envelope

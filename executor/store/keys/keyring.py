@@ -387,3 +387,14 @@ def _forged(path: Path, reason: str) -> KeyringError:
         place=str(path),
         fix="remove the file if you did not write it, then trust the keys again",
     )
+
+
+def is_personal(keyring: Keyring, did: str) -> bool:
+    """Is this a user's key that no program on this machine can use unasked?
+
+    The own key where it is sealed with a passphrase; another user's key, whose secret is not here at all.
+    """
+    entry = next((one for one in keyring.entries() if one.did == did), None)
+    if entry is None or entry.role != "user" or entry.revoked_at:
+        return False
+    return entry.origin == "trusted" or (entry.origin == "own" and entry.sealed)

@@ -109,7 +109,7 @@ def _carried(view: View) -> Changes:
     """What is kept of the run that a correction stopped."""
     if view.walked is None or view.plan is None:
         return {"nodes": PersistentMap()}
-    from executor.store.lifecycle.correcting import carried  # heavy, and seldom needed
+    from executor.store.lifecycle.corrections import carried  # heavy, and seldom needed
 
     return carried(view, view.walked, view.plan)
 
@@ -209,7 +209,7 @@ def _correct(view: View, envelope: Envelope) -> Changes:
     """Where it is material, nothing stays accepted."""
     if view.state != "executing" and not view.corrections:
         raise illegal(view, envelope, "ILLEGAL_EVENT", "no run of this intent has begun")
-    from executor.store.lifecycle.correcting import corrected  # heavy, and seldom needed
+    from executor.store.lifecycle.corrections import corrected  # heavy, and seldom needed
 
     body: Any = envelope.body
     changes = corrected(view, body, at=envelope.at, intent=envelope.intent)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from executor.store.materiality.intents import compare_intents
-from executor.store.materiality.limits import plain
+from executor.store.materiality.intents import compare_intents, plain
 from executor.store.materiality.plans import Shape, compare_plans
 from executor.store.materiality.rules import Change, changed
 from ir import Intent, PlanTree

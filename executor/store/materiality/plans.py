@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from executor.store.materiality.limits import compare_budgets, plain
+from executor.store.materiality.intents import compare_budgets, plain
 from executor.store.materiality.rules import Change, changed
 from ir import OutputRef, PlanNode, PlanTree, parse_references
 from ir.errors import IrError

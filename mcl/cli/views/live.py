@@ -20,7 +20,7 @@ from executor.walker.listener import WalkEvent
 from ir import PlanTree
 from mcl.cli.views.layout import BAD, DIM, WARN, duration
 from mcl.cli.views.plan import EFFECT_STYLES
-from mcl.cli.views.rows import Row, Rows, cut, padded
+from mcl.cli.views.rows import NodeRow, Rows, cut, padded
 from mcl.cli.views.walk import STATES
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -143,18 +143,18 @@ class LiveTree:
             return min(self._console.width, now) if now else self._console.width
         return self._console.width
 
-    def _left_out(self, where: str, rows: list[Row]) -> Text:
+    def _left_out(self, where: str, rows: list[NodeRow]) -> Text:
         told = ", ".join(f"{count} {state}" for state, count in Counter(row.state for row in rows).items())
         return Text(cut(f"  … {len(rows)} {where}: {told}", self._width - 1), style=DIM)
 
-    def _last_rows(self) -> list[Row]:
+    def _last_rows(self) -> list[NodeRow]:
         """What stays on the terminal: all of a tree, of a very large one what did not go well."""
         rows = self._rows.all()
         if len(rows) <= _WHOLE:
             return rows
         return self._rows.with_branches(row for row in rows if row.state not in ("completed", "skipped"))
 
-    def _lines(self, rows: list[Row], *, whole: bool) -> Iterator[Text]:
+    def _lines(self, rows: list[NodeRow], *, whole: bool) -> Iterator[Text]:
         width = self._width - 3
         effect = 9 if width >= _WIDE else 0
         gate = max((len(row.verdict) for row in rows), default=0) + 2 if width >= _WIDEST else 0
@@ -179,7 +179,7 @@ class LiveTree:
                     remark, style=row.remark_style
                 )
 
-    def _state(self, row: Row, now: float, *, short: bool) -> tuple[str, str]:
+    def _state(self, row: NodeRow, now: float, *, short: bool) -> tuple[str, str]:
         sign, took = self._signs.get(row.state, "?"), duration(row.ms) if row.timed else ""
         if row.state == "running":
             sign = self._frames[int(now * _PER_SECOND) % len(self._frames)]

@@ -8,7 +8,7 @@ from mcl.cli.output import Output
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, joined, listing, moment, plain, rows
 from mcl.core.safe import one_line
 from mcl.memory.memory import Memory
-from mcl.memory.proof import Check
+from mcl.memory.proof import ProofCheck
 
 _SHOWN = 240  # characters of a text in a list
 
@@ -64,7 +64,7 @@ def tell_list(memories: Sequence[Memory], out: Output) -> None:
     out.view([listing(("memory", "tags", "says"), lines) if lines else plain("nothing", DIM)])
 
 
-def checks_view(checks: Iterable[Check]) -> RenderableType:
+def checks_view(checks: Iterable[ProofCheck]) -> RenderableType:
     """What was checked of a proof."""
     lines = [
         ((check.name, ""), ("holds", GOOD) if check.ok else ("wrong", BAD), (one_line(check.said, 400), ""))

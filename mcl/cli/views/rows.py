@@ -19,7 +19,7 @@ _ORDER = {"sequential": "one after the other", "parallel": "at the same time"}
 
 
 @dataclass(slots=True)
-class Row:
+class NodeRow:
     """One node.
 
     guide, below: what stands before its id, and before what is said below it. ms: how long it took, in
@@ -59,10 +59,10 @@ class Rows:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[NodeRow]:
         return iter(self._rows)
 
-    def all(self) -> list[Row]:
+    def all(self) -> list[NodeRow]:
         """Every row, in walk order."""
         return self._rows
 
@@ -92,9 +92,9 @@ class Rows:
                 ended = place
         return ended
 
-    def above(self, place: int) -> list[Row]:
+    def above(self, place: int) -> list[NodeRow]:
         """The branches that a row belongs to, outermost first."""
-        found: list[Row] = []
+        found: list[NodeRow] = []
         depth = self._rows[place].depth
         for row in reversed(self._rows[:place]):
             if row.depth < depth:
@@ -102,10 +102,10 @@ class Rows:
                 depth = row.depth
         return found[::-1]
 
-    def with_branches(self, rows: Iterable[Row]) -> list[Row]:
+    def with_branches(self, rows: Iterable[NodeRow]) -> list[NodeRow]:
         """These rows and the branches that they belong to, in walk order."""
         wanted = {id(row) for row in rows}
-        kept: list[Row] = []
+        kept: list[NodeRow] = []
         depth = -1
         for row in reversed(self._rows):
             if id(row) in wanted or row.depth < depth:
@@ -113,7 +113,7 @@ class Rows:
                 depth = row.depth
         return kept[::-1]
 
-    def _find(self, event: WalkEvent) -> Row:
+    def _find(self, event: WalkEvent) -> NodeRow:
         row = self._known.get(event.node_id)
         if row is not None:
             return row
@@ -124,7 +124,7 @@ class Rows:
             if one.key == above or one.key.startswith(above + "/"):
                 place = number + 1
         description = one_line(event.description, 200) or _ORDER.get(event.kind, "")
-        row = Row(event.node_id, safe(event.node_id), event.depth, event.kind in _ORDER, description)
+        row = NodeRow(event.node_id, safe(event.node_id), event.depth, event.kind in _ORDER, description)
         self._rows.insert(place, row)
         self._guide()
         return row
@@ -154,14 +154,16 @@ def padded(text: str, width: int) -> str:
     return set_cell_size(cut(text, width), max(0, width))
 
 
-def _row(node: PlanNode, depth: int) -> Row:
+def _row(node: PlanNode, depth: int) -> NodeRow:
     if node.children and node.kind in _ORDER:
         how = _ORDER[node.kind]
         what = f"{node.description}  ({how})" if node.description else how
-        return Row(node.id, safe(node.id), depth, True, one_line(what), STRONG if node.description else DIM)
+        return NodeRow(
+            node.id, safe(node.id), depth, True, one_line(what), STRONG if node.description else DIM
+        )
     effect = effect_of(node)
     what = node.description or _work(node)
-    return Row(node.id, safe(node.id), depth, bool(node.children), one_line(what), "", safe(effect))
+    return NodeRow(node.id, safe(node.id), depth, bool(node.children), one_line(what), "", safe(effect))
 
 
 def _work(node: PlanNode) -> str:

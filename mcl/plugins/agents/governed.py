@@ -27,8 +27,7 @@ from mcl.core.agent_name import agent_name
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import SignedWork
 from mcl.plugins.agents.writes.callers import Callers, recover
-from mcl.plugins.agents.writes.images import Caller as Writer
-from mcl.plugins.agents.writes.images import Seen, keep, left, trace_writes
+from mcl.plugins.agents.writes.images import SeenVersions, WriteCaller, keep, left, trace_writes
 from mcl.serve.folders import Folders, Judged, Watch
 from mcl.serve.install.hosts import HOSTS
 
@@ -119,7 +118,7 @@ class GovernedFolders:
         self.home, self.workspace = home, workspace
         self.work = SignedWork(home)
         self.leases = Leases(home, self.work)
-        self.seen, self.callers = Seen(home), Callers(home)
+        self.seen, self.callers = SeenVersions(home), Callers(home)
         self._agent = agent_name(agent) if agent else ""
 
     def name_of(self, caller: Caller) -> str:
@@ -301,7 +300,7 @@ def _kept(governed: GovernedCall, judged: Judged, manifest: Manifest, node: str)
     intent, tool, held = judged.intent_id, manifest.uri, governed.held()
     assert held is not None, "what writes holds something"
     here.recover(governed.root)
-    caller = Writer(here.callers.name, held.label, manifest.name, governed.agent)
+    caller = WriteCaller(here.callers.name, held.label, manifest.name, governed.agent)
     keep(
         *(here.home, here.workspace, paths),
         intent=intent,

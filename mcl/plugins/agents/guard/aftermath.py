@@ -29,7 +29,7 @@ from mcl.plugins.agents.guard.places import below, lexical
 from mcl.plugins.agents.hosts.event import Event, HookCaller
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import SignedWork
-from mcl.plugins.agents.writes.images import Seen, left, trace_writes
+from mcl.plugins.agents.writes.images import SeenVersions, left, trace_writes
 
 STRAYED: Final = "record.agent.strayed"
 _NAMED: Final = 20  # files that are told of
@@ -42,7 +42,7 @@ class Aftermath:
         self._home = home
         self._work = SignedWork(home)
         self._leases = Leases(home, self._work)
-        self._seen, self._calls = Seen(home), PendingCalls(home)
+        self._seen, self._calls = SeenVersions(home), PendingCalls(home)
 
     def note(self, event: Event, caller: HookCaller) -> str:
         """What the model is told about a call that was made; "" nothing. Raises MclError, OSError."""

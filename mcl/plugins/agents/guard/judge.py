@@ -50,7 +50,7 @@ from mcl.plugins.agents.hosts.event import Event, HookCaller, Verdict
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import SignedWork
 from mcl.plugins.agents.writes.callers import Callers, recover
-from mcl.plugins.agents.writes.images import Seen, keep
+from mcl.plugins.agents.writes.images import SeenVersions, keep
 
 REFUSED: Final = "record.agent.refused"
 SHELL_RAN: Final = "what a process does is not undone"
@@ -117,7 +117,7 @@ class HookGate:
         self._home = home
         self._work = SignedWork(home)
         self._leases = Leases(home, self._work)
-        self._seen, self._breaker, self._calls = Seen(home), Breaker(home), PendingCalls(home)
+        self._seen, self._breaker, self._calls = SeenVersions(home), Breaker(home), PendingCalls(home)
         self._callers = Callers(home)
         self._pins, self._grants, self._approvals = Pins(home), Grants(home), Approvals(home)
         self._pins.meet(_TOOLS.manifests)  # they come with this code, and are approved with it

@@ -12,7 +12,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A file that is not what it was.
 
     label: of the intent that covers it (INT-001), "" where none does. intent_id: its ULID or "". tool: what

@@ -16,7 +16,7 @@ from executor.core.files import take, whole_file
 from executor.core.hashing import json_bytes
 from executor.sandbox.files import explain, read_up_to, require_plain
 from ir import DocumentError, is_instant, is_ulid, parse_json
-from mcl.plugins.agents.trace.changed_lines import Change
+from mcl.plugins.agents.trace.changed_lines import FileChange
 
 NO_LINE: Final = "0" * 64  # what the first line is bound to
 LONGEST: Final = 1 << 14  # bytes of a line
@@ -32,12 +32,12 @@ class TraceLine:
 
     id: str
     time: str
-    change: Change
+    change: FileChange
     prev: str
     hash: str
 
     @classmethod
-    def of(cls, change: Change, *, id: str, time: str, prev: str) -> TraceLine:
+    def of(cls, change: FileChange, *, id: str, time: str, prev: str) -> TraceLine:
         """The line of a change behind another line."""
         change = _within_bounds(change)
         body = _body(id, time, change, prev)
@@ -97,7 +97,7 @@ def line_of(told: Mapping[str, Any]) -> TraceLine | None:
         return None
     if not all(fits(told[name]) for name, fits in _SHAPE.items()):
         return None
-    change = Change(
+    change = FileChange(
         told["intent"],
         told["intent_id"],
         told["tool"],
@@ -122,7 +122,7 @@ def hash_of(data: bytes) -> str:
     return known.hash if known is not None else sha256(data).hexdigest()
 
 
-def _within_bounds(change: Change) -> Change:
+def _within_bounds(change: FileChange) -> FileChange:
     """The same in texts that JSON can hold, none of them endless."""
     return replace(
         change,
@@ -137,7 +137,7 @@ def _text(text: str, longest: int) -> str:
     return text.encode(errors="backslashreplace").decode()[:longest]
 
 
-def _body(id: str, time: str, change: Change, prev: str) -> dict[str, object]:
+def _body(id: str, time: str, change: FileChange, prev: str) -> dict[str, object]:
     return {
         "id": id,
         "time": time,

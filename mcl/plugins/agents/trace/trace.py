@@ -21,7 +21,7 @@ from executor.core.files import take
 from executor.sandbox.files import explain
 from executor.store.home import Home
 from executor.store.journal.record import Record
-from mcl.plugins.agents.trace.changed_lines import Change
+from mcl.plugins.agents.trace.changed_lines import FileChange
 from mcl.plugins.agents.trace.line import (
     LONGEST,
     NAME,
@@ -66,12 +66,12 @@ class Trace:
         self.root = root
         home.db.migrate("agent_trace", TABLES)
 
-    def append(self, change: Change) -> TraceLine:
+    def append(self, change: FileChange) -> TraceLine:
         """Add one change. Raises as ``extend``."""
         return self.extend((change,))[0]
 
     def extend(
-        self, changes: Sequence[Change], *, once: Callable[[sqlite3.Connection], bool] | None = None
+        self, changes: Sequence[FileChange], *, once: Callable[[sqlite3.Connection], bool] | None = None
     ) -> tuple[TraceLine, ...]:
         """Add changes, in order; processes that do so at once wait for one another.
 
@@ -148,7 +148,7 @@ class Trace:
         return _line_in(record, self.root)
 
     def _signed(
-        self, changes: Sequence[Change], prev: str, once: Callable[[sqlite3.Connection], bool] | None
+        self, changes: Sequence[FileChange], prev: str, once: Callable[[sqlite3.Connection], bool] | None
     ) -> tuple[TraceLine, ...]:
         lines: list[TraceLine] = []
         with self._home.db.write() as connection:

@@ -23,9 +23,9 @@ from executor.store.home import Home
 from executor.walker.undo.look import Looker, State
 from executor.walker.undo.records import Call
 from executor.walker.undo.store import ImageStore
-from mcl.plugins.agents.trace import Change, Trace, TraceLine
+from mcl.plugins.agents.trace import FileChange, Trace, TraceLine
 from mcl.plugins.agents.trace.trace import signed_lines
-from mcl.plugins.agents.writes.images import TABLES, Caller, call_of_row, forget, lines_of, within
+from mcl.plugins.agents.writes.images import TABLES, WriteCaller, call_of_row, forget, lines_of, within
 
 _FOLDER: Final = "callers"
 _FLAGS: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -105,7 +105,7 @@ class _Open:
 
     intent: str
     node: str
-    caller: Caller
+    caller: WriteCaller
 
 
 def recover(home: Home, root: Path, callers: Callers) -> tuple[TraceLine, ...]:
@@ -133,14 +133,14 @@ def _of_the_dead(home: Home, root: Path, callers: Callers) -> Iterator[_Open]:
     sql = "SELECT intent, node, caller FROM agent_kept WHERE caller != '' AND root = ? ORDER BY number"
     alive: dict[str, bool] = {}
     for intent, node, said in home.db.read(sql, (str(root),)):
-        caller = Caller(*json.loads(said))
+        caller = WriteCaller(*json.loads(said))
         if caller.process not in alive:
             alive[caller.process] = callers.lives(caller.process)
         if not alive[caller.process]:
             yield _Open(intent, node, caller)
 
 
-def _changes(home: Home, root: Path, one: _Open, call: Call) -> Iterator[Change]:
+def _changes(home: Home, root: Path, one: _Open, call: Call) -> Iterator[FileChange]:
     """What a call may have changed and no line tells of."""
     later: dict[str, str | None] = {}  # by file, what the first line since then found there
     for line in signed_lines(home, root):
@@ -160,7 +160,7 @@ def _changes(home: Home, root: Path, one: _Open, call: Call) -> Iterator[Change]
                     if now == then or (now is None and file in later):  # or not known to who wrote that line
                         continue
                     lines = lines_of(home, workspace, path, then, now) if file not in later else ()
-                    yield Change(
+                    yield FileChange(
                         *(one.caller.label, one.intent, one.caller.tool, file, then, now, lines),
                         agent=one.caller.agent,
                         recovered=True,

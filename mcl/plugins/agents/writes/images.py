@@ -25,7 +25,7 @@ from executor.walker.undo.look import FILE_LIMIT, Before, Looker, State
 from executor.walker.undo.prune import make_room
 from executor.walker.undo.records import KEPT, LEFT, Call, before_of, call_of, kept_body, left_body
 from executor.walker.undo.store import ImageStore, Total, note_tried, total
-from mcl.plugins.agents.trace import Change, Trace, TraceLine, changed_lines
+from mcl.plugins.agents.trace import FileChange, Trace, TraceLine, changed_lines
 from mcl.plugins.agents.trace.changed_lines import Author, Ranges
 
 # ---- The tables of what an agent saw and writes; of the home, and worth nothing beyond it.
@@ -60,7 +60,7 @@ TABLES: Final = (
 _OPEN: Final = 4096  # calls of a home that are under way, or were when it crashed
 
 
-class Caller(NamedTuple):
+class WriteCaller(NamedTuple):
     """Who makes a call, and what its lines of the trace will say. process: as of `Callers`."""
 
     process: str
@@ -79,7 +79,7 @@ def keep(
     tool: str,
     why_not: str = "",
     root: Path | None = None,
-    caller: Caller | None = None,
+    caller: WriteCaller | None = None,
 ) -> Before | None:
     """Keep the files that a call is about to change, durably; None where it names none and nothing is told.
 
@@ -198,7 +198,7 @@ def _tidy(home: Home, store: ImageStore, held: Total) -> None:
 _KEPT: Final = 1 << 16  # notes of a home
 
 
-class Seen:
+class SeenVersions:
     """The versions that the agents of a home saw."""
 
     def __init__(self, home: Home) -> None:
@@ -257,15 +257,15 @@ def trace_writes(
     Args:
         root: the governed folder; the workspace is that folder, or lies in it or around it.
         changed: path in the workspace, sha256 (hex) before and after, None where there is no file.
-        label, intent_id, tool, agent, author: as of `Change`. node: of a call that `keep` was told the caller
-            of, which is open until the lines are signed; it has them once, whoever signs them.
+        label, intent_id, tool, agent, author: as of `FileChange`. node: of a call that `keep` was told
+            the caller of, which is open until the lines are signed; it has them once, whoever signs them.
 
     Raises:
         ScopeError: the trace cannot be written; what could not be added is added with the next line.
         HomeError: the home cannot.
     """
-    seen = Seen(home)
-    changes: list[Change] = []
+    seen = SeenVersions(home)
+    changes: list[FileChange] = []
     for path, before, after in changed:
         file = within(root, workspace, path)
         if file is None:
@@ -273,7 +273,7 @@ def trace_writes(
         if author == "agent":
             seen.note(root, agent, file, after)
         lines = lines_of(home, workspace, path, before, after)
-        changes.append(Change(label, intent_id, tool, file, before, after, lines, author, agent))
+        changes.append(FileChange(label, intent_id, tool, file, before, after, lines, author, agent))
     claim = forget(intent_id, node) if node else None
     if claim is not None and not changes:
         with home.db.write("agents") as connection:
