@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -55,6 +55,11 @@ _TABLES: Final = (
 _ROWS: Final = (
     "SELECT mcp_tools.server, tool, uri, pin, mcp_tools.since, gone, trusted FROM mcp_tools"
     " JOIN servers ON servers.id = entry AND removed_at = '' ORDER BY mcp_tools.server, tool"
+)
+_KEEP: Final = (
+    "INSERT INTO mcp_tools VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT (server, tool) DO UPDATE SET"
+    " since = iif(pin = excluded.pin, since, excluded.since), pin = excluded.pin,"
+    " definition = excluded.definition, gone = 0"
 )
 _TOLD: Final = 200  # names in a record
 
@@ -152,51 +157,21 @@ class Definitions:
         if entry is None:
             return Observed()
         read, bad = self._read(server, definitions, about)
-        if self._as_before(server, entry.id, read, about):
-            return Observed(bad=bad, pins={tool: one.pin for tool, one in read.items()})
-        home, now = self.home, self.home.clock.now()
-        with home.journal.tables.changing() as connection:
-            before = self._rows(server)
-            if any(row["entry"] != entry.id for row in before.values()):
-                self._start_anew(server)
-                before = {}
-            taken = {row["uri"]: tool for tool, row in before.items()}
-            new, changed, pins = list[str](), list[str](), dict[str, str]()
-            for tool, manifest in read.items():
-                if taken.get(manifest.uri, tool) != tool:
-                    bad += (_shared(f"{server}:{tool}"),)
-                    continue
-                pins[tool] = manifest.pin
-                row = before.get(tool)
-                if row is None:
-                    new.append(tool)
-                elif row["pin"] != manifest.pin:
-                    changed.append(tool)
-                elif not row["gone"]:
-                    continue
-                outside = manifest.outside
-                assert outside is not None
-                connection.execute(
-                    "INSERT INTO mcp_tools VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)"
-                    " ON CONFLICT (server, tool) DO UPDATE SET"
-                    " since = iif(pin = excluded.pin, since, excluded.since), pin = excluded.pin,"
-                    " definition = excluded.definition, gone = 0",
-                    (
-                        *(server, tool, entry.id, manifest.uri, manifest.pin),
-                        *(json_bytes(outside.definition).decode(), now, now),
-                    ),
-                )
-            gone = [
-                tool for tool, row in before.items() if not row["gone"] and about(tool) and tool not in read
-            ]
-            connection.executemany(
-                "UPDATE mcp_tools SET gone = 1 WHERE server = ? AND tool = ?", [(server, one) for one in gone]
-            )
-            names = [tuple(f"{server}:{one}" for one in some) for some in (new, changed, gone)]
-            said = Observed(names[0], names[1], names[2], bad, pins)
-            if said:
-                home.journal.record("record.tool.observed", _told(server, new, changed, gone, read))
-        return said
+        found = _compare(self._rows(server), entry.id, read, about)
+        if found:  # else nothing is written, and nobody waits for a writer
+            with self.home.journal.tables.changing():
+                # Another process may have taken note of it meanwhile.
+                found = _compare(self._rows(server), entry.id, read, about)
+                self._write(server, entry.id, read, found)
+
+        def full(tools: Iterable[str]) -> tuple[str, ...]:
+            return tuple(f"{server}:{tool}" for tool in tools)
+
+        return Observed(
+            *(full(found.new), full(found.changed), full(found.gone)),
+            bad=bad + tuple(map(_shared, full(found.shared))),
+            pins={tool: one.pin for tool, one in read.items() if tool not in found.shared},
+        )
 
     def known(self) -> tuple[DescribedTool, ...]:
         """All tools of servers that are entered, by name; those that are gone too."""
@@ -324,18 +299,23 @@ class Definitions:
         )
         return {row[0]: dict(zip(names, row, strict=True)) for row in rows}
 
-    def _as_before(
-        self, server: str, entry: str, read: Mapping[str, Manifest], about: Callable[[str], bool]
-    ) -> bool:
-        """Does a listing say what is known? Then nothing is written, and nobody waits for a writer."""
-        before = self._rows(server)
-        return {
-            (tool, row["entry"], row["pin"])
-            for tool, row in before.items()
-            if not row["gone"] and about(tool)
-        } == {(tool, entry, manifest.pin) for tool, manifest in read.items()} and all(
-            row["entry"] == entry for row in before.values()
-        )
+    def _write(self, server: str, entry: str, read: Mapping[str, Manifest], found: _Difference) -> None:
+        """Write what a listing says otherwise than was known. To be called while tables are changed."""
+        if found.anew:
+            self._start_anew(server)
+        now = self.home.clock.now()
+        with self.home.journal.tables.changing() as connection:
+            for tool in (*found.new, *found.changed, *found.back):
+                manifest = read[tool]
+                assert manifest.outside is not None
+                definition = json_bytes(manifest.outside.definition).decode()
+                connection.execute(
+                    _KEEP, (server, tool, entry, manifest.uri, manifest.pin, definition, now, now)
+                )
+            gone = [(server, tool) for tool in found.gone]
+            connection.executemany("UPDATE mcp_tools SET gone = 1 WHERE server = ? AND tool = ?", gone)
+        if found.new or found.changed or found.gone:
+            self.home.journal.record("record.tool.observed", _told(server, found, read))
 
     def _start_anew(self, server: str) -> None:
         """Forget the tools of an earlier server of this name; what was approved of it is approved no more."""
@@ -345,6 +325,51 @@ class Definitions:
                 if row["uri"] in approved:
                     self._pins.quarantine(row["uri"])
             connection.execute("DELETE FROM mcp_tools WHERE server = ?", (server,))
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """What a listing says otherwise than is kept of its server: names of tools.
+
+    back: listed again, as they were. shared: their address is that of another tool. anew: what is kept is
+    of an earlier server of this name.
+    """
+
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    back: tuple[str, ...]
+    gone: tuple[str, ...]
+    shared: tuple[str, ...]
+    anew: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.new or self.changed or self.back or self.gone or self.anew)
+
+
+def _compare(
+    rows: Mapping[str, Mapping[str, Any]],
+    entry: str,
+    read: Mapping[str, Manifest],
+    about: Callable[[str], bool],
+) -> _Difference:
+    anew = any(row["entry"] != entry for row in rows.values())
+    before = {} if anew else rows
+    taken = {row["uri"]: tool for tool, row in before.items()}
+    shared = tuple(tool for tool, one in read.items() if taken.get(one.uri, tool) != tool)
+    pins = {tool: one.pin for tool, one in read.items() if tool not in shared}
+    kept = {tool: row for tool, row in before.items() if tool in pins}
+    return _Difference(
+        new=tuple(tool for tool in pins if tool not in kept),
+        changed=tuple(tool for tool in pins if tool in kept and kept[tool]["pin"] != pins[tool]),
+        back=tuple(
+            tool for tool in pins if tool in kept and kept[tool]["gone"] and kept[tool]["pin"] == pins[tool]
+        ),
+        gone=tuple(
+            tool for tool, row in before.items() if not row["gone"] and about(tool) and tool not in read
+        ),
+        shared=shared,
+        anew=anew,
+    )
 
 
 def _neighbours(named: Sequence[tuple[str, str]]) -> Callable[[], Neighbours]:
@@ -381,14 +406,12 @@ def _standing(gone: bool, approved: Approved | None, pin: str, rejected: str | N
     return "quarantined" if approved.quarantined else "approved" if approved.pin == pin else "changed"
 
 
-def _told(
-    server: str, new: list[str], changed: list[str], gone: list[str], read: Mapping[str, Manifest]
-) -> dict[str, object]:
+def _told(server: str, found: _Difference, read: Mapping[str, Manifest]) -> dict[str, object]:
     """What is kept in the journal of an observation: names with the hashes of what was said."""
     return {
         "server": server,
-        "new": {tool: read[tool].pin for tool in new[:_TOLD]},
-        "changed": {tool: read[tool].pin for tool in changed[:_TOLD]},
-        "gone": gone[:_TOLD],
-        "counts": {"new": len(new), "changed": len(changed), "gone": len(gone)},
+        "new": {tool: read[tool].pin for tool in found.new[:_TOLD]},
+        "changed": {tool: read[tool].pin for tool in found.changed[:_TOLD]},
+        "gone": list(found.gone[:_TOLD]),
+        "counts": {"new": len(found.new), "changed": len(found.changed), "gone": len(found.gone)},
     }

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from executor.tools.names import OURSELVES
-from mcl.catalog.suspicion import content
-from mcl.catalog.suspicion.rules import Mark, Suspicion, rules
+from mcl.catalog.suspicion.rules import Mark, Suspicion, marks_of_content, rules
 from mcl.catalog.suspicion.texts import PlacedText, PlainText, excerpt, read, revealed, texts
 
 # ---- What else there is: a name can only look like one that is known.
@@ -133,7 +132,7 @@ _BLANKS: Final = re.compile(r"[ \t\v\f\x1c-\x1f]+")
 _LINES: Final = re.compile(r" ?[\n\r][\n\r ]*")
 
 
-def marks(one: PlacedText) -> Iterator[Mark]:
+def marks_of_words(one: PlacedText) -> Iterator[Mark]:
     """Each rule that one of its patterns fits, once a text."""
     for rule, start, end in _found(one.text):
         yield Mark(rule, one.place, excerpt(one.text, start, end))
@@ -371,8 +370,8 @@ def examine_server(server: str, instructions: str = "", near: Neighbours = _NOBO
 
 def _of_texts(server: str, said: Iterable[PlacedText], near: Neighbours) -> Iterator[Mark]:
     for one in said:
-        yield from content.marks(one)
-        yield from marks(one)
+        yield from marks_of_content(one)
+        yield from marks_of_words(one)
         if one.place != "name":
             yield from of_shadowing(server, one, near)
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
-import anyio
-
 from executor.core.hashing import json_size
-from executor.sandbox.redaction import Redactor, visible
+from executor.sandbox.redaction import visible
 from executor.tools.schemas import ForeignChecker
-from mcl.catalog.channels import Channel
 from mcl.catalog.upstream.errors import Fault, FaultError, asks, lied, too_large
 
 Json: TypeAlias = dict[str, Any]
@@ -82,69 +79,6 @@ def asked(answer: Json) -> Fault | None:
     wanted = list(requests.values()) if isinstance(requests, dict) else []
     method = next((one.get("method") for one in wanted if isinstance(one, dict)), "")
     return asks(method if isinstance(method, str) else "")
-
-
-# ---- What a server says while a call runs, handed to its channel: in order, bounded, never after the
-# answer.
-
-_MOST_WAITING: Final = 64  # messages of one call that its channel was not yet quick enough for
-_MOST_TEXT: Final = 4096  # characters of a message
-_MOST_DATA: Final = 16 << 10  # bytes of what a line of the log carries
-_DRAIN_S: Final = 1.0  # seconds that an answer waits for what was said before it
-LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-
-
-class Relay:
-    """The way from a server to one call's channel."""
-
-    def __init__(self, channel: Channel, redactor: Redactor) -> None:
-        self._channel, self._redactor = channel, redactor
-        self._lock = anyio.Lock()  # fair: who came first is first
-        self._waiting, self._closed = 0, False
-        self._idle = anyio.Event()
-        self.dropped = 0
-
-    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """Pass on how far the call is."""
-        said = None if message is None else self._text(message)
-        await self._pass(lambda: self._channel.progress(progress, total, said))
-
-    async def log(self, level: str, data: object, logger: str | None) -> None:
-        """Pass on a line of the log."""
-        size = json_size(data)
-        if size is None or size > _MOST_DATA:
-            data = f"[left out: {size or 'more than a log has'} bytes]"
-        said, by = self._redactor.value(data), None if logger is None else self._text(logger)
-        await self._pass(lambda: self._channel.log(level if level in LEVELS else "info", said, by))
-
-    async def close(self) -> None:
-        """The answer is there: what was said before it is passed on, what comes now is not."""
-        if self._waiting:
-            with anyio.move_on_after(_DRAIN_S):
-                await self._idle.wait()
-        self._closed = True
-
-    def shut(self) -> None:
-        """The call is over, however: nothing more is passed on."""
-        self._closed = True
-
-    async def _pass(self, say: Callable[[], Awaitable[None]]) -> None:
-        if self._closed or self._waiting >= _MOST_WAITING:
-            self.dropped += 1
-            return
-        self._waiting += 1
-        try:
-            async with self._lock:
-                if not self._closed:
-                    await say()
-        finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._idle.set()
-                self._idle = anyio.Event()
-
-    def _text(self, text: str) -> str:
-        return self._redactor.text(text[:_MOST_TEXT])
 
 
 # ---- Everything that a server lists of a kind, page by page: bounded, and no page twice.

@@ -18,9 +18,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor
-from mcl.catalog.channels import SILENT, Channel
+from mcl.catalog.channels import SILENT, Channel, Relay
 from mcl.catalog.servers import Server
-from mcl.catalog.upstream.answers import METHODS, Json, Kind, Relay, all_pages, asked, check_whole
+from mcl.catalog.upstream.answers import METHODS, Json, Kind, all_pages, asked, check_whole
 from mcl.catalog.upstream.bounds import Watch
 from mcl.catalog.upstream.errors import (
     Fault,

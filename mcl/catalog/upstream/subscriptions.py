@@ -37,7 +37,7 @@ class _Stream:
         self.scope = anyio.CancelScope()
 
 
-class Subscriptions:
+class ServerSubscriptions:
     """What is watched at one server. told: hears of each of these that changed, and of parts of them."""
 
     def __init__(self, told: Callable[[str], None]) -> None:

@@ -13,7 +13,7 @@ from executor.tools.schemas import ForeignChecker
 from mcl.catalog.servers import Server
 from mcl.catalog.upstream.answers import KINDS, Kind
 from mcl.catalog.upstream.errors import Fault, FaultError, down, slow
-from mcl.catalog.upstream.subscriptions import Subscriptions, follow_lists
+from mcl.catalog.upstream.subscriptions import ServerSubscriptions, follow_lists
 
 if TYPE_CHECKING:
     from mcl.catalog.upstream.connection import Connection
@@ -90,7 +90,9 @@ class Upstream:
     ) -> None:
         self.server = server
         self.level = "info"  # of the log that callers want at most
-        self.subscriptions = Subscriptions(lambda uri: on_updated(server.name, uri) if on_updated else None)
+        self.subscriptions = ServerSubscriptions(
+            lambda uri: on_updated(server.name, uri) if on_updated else None
+        )
         self._variables, self._on_listing, self._jitter = variables, on_listing, jitter
         self._state: State = "idle"
         self._fault: Fault | None = None

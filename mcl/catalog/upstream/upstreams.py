@@ -14,9 +14,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 from executor.core.hashing import json_size
-from mcl.catalog.channels import SILENT, Channel
+from mcl.catalog.channels import LEVELS, SILENT, Channel
 from mcl.catalog.servers import Server, Servers, unknown
-from mcl.catalog.upstream.answers import LEVELS, Json, Kind, Result, as_result, check_structured
+from mcl.catalog.upstream.answers import Json, Kind, Result, as_result, check_structured
 from mcl.catalog.upstream.errors import FaultError
 from mcl.catalog.upstream.upstream import OnListing, OnUpdated, Status, Upstream
 from mcl.core.distribution import install_line
