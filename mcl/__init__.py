@@ -15,7 +15,7 @@ each is fetched from its module at first use.
 
 from __future__ import annotations
 
-from mcl.core.version import VERSION
+from mcl.core.distribution import VERSION
 
 TYPE_CHECKING = False  # importing typing takes as long as a hook may
 if TYPE_CHECKING:

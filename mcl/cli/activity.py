@@ -231,7 +231,7 @@ def _line(found: object, *, as_json: bool) -> str:
 
     from mcl.catalog.activity import ActivityFlaw, CallRecord
     from mcl.cli.views.activity import call_line
-    from mcl.core.safe import safe_json
+    from mcl.core.text import safe_json
 
     assert isinstance(found, CallRecord | ActivityFlaw)
     if not as_json:

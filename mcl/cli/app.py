@@ -170,7 +170,7 @@ def _guarded(command: Any, path: str) -> Callable[..., Any]:
 def show_version(asked: bool) -> None:
     """Print the version and end, where it is asked for."""
     if asked:
-        from mcl.core.version import VERSION
+        from mcl.core.distribution import VERSION
 
         typer.echo(f"mcl {VERSION}")
         raise typer.Exit

@@ -16,7 +16,7 @@ from mcl.cli.output import Output
 from mcl.cli.result import tell_result
 from mcl.compiler.compiler import Clarify, Compiled, Refused
 from mcl.compiler.stages.constraints import sentence
-from mcl.core.safe import one_line, safe
+from mcl.core.text import one_line, safe
 from mcl.usecases.compile import answer, check_answer
 from mcl.usecases.intents import Shown
 

@@ -39,7 +39,7 @@ def list_gates(as_json: AsJson = False) -> None:
     """List the questions that nobody has decided yet."""
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing, moment
-    from mcl.core.safe import one_line
+    from mcl.core.text import one_line
     from mcl.usecases.gates import open_gates
 
     found, out = open_gates(home=use_home()), Output(as_json)
@@ -94,7 +94,7 @@ def deny_gate(gate: GateId, option: Option = "", reason: Reason = "", as_json: A
 
 def _decide(gate: str, option: str, reason: str, as_json: bool, *, approves: bool) -> None:
     from mcl.cli.home import use_home
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
     from mcl.usecases.gates import decide_gate
 
     chosen = option or ("approve" if approves else "deny")
@@ -133,7 +133,7 @@ def _write_whole(values: "Mapping[str, object]", out: Output) -> None:
 
     from ir.shown import clear
     from mcl.cli.views.exact import exact
-    from mcl.core.safe import whole
+    from mcl.core.text import whole
 
     for name, value in values.items():
         out.tell([Padding(exact((clear(name), "")), (0, 0, 0, 2))])

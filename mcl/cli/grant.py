@@ -193,7 +193,7 @@ def _say(found: "AgentGrants", as_json: bool) -> None:
     if as_json:
         return
     from mcl.cli.views.layout import moment
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
 
     held = [one for one in found.classes if found.holds(one)]
     told = []

@@ -73,7 +73,7 @@ def _prepare_streams(*, as_json: bool) -> None:
 def _guarded(given: list[str], *, as_json: bool) -> int:
     if given == ["--version"]:  # scripts ask this often, and it needs nothing else
         from mcl.cli.output import write_line
-        from mcl.core.version import VERSION
+        from mcl.core.distribution import VERSION
 
         write_line(f"mcl {VERSION}")
         return 0

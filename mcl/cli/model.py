@@ -30,7 +30,7 @@ def list_models(as_json: AsJson = False) -> None:
     """List the models of this home; the one in use is marked."""
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, GOOD, listing
-    from mcl.core.safe import one_line
+    from mcl.core.text import one_line
     from mcl.usecases.models import Models
 
     known, out = Models(use_home()).list(), Output(as_json)
@@ -55,7 +55,7 @@ def model_info(
     """Show what a model's file says of itself."""
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import plain, rows
-    from mcl.core.safe import one_line
+    from mcl.core.text import one_line
     from mcl.model.files import file_digest, read_header
     from mcl.usecases.models import Models
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, AnyStr
 
-from mcl.core.safe import safe, safe_json
+from mcl.core.text import safe, safe_json
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -12,7 +12,7 @@ from executor.gate.approvals import DENY
 from executor.walker.questions import GateAnswer, GateQuestion
 from ir.shown import clear, of_value, quoted
 from mcl.cli.output import note
-from mcl.core.safe import safe
+from mcl.core.text import safe
 
 TERMINAL = "/dev/tty"
 _YES = ("y", "yes", "j", "ja")

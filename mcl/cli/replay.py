@@ -57,7 +57,7 @@ def verify_command(
     Keys count as trusted when this home trusts them. Exit code 6 when something does not hold.
     """
     from ir.errors import UNVERIFIED
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
     from mcl.usecases.verify import verify
 
     out, count, documents = Output(as_json), Counter[bool](), []

@@ -80,7 +80,7 @@ def add(
     it. No secret is written down: name the variable that holds it.
     """
     from mcl.cli.home import use_home
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
     from mcl.usecases.servers import add as add_server
 
     server = add_server(

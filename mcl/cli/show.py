@@ -44,7 +44,7 @@ def list_command(
     from mcl.cli.views.intent import STATE_STYLES
     from mcl.cli.views.layout import BAD, DIM, listing, moment
     from mcl.core.errors import InputError
-    from mcl.core.safe import one_line
+    from mcl.core.text import one_line
     from mcl.usecases.intents import list_intents
 
     if state and state not in STATES:

@@ -43,9 +43,9 @@ from mcl.compiler.stages.classify import check_choice
 from mcl.compiler.stages.extract import read_answer
 from mcl.compiler.stages.request import Request, normalise, patches_for, without_secret
 from mcl.compiler.tape import About, Recorder, Tapes, Unloaded, with_tape, with_tapes
+from mcl.core.environment import zone_of
 from mcl.core.errors import CortexError, InputError
-from mcl.core.seal import sealed
-from mcl.core.zone import zone_of
+from mcl.core.home import sealed
 from mcl.language.mtx.core import Core, core_of
 from mcl.language.plans.planner import Tools
 from mcl.language.skills import Skills

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import grammars
-from mcl.core.kept import read_own, write_own
+from mcl.core.cache import read_own, write_own
 from mcl.language.mtx.codec import value_digest
 from mcl.model.protocol import Acquainted, Candidate, Choice, ExtractForm, Model, PlanForm, Span, plan_writer
 

@@ -8,9 +8,7 @@ where that is gone it names what the extra is made of.
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
@@ -25,6 +23,8 @@ DISTRIBUTION: Final = "mcl-intent"
 
 def install_line(extra: str) -> str:
     """The command that installs an extra (`mcp`, `graph`, `train`) into the environment that runs this."""
+    import shlex  # here, as all of these: the version is asked for at every start
+
     pip = [sys.executable, "-m", "pip", "install"]
     if find_spec("pip") is None:
         pip = ["uv", "pip", "install", "--python", sys.executable]
@@ -49,6 +49,7 @@ def _wanted(extra: str) -> list[str]:
 
 def _source(origin: str) -> Path | None:
     """The file or folder that it was installed from, while it is there; as pip and uv write it down."""
+    import json
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
@@ -95,3 +96,8 @@ def _names_group(place: str, group: str) -> bool:
                     if heading in Path(entry.path, "entry_points.txt").read_bytes():
                         return True
     return False
+
+
+# ---- Which version of mcl this is.
+
+VERSION = "0.1.0"

@@ -1,4 +1,4 @@
-"""Where the home is, and its first use."""
+"""Where the home is, its first use, and signing in its name."""
 
 import os
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from pathlib import Path
 from executor.core.errors import HomeError
 from executor.gate.grants import Grants
 from executor.store.home import Home
+from ir import ROLE_OF_KIND, Body, Envelope, Header, seal
 from mcl.core.environment import HOME
 
 
@@ -76,3 +77,22 @@ def named_repositories(path: Path) -> tuple[str, ...]:
         return tuple(str(one.path) for one in Repositories(path).all())
     except (RepoError, HomeError):
         return ()
+
+
+# ---- Signing what a person, or their agent, says about an intent.
+
+
+def sealed(home: Home, kind: str, body: Body, *, intent: str, at: str, causation: str = "") -> Envelope:
+    """An envelope about `intent` (a ULID), signed by the key of the role that its kind belongs to; it is not
+    stored yet."""
+    user, agent = home.keyring.user, home.keyring.agent
+    signer, other = (user, agent) if ROLE_OF_KIND[kind] == "user" else (agent, user)
+    header = Header(
+        id=home.clock.new_id(),
+        at=at,
+        from_=signer.did,
+        to=other.did,
+        intent=f"matrix://intent/{intent}",
+        causation_id=causation or None,
+    )
+    return seal(kind, body, header, signer.signing_key)

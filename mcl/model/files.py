@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from stat import S_ISREG
 
+from mcl.core.cache import read_own, write_own
 from mcl.core.errors import NO_AI, ModelError
-from mcl.core.kept import read_own, write_own
 
 # ---- The header of a GGUF.
 

@@ -31,7 +31,7 @@ from executor.walker.questions import TRIES, GateAnswer, GateQuestion, first_ans
 from ir import MclError
 from ir.shown import beginning, of_value, quoted
 from mcl.core.errors import McpError
-from mcl.core.safe import one_line
+from mcl.core.text import one_line
 from mcl.serve.exchange import Caller, Form, Wanted
 from mcl.serve.forms import WAIT, ClientPeople, States, call_form, read_form, signs
 from mcl.usecases import call_question as asked_of

@@ -20,7 +20,7 @@ from executor.core.hashing import json_size
 from executor.tools.names import OURSELVES
 from ir import MclError
 from mcl.catalog.activity import CallRecord
-from mcl.core.version import VERSION
+from mcl.core.distribution import VERSION
 from mcl.serve.caller import Changes, caller_of, interim, set_level, wanted_level
 from mcl.serve.exchange import Caller, Json, Reply, error_text, refused, refused_by
 from mcl.serve.offered.tool import Arguments, Offered

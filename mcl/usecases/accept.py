@@ -9,8 +9,7 @@ from executor.store.home import Home
 from executor.store.lifecycle.transitions import way_on
 from ir import Intent, IntentAcceptBody
 from mcl.catalog.extras import require_extras_of
-from mcl.core.home import open_home
-from mcl.core.seal import sealed
+from mcl.core.home import open_home, sealed
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import Shown, find_intent, shown
 from mcl.usecases.remember import keep_accepted

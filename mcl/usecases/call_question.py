@@ -43,7 +43,7 @@ from ir import (
     content_hash,
     is_ulid,
 )
-from mcl.core.seal import sealed
+from mcl.core.home import sealed
 from mcl.usecases.direct import NODE, DirectCall
 
 EXACT_CALL: Final = "matrix://rule/exact-call"

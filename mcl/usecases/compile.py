@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from executor.store.home import Home
 from mcl.compiler import compiler
 from mcl.compiler.tape import Tapes
+from mcl.core.environment import zone_here
 from mcl.core.home import open_home
-from mcl.core.zone import zone_here
 from mcl.language.mtx.core import Core, core_of
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent

@@ -1,8 +1,8 @@
 """The time zone that a person's days and times of day are meant in."""
 
 from executor.store.home import Home
+from mcl.core.environment import SYSTEM, choose_zone, chosen_zone, zone_here
 from mcl.core.home import open_home
-from mcl.core.zone import SYSTEM, choose_zone, chosen_zone, zone_here
 
 
 def zone(name: str | None = None, *, home: Home | None = None) -> tuple[str, bool]:

@@ -26,8 +26,7 @@ from ir import (
 from ir.inline_secrets import find_secret
 from mcl.catalog.extras import require_extras_of
 from mcl.core.errors import InputError
-from mcl.core.home import open_home
-from mcl.core.seal import sealed
+from mcl.core.home import open_home, sealed
 from mcl.usecases.fields import patches_of
 from mcl.usecases.intents import find_intent, read_view
 

@@ -30,7 +30,7 @@ from ir import (
     with_hash,
 )
 from mcl.core.errors import InputError
-from mcl.core.seal import sealed
+from mcl.core.home import sealed
 
 # ---- The first words of an intent that was not compiled: draft, Intent and plan, appended together.
 

@@ -21,8 +21,7 @@ from executor.store.lifecycle.events import GateState
 from executor.walker.questions import listed
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.core.errors import InputError
-from mcl.core.home import open_home
-from mcl.core.seal import sealed
+from mcl.core.home import open_home, sealed
 from mcl.usecases import call_question
 from mcl.usecases.call_question import (
     ASKED,

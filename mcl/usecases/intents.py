@@ -10,8 +10,7 @@ from executor.walker.earlier import read_earlier
 from ir import ClarifyQuestion, Envelope, Intent, IntentCancelBody, PlanTree
 from ir.errors import MclError
 from mcl.core.errors import InputError
-from mcl.core.home import open_home
-from mcl.core.seal import sealed
+from mcl.core.home import open_home, sealed
 
 LAST = "@last"
 _NEAREST = 5

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import ir
+from mcl.core import graphs
 from mcl.core.errors import GraphError
-from mcl.core.graphs import dot_text, draw, drawing, mermaid_text, picture_of
-from mcl.core.graphs.dot import COLOURS
+from mcl.core.graphs import COLOURS, dot_text, draw, mermaid_text, picture_of
 
 EVIL = '"]; click n0 href "javascript:alert(1)" <script>alert(1)</script> &amp; \\" --> x %%{init: {}}%% `b`'
 LABEL = re.compile(r'^  n\d+(\[\["|\{\{"|\[/"|\["|\(")(?P<text>[^"]*)("\]\]|"\}\}|"/\]|"\]|"\))(:::[a-z]+)?$')
@@ -104,7 +104,7 @@ def test_the_same_plan_is_the_same_picture():
 
 
 def test_no_program_to_draw_with_is_said_with_the_way_out(monkeypatch, mcl):
-    monkeypatch.setattr(drawing.shutil, "which", lambda name, path=None: None)
+    monkeypatch.setattr(graphs.shutil, "which", lambda name, path=None: None)
     mcl.compiled()
     refused = mcl("plan", "@last", "--graph", "svg")
     assert (refused.code, "GRAPH_NO_PROGRAM" in refused.err, "[graph]'" in refused.err) == (5, True, True)
@@ -116,8 +116,8 @@ def test_a_program_in_the_folder_of_a_workspace_is_not_run(monkeypatch, tmp_path
     (tmp_path / "dot").chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", ".:")
-    monkeypatch.setattr(drawing.sysconfig, "get_path", lambda name: str(tmp_path / "nothing"))
-    monkeypatch.setattr(drawing.sys, "executable", str(tmp_path / "nothing" / "python"))
+    monkeypatch.setattr(graphs.sysconfig, "get_path", lambda name: str(tmp_path / "nothing"))
+    monkeypatch.setattr(graphs.sys, "executable", str(tmp_path / "nothing" / "python"))
     with pytest.raises(GraphError):
         draw("digraph {}", "svg", boxes=1)
     assert not (tmp_path / "ran").exists()

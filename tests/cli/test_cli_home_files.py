@@ -174,7 +174,7 @@ def test_names_of_repositories_that_lead_to_secrets_open_none(mcl: Shell) -> Non
 
 def test_a_state_of_a_model_that_somebody_else_wrote_is_made_anew(mcl: Shell, tmp_path: Path) -> None:
     """With a sum that fits: it would be read into the memory of llama.cpp."""
-    from mcl.core.kept import write_own
+    from mcl.core.cache import write_own
     from mcl.model.llama.context import Prefixes
 
     assert mcl("init").code == 0

@@ -19,8 +19,8 @@ from ir import IntentDraftBody
 from mcl import compile_batch, compile_goal, config, grants, replay
 from mcl.cli.main import main
 from mcl.compiler.stages.request import Request
+from mcl.core.environment import system_zone
 from mcl.core.errors import InputError
-from mcl.core.zone import system_zone
 from mcl.serve.service import GoalCompiler
 from mcl.values.dates import read_moment
 
@@ -152,7 +152,7 @@ def test_a_time_of_day_is_that_of_the_zone(zone: str, said: str, at: str, local:
     ],
 )
 def test_the_zone_of_the_machine_by_its_name(tz: str, name: str) -> None:
-    script = "from mcl.core.zone import system_zone; print(system_zone())"
+    script = "from mcl.core.environment import system_zone; print(system_zone())"
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "TZ": tz},

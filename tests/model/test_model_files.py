@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from random_gguf import small_words, write_gguf
 
+from mcl.core.cache import read_own
 from mcl.core.errors import ModelError
-from mcl.core.kept import read_own
 from mcl.model import load_model
 from mcl.model.files import open_model_file, read_header
 

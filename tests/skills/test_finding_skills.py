@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mcl.compiler.stages.rules import Rules
+from mcl.core.cache import write_own
 from mcl.core.errors import SkillError
-from mcl.core.kept import write_own
 from mcl.language.mtx.core import load_core
 from mcl.language.skills import Shadowed, find_skills, load_skill, skill_folders
 

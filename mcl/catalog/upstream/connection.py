@@ -357,6 +357,6 @@ def _keep_quiet() -> None:
 
 
 def _version() -> str:
-    from mcl.core.version import VERSION
+    from mcl.core.distribution import VERSION
 
     return VERSION

@@ -8,7 +8,7 @@ from mcl.catalog.activity.index import ActivityFlaw, Found
 from mcl.catalog.activity.record import CallRecord
 from mcl.catalog.activity.stats import ActivityStats, Count
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, joined, listing, moment, plain, rows
-from mcl.core.safe import one_line, safe
+from mcl.core.text import one_line, safe
 from mcl.usecases.activity import ShownCall
 
 _STYLES = {"asked": WARN, "denied": BAD, "failed": BAD}

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mcl.core.safe import safe
+from mcl.core.text import safe
 
 LABEL = 12  # width of the column of labels
 _LAST = 16  # columns of a terminal that the last column of a listing, which folds, can do with

@@ -33,7 +33,7 @@ from ir import (
 )
 from ir.errors import MclError
 from mcl.cli.views.layout import BAD, DIM, duration, plain, rows
-from mcl.core.safe import one_line
+from mcl.core.text import one_line
 
 _LINES = 200  # of a body that are shown
 

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 
 from mcl.cli.output import Output
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, joined, listing, moment, plain, rows
-from mcl.core.safe import one_line
+from mcl.core.text import one_line
 from mcl.memory.memory import Memory
 from mcl.memory.proof import ProofCheck
 

@@ -17,7 +17,7 @@ from ir.plan import BRANCH_KINDS
 from ir.shown import bounded, clear, quoted
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
-from mcl.core.names import skill_named
+from mcl.core.text import skill_named
 
 if TYPE_CHECKING:
     from executor.walker import Verdict

@@ -12,8 +12,7 @@ from ir import PlanNode, PlanTree
 from ir.shown import quoted
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN
 from mcl.cli.views.plan import effect_of
-from mcl.core.names import skill_named
-from mcl.core.safe import one_line, safe
+from mcl.core.text import one_line, safe, skill_named
 
 _ORDER = {"sequential": "one after the other", "parallel": "at the same time"}
 

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from mcl.cli.views.layout import DIM, STRONG, one_line
-from mcl.core.safe import safe
+from mcl.core.text import safe
 from mcl.language.mtx.ast import File, Node
 
 _SAID_BY_ABSENCE = (None, False, ())

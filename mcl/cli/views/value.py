@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 
 from mcl.cli.views.layout import DIM, listing, plain, rows
-from mcl.core.safe import one_line
+from mcl.core.text import one_line
 
 MOST_LINES = 40  # of one list or text; the whole is in --json and in the journal
 

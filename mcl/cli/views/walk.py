@@ -9,7 +9,7 @@ from executor.walker.listener import WalkEvent
 from ir import PlanTree
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, duration, joined, plain
 from mcl.cli.views.value import value_view
-from mcl.core.safe import one_line
+from mcl.core.text import one_line
 
 if TYPE_CHECKING:
     from executor.walker import Outcome

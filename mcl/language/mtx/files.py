@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from grammars import load as load_grammar
+from mcl.core.cache import MAX_ENTRY, read_own, write_own
 from mcl.core.errors import SkillError
-from mcl.core.kept import MAX_ENTRY, read_own, write_own
 from mcl.language.mtx.ast import File, Slot
 from mcl.language.mtx.codec import VERSION, file_digest, packed, packed_slot, unpacked, unpacked_slot
 from mcl.language.mtx.source import MAX_BYTES

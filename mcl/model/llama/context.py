@@ -15,8 +15,8 @@ from stat import S_ISREG
 from typing import Any
 
 from executor.core.files import whole_file
+from mcl.core.cache import seal
 from mcl.core.errors import ModelError
-from mcl.core.kept import seal
 from mcl.model.llama.weights import NO_AI, Weights
 
 # ---- A llama.cpp context: one sequence, one thread, a fixed batch size. Evaluates tokens, hands out logits.

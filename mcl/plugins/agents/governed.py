@@ -23,7 +23,7 @@ from executor.store.home import Home
 from executor.tools.manifest import Manifest
 from executor.walker.undo.images import NO_FILE, OUTSIDE
 from ir import MclError
-from mcl.core.agent_name import agent_name
+from mcl.core.environment import agent_name
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import SignedWork
 from mcl.plugins.agents.writes.callers import Callers, recover

@@ -20,8 +20,8 @@ def serve_editor() -> int:
     """
     from pathlib import Path
 
+    from mcl.core.distribution import VERSION
     from mcl.core.home import locate
-    from mcl.core.version import VERSION
     from mcl.plugins.editor.server import serve
 
     if sys.stdin and sys.stdin.isatty():

@@ -24,7 +24,7 @@ from executor.tools.registry import Registry
 from executor.walker import Walker
 from executor.walker.questions import AlwaysApprove
 from ir import IntentAcceptBody, MclError
-from mcl.core.seal import sealed
+from mcl.core.home import sealed
 from mcl.plugins.probing.folder import Snapshot, changes, environment_of, look_at_home, moved, settle
 from mcl.plugins.probing.judging import is_declared
 from mcl.usecases.direct import direct_call, texts_of

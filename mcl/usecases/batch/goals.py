@@ -14,9 +14,9 @@ from ir.document import Document
 from ir.errors import DocumentError, MclError
 from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal
 from mcl.compiler.tape import Tapes, Unloaded
+from mcl.core.environment import zone_here
 from mcl.core.errors import CortexError, InputError, ModelError, SkillError
 from mcl.core.home import open_home
-from mcl.core.zone import zone_here
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core, core_of
 from mcl.language.skills import Skill, Skills, find_skills

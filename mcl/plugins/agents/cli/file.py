@@ -40,7 +40,7 @@ def export(
 ) -> None:
     """Write .orchestration/active_intents.yaml as it was signed, with the status that each has now."""
     from mcl.cli.home import use_home
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
     from mcl.plugins.agents.usecases import export_work
 
     done = export_work(write=write, overwrite=overwrite, root=root, home=use_home())
@@ -75,7 +75,7 @@ def import_(
     from ir.errors import REFUSED
     from mcl.cli.home import tell_unattended, use_home
     from mcl.cli.people import agreed
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
     from mcl.plugins.agents.usecases import import_work
 
     home, out = use_home(signs=True), Output(as_json)
@@ -236,7 +236,7 @@ def trace(
     from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, listing, moment
-    from mcl.core.safe import one_line
+    from mcl.core.text import one_line
     from mcl.plugins.agents.usecases import trace_work
 
     found = trace_work(root=root, intent=intent, file=file, agent=agent, last=last, home=use_home())

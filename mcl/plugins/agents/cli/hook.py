@@ -123,7 +123,7 @@ def install(
 
 def _warn(place: Path, doubled: Path | None, replaced: list[str], agent: str) -> None:
     """Say what there can be only one of. doubled: other settings of the same host that have our hooks."""
-    from mcl.core.safe import one_line
+    from mcl.core.text import one_line
 
     if replaced:
         before = ", ".join(one_line(name) or "no agent by name" for name in replaced)

@@ -34,7 +34,7 @@ def list_all(
     """List the work that was signed for this folder, and who holds it now."""
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing
-    from mcl.core.safe import one_line
+    from mcl.core.text import one_line
     from mcl.plugins.agents.usecases import list_work
 
     found, out = list_work(root=root, status=status, home=use_home()), Output(as_json)
@@ -106,7 +106,7 @@ def select(label: Label, agent: Agent = "", root: Root = None, as_json: AsJson =
     """
     from ir.errors import REFUSED
     from mcl.cli.home import use_home
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
     from mcl.plugins.agents.usecases import select_work
 
     found = select_work(label, agent=agent, root=root, home=use_home(signs=True))
@@ -157,7 +157,7 @@ def complete(
     from ir.errors import REFUSED
     from mcl.cli.home import use_home
     from mcl.core.environment import AGENT
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
     from mcl.plugins.agents.usecases import complete_work
     from mcl.usecases.authority.door import may_answer
 
@@ -180,7 +180,7 @@ def _ask(question: "SignOff") -> "bool | None":
     """The person's answer; nothing leaves the question open, and so does what is no answer three times."""
     from executor.gate.offer import Offer
     from executor.walker.questions import TRIES
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
 
     said = f"\n  the agent {question.agent} says: {question.notes}" if question.notes else ""
     sys.stderr.write(safe(f"\n{question.label}  {question.criterion}{said}\n"))

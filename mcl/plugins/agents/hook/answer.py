@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from executor.gate.breaker import Breaker
 from executor.store.home import Home
 from ir import MclError
-from mcl.core.agent_name import agent_name
+from mcl.core.environment import agent_name
 from mcl.core.errors import HookError
 from mcl.plugins.agents.guard import refusals
 from mcl.plugins.agents.guard.aftermath import Aftermath

@@ -8,8 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from mcl.core.agent_name import agent_name
-from mcl.core.environment import HOME
+from mcl.core.environment import HOME, agent_name
 from mcl.plugins.agents.hosts.host import AgentHost
 from mcl.serve.install.changes import ConfigChange, changed, read_object
 from mcl.serve.install.hosts import command_of_mcl

@@ -33,7 +33,7 @@ from ir import (
     with_hash,
 )
 from mcl.core.errors import WorkError
-from mcl.core.seal import sealed
+from mcl.core.home import sealed
 from mcl.plugins.agents.file import Criterion, FileReport, IntentEntry, read_file, validate
 from mcl.plugins.agents.file.rules import instant
 from mcl.plugins.agents.work.item import (

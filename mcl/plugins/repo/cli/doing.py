@@ -80,7 +80,7 @@ def done(asked: ContractRequest, home: "Home", *, unseen: bool, as_json: bool) -
 
 def _say_where(made: "DraftedContract") -> None:
     """Say what is done in which repository, where it does more than look, or the person is somewhere else."""
-    from mcl.core.safe import one_line
+    from mcl.core.text import one_line
     from mcl.plugins.repo.contract import intent_types
 
     found = made.repository
@@ -95,7 +95,7 @@ def _say_where(made: "DraftedContract") -> None:
 
 
 def _tell(result: "ContractRun") -> None:
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
 
     found = result.drafted.repository
     if found is not None and found.note:

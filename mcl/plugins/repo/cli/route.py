@@ -65,7 +65,7 @@ def route_command(
 
     Exit codes: 0 it may be run, 1 no route or bad configuration, 2 refused.
     """
-    from mcl.core.safe import safe, safe_json
+    from mcl.core.text import safe, safe_json
     from mcl.plugins.repo.usecases import rejected
 
     routed = Way(repo, model, not no_ai, strict, compat).route(prompt_of(prompt))

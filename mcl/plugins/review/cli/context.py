@@ -108,7 +108,7 @@ def show_command(
 
 def _tell_first(first: "FileContext") -> None:
     """What a review is told, and on standard error what is missing in it."""
-    from mcl.core.safe import one_line, safe
+    from mcl.core.text import one_line, safe
 
     write_text(safe(first.text) + "\n" if first.text else "")
     if first.without:
@@ -154,7 +154,7 @@ def _counted(maps: "Maps") -> list[str]:
 
 
 def _stale(stale: "tuple[StaleEntry, ...]") -> list[str]:
-    from mcl.core.safe import safe
+    from mcl.core.text import safe
 
     if not stale:
         return ["the maps are as the files are"]

@@ -10,7 +10,7 @@ import typer
 
 from mcl.cli.arguments import AsJson, Workspace, example
 from mcl.cli.output import note, note_error, write_document, write_text
-from mcl.core.safe import one_line, safe, safe_json
+from mcl.core.text import one_line, safe, safe_json
 from mcl.plugins.review.cli.next import waiting
 
 if TYPE_CHECKING:

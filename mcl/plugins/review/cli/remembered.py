@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, listing, moment, plain, rows
-from mcl.core.safe import one_line
+from mcl.core.text import one_line
 
 if TYPE_CHECKING:
     from mcl.plugins.review.memory import ArchitectureDecision, DecisionDifference, Dismissal, Meaning, Review

@@ -16,7 +16,7 @@ from anyio import from_thread, to_thread
 
 from executor.sandbox.paths import Workspace
 from mcl.core.awaiting import at_once
-from mcl.core.kept import read_own, write_own
+from mcl.core.cache import read_own, write_own
 from mcl.language.mtx.files import BAD_VALUE
 from mcl.plugins.review.maps.files import SourceFile, Stamp, listed, read_all
 from mcl.plugins.review.maps.maps import Maps, StaleEntry

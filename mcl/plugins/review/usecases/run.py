@@ -186,7 +186,7 @@ class ReviewRun:
     def to_sarif(self) -> dict[str, object]:
         """The findings as SARIF 2.1.0. A line that looks like one and could not be read is a result too: it
         blocks here, and so it must there."""
-        from mcl.core.version import VERSION
+        from mcl.core.distribution import VERSION
         from mcl.plugins.review.findings import to_sarif
 
         file = next(iter(self.looked.get("paths", ())), ".")

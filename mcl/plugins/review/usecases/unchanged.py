@@ -45,7 +45,7 @@ class Unchanged:
 
     def to_sarif(self) -> dict[str, object]:
         """SARIF 2.1.0 without a finding."""
-        from mcl.core.version import VERSION
+        from mcl.core.distribution import VERSION
         from mcl.plugins.review.findings import to_sarif
 
         return to_sarif((), version=VERSION, root=str(self.workspace.resolve()))

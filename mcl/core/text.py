@@ -1,5 +1,6 @@
 """Text from elsewhere, made harmless for a terminal."""
 
+import re
 from collections.abc import Iterator
 
 
@@ -34,3 +35,14 @@ def whole(value: object) -> Iterator[str]:
     from ir.shown import clear_json, lines_of
 
     yield from lines_of(value) if isinstance(value, str) else [clear_json(json_bytes(value).decode())]
+
+
+# ---- Addresses as people read them.
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def skill_named(ref: str) -> str:
+    """The skill that an address means: ``files-find@1.0.0``, or with the beginning of its digest."""
+    name, at, version = ref.removeprefix("matrix://skill/").partition("@")
+    return name + at + (version.removeprefix("sha256:")[:12] if _DIGEST.fullmatch(version) else version)

@@ -1,3 +1,0 @@
-"""Which version of mcl this is."""
-
-VERSION = "0.1.0"
